@@ -1,1 +1,150 @@
-//! (being written)
+//! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`.
+//!
+//! Also owns [`Exclusive`], the guard that gives `&mut` to process-wide state: a real lock when the program asked for
+//! `MPI_THREAD_MULTIPLE`, and nothing at all below it.
+#![allow(unsafe_code)]
+
+#[cfg(loom)]
+pub use loom::cell::UnsafeCell;
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+
+#[cfg(not(loom))]
+pub use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+};
+
+/// `std::cell::UnsafeCell` with loom's interface, so that one source serves both.
+#[cfg(not(loom))]
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub const fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Calls `f` with a pointer for reading.
+    #[inline(always)]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    /// Calls `f` with a pointer for writing.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+#[cfg(not(loom))]
+mod exclusive {
+    use super::{AtomicBool, Ordering};
+    use parking_lot::lock_api::RawMutex as _;
+    use std::cell::UnsafeCell;
+    use std::ops::{Deref, DerefMut};
+
+    /// State that one thread at a time may touch.
+    ///
+    /// Below `MPI_THREAD_MULTIPLE` the MPI standard makes the program promise that no two threads are in MPI at once,
+    /// so entering costs one load; [`Exclusive::share`] switches to a lock.
+    pub struct Exclusive<T> {
+        shared: AtomicBool,
+        lock: parking_lot::RawMutex,
+        value: UnsafeCell<T>,
+    }
+
+    // SAFETY: `value` is reached only through a guard; either the lock or the program's promise makes it the only one.
+    unsafe impl<T: Send> Sync for Exclusive<T> {}
+
+    impl<T> Exclusive<T> {
+        pub const fn new(value: T) -> Self {
+            Self {
+                shared: AtomicBool::new(false),
+                lock: parking_lot::RawMutex::INIT,
+                value: UnsafeCell::new(value),
+            }
+        }
+
+        /// From now on entering takes a lock. Call before a second thread can enter.
+        pub fn share(&self, shared: bool) {
+            self.shared.store(shared, Ordering::Release);
+        }
+
+        /// Whether entering takes a lock.
+        #[inline]
+        pub fn is_shared(&self) -> bool {
+            self.shared.load(Ordering::Relaxed)
+        }
+
+        #[inline(always)]
+        pub fn enter(&self) -> ExclusiveGuard<'_, T> {
+            let locked = self.shared.load(Ordering::Relaxed);
+            if locked {
+                self.lock.lock();
+            }
+            ExclusiveGuard {
+                owner: self,
+                locked,
+            }
+        }
+    }
+
+    pub struct ExclusiveGuard<'a, T> {
+        owner: &'a Exclusive<T>,
+        locked: bool,
+    }
+
+    impl<T> Deref for ExclusiveGuard<'_, T> {
+        type Target = T;
+        #[inline(always)]
+        fn deref(&self) -> &T {
+            // SAFETY: this guard is the only one alive (see `Exclusive`), and it is borrowed.
+            unsafe { &*self.owner.value.get() }
+        }
+    }
+
+    impl<T> DerefMut for ExclusiveGuard<'_, T> {
+        #[inline(always)]
+        fn deref_mut(&mut self) -> &mut T {
+            // SAFETY: this guard is the only one alive (see `Exclusive`), and it is borrowed mutably.
+            unsafe { &mut *self.owner.value.get() }
+        }
+    }
+
+    impl<T> Drop for ExclusiveGuard<'_, T> {
+        #[inline(always)]
+        fn drop(&mut self) {
+            if self.locked {
+                // SAFETY: `enter` of this guard took the lock.
+                unsafe { self.owner.lock.unlock() }
+            }
+        }
+    }
+}
+
+#[cfg(not(loom))]
+pub use exclusive::{Exclusive, ExclusiveGuard};
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Exclusive;
+
+    #[test]
+    fn shared_state_counts_every_entry() {
+        static COUNT: Exclusive<u64> = Exclusive::new(0);
+        COUNT.share(true);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        *COUNT.enter() += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*COUNT.enter(), 4000);
+    }
+}

@@ -1,1 +1,30 @@
-//! (being written)
+//! Every system call of the core. Nothing here knows MPI.
+//!
+//! Functions return `std::io::Result`; whoever knows the MPI object at hand turns it into an MPI error.
+#![allow(unsafe_code)]
+
+pub mod memory;
+pub mod peer_memory;
+pub mod schedule;
+
+/// Nanoseconds of CLOCK_MONOTONIC: comparable between the processes of a node.
+pub fn monotonic_nanoseconds() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a valid timespec that the call fills.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The resolution of CLOCK_MONOTONIC, seconds.
+pub fn clock_resolution() -> f64 {
+    let mut step = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `step` is a valid timespec that the call fills.
+    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC, &mut step) };
+    step.tv_sec as f64 + step.tv_nsec as f64 * 1e-9
+}

@@ -1,1 +1,4 @@
-//! (being written)
+//! Lock-free queues that live in memory shared between processes.
+#![allow(unsafe_code)]
+
+pub mod ring;

@@ -1,1 +1,3 @@
-//! (being written)
+//! Ways to move bytes between processes. Knows no communicators and no matching.
+
+pub mod shm;

@@ -1,0 +1,128 @@
+//! Handing over the processor: yield, futex, membarrier, and how many cores there are to share.
+
+use crate::sync::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Lets another runnable thread have this core.
+#[inline]
+pub fn yield_now() {
+    // SAFETY: has no arguments and touches no memory.
+    unsafe { libc::sched_yield() };
+}
+
+/// Sleeps while `word` (in memory shared between processes) is `expected`, until woken, interrupted or `limit` is over.
+pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
+    let limit = limit.map(|limit| libc::timespec {
+        tv_sec: limit.as_secs() as libc::time_t,
+        tv_nsec: limit.subsec_nanos() as libc::c_long,
+    });
+    let limit = limit
+        .as_ref()
+        .map_or(std::ptr::null(), |limit| limit as *const libc::timespec);
+    // SAFETY: `word` and `limit` live across the call; the kernel compares and sleeps atomically.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAIT,
+            expected,
+            limit,
+        );
+    }
+}
+
+/// Wakes all who sleep on `word`.
+pub fn futex_wake(word: &AtomicU32) {
+    // SAFETY: the kernel only uses the address.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
+    }
+}
+
+const MEMBARRIER_CMD_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+/// Tells the kernel that this process takes part in [`barrier_on_all`]. False where the kernel or a filter refuses.
+pub fn register_for_barriers() -> bool {
+    membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)
+}
+
+/// A full memory fence on every core that runs a registered process. False if it did not happen.
+pub fn barrier_on_all() -> bool {
+    membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED)
+}
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: takes integers only.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// A set of cores, as many as a kernel mask of 1,024 bits holds.
+pub const CPU_WORDS: usize = 16;
+
+/// The cores this thread may run on.
+pub fn affinity() -> [u64; CPU_WORDS] {
+    let mut mask = [0u64; CPU_WORDS];
+    // SAFETY: `mask` has the size that is told; the kernel fills it.
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_sched_getaffinity,
+            0,
+            size_of_val(&mask),
+            mask.as_mut_ptr(),
+        )
+    };
+    if got <= 0 {
+        mask[0] = 1;
+    }
+    mask
+}
+
+/// How many cores' worth of time the container may use, from cgroup v2 or v1; `None` without a limit.
+pub fn cpu_quota() -> Option<f64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    if let Some(line) = read("/sys/fs/cgroup/cpu.max") {
+        return quota_of(&line);
+    }
+    let quota = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")?;
+    let period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")?;
+    quota_of(&format!("{} {}", quota.trim(), period.trim()))
+}
+
+fn quota_of(line: &str) -> Option<f64> {
+    let (quota, period) = line.trim().split_once(' ')?;
+    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
+    (quota > 0.0 && period > 0.0).then(|| quota / period)
+}
+
+/// Bumps the word and wakes its sleepers.
+pub fn ring(word: &AtomicU32) {
+    word.fetch_add(1, Ordering::Release);
+    futex_wake(word);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotas_are_read() {
+        assert_eq!(quota_of("max 100000\n"), None);
+        assert_eq!(quota_of("150000 100000\n"), Some(1.5));
+        assert_eq!(quota_of("-1 100000"), None);
+        assert_eq!(quota_of(""), None);
+    }
+
+    #[test]
+    fn a_sleeper_is_woken() {
+        static WORD: AtomicU32 = AtomicU32::new(0);
+        let sleeper = std::thread::spawn(|| {
+            while WORD.load(Ordering::Acquire) == 0 {
+                futex_wait(&WORD, 0, None);
+            }
+        });
+        ring(&WORD);
+        sleeper.join().unwrap();
+        assert!(affinity().iter().any(|word| *word != 0));
+    }
+}

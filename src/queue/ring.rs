@@ -1,0 +1,454 @@
+//! A ring of 64-byte slots: one consumer, and either one producer or many.
+//!
+//! A record is one *head* slot (header and 40 bytes) and continuation slots (56 bytes each). A slot's first word is its
+//! *stamp*: the position it was filled for, plus one. Only heads are stamped, the consumer never writes a slot, so a
+//! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
+//! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
+
+use crate::sync::{AtomicU32, Ordering, UnsafeCell};
+
+/// Bytes of a slot: one cache line, so that a short message costs one transfer.
+pub const SLOT_BYTES: usize = 64;
+/// Payload bytes in a record's first slot.
+pub const HEAD_PAYLOAD: usize = 40;
+/// Payload bytes in each further slot.
+pub const NEXT_PAYLOAD: usize = 56;
+const BODY_BYTES: usize = 60;
+const HEADER_BYTES: usize = 20;
+
+/// What travels in front of every message. `context` has the 16-bit context id in its low half; `source` is the
+/// sender's rank in that communicator, `origin` its index on the node; `length` counts the payload bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Header {
+    pub kind: u8,
+    pub flags: u8,
+    pub engine: u16,
+    pub context: u32,
+    pub tag: i32,
+    pub source: i32,
+    pub length: u16,
+    pub origin: u16,
+}
+
+const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
+
+/// One slot in shared memory.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Slot {
+    stamp: AtomicU32,
+    body: UnsafeCell<[u8; BODY_BYTES]>,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Slot>() == SLOT_BYTES);
+
+// SAFETY: `body` is written by the one producer that claimed the slot and read by the consumer after the stamp.
+unsafe impl Sync for Slot {}
+// SAFETY: as above.
+unsafe impl Send for Slot {}
+
+/// The counters of a ring, each on a cache line of its own: `tail` is the producers', the rest the consumer's.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Control {
+    tail: AtomicU32,
+    _apart: [u8; 60],
+    head: AtomicU32,
+    starving: AtomicU32,
+    _rest: [u8; 56],
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Control>() == 128);
+
+/// A ring as its users see it. A fresh ring is all zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring<'m> {
+    control: &'m Control,
+    slots: &'m [Slot],
+}
+
+/// How many slots a record with this payload takes.
+#[inline]
+pub fn slots_for(payload: usize) -> u32 {
+    if payload <= HEAD_PAYLOAD {
+        1
+    } else {
+        1 + (payload - HEAD_PAYLOAD).div_ceil(NEXT_PAYLOAD) as u32
+    }
+}
+
+impl<'m> Ring<'m> {
+    /// A ring over counters and slots; their number must be a power of two.
+    pub fn new(control: &'m Control, slots: &'m [Slot]) -> Self {
+        assert!(slots.len().is_power_of_two());
+        Self { control, slots }
+    }
+
+    /// A producer that shares the ring with others (`exclusive` false) or has it alone. At most one exclusive producer
+    /// may exist, and then no shared one.
+    pub fn producer(self, exclusive: bool) -> Producer<'m> {
+        Producer {
+            ring: self,
+            tail: self.control.tail.load(Ordering::Relaxed),
+            head_seen: self.control.head.load(Ordering::Acquire),
+            exclusive,
+        }
+    }
+
+    /// The consumer; at most one may exist.
+    pub fn consumer(self) -> Consumer<'m> {
+        let head = self.control.head.load(Ordering::Relaxed);
+        Consumer {
+            ring: self,
+            head,
+            published: head,
+        }
+    }
+
+    /// The longest payload of one record: half a ring, so that a record always fits once the consumer has caught up.
+    pub fn longest_payload(self) -> usize {
+        HEAD_PAYLOAD + (self.slots.len() / 2 - 1) * NEXT_PAYLOAD
+    }
+
+    #[inline(always)]
+    fn slot(&self, position: u32) -> &'m Slot {
+        let index = position as usize & (self.slots.len() - 1);
+        // SAFETY: the mask keeps the index below the length, a power of two.
+        unsafe { self.slots.get_unchecked(index) }
+    }
+
+    #[inline(always)]
+    fn fits(&self, tail: u32, slots: u32, head: u32) -> bool {
+        tail.wrapping_add(slots).wrapping_sub(head) <= self.slots.len() as u32
+    }
+}
+
+/// The writing end.
+#[derive(Debug)]
+pub struct Producer<'m> {
+    ring: Ring<'m>,
+    tail: u32,
+    head_seen: u32,
+    exclusive: bool,
+}
+
+impl<'m> Producer<'m> {
+    pub fn ring(&self) -> Ring<'m> {
+        self.ring
+    }
+
+    /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when the ring is full.
+    #[inline(always)]
+    pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
+        let length = header.length as usize;
+        let slots = slots_for(length);
+        let Some(position) = self.claim(slots) else {
+            return false;
+        };
+        let head = self.ring.slot(position);
+        head.body.with_mut(|body| {
+            // SAFETY: the claimed slot is this producer's until it is stamped; `Header` is 20 bytes with alignment 4,
+            // which a slot's body has; the first piece lies behind it.
+            unsafe {
+                body.cast::<Header>().write(*header);
+                let piece = std::slice::from_raw_parts_mut(
+                    body.cast::<u8>().add(HEADER_BYTES),
+                    length.min(HEAD_PAYLOAD),
+                );
+                fill(0, piece);
+            }
+        });
+        if slots > 1 {
+            self.fill_rest(position, length, fill);
+        }
+        // Commit. Release: pairs with the Acquire of `Consumer::peek`.
+        head.stamp
+            .store(position.wrapping_add(1), Ordering::Release);
+        true
+    }
+
+    fn fill_rest(&self, position: u32, length: usize, mut fill: impl FnMut(usize, &mut [u8])) {
+        let (mut offset, mut position) = (HEAD_PAYLOAD, position);
+        while offset < length {
+            position = position.wrapping_add(1);
+            let bytes = (length - offset).min(NEXT_PAYLOAD);
+            self.ring.slot(position).body.with_mut(|body| {
+                // SAFETY: the claimed slot is this producer's; its stamp and the 4 bytes behind it are left alone.
+                let piece = unsafe {
+                    std::slice::from_raw_parts_mut(
+                        body.cast::<u8>().add(BODY_BYTES - NEXT_PAYLOAD),
+                        bytes,
+                    )
+                };
+                fill(offset, piece);
+            });
+            offset += bytes;
+        }
+    }
+
+    #[inline(always)]
+    fn claim(&mut self, slots: u32) -> Option<u32> {
+        if !self.exclusive {
+            return self.claim_shared(slots);
+        }
+        let position = self.tail;
+        if !self.ring.fits(position, slots, self.head_seen) {
+            // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
+            self.head_seen = self.ring.control.head.load(Ordering::Acquire);
+            if !self.ring.fits(position, slots, self.head_seen) {
+                return None;
+            }
+        }
+        self.tail = position.wrapping_add(slots);
+        Some(position)
+    }
+
+    fn claim_shared(&mut self, slots: u32) -> Option<u32> {
+        let tail = &self.ring.control.tail;
+        loop {
+            let position = tail.load(Ordering::Relaxed);
+            if self.ring.fits(position, slots, self.head_seen) {
+                let next = position.wrapping_add(slots);
+                if tail
+                    .compare_exchange(position, next, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok()
+                {
+                    return Some(position);
+                }
+            } else {
+                // Acquire: as in `claim`.
+                let head = self.ring.control.head.load(Ordering::Acquire);
+                if head == self.head_seen {
+                    return None;
+                }
+                self.head_seen = head;
+            }
+        }
+    }
+
+    /// Says that this producer found the ring full and may sleep: the consumer will tell when it has made room.
+    pub fn starve(&self) {
+        self.ring.control.starving.store(1, Ordering::SeqCst);
+    }
+
+    /// Asks for the line that the next record will be written to, while there is something else to do.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+        {
+            use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(1));
+            // SAFETY: a prefetch never faults and changes nothing that can be observed.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(slot.cast()) };
+        }
+    }
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub struct Consumer<'m> {
+    ring: Ring<'m>,
+    head: u32,
+    published: u32,
+}
+
+impl<'m> Consumer<'m> {
+    /// The header of the next record, if it has been committed.
+    #[inline(always)]
+    pub fn peek(&self) -> Option<Header> {
+        let slot = self.ring.slot(self.head);
+        // Acquire: pairs with the commit in `Producer::push`.
+        if slot.stamp.load(Ordering::Acquire) != self.head.wrapping_add(1) {
+            return None;
+        }
+        // SAFETY: the stamp says that the producer is done with this record; it is ours until `advance`.
+        Some(
+            slot.body
+                .with(|body| unsafe { body.cast::<Header>().read() }),
+        )
+    }
+
+    /// Calls `take(offset, piece)` for the pieces of the payload of the record that `peek` showed with this `length`.
+    ///
+    /// A length that no producer can have written (a corrupted peer) is cut to what a ring can hold.
+    #[inline(always)]
+    pub fn payload(&self, length: usize, mut take: impl FnMut(usize, &[u8])) {
+        let length = length.min(self.ring.longest_payload());
+        let slot = self.ring.slot(self.head);
+        slot.body.with(|body| {
+            // SAFETY: a committed record belongs to the consumer; the piece lies inside the slot.
+            let piece = unsafe {
+                std::slice::from_raw_parts(
+                    body.cast::<u8>().add(HEADER_BYTES),
+                    length.min(HEAD_PAYLOAD),
+                )
+            };
+            take(0, piece);
+        });
+        let (mut offset, mut position) = (HEAD_PAYLOAD, self.head);
+        while offset < length {
+            position = position.wrapping_add(1);
+            let bytes = (length - offset).min(NEXT_PAYLOAD);
+            self.ring.slot(position).body.with(|body| {
+                // SAFETY: as above.
+                let piece = unsafe {
+                    std::slice::from_raw_parts(
+                        body.cast::<u8>().add(BODY_BYTES - NEXT_PAYLOAD),
+                        bytes,
+                    )
+                };
+                take(offset, piece);
+            });
+            offset += bytes;
+        }
+    }
+
+    /// Gives the record back. True if producers who found the ring full should be woken: room was published.
+    #[inline(always)]
+    pub fn advance(&mut self, length: usize) -> bool {
+        let length = length.min(self.ring.longest_payload());
+        self.head = self.head.wrapping_add(slots_for(length));
+        // Publishing costs the producer a cache miss, so it is done four times a lap.
+        if self.head.wrapping_sub(self.published) as usize >= self.ring.slots.len() / 4 {
+            self.publish()
+        } else {
+            false
+        }
+    }
+
+    #[cold]
+    fn publish(&mut self) -> bool {
+        self.published = self.head;
+        // SeqCst: pairs with `Producer::starve`, so that one of the two sees the other.
+        self.ring.control.head.store(self.head, Ordering::SeqCst);
+        self.ring.control.starving.load(Ordering::SeqCst) != 0
+            && self.ring.control.starving.swap(0, Ordering::SeqCst) != 0
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn memory(slots: usize) -> (Box<Control>, Vec<Slot>) {
+        let control = Control {
+            tail: AtomicU32::new(0),
+            _apart: [0; 60],
+            head: AtomicU32::new(0),
+            starving: AtomicU32::new(0),
+            _rest: [0; 56],
+        };
+        let slots = (0..slots)
+            .map(|_| Slot {
+                stamp: AtomicU32::new(0),
+                body: UnsafeCell::new([0; BODY_BYTES]),
+            })
+            .collect();
+        (Box::new(control), slots)
+    }
+
+    fn header(length: usize, tag: i32) -> Header {
+        Header {
+            length: length as u16,
+            tag,
+            ..Header::default()
+        }
+    }
+
+    fn pattern(tag: i32, offset: usize) -> u8 {
+        (tag as usize * 31 + offset * 7) as u8
+    }
+
+    fn send(producer: &mut Producer<'_>, length: usize, tag: i32) -> bool {
+        producer.push(&header(length, tag), |offset, piece| {
+            for (i, byte) in piece.iter_mut().enumerate() {
+                *byte = pattern(tag, offset + i);
+            }
+        })
+    }
+
+    fn receive(consumer: &mut Consumer<'_>) -> Option<Header> {
+        let header = consumer.peek()?;
+        let mut seen = 0;
+        consumer.payload(header.length as usize, |offset, piece| {
+            assert_eq!(offset, seen);
+            for (i, byte) in piece.iter().enumerate() {
+                assert_eq!(*byte, pattern(header.tag, offset + i));
+            }
+            seen += piece.len();
+        });
+        assert_eq!(seen, header.length as usize);
+        consumer.advance(seen);
+        Some(header)
+    }
+
+    #[test]
+    fn records_of_every_length_come_back_over_many_laps() {
+        for exclusive in [false, true] {
+            let (control, slots) = memory(16);
+            let ring = Ring::new(&control, &slots);
+            let (mut producer, mut consumer) = (ring.producer(exclusive), ring.consumer());
+            for tag in 0..400 {
+                let length = tag as usize % (ring.longest_payload() + 1);
+                assert!(send(&mut producer, length, tag));
+                let got = receive(&mut consumer).unwrap();
+                assert_eq!((got.tag, got.length as usize), (tag, length));
+                assert!(consumer.peek().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_ring_refuses_and_recovers() {
+        let (control, slots) = memory(8);
+        let ring = Ring::new(&control, &slots);
+        let (mut producer, mut consumer) = (ring.producer(true), ring.consumer());
+        for tag in 0..8 {
+            assert!(send(&mut producer, 8, tag));
+        }
+        assert!(!send(&mut producer, 8, 99));
+        producer.starve();
+        let header = consumer.peek().unwrap();
+        assert!(!consumer.advance(header.length as usize));
+        assert!(consumer.advance(8), "room was made and somebody starves");
+        assert!(send(&mut producer, 8, 8));
+        for tag in 2..9 {
+            assert_eq!(receive(&mut consumer).unwrap().tag, tag);
+        }
+    }
+
+    #[test]
+    fn many_producers_lose_nothing() {
+        const EACH: i32 = if cfg!(miri) { 40 } else { 20_000 };
+        let (control, slots) = memory(64);
+        let ring = Ring::new(&control, &slots);
+        std::thread::scope(|scope| {
+            for sender in 0..3 {
+                scope.spawn(move || {
+                    let mut producer = ring.producer(false);
+                    for i in 0..EACH {
+                        while !send(&mut producer, (i as usize * 13) % 300, sender * EACH + i) {
+                            std::thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut consumer = ring.consumer();
+            let mut next = [0; 3];
+            let mut left = 3 * EACH;
+            while left > 0 {
+                let Some(header) = receive(&mut consumer) else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                let sender = (header.tag / EACH) as usize;
+                assert_eq!(header.tag % EACH, next[sender], "order of one sender");
+                next[sender] += 1;
+                left -= 1;
+            }
+        });
+    }
+}

@@ -1,0 +1,216 @@
+//! What lies where in the job's segment. Fixed offsets are functions of the number of ranks; the rest is handed out
+//! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
+//! waits for another before it sends.
+
+use super::status::Page;
+use crate::os::memory::{self, Mapping};
+use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::BorrowedFd;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x01");
+const PAGE: usize = 4096;
+/// Slots of a rank's inbox, which every other rank writes to.
+pub const INBOX_SLOTS: usize = 256;
+/// Slots of a private ring between one pair.
+pub const PRIVATE_SLOTS: usize = 512;
+const RANK_BYTES: usize = PAGE;
+const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
+const PRIVATE_BYTES: usize = size_of::<Control>() + PRIVATE_SLOTS * SLOT_BYTES;
+
+/// Page 0.
+#[repr(C)]
+pub struct SegmentHeader {
+    magic: AtomicU64,
+    ranks: AtomicU32,
+    /// Not zero: some rank cannot use membarrier, so senders fence.
+    pub fences: AtomicU32,
+    /// First byte that has not been handed out.
+    next: AtomicU64,
+    /// How many ranks have joined.
+    pub joined: AtomicU32,
+    _pad: u32,
+    /// Union of the cores that the ranks may run on.
+    pub cores: [AtomicU64; crate::os::schedule::CPU_WORDS],
+}
+
+const _: () = assert!(size_of::<SegmentHeader>() <= PAGE);
+
+/// A sleeping place: `word` is the futex, `sleepers` says that somebody is (or is about to be) asleep on it.
+#[repr(C, align(64))]
+pub struct Doorbell {
+    pub word: AtomicU32,
+    pub sleepers: AtomicU32,
+}
+
+/// One page a rank.
+#[repr(C)]
+pub struct RankPage {
+    pub doorbell: Doorbell,
+    inbox: Control,
+    /// Private rings that lead to this rank.
+    pub private_rings: AtomicU32,
+    _pad: [u8; 60],
+    pub status: Page,
+}
+
+const _: () = assert!(size_of::<RankPage>() <= RANK_BYTES);
+
+const fn inboxes(ranks: usize) -> usize {
+    PAGE + ranks * RANK_BYTES
+}
+
+const fn dynamic(ranks: usize) -> usize {
+    inboxes(ranks) + ranks * INBOX_BYTES
+}
+
+/// The size of a segment for so many ranks, bytes; sparse, what is used is far less.
+pub fn segment_bytes(ranks: usize) -> u64 {
+    (dynamic(ranks) + (64 << 20) + ranks * (4 << 20)) as u64
+}
+
+/// Makes a fresh file of [`segment_bytes`] a segment: allocates what is fixed and writes the header.
+///
+/// Errors: out of memory for the fixed part.
+pub fn initialise(fd: BorrowedFd<'_>, ranks: usize) -> Result<()> {
+    memory::allocate(fd, 0, dynamic(ranks) as u64)?;
+    let map = Mapping::of(fd)?;
+    let header = header(&map)?;
+    header.ranks.store(ranks as u32, Ordering::Relaxed);
+    header.next.store(dynamic(ranks) as u64, Ordering::Relaxed);
+    header.magic.store(MAGIC, Ordering::Release);
+    Ok(())
+}
+
+fn header(map: &Mapping) -> Result<&SegmentHeader> {
+    let address = map
+        .at(0, size_of::<SegmentHeader>())
+        .ok_or_else(|| Error::new(ErrorKind::InvalidData, "the segment is too small"))?;
+    // SAFETY: inside the mapping, page-aligned, atomics only, borrowed as long as the mapping.
+    Ok(unsafe { &*address.cast::<SegmentHeader>() })
+}
+
+/// A mapped segment of a known number of ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'m> {
+    map: &'m Mapping,
+    ranks: usize,
+}
+
+impl<'m> Segment<'m> {
+    /// Checks that `map` is a segment for `ranks` ranks.
+    ///
+    /// Errors: InvalidData if it is not.
+    pub fn open(map: &'m Mapping, ranks: usize) -> Result<Self> {
+        let found = header(map)?;
+        let good = found.magic.load(Ordering::Acquire) == MAGIC
+            && found.ranks.load(Ordering::Relaxed) as usize == ranks
+            && map.bytes() >= dynamic(ranks);
+        if !good {
+            return Err(Error::new(
+                ErrorKind::InvalidData,
+                format!("the inherited memory is not the segment of a job of {ranks} ranks"),
+            ));
+        }
+        Ok(Self { map, ranks })
+    }
+
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    pub fn header(&self) -> &'m SegmentHeader {
+        // SAFETY: `open` checked the size; atomics only.
+        unsafe { &*self.map.base().cast::<SegmentHeader>() }
+    }
+
+    /// The page of a rank. `rank` must be below `ranks`.
+    pub fn rank(&self, rank: usize) -> &'m RankPage {
+        assert!(rank < self.ranks);
+        // SAFETY: `open` checked that the pages of all ranks are mapped; they hold atomics only.
+        unsafe { &*self.map.base().add(PAGE + rank * RANK_BYTES).cast() }
+    }
+
+    /// The inbox of a rank.
+    pub fn inbox(&self, rank: usize) -> Ring<'m> {
+        let page = self.rank(rank);
+        // SAFETY: `open` checked that the inboxes are mapped; slots are aligned and valid for any content.
+        let slots = unsafe {
+            let first = self
+                .map
+                .base()
+                .add(inboxes(self.ranks) + rank * INBOX_BYTES);
+            std::slice::from_raw_parts(first.cast::<Slot>(), INBOX_SLOTS)
+        };
+        Ring::new(&page.inbox, slots)
+    }
+
+    /// Hands out `bytes` of fresh zeros, page-aligned and allocated.
+    ///
+    /// Errors: out of memory (the kernel's, or the segment is used up).
+    pub fn allocate(&self, fd: BorrowedFd<'_>, bytes: usize) -> Result<usize> {
+        let bytes = bytes.next_multiple_of(PAGE) as u64;
+        let offset = self.header().next.fetch_add(bytes, Ordering::Relaxed);
+        if offset + bytes > self.map.bytes() as u64 {
+            return Err(Error::from_raw_os_error(libc::ENOMEM));
+        }
+        memory::allocate(fd, offset, bytes)?;
+        Ok(offset as usize)
+    }
+
+    /// Allocates a private ring; returns where.
+    pub fn allocate_private(&self, fd: BorrowedFd<'_>) -> Result<usize> {
+        self.allocate(fd, PRIVATE_BYTES)
+    }
+
+    /// The private ring at an offset that another rank told; `None` if no ring can be there.
+    pub fn private(&self, offset: usize) -> Option<Ring<'m>> {
+        let address = self.dynamic(offset, PRIVATE_BYTES)?;
+        // SAFETY: checked to lie in the dynamic part and aligned; atomics and slots are valid for any content.
+        unsafe {
+            let control = &*address.cast::<Control>();
+            let first = address.add(size_of::<Control>()).cast::<Slot>();
+            Some(Ring::new(
+                control,
+                std::slice::from_raw_parts(first, PRIVATE_SLOTS),
+            ))
+        }
+    }
+
+    /// The address of a line-aligned range in the dynamic part; `None` for anything else.
+    #[inline]
+    pub fn dynamic(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
+        if offset < dynamic(self.ranks) || !offset.is_multiple_of(64) {
+            return None;
+        }
+        self.map.at(offset, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn a_fresh_segment_opens_for_its_ranks_only() {
+        let fd = memory::create("test", segment_bytes(3), false).unwrap();
+        initialise(fd.as_fd(), 3).unwrap();
+        let map = Mapping::of(fd.as_fd()).unwrap();
+        assert!(Segment::open(&map, 4).is_err());
+        let segment = Segment::open(&map, 3).unwrap();
+        let first = segment.allocate(fd.as_fd(), 100).unwrap();
+        let second = segment.allocate_private(fd.as_fd()).unwrap();
+        assert!(first >= dynamic(3) && second >= first + 100);
+        assert!(segment.private(second).is_some());
+        assert!(segment.private(0).is_none());
+        assert!(segment.private(second + 1).is_none());
+        assert!(segment.private(usize::MAX - 63).is_none());
+        let mut producer = segment.inbox(2).producer(false);
+        let header = crate::queue::ring::Header::default();
+        assert!(producer.push(&header, |_, _| {}));
+        assert_eq!(segment.inbox(2).consumer().peek(), Some(header));
+        assert!(segment.inbox(1).consumer().peek().is_none());
+    }
+}

@@ -1,0 +1,5 @@
+//! Shared memory within a node: the segment, its rings, cells and doorbells.
+#![allow(unsafe_code)]
+
+pub mod layout;
+pub mod status;

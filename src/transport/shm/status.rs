@@ -1,0 +1,112 @@
+//! The status page of a rank: what it is doing, for those who look from outside (mpiexec's tables).
+//!
+//! Written when a call starts to wait for longer, so that a short message pays nothing. Readers may see a mixture of
+//! two waits; it is a report, nothing decides by it.
+
+use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+
+const NAME_WORDS: usize = 6;
+
+/// Where a rank is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum State {
+    /// Has not called MPI_Init yet.
+    NotJoined = 0,
+    /// Between MPI_Init and MPI_Finalize.
+    Joined = 1,
+    /// Has finished MPI_Finalize.
+    Finalized = 2,
+    /// Has called MPI_Abort (or met an error that is fatal).
+    Aborted = 3,
+}
+
+/// A short text that can be written while others read it.
+#[repr(C)]
+pub struct Name([AtomicU64; NAME_WORDS]);
+
+impl Name {
+    pub fn store(&self, text: &str) {
+        let mut bytes = [0u8; NAME_WORDS * 8];
+        let length = text.len().min(bytes.len());
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        for (word, chunk) in self.0.iter().zip(bytes.chunks_exact(8)) {
+            word.store(
+                u64::from_ne_bytes(chunk.try_into().unwrap_or_default()),
+                Ordering::Relaxed,
+            );
+        }
+    }
+
+    pub fn load(&self) -> String {
+        let bytes: Vec<u8> = self
+            .0
+            .iter()
+            .flat_map(|word| word.load(Ordering::Relaxed).to_ne_bytes())
+            .take_while(|byte| *byte != 0)
+            .collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// The page itself, in the segment.
+#[repr(C, align(64))]
+pub struct Page {
+    state: AtomicU32,
+    /// Process id, as the rank itself sees it.
+    pub pid: AtomicI32,
+    /// The code of MPI_Abort.
+    pub abort_code: AtomicI32,
+    /// Not zero while the rank waits.
+    pub waiting: AtomicU32,
+    /// CLOCK_MONOTONIC nanoseconds when the wait began.
+    pub since: AtomicU64,
+    /// Rank in the communicator that is waited for; -1 any or none.
+    pub peer: AtomicI32,
+    /// -1: any.
+    pub tag: AtomicI32,
+    pub context: AtomicU32,
+    /// Posted receives.
+    pub posted: AtomicU32,
+    /// Messages that nobody asked for yet.
+    pub unexpected: AtomicU32,
+    /// Sends that are not done.
+    pub sending: AtomicU32,
+    /// A word that others read to prove that they can read this process's memory: its address, and its value.
+    pub probe_address: AtomicU64,
+    pub probe_value: AtomicU64,
+    pub function: Name,
+    pub communicator: Name,
+}
+
+impl Page {
+    pub fn state(&self) -> State {
+        match self.state.load(Ordering::Acquire) {
+            0 => State::NotJoined,
+            1 => State::Joined,
+            2 => State::Finalized,
+            _ => State::Aborted,
+        }
+    }
+
+    pub fn set_state(&self, state: State) {
+        self.state.store(state as u32, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_and_read_back() {
+        let name = Name(Default::default());
+        assert_eq!(name.load(), "");
+        name.store("MPI_Recv");
+        assert_eq!(name.load(), "MPI_Recv");
+        name.store(&"x".repeat(100));
+        assert_eq!(name.load().len(), NAME_WORDS * 8);
+        name.store("a");
+        assert_eq!(name.load(), "a");
+    }
+}
