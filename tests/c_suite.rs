@@ -1,0 +1,201 @@
+//! Compiles the programs of `c-tests/` and runs them as MPI jobs, one trial for each line of the
+//! testlist and number of ranks, named `chapter/name/np`. `tests/c_suite/` has the parts: `list`
+//! (the testlist), `toolchain` (compilers and launchers), `job` (one run under a time limit).
+//! Invariant: a trial passes only if the job ended by itself with the expected code and, unless the
+//! line says otherwise, rank 0 printed the closing line for exactly this program and rank count.
+//!
+//!     cargo test --test c_suite -- pt2pt/          # programs whose name contains pt2pt/
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
+//! | `C_SUITE_REFERENCE` | `1`: Debian's mpicc.mpich and mpiexec.mpich; a path: that prefix. If the stage is there too, both run and their output is compared |
+//! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library |
+//! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
+//! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99` |
+//! | `C_SUITE_SECONDS` | time limit of a trial; default 60, times 20 with `C_SUITE_WRAP` |
+//! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
+
+#[path = "c_suite/job.rs"]
+mod job;
+#[path = "c_suite/list.rs"]
+mod list;
+#[path = "c_suite/toolchain.rs"]
+mod toolchain;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::{Arc, Condvar, Mutex};
+use toolchain::Toolchain;
+
+/// What all trials share.
+struct Suite {
+    source: PathBuf,
+    /// The library whose results count: oxmpi, or the reference when there is no stage.
+    subject: Toolchain,
+    /// In a reference run with a stage: what the subject's output is compared with.
+    reference: Option<Toolchain>,
+    ranks: Slots,
+    seconds: u64,
+    wrap: Vec<String>,
+}
+
+/// Counts the ranks that run: trials of many ranks take more of the machine.
+struct Slots {
+    capacity: usize,
+    used: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Slots {
+    fn with<T>(&self, wanted: usize, run: impl FnOnce() -> T) -> T {
+        let wanted = wanted.min(self.capacity);
+        let mut used = self.used.lock().unwrap();
+        while *used + wanted > self.capacity {
+            used = self.freed.wait(used).unwrap();
+        }
+        *used += wanted;
+        drop(used);
+        let result = run();
+        *self.used.lock().unwrap() -= wanted;
+        self.freed.notify_all();
+        result
+    }
+}
+
+fn flag(name: &str) -> bool {
+    std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
+}
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let source = root.join("c-tests");
+    let (lines, mistakes) = list::read(&source);
+    if arguments.list {
+        let trials = lines
+            .iter()
+            .map(|line| Trial::test(line.name.clone(), || Ok(())));
+        return libtest_mimic::run(&arguments, trials.collect()).exit_code();
+    }
+    let build = root.join("target/c-tests");
+    let stage = toolchain::stage(&root, &build);
+    let wanted_reference = flag("C_SUITE_REFERENCE");
+    let (subject, reference) = match (stage, wanted_reference) {
+        (Ok(subject), false) => (subject, None),
+        (Ok(subject), true) => match toolchain::reference(&build) {
+            Ok(reference) => (subject, Some(reference)),
+            Err(text) => return refuse(&text),
+        },
+        (Err(text), true) => match toolchain::reference(&build) {
+            Ok(reference) => {
+                eprintln!("c_suite: {text}: the reference runs alone, nothing is compared");
+                (reference, None)
+            }
+            Err(text) => return refuse(&text),
+        },
+        (Err(text), false) => return refuse(&text),
+    };
+    eprintln!("c_suite: {}", subject.describe());
+    if let Some(reference) = &reference {
+        eprintln!("c_suite: compared with {}", reference.describe());
+    }
+    let wrap: Vec<String> = std::env::var("C_SUITE_WRAP")
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let seconds =
+        number("C_SUITE_SECONDS").unwrap_or(if wrap.is_empty() { 60 } else { 20 * 60 }) as u64;
+    // The reference spins while it waits: more ranks than cores make each other very slow.
+    let spins = subject.is_reference || reference.is_some();
+    let default_threads = if spins { 1 } else { 4 };
+    arguments.test_threads.get_or_insert(default_threads);
+    let capacity = number("C_SUITE_RANKS").unwrap_or(8) as usize;
+    let suite = Arc::new(Suite {
+        source,
+        subject,
+        reference,
+        ranks: Slots {
+            capacity,
+            used: Mutex::new(0),
+            freed: Condvar::new(),
+        },
+        seconds,
+        wrap,
+    });
+
+    let mut trials = vec![Trial::test("testlist/complete", move || {
+        if mistakes.is_empty() {
+            Ok(())
+        } else {
+            Err(Failed::from(mistakes.join("\n")))
+        }
+    })];
+    for line in lines {
+        let ignored = (line.long && !flag("C_SUITE_LONG"))
+            || (suite.subject.is_reference && line.skip_on(&suite.subject).is_some())
+            || (line.unwrapped && !suite.wrap.is_empty());
+        let suite = suite.clone();
+        let name = line.name.clone();
+        trials.push(Trial::test(name, move || run_line(&suite, &line)).with_ignored_flag(ignored));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Without a library to test nothing may look like a success.
+fn refuse(text: &str) -> ExitCode {
+    eprintln!("c_suite: {text}");
+    eprintln!("c_suite: run `make` first, or name a prefix in OXMPI_STAGE");
+    ExitCode::FAILURE
+}
+
+fn run_line(suite: &Suite, line: &list::Line) -> Result<(), Failed> {
+    let output = run_on(suite, line, &suite.subject)?;
+    let Some(reference) = &suite.reference else {
+        return Ok(());
+    };
+    if line.skip_on(reference).is_some() || !line.compare {
+        return Ok(());
+    }
+    let expected = run_on(suite, line, reference)?;
+    // Ranks write in any order: the lines are compared as a set with repetitions.
+    if sorted(&output) == sorted(&expected) {
+        return Ok(());
+    }
+    Err(Failed::from(format!(
+        "the output differs\n--- {}\n{}--- {}\n{}",
+        suite.subject.name,
+        sorted(&output).join("\n") + "\n",
+        reference.name,
+        sorted(&expected).join("\n") + "\n",
+    )))
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+/// Compiles and runs one line on one library; the standard output when all is as expected.
+fn run_on(suite: &Suite, line: &list::Line, on: &Toolchain) -> Result<String, Failed> {
+    let program = on.compile(&suite.source, line).map_err(Failed::from)?;
+    let seconds = suite.seconds.max(line.seconds.unwrap_or(0));
+    let outcome = suite.ranks.with(line.ranks, || {
+        job::run(on, line, &program, &suite.wrap, seconds)
+    });
+    let outcome = outcome.map_err(Failed::from)?;
+    match outcome.judge(line, on) {
+        Ok(()) => Ok(outcome.stdout),
+        Err(reason) => Err(Failed::from(format!(
+            "{reason}\ncommand: {}\nended: {} after {:.2} s\n{}",
+            outcome.command,
+            outcome.ended(),
+            outcome.seconds,
+            outcome.streams(),
+        ))),
+    }
+}

@@ -1,0 +1,183 @@
+//! One run of one program under mpiexec (or alone), with a time limit.
+//! Invariant: when `run` returns, mpiexec's process group is gone: at the limit it is asked for its
+//! table of waiting ranks (SIGUSR1), then to end (SIGTERM), then killed.
+
+use crate::list::{Exit, Line};
+use crate::toolchain::Toolchain;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+pub struct Outcome {
+    pub command: String,
+    status: Option<ExitStatus>,
+    pub seconds: f64,
+    pub stdout: String,
+    stderr: String,
+    /// Somebody still had the output open long after mpiexec had ended.
+    left_over: bool,
+}
+
+pub fn run(
+    on: &Toolchain,
+    line: &Line,
+    program: &Path,
+    wrap: &[String],
+    seconds: u64,
+) -> Result<Outcome, String> {
+    let mut words: Vec<std::ffi::OsString> = Vec::new();
+    if !line.alone {
+        words.push(on.mpiexec.clone().into());
+        words.extend(["-n".into(), line.ranks.to_string().into()]);
+        words.extend(line.launcher.iter().map(Into::into));
+    }
+    words.extend(wrap.iter().map(Into::into));
+    words.push(program.into());
+    words.extend(line.arguments.iter().map(Into::into));
+    let mut command = Command::new(&words[0]);
+    command
+        .args(&words[1..])
+        .env("C_SUITE_WATCHDOG", (seconds * 3 / 4).to_string())
+        .env("C_SUITE_PROGRAM", &line.program)
+        .env("C_SUITE_SLOW", if wrap.is_empty() { "0" } else { "1" })
+        .envs(line.environment.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    if let Some(path) = &on.library_path {
+        command.env("LD_LIBRARY_PATH", path);
+    }
+    let shown = format!("{command:?}");
+    let begin = Instant::now();
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("{shown}: {error}"))?;
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let status = wait(&mut child, begin, Duration::from_secs(seconds))?;
+    let taken = begin.elapsed().as_secs_f64();
+    let patience = Duration::from_secs(5);
+    let texts = (stdout.recv_timeout(patience), stderr.recv_timeout(patience));
+    let left_over = texts.0.is_err() || texts.1.is_err();
+    Ok(Outcome {
+        command: shown,
+        status,
+        seconds: taken,
+        stdout: texts.0.unwrap_or_default(),
+        stderr: texts.1.unwrap_or_default(),
+        left_over,
+    })
+}
+
+fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}
+
+/// The status, or none if the limit was reached.
+fn wait(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<ExitStatus>, String> {
+    let mut pause = Duration::from_millis(1);
+    while begin.elapsed() < limit {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+    for (signal, pause) in [("USR1", 500), ("TERM", 3000), ("KILL", 0)] {
+        let target = match signal {
+            "KILL" => format!("-{}", child.id()),
+            _ => child.id().to_string(),
+        };
+        let _ = Command::new("kill")
+            .args(["-s", signal, "--", &target])
+            .stderr(Stdio::null())
+            .status();
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    child.wait().map_err(|error| error.to_string())?;
+    Ok(None)
+}
+
+impl Outcome {
+    pub fn ended(&self) -> String {
+        match self.status {
+            None => "not at all: killed at the time limit".into(),
+            Some(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exit code {code}"),
+                (_, Some(signal)) => format!("signal {signal}"),
+                _ => "unknown".into(),
+            },
+        }
+    }
+
+    pub fn streams(&self) -> String {
+        let mut text = String::new();
+        for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            if stream.is_empty() {
+                continue;
+            }
+            text += &format!("--- {name}\n");
+            let lines: Vec<&str> = stream.lines().collect();
+            let shown = 60;
+            for line in lines.iter().take(shown) {
+                text += line;
+                text += "\n";
+            }
+            if lines.len() > shown {
+                text += &format!("... {} more lines\n", lines.len() - shown);
+            }
+        }
+        text
+    }
+
+    /// Is this what the line expects?
+    pub fn judge(&self, line: &Line, on: &Toolchain) -> Result<(), String> {
+        let Some(status) = self.status else {
+            return Err("the job hangs".into());
+        };
+        if self.left_over {
+            return Err("mpiexec ended, but a process of the job still holds its output".into());
+        }
+        // A shell's convention for one that a signal killed.
+        let code = status
+            .code()
+            .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        match line.exit {
+            Exit::Code(expected) if code != expected => {
+                return Err(format!("exit code {code}, expected {expected}"));
+            }
+            Exit::Nonzero if code == 0 => return Err("exit code 0, expected another".into()),
+            _ => (),
+        }
+        if matches!(line.exit, Exit::Code(0)) && !line.quiet {
+            let closing = format!("{}: passed on {} ranks", line.program, line.ranks);
+            let count = self.stdout.lines().filter(|text| *text == closing).count();
+            if count != 1 {
+                return Err(format!("{closing:?} is there {count} times, expected once"));
+            }
+        }
+        if !on.is_reference {
+            for (name, stream, texts) in [
+                ("stdout", &self.stdout, &line.stdout),
+                ("stderr", &self.stderr, &line.stderr),
+            ] {
+                if let Some(missing) = texts.iter().find(|text| !stream.contains(*text)) {
+                    return Err(format!("{missing:?} is not in {name}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! Reads `c-tests/testlist`: one line for each program, its rank counts and flags.
+//! Invariant: every program on disk is in the list and the other way round; `read` names each one that is not.
+//!
+//!     chapter/name   ranks   flags
+//!     pt2pt/modes    1,2,4   args="1000 7" env=NAME=VALUE
+//!
+//! Flags: `args="..."`, `env=NAME=VALUE`, `mpiexec="options"`, `cflags="..."`, `exit=CODE` or
+//! `exit=nonzero` (then no closing line is expected), `stdout="text"` and `stderr="text"` (must occur, may be
+//! repeated; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
+//! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
+//! `compare=no`, `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
+
+use crate::toolchain::Toolchain;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+pub enum Exit {
+    Code(i32),
+    Nonzero,
+}
+
+pub struct Line {
+    /// Name of the trial: program, arguments if any, ranks.
+    pub name: String,
+    /// `chapter/name`, and the extension of its source.
+    pub program: String,
+    pub extension: &'static str,
+    pub ranks: usize,
+    pub arguments: Vec<String>,
+    pub environment: Vec<(String, String)>,
+    pub launcher: Vec<String>,
+    pub compiler: Vec<String>,
+    pub exit: Exit,
+    pub stdout: Vec<String>,
+    pub stderr: Vec<String>,
+    pub quiet: bool,
+    pub since: Option<(u32, u32)>,
+    pub not_on_reference: Option<String>,
+    pub reference_ranks: usize,
+    pub compare: bool,
+    pub alone: bool,
+    pub seconds: Option<u64>,
+    pub long: bool,
+    pub unwrapped: bool,
+}
+
+impl Line {
+    /// Why this line says nothing about that library, if it does not.
+    pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
+        if !on.is_reference {
+            return None;
+        }
+        if let Some(why) = &self.not_on_reference {
+            return Some(why.clone());
+        }
+        if self.ranks > self.reference_ranks {
+            return Some("too slow there with so many ranks".into());
+        }
+        let (major, minor) = self.since?;
+        (on.version < (major, minor)).then(|| format!("needs MPI {major}.{minor}"))
+    }
+}
+
+/// The trials, and what is wrong with the list.
+pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
+    let mut mistakes = Vec::new();
+    let mut lines = Vec::new();
+    let path = source.join("testlist");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) => return (lines, vec![format!("{}: {error}", path.display())]),
+    };
+    let mut listed = BTreeSet::new();
+    for (number, row) in text.lines().enumerate() {
+        let place = format!("testlist:{}", number + 1);
+        let words = match split(row) {
+            Ok(words) if words.is_empty() => continue,
+            Ok(words) => words,
+            Err(text) => {
+                mistakes.push(format!("{place}: {text}"));
+                continue;
+            }
+        };
+        let program = words[0].clone();
+        let extension = ["c", "cc"]
+            .into_iter()
+            .find(|extension| source.join(format!("{program}.{extension}")).is_file());
+        let Some(extension) = extension else {
+            mistakes.push(format!("{place}: there is no {program}.c"));
+            continue;
+        };
+        listed.insert(format!("{program}.{extension}"));
+        let counts = words.get(1).map_or("", String::as_str);
+        for count in counts.split(',') {
+            match count.parse() {
+                Ok(ranks) => match line(&program, extension, ranks, &words[2..]) {
+                    Ok(line) => lines.push(line),
+                    Err(text) => mistakes.push(format!("{place}: {text}")),
+                },
+                Err(_) => mistakes.push(format!("{place}: {count:?} is no number of ranks")),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    programs(source, source, &mut found);
+    mistakes.extend(
+        found
+            .iter()
+            .filter(|name| !listed.contains(*name))
+            .map(|name| format!("{name} is not in the testlist")),
+    );
+    let mut names = BTreeSet::new();
+    mistakes.extend(
+        lines
+            .iter()
+            .filter(|line| !names.insert(&line.name))
+            .map(|line| format!("{} is there twice: give it label=", line.name)),
+    );
+    (lines, mistakes)
+}
+
+fn line(
+    program: &str,
+    extension: &'static str,
+    ranks: usize,
+    flags: &[String],
+) -> Result<Line, String> {
+    let mut line = Line {
+        name: String::new(),
+        program: program.into(),
+        extension,
+        ranks,
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        launcher: Vec::new(),
+        compiler: Vec::new(),
+        exit: Exit::Code(0),
+        stdout: Vec::new(),
+        stderr: Vec::new(),
+        quiet: false,
+        since: None,
+        not_on_reference: None,
+        reference_ranks: usize::MAX,
+        compare: true,
+        alone: false,
+        seconds: None,
+        long: false,
+        unwrapped: false,
+    };
+    let mut label = String::new();
+    let words =
+        |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+    for flag in flags {
+        let (key, value) = flag.split_once('=').unwrap_or((flag, ""));
+        let bad = || format!("{flag:?} is not understood");
+        match key {
+            "args" => {
+                line.arguments = words(value);
+                if label.is_empty() {
+                    label = format!("({value})");
+                }
+            }
+            "label" => label = format!("({value})"),
+            "env" => {
+                let (name, value) = value.split_once('=').ok_or_else(bad)?;
+                line.environment.push((name.into(), value.into()));
+            }
+            "mpiexec" => line.launcher = words(value),
+            "cflags" => line.compiler = words(value),
+            "exit" if value == "nonzero" => line.exit = Exit::Nonzero,
+            "exit" => line.exit = Exit::Code(value.parse().map_err(|_| bad())?),
+            "stdout" => line.stdout.push(value.into()),
+            "stderr" => line.stderr.push(value.into()),
+            "quiet" => line.quiet = true,
+            "since" => {
+                let (major, minor) = value.split_once('.').ok_or_else(bad)?;
+                let number = |text: &str| text.parse::<u32>().map_err(|_| bad());
+                line.since = Some((number(major)?, number(minor)?));
+            }
+            "reference" => {
+                if let Some(why) = value.strip_prefix("no:") {
+                    line.not_on_reference = Some(why.into());
+                } else if let Some(most) = value.strip_prefix("np") {
+                    line.reference_ranks = most.parse().map_err(|_| bad())?;
+                } else {
+                    return Err(bad());
+                }
+            }
+            "compare" if value == "no" => line.compare = false,
+            "alone" => line.alone = true,
+            "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
+            "long" => line.long = true,
+            "wrap" if value == "no" => line.unwrapped = true,
+            _ => return Err(bad()),
+        }
+    }
+    line.name = format!("{program}{label}/{ranks}");
+    Ok(line)
+}
+
+/// Words of a row; `"` keeps blanks together, `#` starts a comment.
+fn split(row: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    for letter in row.chars() {
+        match letter {
+            '"' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '#' if !quoted && word.is_none() => break,
+            letter if letter.is_whitespace() && !quoted => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    if quoted {
+        return Err("a quotation mark is not closed".into());
+    }
+    Ok(words)
+}
+
+fn programs(root: &Path, directory: &Path, found: &mut Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            programs(root, &path, found);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "c" || extension == "cc")
+        {
+            let name = path.strip_prefix(root).unwrap_or(&path);
+            found.push(name.display().to_string());
+        }
+    }
+}

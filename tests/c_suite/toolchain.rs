@@ -1,0 +1,205 @@
+//! An MPI library as the suite sees it: compiler, launcher, version, and where its programs are built.
+//! Invariant: a program is compiled at most once in a run, and again only when it, the helper, or the
+//! library's header is newer.
+
+use crate::list::Line;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::SystemTime;
+
+type Built = Arc<OnceLock<Result<PathBuf, String>>>;
+
+pub struct Toolchain {
+    pub name: String,
+    pub cc: PathBuf,
+    pub cxx: PathBuf,
+    pub mpiexec: PathBuf,
+    /// Set for the ranks, so that a program built elsewhere finds this library.
+    pub library_path: Option<PathBuf>,
+    pub is_reference: bool,
+    /// `MPI_VERSION.MPI_SUBVERSION` of its header.
+    pub version: (u32, u32),
+    build: PathBuf,
+    stamp: SystemTime,
+    built: Mutex<HashMap<String, Built>>,
+}
+
+/// The library under test.
+pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
+    let prefix =
+        std::env::var_os("OXMPI_STAGE").map_or_else(|| root.join("target/stage"), PathBuf::from);
+    let prefix = std::path::absolute(&prefix).unwrap_or(prefix);
+    let need = |name: &str| {
+        let path = prefix.join(name);
+        if path.exists() {
+            Ok(path)
+        } else {
+            Err(format!("{} is not there", path.display()))
+        }
+    };
+    let mpiexec = need("bin/mpiexec")?;
+    need("lib/libmpi.so.12")?;
+    let mut stage = if crate::flag("C_SUITE_ABI") {
+        let mut debian = toolchain("debian-abi", "mpicc.mpich", "mpicxx.mpich", mpiexec, build)?;
+        debian.library_path = Some(prefix.join("lib"));
+        debian
+    } else {
+        let (cc, cxx) = (need("bin/mpicc")?, need("bin/mpicxx")?);
+        toolchain("oxmpi", cc, cxx, mpiexec, build)?
+    };
+    stage.is_reference = false;
+    // Programs find the library when they start: only the header matters for what is compiled.
+    if let Ok(changed) = prefix
+        .join("include/mpi.h")
+        .metadata()
+        .and_then(|data| data.modified())
+    {
+        stage.stamp = changed;
+    }
+    Ok(stage)
+}
+
+/// The library that the programs are checked on, apart from oxmpi.
+pub fn reference(build: &Path) -> Result<Toolchain, String> {
+    let named = std::env::var("C_SUITE_REFERENCE").unwrap_or_default();
+    if named.contains('/') {
+        let bin = PathBuf::from(&named).join("bin");
+        let name = format!("reference-{}", named.replace('/', "_"));
+        return toolchain(
+            &name,
+            bin.join("mpicc"),
+            bin.join("mpicxx"),
+            bin.join("mpiexec"),
+            build,
+        );
+    }
+    toolchain(
+        "reference",
+        "mpicc.mpich",
+        "mpicxx.mpich",
+        "mpiexec.mpich",
+        build,
+    )
+}
+
+fn toolchain(
+    name: &str,
+    cc: impl Into<PathBuf>,
+    cxx: impl Into<PathBuf>,
+    mpiexec: impl Into<PathBuf>,
+    build: &Path,
+) -> Result<Toolchain, String> {
+    let build = build.join(name);
+    std::fs::create_dir_all(&build).map_err(|error| format!("{}: {error}", build.display()))?;
+    let cc = cc.into();
+    Ok(Toolchain {
+        name: name.into(),
+        version: version(&cc, &build)?,
+        cc,
+        cxx: cxx.into(),
+        mpiexec: mpiexec.into(),
+        library_path: None,
+        is_reference: true,
+        build,
+        stamp: SystemTime::UNIX_EPOCH,
+        built: Mutex::default(),
+    })
+}
+
+/// The header tells, through the preprocessor.
+fn version(cc: &Path, build: &Path) -> Result<(u32, u32), String> {
+    let probe = build.join("version.c");
+    std::fs::write(
+        &probe,
+        "#include <mpi.h>\nversion MPI_VERSION MPI_SUBVERSION\n",
+    )
+    .map_err(|error| format!("{}: {error}", probe.display()))?;
+    let output = Command::new(cc)
+        .arg("-E")
+        .arg(&probe)
+        .output()
+        .map_err(|error| format!("{}: {error}", cc.display()))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let words: Vec<&str> = text
+        .lines()
+        .rev()
+        .find(|line| line.starts_with("version "))
+        .map(|line| line.split_whitespace().collect())
+        .unwrap_or_default();
+    match words[..] {
+        ["version", major, minor] => major.parse().ok().zip(minor.parse().ok()),
+        _ => None,
+    }
+    .ok_or_else(|| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        format!("{} cannot preprocess mpi.h:\n{errors}", cc.display())
+    })
+}
+
+impl Toolchain {
+    pub fn describe(&self) -> String {
+        let (major, minor) = self.version;
+        let (cc, mpiexec) = (self.cc.display(), self.mpiexec.display());
+        format!("{} (MPI {major}.{minor}): {cc}, {mpiexec}", self.name)
+    }
+
+    /// The executable of a line's program.
+    pub fn compile(&self, source: &Path, line: &Line) -> Result<PathBuf, String> {
+        let key = format!("{} {}", line.program, line.compiler.join(" "));
+        let cell = self.built.lock().unwrap().entry(key).or_default().clone();
+        cell.get_or_init(|| self.build(source, line)).clone()
+    }
+
+    fn build(&self, source: &Path, line: &Line) -> Result<PathBuf, String> {
+        let file = source.join(format!("{}.{}", line.program, line.extension));
+        let helper = source.join("common/check.h");
+        let flags = line.compiler.join("_").replace('/', "_");
+        let program = self.build.join(format!("{}{flags}", line.program));
+        let modified = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+        let newest = [modified(&file), modified(&helper), Some(self.stamp)];
+        let newest = newest.into_iter().flatten().max();
+        if modified(&program).is_some_and(|built| newest.is_some_and(|newest| built > newest)) {
+            return Ok(program);
+        }
+        let directory = program.parent().unwrap_or(&self.build);
+        std::fs::create_dir_all(directory).map_err(|error| error.to_string())?;
+        let compiler = if line.extension == "cc" {
+            &self.cxx
+        } else {
+            &self.cc
+        };
+        let mut command = Command::new(compiler);
+        if !line.compiler.iter().any(|flag| flag.starts_with("-std=")) && line.extension == "c" {
+            command.arg("-std=gnu11");
+        }
+        command
+            .args([
+                "-g",
+                "-O1",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-Wno-deprecated-declarations",
+            ])
+            .arg("-pthread")
+            .arg(format!("-I{}", source.join("common").display()))
+            .args(&line.compiler);
+        if self.is_reference {
+            command.arg("-DREFERENCE");
+        }
+        // Written under another name first: a broken build leaves no program behind.
+        let partial = program.with_extension("partial");
+        command.arg("-o").arg(&partial).arg(&file);
+        let output = command
+            .output()
+            .map_err(|error| format!("{}: {error}", compiler.display()))?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("does not compile: {command:?}\n{text}"));
+        }
+        std::fs::rename(&partial, &program).map_err(|error| error.to_string())?;
+        Ok(program)
+    }
+}
