@@ -1,1 +1,39 @@
-//! The C ABI (being written).
+//! MPICH's C ABI over the core: `libmpi.so.12`. One file a chapter of the MPI standard; every
+//! exported function is made by `entry!` or `stub!` (see `entry`), which also are the source of
+//! `include/mpi.h` and `include/mpi.symbols`.
+
+#![allow(clippy::too_many_arguments)] // as many as the standard has
+
+#[macro_use]
+mod entry;
+
+mod describe;
+mod edge;
+mod param;
+mod place;
+mod types;
+
+mod abi;
+mod attr;
+mod coll;
+mod comm;
+mod datatype;
+mod deprecated;
+mod dynamic;
+mod env;
+mod errhandler;
+mod error;
+mod external;
+mod fortran;
+mod group;
+mod info;
+mod io;
+mod op;
+mod pack;
+mod partitioned;
+mod process;
+mod pt2pt;
+mod rma;
+mod session;
+mod tool;
+mod topology;

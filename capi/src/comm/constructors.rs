@@ -1,0 +1,44 @@
+//! Constructors and destructor of communicators, intercommunicators included.
+
+use crate::param::*;
+use crate::place::*;
+
+stub! {
+    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm;
+
+    fn MPI_Comm_create_from_group(
+        group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
+    );
+
+    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm;
+
+    fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm;
+
+    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm;
+
+    fn MPI_Comm_free(comm: InOut<Comm>) on comm;
+
+    fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm;
+
+    fn MPI_Comm_idup_with_info(
+        comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>,
+    ) on comm;
+
+    fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm;
+
+    fn MPI_Comm_split_type(
+        comm: Comm, split_type: SplitType, key: Int, info: Info, newcomm: Out<Comm>,
+    ) on comm;
+
+    fn MPI_Intercomm_create(
+        local_comm: Comm, local_leader: Rank, peer_comm: Comm, remote_leader: Rank, tag: Tag,
+        newintercomm: Out<Comm>,
+    ) on local_comm;
+
+    fn MPI_Intercomm_create_from_groups(
+        local_group: Group, local_leader: Rank, remote_group: Group, remote_leader: Rank,
+        stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>,
+    );
+
+    fn MPI_Intercomm_merge(intercomm: Comm, high: Logical, newintracomm: Out<Comm>) on intercomm;
+}

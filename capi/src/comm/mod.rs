@@ -1,0 +1,4 @@
+//! Communicators, chapter 7.
+
+mod accessors;
+mod constructors;

@@ -1,0 +1,4 @@
+//! Datatypes, chapter 5.
+
+mod constructors;
+mod inquiry;

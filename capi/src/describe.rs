@@ -1,0 +1,114 @@
+//! How the arguments of a failed call are written into its message. Only on the way to an error.
+
+#![allow(dead_code)] // until the last function is written
+
+use crate::types::{MPI_Status, MPIX_Iov};
+use std::ffi::{CStr, c_char, c_int, c_long};
+use std::fmt::{Result, Write};
+
+pub fn integer(value: c_int, text: &mut dyn Write) -> Result {
+    write!(text, "{value}")
+}
+
+pub fn long(value: impl Into<i64>, text: &mut dyn Write) -> Result {
+    write!(text, "{}", value.into())
+}
+
+pub fn double(value: f64, text: &mut dyn Write) -> Result {
+    write!(text, "{value}")
+}
+
+pub fn handle(value: c_int, text: &mut dyn Write) -> Result {
+    write!(text, "{value:#010x}")
+}
+
+pub fn comm(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        0x0400_0000 => text.write_str("MPI_COMM_NULL"),
+        0x4400_0000 => text.write_str("MPI_COMM_WORLD"),
+        0x4400_0001 => text.write_str("MPI_COMM_SELF"),
+        _ => handle(value, text),
+    }
+}
+
+pub fn datatype(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        0x0c00_0000 => text.write_str("MPI_DATATYPE_NULL"),
+        _ => handle(value, text),
+    }
+}
+
+pub fn op(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        0x1800_0000 => text.write_str("MPI_OP_NULL"),
+        _ => handle(value, text),
+    }
+}
+
+pub fn rank(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        -1 => text.write_str("MPI_PROC_NULL"),
+        -2 => text.write_str("MPI_ANY_SOURCE"),
+        _ => integer(value, text),
+    }
+}
+
+pub fn root(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        -1 => text.write_str("MPI_PROC_NULL"),
+        -3 => text.write_str("MPI_ROOT"),
+        _ => integer(value, text),
+    }
+}
+
+pub fn tag(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        -1 => text.write_str("MPI_ANY_TAG"),
+        _ => integer(value, text),
+    }
+}
+
+pub fn keyval(value: c_int, text: &mut dyn Write) -> Result {
+    match value {
+        0x2400_0000 => text.write_str("MPI_KEYVAL_INVALID"),
+        _ => handle(value, text),
+    }
+}
+
+pub fn pointer<T>(value: *mut T, text: &mut dyn Write) -> Result {
+    address(value.cast(), text)
+}
+
+pub fn address(value: *const std::ffi::c_void, text: &mut dyn Write) -> Result {
+    match value as usize {
+        0 => text.write_str("NULL"),
+        1 => text.write_str("(void *)1"),
+        usize::MAX => text.write_str("MPI_IN_PLACE"),
+        _ => write!(text, "{value:p}"),
+    }
+}
+
+pub fn text(value: *const c_char, text: &mut dyn Write) -> Result {
+    if value.is_null() {
+        return text.write_str("NULL");
+    }
+    // SAFETY: the caller of the C function passes a zero-terminated string that lives as long as
+    // the call.
+    let string = unsafe { CStr::from_ptr(value) }.to_string_lossy();
+    match string.char_indices().nth(60) {
+        Some((end, _)) => write!(text, "{:?}...", &string[..end]),
+        None => write!(text, "{string:?}"),
+    }
+}
+
+pub fn status(value: MPI_Status, text: &mut dyn Write) -> Result {
+    write!(text, "status of source {}, tag {}", value.source, value.tag)
+}
+
+pub fn iov(value: MPIX_Iov, text: &mut dyn Write) -> Result {
+    write!(text, "{:p}+{}", value.iov_base, value.iov_len as c_long)
+}
+
+pub fn range(value: [c_int; 3], text: &mut dyn Write) -> Result {
+    write!(text, "{value:?}")
+}

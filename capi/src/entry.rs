@@ -1,0 +1,131 @@
+//! The macros that make the exported functions. From one body come `MPI_X`, `PMPI_X` and, with
+//! `[_c]` after the name, `MPI_X_c` and `PMPI_X_c`:
+//!
+//! ```text
+//! entry! {
+//!     fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
+//!         rank.set(Rank(decode::comm(comm)?.rank()))
+//!     }
+//! }
+//! stub! {
+//!     fn MPI_Alltoallw[_c](...) on comm;
+//! }
+//! ```
+//!
+//! `on` names the argument whose error handler is called; without it that of MPI_COMM_SELF is.
+//! The types are those of `param` and `place`. A body decodes, calls the core, and does nothing
+//! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
+//! returns a value of `param` and cannot fail. `stub!` is for what is not written yet.
+//!
+//! Invariant: an exported function with an MPI name exists only through these macros, so that the
+//! header generator, which reads the invocations, knows them all.
+
+macro_rules! entry {
+    ($(#[$doc:meta])* fn $name:ident [_c] ($($argument:ident: $type:ty),* $(,)?)
+        $(on $object:ident)? $body:block) => {
+        const _: () = {
+            entry!(@face $name, concat!(stringify!($name), "_c"),
+                ($($argument: $type),*) ($($object)?) $body);
+            entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
+                ($($argument: $type),*));
+            entry!(@export large large_profiled Large, concat!(stringify!($name), "_c"),
+                concat!("P", stringify!($name), "_c"), ($($argument: $type),*));
+        };
+    };
+    ($(#[$doc:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
+        $(on $object:ident)? $body:block) => {
+        const _: () = {
+            entry!(@face $name, stringify!($name),
+                ($($argument: $type),*) ($($object)?) $body);
+            entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
+                ($($argument: $type),*));
+        };
+    };
+    ($(#[$doc:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
+        -> $result:ty $body:block) => {
+        const _: () = {
+            #[inline(always)]
+            fn body($($argument: $type),*) -> $result $body
+
+            #[unsafe(export_name = stringify!($name))]
+            extern "C" fn function(
+                $($argument: <$type as $crate::param::Param<$crate::param::Small>>::C),*
+            ) -> <$result as $crate::param::Value>::SmallC {
+                body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
+                    $argument, stringify!($argument))),*).0
+            }
+
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            extern "C" fn profiled(
+                $($argument: <$type as $crate::param::Param<$crate::param::Small>>::C),*
+            ) -> <$result as $crate::param::Value>::SmallC {
+                body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
+                    $argument, stringify!($argument))),*).0
+            }
+        };
+    };
+    (@face $name:ident, $large_name:expr,
+        ($($argument:ident: $type:ty),*) ($($object:ident)?) $body:block) => {
+        #[inline(always)]
+        fn body($($argument: $type),*) -> oxmpi::error::Result<()> $body
+
+        #[inline(always)]
+        fn face<F: $crate::param::Face>(
+            $($argument: <$type as $crate::param::Param<F>>::C),*
+        ) -> std::ffi::c_int
+        where
+            $($type: $crate::param::Param<F>),*
+        {
+            $(let $argument = <$type as $crate::param::Param<F>>::take(
+                $argument, stringify!($argument));)*
+            match body($($argument),*) {
+                Ok(()) => 0,
+                Err(error) => $crate::edge::raise(
+                    error,
+                    if F::LARGE { $large_name } else { stringify!($name) },
+                    &[$((stringify!($argument), &$argument as &dyn $crate::param::Describe)),*],
+                    entry!(@origin $($object)?),
+                ),
+            }
+        }
+    };
+    (@export $function:ident $profiled:ident $face:ident, $name:expr, $profiling_name:expr,
+        ($($argument:ident: $type:ty),*)) => {
+        #[unsafe(export_name = $name)]
+        extern "C" fn $function(
+            $($argument: <$type as $crate::param::Param<$crate::param::$face>>::C),*
+        ) -> std::ffi::c_int {
+            face::<$crate::param::$face>($($argument),*)
+        }
+
+        #[unsafe(export_name = $profiling_name)]
+        extern "C" fn $profiled(
+            $($argument: <$type as $crate::param::Param<$crate::param::$face>>::C),*
+        ) -> std::ffi::c_int {
+            face::<$crate::param::$face>($($argument),*)
+        }
+    };
+    (@origin) => {
+        $crate::edge::Origin::None
+    };
+    (@origin $object:ident) => {
+        $crate::edge::Raises::origin(&$object)
+    };
+}
+
+/// Functions that are exported, because programs must load, but are not written yet: they fail
+/// with MPI_ERR_UNSUPPORTED_OPERATION. `docs/support.md` counts them as missing.
+macro_rules! stub {
+    ($($(#[$doc:meta])* fn $name:ident $([$suffix:ident])?
+        ($($argument:ident: $type:ty),* $(,)?) $(on $object:ident)?;)*) => {
+        $(
+            entry! {
+                $(#[$doc])*
+                fn $name $([$suffix])? ($($argument: $type),*) $(on $object)? {
+                    $(let _ = $argument;)*
+                    $crate::edge::not_written()
+                }
+            }
+        )*
+    };
+}

@@ -1,0 +1,368 @@
+//! What an argument of an MPI function means: the types that entries are written in.
+//!
+//! One entry makes up to two C functions, MPI_X and MPI_X_c, which differ in the widths of counts
+//! and displacements. `Small` and `Large` name these two faces; a parameter type says by `Param`
+//! which C type stands for it in each face. The header generator reads the tables of this file by
+//! their tokens, so that the C spelling of a type is written nowhere else.
+//!
+//! Invariant: values inside are wide (64 bits) and know nothing of the face they came through;
+//! only places that are written to (`Out`, `OutArray`) remember it.
+
+#![allow(dead_code)] // until the last function is written
+
+use crate::types::*;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use std::ffi::{c_char, c_int, c_void};
+use std::fmt::{self, Write};
+
+/// The face of an entry without a suffix.
+pub struct Small;
+/// The face with the suffix `_c`.
+pub struct Large;
+
+pub trait Face {
+    const LARGE: bool;
+}
+
+impl Face for Small {
+    const LARGE: bool = false;
+}
+
+impl Face for Large {
+    const LARGE: bool = true;
+}
+
+/// A parameter of an entry in the face `F`.
+pub trait Param<F>: Copy + Describe {
+    type C;
+    /// `name` is the parameter's, for the texts of errors.
+    fn take(c: Self::C, name: &'static str) -> Self;
+}
+
+/// Writes an argument into the text of an error.
+pub trait Describe {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result;
+}
+
+/// What has a C type in both faces, and can be an element of an array or the target of `Out`.
+pub trait Value: Copy + Describe {
+    type SmallC: Copy;
+    type LargeC: Copy;
+    fn from_small(c: Self::SmallC) -> Self;
+    fn from_large(c: Self::LargeC) -> Self;
+    /// An error when the value does not fit.
+    fn to_small(self) -> Result<Self::SmallC>;
+    fn to_large(self) -> Result<Self::LargeC>;
+}
+
+macro_rules! value_is_param {
+    ($name:ident) => {
+        impl Param<Small> for $name {
+            type C = <$name as Value>::SmallC;
+            #[inline(always)]
+            fn take(c: Self::C, _: &'static str) -> Self {
+                Self::from_small(c)
+            }
+        }
+
+        impl Param<Large> for $name {
+            type C = <$name as Value>::LargeC;
+            #[inline(always)]
+            fn take(c: Self::C, _: &'static str) -> Self {
+                Self::from_large(c)
+            }
+        }
+    };
+}
+
+/// `Name = C type;` the same in both faces.
+macro_rules! plain {
+    ($($(#[$doc:meta])* $name:ident = $c:ty, $describe:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq)]
+            #[repr(transparent)]
+            pub struct $name(pub $c);
+
+            impl Value for $name {
+                type SmallC = $c;
+                type LargeC = $c;
+                #[inline(always)]
+                fn from_small(c: $c) -> Self {
+                    $name(c)
+                }
+                #[inline(always)]
+                fn from_large(c: $c) -> Self {
+                    $name(c)
+                }
+                #[inline(always)]
+                fn to_small(self) -> Result<$c> {
+                    Ok(self.0)
+                }
+                #[inline(always)]
+                fn to_large(self) -> Result<$c> {
+                    Ok(self.0)
+                }
+            }
+
+            value_is_param!($name);
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    crate::describe::$describe(self.0, text)
+                }
+            }
+        )*
+    };
+}
+
+/// `Name = C type without suffix | C type with _c;` 64 bits inside.
+macro_rules! wide {
+    ($($(#[$doc:meta])* $name:ident = $small:ty | $large:ty;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, PartialEq, Eq)]
+            pub struct $name(pub i64);
+
+            impl Value for $name {
+                type SmallC = $small;
+                type LargeC = $large;
+                #[inline(always)]
+                fn from_small(c: $small) -> Self {
+                    $name(c.into())
+                }
+                #[inline(always)]
+                fn from_large(c: $large) -> Self {
+                    $name(c)
+                }
+                fn to_small(self) -> Result<$small> {
+                    <$small>::try_from(self.0).or_else(|_| {
+                        fail!(Class::ValueTooLarge, "the result {} needs the function with the \
+                            suffix _c", self.0)
+                    })
+                }
+                #[inline(always)]
+                fn to_large(self) -> Result<$large> {
+                    Ok(self.0)
+                }
+            }
+
+            value_is_param!($name);
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    write!(text, "{}", self.0)
+                }
+            }
+        )*
+    };
+}
+
+/// `Name = C function type without suffix | with _c;` a function of the program, or none.
+macro_rules! function {
+    ($($(#[$doc:meta])* $name:ident = $small:ident | $large:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy)]
+            pub enum $name {
+                Small(Option<$small>),
+                Large(Option<$large>),
+            }
+
+            impl Param<Small> for $name {
+                type C = Option<$small>;
+                #[inline(always)]
+                fn take(c: Self::C, _: &'static str) -> Self {
+                    $name::Small(c)
+                }
+            }
+
+            impl Param<Large> for $name {
+                type C = Option<$large>;
+                #[inline(always)]
+                fn take(c: Self::C, _: &'static str) -> Self {
+                    $name::Large(c)
+                }
+            }
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    let absent = matches!(self, $name::Small(None) | $name::Large(None));
+                    text.write_str(if absent { "NULL" } else { "function" })
+                }
+            }
+        )*
+    };
+    ($($(#[$doc:meta])* $name:ident = $c:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy)]
+            #[repr(transparent)]
+            pub struct $name(pub Option<$c>);
+
+            impl<F> Param<F> for $name {
+                type C = Option<$c>;
+                #[inline(always)]
+                fn take(c: Self::C, _: &'static str) -> Self {
+                    $name(c)
+                }
+            }
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    text.write_str(if self.0.is_none() { "NULL" } else { "function" })
+                }
+            }
+        )*
+    };
+}
+
+plain! {
+    Comm = MPI_Comm, comm;
+    Datatype = MPI_Datatype, datatype;
+    Errhandler = MPI_Errhandler, handle;
+    File = MPI_File, pointer;
+    Group = MPI_Group, handle;
+    Info = MPI_Info, handle;
+    Message = MPI_Message, handle;
+    Op = MPI_Op, op;
+    Request = MPI_Request, handle;
+    Session = MPI_Session, handle;
+    Win = MPI_Win, handle;
+    Stream = MPIX_Stream, handle;
+    GrequestClass = MPIX_Grequest_class, handle;
+
+    /// A number that means nothing special.
+    Int = c_int, integer;
+    Rank = c_int, rank;
+    Root = c_int, root;
+    Tag = c_int, tag;
+    Logical = c_int, integer;
+    Color = c_int, integer;
+    Keyval = c_int, keyval;
+    ErrorCode = c_int, integer;
+    ErrorClass = c_int, integer;
+    ThreadLevel = c_int, integer;
+    Comparison = c_int, integer;
+    Combiner = c_int, integer;
+    Order = c_int, integer;
+    Distribution = c_int, integer;
+    TypeClass = c_int, integer;
+    SplitType = c_int, integer;
+    TopologyType = c_int, integer;
+    Weight = c_int, integer;
+    Assertion = c_int, integer;
+    LockType = c_int, integer;
+    AccessMode = c_int, integer;
+    Whence = c_int, integer;
+    /// An index into a list of the caller's; may come back as MPI_UNDEFINED.
+    Index = c_int, integer;
+    /// A handle of the standard ABI or of Fortran seen as a C int.
+    HandleInt = c_int, handle;
+
+    Aint = MPI_Aint, long;
+    Offset = MPI_Offset, long;
+    /// MPI_Count where the standard has it in both faces.
+    LargeCount = MPI_Count, long;
+    Fint = MPI_Fint, integer;
+    Double = f64, double;
+
+    TEnum = MPI_T_enum, pointer;
+    TCvarHandle = MPI_T_cvar_handle, pointer;
+    TPvarHandle = MPI_T_pvar_handle, pointer;
+    TPvarSession = MPI_T_pvar_session, pointer;
+    TEventRegistration = MPI_T_event_registration, pointer;
+    TEventInstance = MPI_T_event_instance, pointer;
+    TSafety = MPI_T_cb_safety, integer;
+    TSourceOrder = MPI_T_source_order, integer;
+    /// Verbosity, binding, scope or variable class of a tool variable.
+    TProperty = c_int, integer;
+
+    Status = MPI_Status, status;
+    F08Status = MPI_F08_status, status;
+    Iov = MPIX_Iov, iov;
+
+    /// A buffer that is read, in units of a datatype.
+    SendBuffer = *const c_void, address;
+    /// A buffer that is written, in units of a datatype.
+    RecvBuffer = *mut c_void, address;
+    /// Memory the library is to use, or that it gave.
+    Memory = *mut c_void, address;
+    /// An address, never followed.
+    Address = *const c_void, address;
+    /// Where an address is written to: `void *` in C, a pointer to a pointer in truth.
+    AddressOut = *mut c_void, address;
+    AttributeValue = *mut c_void, address;
+    /// As `AddressOut`, for MPI_Comm_get_attr and its like.
+    AttributeOut = *mut c_void, address;
+    ExtraState = *mut c_void, address;
+    /// The Fortran bit pattern of a LOGICAL.
+    LogicalBits = *mut c_void, address;
+    /// A tool variable's object: a pointer to a handle.
+    TObject = *mut c_void, address;
+    /// A tool variable's value.
+    TBuffer = *mut c_void, address;
+
+    /// A string of the caller, zero-terminated.
+    Text = *const c_char, text;
+    /// Where a string is written to, zero-terminated, at most as long as the standard says.
+    TextOut = *mut c_char, pointer;
+    /// `char *argv[]`, ended by a null pointer.
+    TextArray = Strings, pointer;
+    /// `char **array_of_argv[]`.
+    TextArrays = *mut Strings, pointer;
+    /// `first, last, stride` of MPI_Group_range_incl.
+    Range = [c_int; 3], range;
+}
+
+wide! {
+    /// A number of elements or bytes.
+    Count = c_int | MPI_Count;
+    /// In units of a datatype's extent, where `_c` has addresses.
+    Displacement = c_int | MPI_Aint;
+    /// In units of a datatype's extent, where `_c` has counts.
+    BlockDisplacement = c_int | MPI_Count;
+    /// In bytes.
+    ByteDisplacement = MPI_Aint | MPI_Count;
+    /// The bytes that one unit of a window's displacement stands for.
+    DisplacementUnit = c_int | MPI_Aint;
+}
+
+function! {
+    CommCopyFunction = MPI_Comm_copy_attr_function;
+    CommDeleteFunction = MPI_Comm_delete_attr_function;
+    TypeCopyFunction = MPI_Type_copy_attr_function;
+    TypeDeleteFunction = MPI_Type_delete_attr_function;
+    WinCopyFunction = MPI_Win_copy_attr_function;
+    WinDeleteFunction = MPI_Win_delete_attr_function;
+    CopyFunction = MPI_Copy_function;
+    DeleteFunction = MPI_Delete_function;
+    CommErrhandlerFunction = MPI_Comm_errhandler_function;
+    FileErrhandlerFunction = MPI_File_errhandler_function;
+    WinErrhandlerFunction = MPI_Win_errhandler_function;
+    SessionErrhandlerFunction = MPI_Session_errhandler_function;
+    GrequestQueryFunction = MPI_Grequest_query_function;
+    GrequestFreeFunction = MPI_Grequest_free_function;
+    GrequestCancelFunction = MPI_Grequest_cancel_function;
+    GrequestPollFunction = MPIX_Grequest_poll_function;
+    GrequestWaitFunction = MPIX_Grequest_wait_function;
+    DatarepExtentFunction = MPI_Datarep_extent_function;
+    TEventFunction = MPI_T_event_cb_function;
+    TEventFreeFunction = MPI_T_event_free_cb_function;
+    TEventDroppedFunction = MPI_T_event_dropped_cb_function;
+    CommErrhandlerFunctionX = MPIX_Comm_errhandler_function_x;
+    FileErrhandlerFunctionX = MPIX_File_errhandler_function_x;
+    WinErrhandlerFunctionX = MPIX_Win_errhandler_function_x;
+    SessionErrhandlerFunctionX = MPIX_Session_errhandler_function_x;
+    UserFunctionX = MPIX_User_function_x;
+    DestructorFunction = MPIX_Destructor_function;
+    AsyncPollFunction = MPIX_Async_poll_function;
+}
+
+function! {
+    /// A reduction of the program.
+    UserFunction = MPI_User_function | MPI_User_function_c;
+    DatarepConversionFunction =
+        MPI_Datarep_conversion_function | MPI_Datarep_conversion_function_c;
+}

@@ -1,0 +1,198 @@
+//! Parameters that are pointers to values: results, and arrays in both directions.
+//!
+//! Invariant: nothing is read or written through a null pointer; every other address is taken on
+//! the caller's word, as in any C library.
+
+#![allow(dead_code)] // until the last function is written
+
+use crate::param::{Describe, Face, Param, Value};
+use oxmpi::error::{Class, Error, Result};
+use std::ffi::c_void;
+use std::fmt::{self, Write};
+use std::marker::PhantomData;
+
+/// Declares a pointer type over `T: Value` with the C type `*mut T` or `*const T` of each face.
+macro_rules! pointers {
+    ($($(#[$doc:meta])* $name:ident = *$mutability:ident;)*) => {
+        $(
+            $(#[$doc])*
+            pub struct $name<T> {
+                address: *mut c_void,
+                large: bool,
+                name: &'static str,
+                element: PhantomData<T>,
+            }
+
+            impl<T> Clone for $name<T> {
+                #[inline(always)]
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+
+            impl<T> Copy for $name<T> {}
+
+            impl<T: Value> Param<crate::param::Small> for $name<T> {
+                type C = *$mutability T::SmallC;
+                #[inline(always)]
+                fn take(c: Self::C, name: &'static str) -> Self {
+                    Self { address: c as *mut c_void, large: false, name, element: PhantomData }
+                }
+            }
+
+            impl<T: Value> Param<crate::param::Large> for $name<T> {
+                type C = *$mutability T::LargeC;
+                #[inline(always)]
+                fn take(c: Self::C, name: &'static str) -> Self {
+                    Self { address: c as *mut c_void, large: true, name, element: PhantomData }
+                }
+            }
+
+            impl<T> Describe for $name<T> {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    crate::describe::address(self.address, text)
+                }
+            }
+
+            impl<T> $name<T> {
+                #[inline(always)]
+                pub fn is_null(&self) -> bool {
+                    self.address.is_null()
+                }
+
+                /// The address as a number, to compare with MPI_STATUS_IGNORE and its like.
+                #[inline(always)]
+                pub fn address(&self) -> *mut c_void {
+                    self.address
+                }
+
+                #[cold]
+                pub fn null_error(&self) -> Error {
+                    Error::new(Class::Arg, format!("{} is NULL", self.name))
+                }
+            }
+        )*
+    };
+}
+
+pointers! {
+    /// A value read through a pointer.
+    In = *const;
+    /// A result.
+    Out = *mut;
+    /// A value that is read and changed.
+    InOut = *mut;
+    /// An array that is read.
+    Array = *const;
+    /// An array that is read, which C does not call const (an old habit of the standard).
+    LooseArray = *mut;
+    /// An array of results.
+    OutArray = *mut;
+    /// An array that is read and changed.
+    InOutArray = *mut;
+}
+
+macro_rules! readable {
+    ($($name:ident)*) => {
+        $(
+            impl<T: Value> $name<T> {
+                /// The element at `index`, which the caller's array must have.
+                #[inline(always)]
+                pub fn get(&self, index: usize) -> Result<T> {
+                    if self.address.is_null() {
+                        return Err(self.null_error());
+                    }
+                    if self.large {
+                        // SAFETY: not null; the caller of the C function owns an array that long
+                        // and does not change it during the call.
+                        Ok(T::from_large(unsafe {
+                            self.address.cast::<T::LargeC>().add(index).read()
+                        }))
+                    } else {
+                        // SAFETY: as above.
+                        Ok(T::from_small(unsafe {
+                            self.address.cast::<T::SmallC>().add(index).read()
+                        }))
+                    }
+                }
+
+                /// The first `length` elements.
+                pub fn elements(&self, length: usize) -> Result<Vec<T>> {
+                    (0..length).map(|index| self.get(index)).collect()
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! writable {
+    ($($name:ident)*) => {
+        $(
+            impl<T: Value> $name<T> {
+                /// Writes the element at `index`, which the caller's array must have.
+                #[inline(always)]
+                pub fn put(&self, index: usize, value: T) -> Result<()> {
+                    if self.address.is_null() {
+                        return Err(self.null_error());
+                    }
+                    if self.large {
+                        let value = value.to_large()?;
+                        // SAFETY: not null; the caller of the C function owns an array that long
+                        // and nobody else uses it during the call.
+                        unsafe { self.address.cast::<T::LargeC>().add(index).write(value) }
+                    } else {
+                        let value = value.to_small()?;
+                        // SAFETY: as above.
+                        unsafe { self.address.cast::<T::SmallC>().add(index).write(value) }
+                    }
+                    Ok(())
+                }
+            }
+        )*
+    };
+}
+
+readable!(In InOut Array LooseArray InOutArray);
+writable!(Out InOut OutArray InOutArray);
+
+impl<T: Value> In<T> {
+    #[inline(always)]
+    pub fn read(&self) -> Result<T> {
+        self.get(0)
+    }
+}
+
+impl<T: Value> InOut<T> {
+    #[inline(always)]
+    pub fn read(&self) -> Result<T> {
+        self.get(0)
+    }
+
+    #[inline(always)]
+    pub fn set(&self, value: T) -> Result<()> {
+        self.put(0, value)
+    }
+}
+
+impl<T: Value> Out<T> {
+    #[inline(always)]
+    pub fn set(&self, value: T) -> Result<()> {
+        self.put(0, value)
+    }
+}
+
+/// Whether the face that was called is the one with the suffix `_c`.
+pub trait FaceOf {
+    fn is_large(&self) -> bool;
+}
+
+impl<T> FaceOf for Out<T> {
+    fn is_large(&self) -> bool {
+        self.large
+    }
+}
+
+/// The name of the function that the program called.
+pub fn face_name<F: Face>(small: &'static str, large: &'static str) -> &'static str {
+    if F::LARGE { large } else { small }
+}

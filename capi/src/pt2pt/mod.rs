@@ -1,0 +1,9 @@
+//! Point-to-point communication, chapter 3.
+
+mod blocking;
+mod buffer;
+mod completion;
+mod nonblocking;
+mod persistent;
+mod probe;
+mod status;

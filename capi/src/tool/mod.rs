@@ -1,0 +1,6 @@
+//! The tool interface, chapter 15.
+
+mod category;
+mod control;
+mod event;
+mod performance;

@@ -1,0 +1,150 @@
+//! The C types of the ABI, under their C names, and the functions that programs pass to us.
+//! What is written here is only the layout; the meaning of an argument is in `param`.
+//!
+//! Invariant: sizes and alignments are those of MPICH's ABI (asserted below, and against a C
+//! compiler in `tests/abi_constants.rs`).
+
+#![allow(non_camel_case_types)]
+
+use std::ffi::{c_char, c_double, c_int, c_long, c_longlong, c_void};
+
+pub type MPI_Aint = c_long;
+pub type MPI_Count = c_longlong;
+pub type MPI_Offset = c_longlong;
+pub type MPI_Fint = c_int;
+
+pub type MPI_Comm = c_int;
+pub type MPI_Datatype = c_int;
+pub type MPI_Errhandler = c_int;
+pub type MPI_Group = c_int;
+pub type MPI_Info = c_int;
+pub type MPI_Message = c_int;
+pub type MPI_Op = c_int;
+pub type MPI_Request = c_int;
+pub type MPI_Session = c_int;
+pub type MPI_Win = c_int;
+pub type MPIX_Stream = c_int;
+pub type MPIX_Grequest_class = c_int;
+
+macro_rules! pointer_handles {
+    ($($name:ident = $structure:ident;)*) => {
+        $(
+            #[repr(C)]
+            pub struct $structure([u8; 0]);
+            pub type $name = *mut $structure;
+        )*
+    };
+}
+
+pointer_handles! {
+    MPI_File = ADIOI_FileD;
+    MPI_T_enum = MPIR_T_enum_s;
+    MPI_T_cvar_handle = MPIR_T_cvar_handle_s;
+    MPI_T_pvar_handle = MPIR_T_pvar_handle_s;
+    MPI_T_pvar_session = MPIR_T_pvar_session_s;
+    MPI_T_event_registration = MPIR_T_event_registration_s;
+    MPI_T_event_instance = MPIR_T_event_instance_s;
+    MPIX_Async_thing = MPIR_Async_thing;
+}
+
+/// Enumerations in C; any int may arrive.
+pub type MPI_T_cb_safety = c_int;
+pub type MPI_T_source_order = c_int;
+
+/// MPI_Status: 20 bytes. Bit 0 of the second word is the cancelled flag.
+#[repr(C)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct MPI_Status {
+    pub count_lo: c_int,
+    pub count_hi_and_cancelled: c_int,
+    pub source: c_int,
+    pub tag: c_int,
+    pub error: c_int,
+}
+
+/// The same words as seen by Fortran 2008.
+pub type MPI_F08_status = MPI_Status;
+
+/// A piece of memory of a datatype (MPIX_Type_iov).
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq)]
+pub struct MPIX_Iov {
+    pub iov_base: *mut c_void,
+    pub iov_len: MPI_Aint,
+}
+
+const _: () = assert!(size_of::<MPI_Status>() == 20 && align_of::<MPI_Status>() == 4);
+const _: () = assert!(size_of::<MPI_Aint>() == 8 && size_of::<MPI_Count>() == 8);
+const _: () = assert!(size_of::<MPIX_Iov>() == 16);
+
+type AttributeCopy =
+    unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
+type AttributeDelete = unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+
+pub type MPI_Copy_function = AttributeCopy;
+pub type MPI_Delete_function = AttributeDelete;
+pub type MPI_Comm_copy_attr_function = AttributeCopy;
+pub type MPI_Comm_delete_attr_function = AttributeDelete;
+pub type MPI_Type_copy_attr_function = AttributeCopy;
+pub type MPI_Type_delete_attr_function = AttributeDelete;
+pub type MPI_Win_copy_attr_function = AttributeCopy;
+pub type MPI_Win_delete_attr_function = AttributeDelete;
+
+pub type MPI_Comm_errhandler_function = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...);
+pub type MPI_File_errhandler_function = unsafe extern "C" fn(*mut MPI_File, *mut c_int, ...);
+pub type MPI_Win_errhandler_function = unsafe extern "C" fn(*mut MPI_Win, *mut c_int, ...);
+pub type MPI_Session_errhandler_function = unsafe extern "C" fn(*mut MPI_Session, *mut c_int, ...);
+
+pub type MPI_User_function =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut MPI_Datatype);
+pub type MPI_User_function_c =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut MPI_Count, *mut MPI_Datatype);
+
+pub type MPI_Grequest_query_function = unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int;
+pub type MPI_Grequest_free_function = unsafe extern "C" fn(*mut c_void) -> c_int;
+pub type MPI_Grequest_cancel_function = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+pub type MPIX_Grequest_poll_function = unsafe extern "C" fn(*mut c_void, *mut MPI_Status) -> c_int;
+pub type MPIX_Grequest_wait_function =
+    unsafe extern "C" fn(c_int, *mut *mut c_void, c_double, *mut MPI_Status) -> c_int;
+
+pub type MPI_Datarep_extent_function =
+    unsafe extern "C" fn(MPI_Datatype, *mut MPI_Aint, *mut c_void) -> c_int;
+pub type MPI_Datarep_conversion_function = unsafe extern "C" fn(
+    *mut c_void,
+    MPI_Datatype,
+    c_int,
+    *mut c_void,
+    MPI_Offset,
+    *mut c_void,
+) -> c_int;
+pub type MPI_Datarep_conversion_function_c = unsafe extern "C" fn(
+    *mut c_void,
+    MPI_Datatype,
+    MPI_Count,
+    *mut c_void,
+    MPI_Offset,
+    *mut c_void,
+) -> c_int;
+
+pub type MPI_T_event_cb_function = unsafe extern "C" fn(
+    MPI_T_event_instance,
+    MPI_T_event_registration,
+    MPI_T_cb_safety,
+    *mut c_void,
+);
+pub type MPI_T_event_free_cb_function =
+    unsafe extern "C" fn(MPI_T_event_registration, MPI_T_cb_safety, *mut c_void);
+pub type MPI_T_event_dropped_cb_function =
+    unsafe extern "C" fn(MPI_Count, MPI_T_event_registration, c_int, MPI_T_cb_safety, *mut c_void);
+
+pub type MPIX_Comm_errhandler_function_x = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void);
+pub type MPIX_File_errhandler_function_x = unsafe extern "C" fn(MPI_File, c_int, *mut c_void);
+pub type MPIX_Win_errhandler_function_x = unsafe extern "C" fn(MPI_Win, c_int, *mut c_void);
+pub type MPIX_Session_errhandler_function_x = unsafe extern "C" fn(MPI_Session, c_int, *mut c_void);
+pub type MPIX_User_function_x =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, MPI_Count, MPI_Datatype, *mut c_void);
+pub type MPIX_Destructor_function = unsafe extern "C" fn(*mut c_void);
+pub type MPIX_Async_poll_function = unsafe extern "C" fn(MPIX_Async_thing) -> c_int;
+
+/// `char **argv`, as MPI_Comm_spawn takes it and MPI_Init gives it back.
+pub type Strings = *mut *mut c_char;
