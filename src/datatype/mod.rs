@@ -1,1 +1,103 @@
-//! (being written)
+//! Datatypes: what lies where in a user's buffer, and the statuses that count in them.
+//!
+//! This module has the predefined types. Invariant: a `Datatype` never changes after it was made, but
+//! for its name and attributes, so that buffers and pending requests may keep a reference to it.
+
+pub mod pack;
+mod predefined;
+mod scalar;
+mod status;
+
+pub use pack::Buffer;
+pub use scalar::{Category, Scalar};
+pub use status::Status;
+
+use crate::handle::{ObjectType, null};
+use parking_lot::Mutex;
+
+/// MPI_DATATYPE_NULL.
+pub const NULL: i32 = null(ObjectType::Datatype);
+pub const BYTE: i32 = 0x4c00_010d;
+pub const INT: i32 = 0x4c00_0405;
+pub const PACKED: i32 = 0x4c00_010f;
+
+/// One datatype. Sizes and extents are in bytes.
+pub struct Datatype {
+    pub handle: i32,
+    /// Bytes of data in one element of this type, holes not counted.
+    pub size: u64,
+    pub lb: i64,
+    pub extent: i64,
+    pub true_lb: i64,
+    pub true_extent: i64,
+    pub category: Category,
+    /// The basic types of one element in their order: one, or two of a pair type.
+    pub scalars: &'static [Scalar],
+    /// Where the data of one element lies; a single block from 0 with `extent` bytes has no holes.
+    blocks: &'static [Block],
+    given_name: &'static str,
+    new_name: Mutex<Option<String>>,
+}
+
+/// A run of bytes that hold data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Block {
+    /// From the start of the element.
+    offset: usize,
+    /// Bytes.
+    length: usize,
+}
+
+impl Datatype {
+    /// Whether elements of this type follow each other without holes.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        self.size as i64 == self.extent && self.lb == 0
+    }
+
+    /// Whether this is one of the types of the standard, which cannot be freed.
+    pub fn is_predefined(&self) -> bool {
+        predefined::find(self.handle).is_some()
+    }
+
+    /// The name set last by MPI_Type_set_name, or the one in mpi.h.
+    pub fn name(&self) -> String {
+        match &*self.new_name.lock() {
+            Some(name) => name.clone(),
+            None => self.given_name.to_owned(),
+        }
+    }
+
+    pub fn set_name(&self, name: &str) {
+        *self.new_name.lock() = Some(name.to_owned());
+    }
+}
+
+/// The datatype of a handle; `None` for MPI_DATATYPE_NULL and for what is no datatype.
+#[inline]
+pub fn get(handle: i32) -> Option<&'static Datatype> {
+    predefined::find(handle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_can_be_changed() {
+        let datatype = get(0x4c00_0809).unwrap();
+        assert_eq!(datatype.name(), "MPI_LONG_LONG_INT");
+        datatype.set_name("mine");
+        assert_eq!(datatype.name(), "mine");
+        datatype.set_name("MPI_LONG_LONG_INT");
+    }
+
+    #[test]
+    fn what_is_no_datatype() {
+        for handle in [0, NULL, -1, 0x4c00_0505, 0x4c00_02ff, 0x4400_0000] {
+            assert!(get(handle).is_none(), "{handle:#x}");
+        }
+        assert!(get(0x8c00_0005_u32 as i32).is_none());
+        assert!(get(0x8800_0000_u32 as i32).is_none());
+    }
+}

@@ -1,0 +1,253 @@
+//! The user's buffer as the engine sees it: a stream of packed bytes that can be read and written
+//! from any offset.
+//!
+//! Invariant: nothing outside of the elements that `Buffer::new` was given, and nothing in their
+//! holes, is ever touched.
+
+#![allow(unsafe_code)]
+
+use super::Datatype;
+use std::ptr;
+
+/// A choice buffer: address, count and datatype, checked and multiplied out.
+#[derive(Clone, Copy)]
+pub struct Buffer {
+    address: *mut u8,
+    /// Packed bytes.
+    length: usize,
+    /// None when the data has no holes: then packed and laid out bytes are the same.
+    layout: Option<&'static Datatype>,
+}
+
+// SAFETY: whoever made the buffer promised that the memory is the operation's own until it ends,
+// on whatever thread the library works on it.
+unsafe impl Send for Buffer {}
+// SAFETY: as for Send; `write` is only called by the one operation that the buffer was given to.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// # Safety
+    /// `count` elements of the datatype at `address` stay readable (and for `write` writable, and
+    /// untouched by others) as long as this buffer or a copy of it is used.
+    #[inline]
+    pub unsafe fn new(address: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
+        Buffer {
+            address,
+            length: (count as usize).saturating_mul(datatype.size as usize),
+            layout: if datatype.is_contiguous() {
+                None
+            } else {
+                Some(datatype)
+            },
+        }
+    }
+
+    pub const fn empty() -> Buffer {
+        Buffer {
+            address: ptr::null_mut(),
+            length: 0,
+            layout: None,
+        }
+    }
+
+    /// # Safety
+    /// As `new`, for `length` bytes.
+    #[inline]
+    pub unsafe fn bytes(address: *mut u8, length: usize) -> Buffer {
+        Buffer {
+            address,
+            length,
+            layout: None,
+        }
+    }
+
+    /// Packed bytes.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The address, if the data lies there without holes.
+    #[inline]
+    pub fn contiguous(&self) -> Option<*mut u8> {
+        match self.layout {
+            None => Some(self.address),
+            Some(_) => None,
+        }
+    }
+
+    /// Packs the bytes from `offset` of the packed stream into `out`. Panics if they are not all
+    /// in the buffer.
+    #[inline]
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        self.check(offset, out.len());
+        match self.layout {
+            // SAFETY: in bounds by `check`; the memory is ours by the contract of `new`, and `out`
+            // is a reference of someone else's, so they do not overlap.
+            None => unsafe {
+                ptr::copy_nonoverlapping(self.address.add(offset), out.as_mut_ptr(), out.len());
+            },
+            Some(datatype) => walk(datatype, offset, out.len(), |at, from, length| {
+                // SAFETY: `walk` stays in the blocks of elements that exist, as `check` says.
+                unsafe {
+                    let source = self.address.offset(at);
+                    ptr::copy_nonoverlapping(source, out.as_mut_ptr().add(from), length);
+                }
+            }),
+        }
+    }
+
+    /// Unpacks `data` to where the packed bytes from `offset` on belong. Panics if they are not all
+    /// in the buffer.
+    #[inline]
+    pub fn write(&self, offset: usize, data: &[u8]) {
+        self.check(offset, data.len());
+        match self.layout {
+            // SAFETY: as in `read`.
+            None => unsafe {
+                ptr::copy_nonoverlapping(data.as_ptr(), self.address.add(offset), data.len());
+            },
+            Some(datatype) => walk(datatype, offset, data.len(), |at, from, length| {
+                // SAFETY: as in `read`.
+                unsafe {
+                    let target = self.address.offset(at);
+                    ptr::copy_nonoverlapping(data.as_ptr().add(from), target, length);
+                }
+            }),
+        }
+    }
+
+    #[inline]
+    fn check(&self, offset: usize, length: usize) {
+        let fits = offset <= self.length && length <= self.length - offset;
+        assert!(
+            fits,
+            "{length} bytes at {offset} of a buffer of {}",
+            self.length
+        );
+    }
+}
+
+/// Calls `copy(displacement in the user's memory, position in the packed piece, bytes)` for each run
+/// of the packed bytes `offset .. offset + length`.
+fn walk(
+    datatype: &Datatype,
+    offset: usize,
+    length: usize,
+    mut copy: impl FnMut(isize, usize, usize),
+) {
+    let size = datatype.size as usize;
+    if length == 0 || size == 0 {
+        return;
+    }
+    let mut element = (offset / size) as isize * datatype.extent as isize;
+    let mut skip = offset % size;
+    let mut done = 0;
+    loop {
+        for block in datatype.blocks {
+            if skip >= block.length {
+                skip -= block.length;
+                continue;
+            }
+            let run = (block.length - skip).min(length - done);
+            copy(element + (block.offset + skip) as isize, done, run);
+            skip = 0;
+            done += run;
+            if done == length {
+                return;
+            }
+        }
+        element += datatype.extent as isize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{INT, get, predefined};
+    use super::*;
+
+    /// The positions in memory of the packed bytes, one by one.
+    fn positions(datatype: &Datatype, count: usize) -> Vec<usize> {
+        let mut positions = Vec::new();
+        for element in 0..count {
+            let start = element * datatype.extent as usize;
+            if datatype.blocks.is_empty() {
+                positions.extend(start..start + datatype.size as usize);
+            }
+            for block in datatype.blocks {
+                positions.extend(start + block.offset..start + block.offset + block.length);
+            }
+        }
+        positions
+    }
+
+    #[test]
+    fn every_piece_of_every_type() {
+        for datatype in predefined::all() {
+            let count = 3;
+            let mut memory: Vec<u8> = (0..count * datatype.extent as usize)
+                .map(|byte| byte as u8)
+                .collect();
+            let positions = positions(datatype, count);
+            // SAFETY: the vector holds `count` elements and is used through the buffer only.
+            let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count as u64, datatype) };
+            assert_eq!(buffer.len(), positions.len());
+            for start in 0..=positions.len() {
+                for end in start..=positions.len() {
+                    let mut out = vec![0; end - start];
+                    buffer.read(start, &mut out);
+                    let expected: Vec<u8> = positions[start..end]
+                        .iter()
+                        .map(|position| *position as u8)
+                        .collect();
+                    assert_eq!(out, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn writing_leaves_the_holes_alone() {
+        let datatype = get(0x8c00_0003_u32 as i32).unwrap(); // MPI_SHORT_INT
+        let mut memory = [0xee_u8; 24];
+        // SAFETY: room for three elements, used through the buffer only.
+        let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), 3, datatype) };
+        assert!(buffer.contiguous().is_none());
+        let data: Vec<u8> = (1..=18).collect();
+        for (start, piece) in data.chunks(5).enumerate() {
+            buffer.write(start * 5, piece);
+        }
+        let mut expected = [0xee_u8; 24];
+        for (value, position) in data.iter().zip(positions(datatype, 3)) {
+            expected[position] = *value;
+        }
+        assert_eq!(memory, expected);
+    }
+
+    #[test]
+    fn contiguous_data_is_where_it_is() {
+        let mut memory = [1_i32, 2, 3];
+        let address = memory.as_mut_ptr().cast();
+        // SAFETY: three ints, used through the buffer only.
+        let buffer = unsafe { Buffer::new(address, 3, get(INT).unwrap()) };
+        assert_eq!(buffer.contiguous(), Some(address));
+        buffer.write(4, &7_i32.to_ne_bytes());
+        assert_eq!(memory, [1, 7, 3]);
+        assert!(Buffer::empty().is_empty());
+        Buffer::empty().read(0, &mut []);
+    }
+
+    #[test]
+    #[should_panic(expected = "5 bytes at 8 of a buffer of 12")]
+    fn out_of_bounds_is_refused() {
+        let mut memory = [0_u8; 12];
+        // SAFETY: twelve bytes, used through the buffer only.
+        let buffer = unsafe { Buffer::bytes(memory.as_mut_ptr(), 12) };
+        buffer.read(8, &mut [0; 5]);
+    }
+}
