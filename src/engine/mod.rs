@@ -1,1 +1,161 @@
-//! (being written)
+//! The engine: requests, matching, protocols, progress and waiting, for one process.
+//!
+//! It knows context ids and process numbers, not communicators. All of it is behind one guard ([`ENGINE`]): whoever
+//! has `&mut Engine` is alone, and no user callback runs while a guard is held.
+
+pub mod matching;
+pub mod progress;
+pub mod receive;
+pub mod records;
+pub mod requests;
+pub mod send;
+pub mod wait;
+
+use crate::sync::{Exclusive, ExclusiveGuard};
+use crate::transport::shm::endpoint::Endpoint;
+use matching::{Posted, Unexpected};
+use receive::{Inflow, Message};
+use requests::{Index, Slab};
+use send::Outgoing;
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+
+/// The engine of this process; empty outside MPI_Init .. MPI_Finalize.
+static ENGINE: Exclusive<Option<Engine>> = Exclusive::new(None);
+
+/// What is kept for each process of the job.
+#[derive(Default)]
+struct Peer {
+    /// Records that found no room, in order.
+    queue: VecDeque<Outgoing>,
+    /// Sends that the receiver has matched and that stream the rest of their data.
+    streams: VecDeque<Index>,
+    /// A message whose first part is coming in.
+    inflow: Option<Inflow>,
+    /// Whether its memory can be read: unknown until tried.
+    readable: Option<bool>,
+    /// Whether it has said that it cannot read ours.
+    cannot_read_us: bool,
+    /// Is in `Engine::busy`.
+    busy: bool,
+}
+
+/// See the module.
+pub struct Engine {
+    shm: Endpoint,
+    requests: Slab,
+    posted: Posted,
+    unexpected: Unexpected,
+    messages: receive::Messages,
+    peers: Vec<Peer>,
+    /// Peers with something in `queue` or `streams`.
+    busy: Vec<u32>,
+    /// Sends that are not done.
+    sending: u32,
+    accounts: Vec<send::Account>,
+    oversubscribed: bool,
+    single_copy: bool,
+}
+
+/// The guard under which the engine is used.
+pub struct EngineGuard(ExclusiveGuard<'static, Option<Engine>>);
+
+impl Deref for EngineGuard {
+    type Target = Engine;
+    #[inline(always)]
+    fn deref(&self) -> &Engine {
+        match &*self.0 {
+            Some(engine) => engine,
+            None => not_running(),
+        }
+    }
+}
+
+impl DerefMut for EngineGuard {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Engine {
+        match &mut *self.0 {
+            Some(engine) => engine,
+            None => not_running(),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_running() -> ! {
+    panic!("communication before MPI_Init or after MPI_Finalize")
+}
+
+/// Enters the engine. Entries check that MPI is initialised before they come here.
+#[inline(always)]
+pub fn enter() -> EngineGuard {
+    EngineGuard(ENGINE.enter())
+}
+
+/// Starts the engine on this transport; `threads` says that several threads will enter.
+pub fn start(shm: Endpoint, threads: bool) {
+    ENGINE.share(threads);
+    *ENGINE.enter() = Some(Engine::new(shm));
+}
+
+/// Ends the engine.
+pub fn stop() {
+    *ENGINE.enter() = None;
+}
+
+impl Engine {
+    fn new(shm: Endpoint) -> Self {
+        let ranks = shm.ranks();
+        let oversubscribed = shm.oversubscribed();
+        Self {
+            peers: (0..ranks).map(|_| Peer::default()).collect(),
+            requests: Slab::new(),
+            posted: Posted::new(),
+            unexpected: Unexpected::new(),
+            messages: receive::Messages::new(),
+            busy: Vec::new(),
+            sending: 0,
+            accounts: Vec::new(),
+            oversubscribed,
+            single_copy: true,
+            shm,
+        }
+    }
+
+    /// The requests of this process.
+    pub fn requests(&mut self) -> &mut Slab {
+        &mut self.requests
+    }
+
+    /// This process's number in the job.
+    pub fn me(&self) -> usize {
+        self.shm.me()
+    }
+
+    /// The transport, for those who look at status pages.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.shm
+    }
+
+    /// Marks a request as done; a detached one is recycled.
+    #[inline]
+    fn complete(&mut self, index: Index) {
+        let request = self.requests.at(index);
+        request.phase = requests::Phase::Complete;
+        if request.kind != requests::Kind::Receive {
+            self.sending -= 1;
+            let (account, bytes) = (request.account.take(), request.total);
+            request.copy = None;
+            if let Some(account) = account {
+                self.accounts[account as usize].give_back(bytes);
+            }
+        }
+        if self.requests.at(index).detached {
+            self.requests.release(index);
+        }
+    }
+}
+
+/// A place for messages kept for later, see [`receive`].
+type MessageSlots = Vec<Option<Message>>;

@@ -1,5 +1,8 @@
 //! Shared memory within a node: the segment, its rings, cells and doorbells.
 #![allow(unsafe_code)]
 
+pub mod cells;
+pub mod doorbell;
+pub mod endpoint;
 pub mod layout;
 pub mod status;

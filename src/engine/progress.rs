@@ -1,0 +1,108 @@
+//! Progress: what has come in is handled, what waited for room goes on.
+
+use super::Engine;
+use super::records::{self, Announcement, Data, Payload, Reply};
+use crate::queue::ring::{HEAD_PAYLOAD, Header};
+
+/// Records handled before the caller gets a look at its own request.
+const BATCH: usize = 32;
+
+impl Engine {
+    /// Handles what has come in and sends what can be sent. True if anything happened.
+    #[inline(always)]
+    pub fn progress(&mut self) -> bool {
+        let mut any = false;
+        for _ in 0..BATCH {
+            let Some(header) = self.shm.peek() else { break };
+            self.handle(&header);
+            self.shm.done(header.length as usize);
+            any = true;
+        }
+        if !self.busy.is_empty() {
+            any |= self.flush_busy();
+        }
+        any
+    }
+
+    #[inline(always)]
+    fn handle(&mut self, header: &Header) {
+        if header.kind == records::SHORT {
+            self.on_short(header);
+        } else {
+            self.handle_other(header);
+        }
+    }
+
+    #[inline(never)]
+    fn handle_other(&mut self, header: &Header) {
+        let world = header.origin as usize;
+        assert!(
+            world < self.peers.len(),
+            "a record came from process {world}, which does not exist"
+        );
+        match header.kind {
+            records::LONG => {
+                let announcement = self.decode::<Announcement>(header);
+                self.on_long(header, &announcement);
+            }
+            records::DATA => {
+                let data = self.decode::<Data>(header);
+                self.on_data(world, &data);
+            }
+            records::REPLY => {
+                let reply = self.decode::<Reply>(header);
+                self.on_reply(world, header.flags, reply);
+            }
+            kind => panic!("process {world} sent a record of unknown kind {kind}"),
+        }
+    }
+
+    fn decode<P: Payload>(&self, header: &Header) -> P {
+        let length = header.length as usize;
+        assert!(
+            length >= P::BYTES && length <= HEAD_PAYLOAD,
+            "a record of kind {} with {length} bytes came from process {}",
+            header.kind,
+            header.origin
+        );
+        let mut bytes = [0u8; HEAD_PAYLOAD];
+        self.shm.payload(length, |offset, piece| {
+            bytes[offset..offset + piece.len()].copy_from_slice(piece);
+        });
+        P::decode(&bytes)
+    }
+
+    /// Goes on with everything that waits for room. True if something left.
+    #[inline(never)]
+    pub(super) fn flush_busy(&mut self) -> bool {
+        let mut any = false;
+        let busy = std::mem::take(&mut self.busy);
+        for world in busy {
+            let world = world as usize;
+            self.peers[world].busy = false;
+            any |= self.flush(world);
+            let peer = &self.peers[world];
+            if !(peer.queue.is_empty() && peer.streams.is_empty()) {
+                self.mark_busy(world);
+            }
+        }
+        any
+    }
+
+    /// Whether nothing waits for room and no send is unfinished.
+    pub fn is_drained(&self) -> bool {
+        self.busy.is_empty() && self.sending == 0
+    }
+
+    /// Says to every peer that we wait for room, before sleeping.
+    pub(super) fn starve(&self) {
+        for world in &self.busy {
+            self.shm.starve(*world as usize);
+        }
+    }
+
+    /// Whether something waits for room.
+    pub(super) fn is_blocked(&self) -> bool {
+        !self.busy.is_empty()
+    }
+}

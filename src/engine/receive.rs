@@ -1,0 +1,470 @@
+//! Receiving: an arriving message meets a posted receive or is kept until one asks for it.
+//!
+//! Invariant: of one origin at most one announced message is still sending its first part (`Peer::inflow`); parts come
+//! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
+//! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
+
+use super::matching::Key;
+use super::records::{self, Announcement, Data, Reply};
+use super::requests::{Index, Kind, Phase, Request};
+use super::{Engine, MessageSlots};
+use crate::datatype::pack::Buffer;
+use crate::datatype::status::Status;
+use crate::error::{Class, Error};
+use crate::os::peer_memory;
+use crate::queue::ring::Header;
+use crate::sync::Ordering;
+use crate::transport::shm::cells::CellName;
+
+/// Who gets the rest of a message's first part.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    Request(Index),
+    Message(u32),
+}
+
+/// A message whose first part is still coming in.
+#[derive(Clone, Copy, Debug)]
+pub struct Inflow {
+    target: Target,
+    /// Size of the first part.
+    eager: usize,
+}
+
+/// A message that nobody asked for yet.
+#[derive(Debug)]
+pub struct Message {
+    pub key: Key,
+    pub world: usize,
+    /// Size of the whole message.
+    pub total: usize,
+    /// The first part, as far as it has come in.
+    data: Vec<u8>,
+    eager: usize,
+    flags: u8,
+    token: u32,
+    address: u64,
+    /// A synchronous send of this process itself, complete when the message is matched.
+    own: Option<Index>,
+}
+
+impl Message {
+    /// What a probe says of it.
+    pub fn status(&self) -> Status {
+        status(self.key, self.total)
+    }
+}
+
+/// The messages kept, by number.
+#[derive(Debug)]
+pub struct Messages {
+    slots: MessageSlots,
+    free: Vec<u32>,
+}
+
+impl Messages {
+    pub const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    fn insert(&mut self, message: Message) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.slots[index as usize] = Some(message);
+            return index;
+        }
+        self.slots.push(Some(message));
+        (self.slots.len() - 1) as u32
+    }
+
+    /// A kept message.
+    pub fn get(&mut self, index: u32) -> Option<&mut Message> {
+        self.slots.get_mut(index as usize)?.as_mut()
+    }
+
+    fn take(&mut self, index: u32) -> Option<Message> {
+        let message = self.slots.get_mut(index as usize)?.take()?;
+        self.free.push(index);
+        Some(message)
+    }
+}
+
+fn status(key: Key, bytes: usize) -> Status {
+    let mut status = Status::empty();
+    status.source = key.source;
+    status.tag = key.tag;
+    status.set_bytes(bytes as u64);
+    status
+}
+
+fn key_of(header: &Header) -> Key {
+    Key {
+        context: header.context,
+        source: header.source,
+        tag: header.tag,
+    }
+}
+
+impl Engine {
+    /// Begins a receive; `key` may have wildcards. The request may be complete on return.
+    #[inline]
+    pub fn receive(&mut self, key: Key, peer: i32, communicator: i32, buffer: Buffer) -> Index {
+        let mut request = Request::new(Kind::Receive, buffer, communicator, key.context, 0);
+        request.peer = peer;
+        request.tag = key.tag;
+        let index = self.requests.insert(request);
+        self.post(index, key);
+        index
+    }
+
+    /// Sets an active receive going.
+    #[inline]
+    pub fn post(&mut self, index: Index, key: Key) {
+        if let Some(message) = self.unexpected.take(key) {
+            self.match_message(index, message);
+        } else {
+            let name = self.posted.post(key, index);
+            self.requests.at(index).posted = Some(name);
+        }
+    }
+
+    /// What is first in line for `key`, left there.
+    pub fn probe(&mut self, key: Key) -> Option<Status> {
+        let index = self.unexpected.find(key)?;
+        self.messages.get(index).map(|message| message.status())
+    }
+
+    /// Takes what is first in line for `key`, for [`Engine::receive_matched`].
+    pub fn probe_matched(&mut self, key: Key) -> Option<(u32, Status)> {
+        let index = self.unexpected.take(key)?;
+        self.messages
+            .get(index)
+            .map(|message| (index, message.status()))
+    }
+
+    /// A message taken by [`Engine::probe_matched`].
+    pub fn matched(&mut self, index: u32) -> Option<&mut Message> {
+        self.messages.get(index)
+    }
+
+    /// Begins the receive of a matched message.
+    pub fn receive_matched(&mut self, message: u32, communicator: i32, buffer: Buffer) -> Index {
+        let request = Request::new(Kind::Receive, buffer, communicator, 0, 0);
+        let index = self.requests.insert(request);
+        self.match_message(index, message);
+        index
+    }
+
+    /// Withdraws a posted receive. False: it has met its message already.
+    pub fn cancel_receive(&mut self, index: Index) -> bool {
+        let Some(name) = self.requests.at(index).posted.take() else {
+            return false;
+        };
+        self.posted.withdraw(name);
+        let request = self.requests.at(index);
+        request.status.set_cancelled(true);
+        self.complete(index);
+        true
+    }
+
+    /// A receive meets a kept message.
+    fn match_message(&mut self, index: Index, message: u32) {
+        let Some(found) = self.messages.take(message) else {
+            return;
+        };
+        let here = found.data.len();
+        self.meet(index, found.key, found.total);
+        self.put(index, &found.data);
+        if let Some(own) = found.own {
+            self.complete(own);
+        }
+        if here < found.eager {
+            // Its first part is still coming: from now on into the receive.
+            self.peers[found.world].inflow = Some(Inflow {
+                target: Target::Request(index),
+                eager: found.eager,
+            });
+        }
+        let announcement = Announcement {
+            total: found.total as u64,
+            address: found.address,
+            eager: found.eager as u32,
+            token: found.token,
+            ..Announcement::default()
+        };
+        self.answer(index, found.world, found.flags, &announcement);
+        self.finish_if_all_is_here(index);
+    }
+
+    /// Writes down whom a receive has met, and whether its buffer is too small.
+    #[inline(always)]
+    fn meet(&mut self, index: Index, key: Key, total: usize) {
+        let request = self.requests.at(index);
+        let room = request.buffer.len();
+        request.status = status(key, total.min(room));
+        request.total = total;
+        request.moved = 0;
+        request.posted = None;
+        if total > room {
+            request.error = Some(truncated(key, total, room));
+        }
+    }
+
+    /// The next bytes of a receive's message.
+    #[inline(always)]
+    fn put(&mut self, index: Index, data: &[u8]) {
+        let request = self.requests.at(index);
+        let room = request.buffer.len();
+        if request.moved < room {
+            let bytes = data.len().min(room - request.moved);
+            request.buffer.write(request.moved, &data[..bytes]);
+        }
+        request.moved += data.len();
+    }
+
+    #[inline(always)]
+    fn finish_if_all_is_here(&mut self, index: Index) {
+        let request = self.requests.at(index);
+        if request.phase == Phase::Active && request.moved >= request.total {
+            self.complete(index);
+        }
+    }
+
+    /// Tells the sender what it waits for, and how much of the message will come.
+    fn answer(&mut self, index: Index, world: usize, flags: u8, announcement: &Announcement) {
+        let (total, eager) = (announcement.total as usize, announcement.eager as usize);
+        let wanted = total.min(self.requests.at(index).buffer.len());
+        let mut reply = Reply {
+            sender: announcement.token,
+            receiver: index,
+            wanted: wanted as u64,
+        };
+        if flags & records::READ_ME != 0 {
+            if self.read_peer(index, world, announcement.address, wanted) {
+                reply.wanted = 0;
+                self.requests.at(index).total = 0;
+                self.reply(world, records::DONE, reply);
+            } else {
+                self.requests.at(index).total = wanted;
+                self.reply(world, records::UNREADABLE, reply);
+            }
+        } else if total > eager {
+            self.requests.at(index).total = wanted.max(eager);
+            self.reply(world, 0, reply);
+        } else if flags & records::SYNCHRONOUS != 0 {
+            self.reply(world, records::DONE, reply);
+        }
+    }
+
+    /// Reads a whole message out of the sender's memory, if the kernel lets us.
+    fn read_peer(&mut self, index: Index, world: usize, address: u64, bytes: usize) -> bool {
+        let status = &self.shm.page(world).status;
+        let pid = status.pid.load(Ordering::Relaxed);
+        let readable = *self.peers[world].readable.get_or_insert_with(|| {
+            // A process id may mean another process where namespaces differ: only the right word proves it.
+            let mut word = [0u8; 8];
+            let from = status.probe_address.load(Ordering::Relaxed);
+            peer_memory::read(pid, from, &mut word).is_ok()
+                && u64::from_ne_bytes(word) == status.probe_value.load(Ordering::Relaxed)
+        });
+        let read = readable
+            && (bytes == 0
+                || self
+                    .requests
+                    .at(index)
+                    .buffer
+                    .fill_from(bytes, |out| peer_memory::read(pid, address, out))
+                    .is_ok());
+        self.peers[world].readable = Some(read);
+        read
+    }
+
+    #[inline(always)]
+    pub(super) fn on_short(&mut self, header: &Header) {
+        let key = key_of(header);
+        let length = header.length as usize;
+        let Some(index) = self.posted.take(key) else {
+            self.keep_short(header, key);
+            return;
+        };
+        let request = self.requests.at(index);
+        let room = request.buffer.len();
+        request.status = status(key, length.min(room));
+        request.posted = None;
+        let buffer = request.buffer;
+        if length <= room {
+            self.shm
+                .payload(length, |offset, piece| buffer.write(offset, piece));
+        } else {
+            request.error = Some(truncated(key, length, room));
+            self.shm.payload(length, |offset, piece| {
+                if offset < room {
+                    buffer.write(offset, &piece[..piece.len().min(room - offset)]);
+                }
+            });
+        }
+        self.complete(index);
+    }
+
+    #[inline(never)]
+    fn keep_short(&mut self, header: &Header, key: Key) {
+        let length = header.length as usize;
+        let mut data = vec![0; length];
+        self.shm.payload(length, |offset, piece| {
+            data[offset..offset + piece.len()].copy_from_slice(piece);
+        });
+        let announcement = Announcement {
+            total: length as u64,
+            eager: length as u32,
+            ..Announcement::default()
+        };
+        self.keep(key, header.origin as usize, 0, &announcement, data, None);
+    }
+
+    fn keep(
+        &mut self,
+        key: Key,
+        world: usize,
+        flags: u8,
+        announcement: &Announcement,
+        data: Vec<u8>,
+        own: Option<Index>,
+    ) -> u32 {
+        let index = self.messages.insert(Message {
+            key,
+            world,
+            total: announcement.total as usize,
+            data,
+            eager: announcement.eager as usize,
+            flags,
+            token: announcement.token,
+            address: announcement.address,
+            own,
+        });
+        self.unexpected.push(key, index);
+        index
+    }
+
+    /// Keeps a message of this process to itself.
+    pub(super) fn keep_own(&mut self, key: Key, me: usize, data: Vec<u8>, own: Option<Index>) {
+        let announcement = Announcement {
+            total: data.len() as u64,
+            eager: data.len() as u32,
+            ..Announcement::default()
+        };
+        self.keep(key, me, 0, &announcement, data, own);
+    }
+
+    /// A receive meets a send of this process itself.
+    pub(super) fn receive_from_buffer(&mut self, index: Index, key: Key, buffer: &Buffer) {
+        let total = buffer.len();
+        self.meet(index, key, total);
+        let room = self.requests.at(index).buffer.len();
+        let into = self.requests.at(index).buffer;
+        buffer.copy_to(&into, total.min(room));
+        self.requests.at(index).moved = total;
+        self.finish_if_all_is_here(index);
+    }
+
+    /// A larger message is announced; its first bytes may have come along.
+    pub(super) fn on_long(&mut self, header: &Header, announcement: &Announcement) {
+        let (key, world) = (key_of(header), header.origin as usize);
+        let (first, eager) = (
+            announcement.cell_bytes as usize,
+            announcement.eager as usize,
+        );
+        let name = CellName(announcement.cell);
+        if let Some(index) = self.posted.take(key) {
+            self.meet(index, key, announcement.total as usize);
+            self.answer(index, world, header.flags, announcement);
+            if first > 0 {
+                self.put_cell(index, world, name, first);
+            }
+            if first < eager {
+                self.peers[world].inflow = Some(Inflow {
+                    target: Target::Request(index),
+                    eager,
+                });
+            }
+            self.finish_if_all_is_here(index);
+            return;
+        }
+        let mut data = Vec::with_capacity(eager);
+        if first > 0 {
+            self.shm
+                .read_cell(world, name, first, |bytes| data.extend_from_slice(bytes));
+        }
+        let message = self.keep(key, world, header.flags, announcement, data, None);
+        if first < eager {
+            self.peers[world].inflow = Some(Inflow {
+                target: Target::Message(message),
+                eager,
+            });
+        }
+    }
+
+    fn put_cell(&mut self, index: Index, world: usize, name: CellName, bytes: usize) {
+        let request = self.requests.at(index);
+        let (offset, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
+        self.shm.read_cell(world, name, bytes, |data| {
+            if offset < room {
+                buffer.write(offset, &data[..data.len().min(room - offset)]);
+            }
+        });
+        self.requests.at(index).moved += bytes;
+    }
+
+    /// Further bytes of an announced message.
+    pub(super) fn on_data(&mut self, world: usize, data: &Data) {
+        let (name, bytes) = (CellName(data.cell), data.bytes as usize);
+        if data.token != records::FIRST_PART {
+            let active = self
+                .requests
+                .get(data.token)
+                .is_some_and(|request| request.phase == Phase::Active);
+            assert!(
+                active,
+                "process {world} sent data for a receive that does not exist"
+            );
+            self.put_cell(data.token, world, name, bytes);
+            self.finish_if_all_is_here(data.token);
+            return;
+        }
+        let inflow = self.peers[world]
+            .inflow
+            .unwrap_or_else(|| panic!("process {world} sent data of a message it did not announce"));
+        let here = match inflow.target {
+            Target::Request(index) => {
+                self.put_cell(index, world, name, bytes);
+                let here = self.requests.at(index).moved;
+                self.finish_if_all_is_here(index);
+                here
+            }
+            Target::Message(message) => match self.messages.get(message) {
+                Some(message) => {
+                    let kept = &mut message.data;
+                    self.shm
+                        .read_cell(world, name, bytes, |data| kept.extend_from_slice(data));
+                    kept.len()
+                }
+                None => panic!("the message that process {world} is sending was lost"),
+            },
+        };
+        if here >= inflow.eager {
+            self.peers[world].inflow = None;
+        }
+    }
+}
+
+#[cold]
+fn truncated(key: Key, total: usize, room: usize) -> Error {
+    Error::new(
+        Class::TRUNCATE,
+        format!(
+            "message truncated: {total} bytes from rank {} with tag {} came in, the receive buffer holds {room}",
+            key.source, key.tag
+        ),
+    )
+}

@@ -1,0 +1,232 @@
+//! Requests: the slab they live in, and their handles.
+//!
+//! Invariant: a slot is `Free` or belongs to one handle the program holds or to the engine itself (a *detached*
+//! request, freed by the program or made for a buffered send, which is recycled when it completes).
+//! Slots are reused oldest first, so that a stale handle stays recognisable.
+
+use crate::datatype::pack::Buffer;
+use crate::datatype::status::Status;
+use crate::error::Error;
+use std::collections::VecDeque;
+
+/// The number of a request in the slab.
+pub type Index = u32;
+
+/// MPI_REQUEST_NULL and MPI_MESSAGE_NULL.
+pub const NULL: i32 = 0x2c00_0000;
+/// MPI_MESSAGE_NO_PROC.
+pub const NO_PROC: i32 = 0x6c00_0000;
+/// A send that was done when it began; several calls return the same handle.
+pub const SENT: i32 = 0x6c00_0001;
+/// A receive from MPI_PROC_NULL.
+pub const RECEIVED_FROM_NOBODY: i32 = 0x6c00_0002;
+
+const REQUEST_BITS: u32 = 0b11 << 30 | 11 << 26;
+const MESSAGE_BITS: u32 = 0b10 << 30 | 11 << 26;
+const KIND_AND_TYPE: u32 = 0b11_1111 << 26;
+const PER_BLOCK: u32 = 1024;
+/// Slots are reused only while more than so many are free.
+const RESERVE: usize = 16;
+
+/// The handle of a request.
+#[inline]
+pub fn handle_of(index: Index) -> i32 {
+    (REQUEST_BITS | (index / PER_BLOCK) << 12 | index % PER_BLOCK) as i32
+}
+
+/// The number behind a handle, if it has the form of a request's.
+#[inline]
+pub fn index_of(handle: i32) -> Option<Index> {
+    let bits = handle as u32;
+    (bits & KIND_AND_TYPE == REQUEST_BITS && bits & 0xfff < PER_BLOCK)
+        .then_some((bits >> 12 & 0x3fff) * PER_BLOCK + (bits & 0xfff))
+}
+
+/// The handle of a matched message.
+pub fn message_handle_of(index: u32) -> i32 {
+    (MESSAGE_BITS | index) as i32
+}
+
+/// The number behind a message handle, if it has the form of one.
+pub fn message_index_of(handle: i32) -> Option<u32> {
+    let bits = handle as u32;
+    (bits & KIND_AND_TYPE == MESSAGE_BITS).then_some(bits & !KIND_AND_TYPE)
+}
+
+/// The modes of a send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Standard,
+    Buffered,
+    Synchronous,
+    Ready,
+}
+
+/// Where a request is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Free,
+    /// Persistent and not started.
+    Inactive,
+    Active,
+    Complete,
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Send(Mode),
+    Receive,
+}
+
+/// One communication. `peer` is the rank in the communicator, `world` the peer's index on the node; bytes are packed.
+#[derive(Debug)]
+pub struct Request {
+    pub phase: Phase,
+    pub kind: Kind,
+    pub persistent: bool,
+    /// Nobody holds a handle: recycled on completion.
+    pub detached: bool,
+    pub buffer: Buffer,
+    /// The communicator's handle, for its error handler.
+    pub communicator: i32,
+    pub context: u32,
+    /// Own rank in the communicator: the source that the receiver sees.
+    pub source: i32,
+    pub peer: i32,
+    pub world: u32,
+    pub tag: i32,
+    pub status: Status,
+    pub error: Option<Error>,
+    /// Bytes that have left or come in.
+    pub moved: usize,
+    /// Bytes that will.
+    pub total: usize,
+    /// The peer's request in a rendezvous.
+    pub token: u32,
+    /// The name of a posted receive.
+    pub posted: Option<u32>,
+    /// The copy that a buffered send owns; `buffer` leads into it.
+    pub copy: Option<Box<[u8]>>,
+    /// The buffered-send account to give `total` back to.
+    pub account: Option<u32>,
+}
+
+impl Request {
+    /// An active request for these arguments.
+    pub fn new(kind: Kind, buffer: Buffer, communicator: i32, context: u32, source: i32) -> Self {
+        Self {
+            phase: Phase::Active,
+            kind,
+            persistent: false,
+            detached: false,
+            buffer,
+            communicator,
+            context,
+            source,
+            peer: 0,
+            world: 0,
+            tag: 0,
+            status: Status::empty(),
+            error: None,
+            moved: 0,
+            total: 0,
+            token: 0,
+            posted: None,
+            copy: None,
+            account: None,
+        }
+    }
+}
+
+/// All requests of the process.
+pub struct Slab {
+    slots: Vec<Request>,
+    free: VecDeque<Index>,
+}
+
+impl Slab {
+    pub const fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub fn insert(&mut self, request: Request) -> Index {
+        if self.free.len() > RESERVE
+            && let Some(index) = self.free.pop_front()
+        {
+            self.slots[index as usize] = request;
+            return index;
+        }
+        self.slots.push(request);
+        (self.slots.len() - 1) as Index
+    }
+
+    /// The request in a slot that is in use.
+    #[inline]
+    pub fn get(&mut self, index: Index) -> Option<&mut Request> {
+        self.slots
+            .get_mut(index as usize)
+            .filter(|request| request.phase != Phase::Free)
+    }
+
+    /// The request of an index the engine itself keeps.
+    #[inline]
+    pub fn at(&mut self, index: Index) -> &mut Request {
+        &mut self.slots[index as usize]
+    }
+
+    #[inline]
+    pub fn release(&mut self, index: Index) {
+        let request = &mut self.slots[index as usize];
+        request.phase = Phase::Free;
+        request.copy = None;
+        request.error = None;
+        self.free.push_back(index);
+    }
+
+    /// All requests in use.
+    pub fn live(&self) -> impl Iterator<Item = &Request> {
+        self.slots
+            .iter()
+            .filter(|request| request.phase != Phase::Free)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        Request::new(Kind::Receive, Buffer::empty(), 0, 0, 0)
+    }
+
+    #[test]
+    fn handles_lead_back_to_their_numbers() {
+        for index in [0, 1, 1023, 1024, 5000, 16 * 1024 * 1024 - 1] {
+            assert_eq!(index_of(handle_of(index)), Some(index));
+            assert_eq!(message_index_of(message_handle_of(index)), Some(index));
+            assert_eq!(message_index_of(handle_of(index)), None);
+        }
+        for other in [NULL, SENT, NO_PROC, 0, -1, 0x4400_0000, 0x6c00_0002] {
+            assert_eq!(index_of(other), None);
+        }
+    }
+
+    #[test]
+    fn a_stale_handle_stays_recognisable_for_a_while() {
+        let mut slab = Slab::new();
+        let first = slab.insert(request());
+        slab.release(first);
+        for _ in 0..RESERVE {
+            let index = slab.insert(request());
+            slab.release(index);
+            assert!(slab.get(first).is_none());
+        }
+        let many: Vec<_> = (0..500).map(|_| slab.insert(request())).collect();
+        assert!(many.iter().all(|index| slab.get(*index).is_some()));
+    }
+}

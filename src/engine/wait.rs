@@ -1,0 +1,170 @@
+//! Waiting: spin while an answer is likely at once, then let others have the core, then sleep.
+//!
+//! Invariant: whoever sleeps has announced itself at its doorbell and looked once more after that. The status page says
+//! what is waited for from the moment a wait is no longer short.
+
+use super::{Engine, enter};
+use crate::os::{monotonic_nanoseconds, schedule};
+use crate::sync::Ordering;
+use crate::transport::shm::doorbell;
+use crate::transport::shm::layout::RankPage;
+use std::time::Duration;
+
+/// Looks before the first yield, when every rank has a core of its own.
+const SPINS: u32 = 2_000;
+/// Looks before the first yield on an oversubscribed node.
+const SPINS_OVERSUBSCRIBED: u32 = 20;
+/// Yields before the first look at the clock.
+const YIELDS: u32 = 32;
+/// A wait that is older than this sleeps, nanoseconds. Yielding costs a third of a microsecond, waking up to thirty.
+const SLEEP_AFTER: u64 = 1_000_000;
+/// How long to sleep where a message could be missed.
+const NAP: Duration = Duration::from_millis(1);
+
+/// What a call waits for, for those who look from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason {
+    /// The MPI function.
+    pub function: &'static str,
+    /// Rank in the communicator; -2 any.
+    pub peer: i32,
+    /// -1 any.
+    pub tag: i32,
+    pub context: u32,
+}
+
+impl Reason {
+    /// A wait for no particular message.
+    pub const fn of(function: &'static str) -> Self {
+        Self {
+            function,
+            peer: super::matching::ANY_SOURCE,
+            tag: super::matching::ANY_TAG,
+            context: u32::MAX,
+        }
+    }
+}
+
+/// Makes progress until `done` says so. `done` is called with the engine after each look.
+#[inline(always)]
+pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+    let mut spins;
+    {
+        let mut engine = enter();
+        if let Some(result) = done(&mut engine) {
+            return result;
+        }
+        spins = if engine.oversubscribed {
+            SPINS_OVERSUBSCRIBED
+        } else {
+            SPINS
+        };
+    }
+    while spins > 0 {
+        let mut engine = enter();
+        engine.progress();
+        if let Some(result) = done(&mut engine) {
+            return result;
+        }
+        spins -= 1;
+    }
+    long_wait(reason, &mut done)
+}
+
+/// The part of a wait that is not short.
+#[inline(never)]
+fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> R {
+    let mut yields = 0u32;
+    let mut began = 0;
+    let mut page: Option<&'static RankPage> = None;
+    let result = loop {
+        let (moved, result) = look(done);
+        if let Some(result) = result {
+            break result;
+        }
+        if moved {
+            began = 0;
+            yields = 0;
+            continue;
+        }
+        schedule::yield_now();
+        yields += 1;
+        if yields < YIELDS {
+            continue;
+        }
+        let now = monotonic_nanoseconds();
+        if began == 0 {
+            began = now;
+            if page.is_none() {
+                page = Some(publish(reason, now));
+            }
+        } else if now - began > SLEEP_AFTER {
+            if let Some(result) = sleep(done) {
+                break result;
+            }
+        }
+    };
+    if let Some(page) = page {
+        page.status.waiting.store(0, Ordering::Relaxed);
+    }
+    result
+}
+
+fn look<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> (bool, Option<R>) {
+    let mut engine = enter();
+    let moved = engine.progress();
+    (moved, done(&mut engine))
+}
+
+/// Sleeps until something comes in; looks before and after.
+fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> Option<R> {
+    let (bell, blocked, sure) = {
+        let engine = enter();
+        engine.starve();
+        (
+            engine.shm.bell(),
+            engine.is_blocked(),
+            engine.shm.fences_reach_all(),
+        )
+    };
+    let ticket = doorbell::announce(bell);
+    let (moved, result) = look(done);
+    if result.is_none() && !moved {
+        let limit = (blocked || !sure).then_some(NAP);
+        doorbell::sleep(bell, ticket, limit);
+    }
+    doorbell::leave(bell);
+    result
+}
+
+fn publish(reason: &Reason, now: u64) -> &'static RankPage {
+    let engine = enter();
+    let page = engine.shm.page(engine.shm.me());
+    let status = &page.status;
+    status.function.store(reason.function);
+    status.peer.store(reason.peer, Ordering::Relaxed);
+    status.tag.store(reason.tag, Ordering::Relaxed);
+    status.context.store(reason.context, Ordering::Relaxed);
+    status
+        .posted
+        .store(engine.posted.len() as u32, Ordering::Relaxed);
+    status
+        .unexpected
+        .store(engine.unexpected.len() as u32, Ordering::Relaxed);
+    status.sending.store(engine.sending, Ordering::Relaxed);
+    status.since.store(now, Ordering::Relaxed);
+    status.waiting.store(1, Ordering::Release);
+    page
+}
+
+impl Engine {
+    /// Looks again how many cores the ranks of the node share; several threads may sleep at the bell.
+    pub fn survey(&mut self) {
+        self.oversubscribed = self.shm.oversubscribed();
+    }
+
+    /// Whether several threads may be inside.
+    pub fn wake_own_sleepers(&self) {
+        doorbell::wake(self.shm.bell(), true);
+    }
+}

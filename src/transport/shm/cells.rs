@@ -1,0 +1,143 @@
+//! Cells: the pieces of shared memory through which larger data flows. Each rank owns a few and lends them; whoever
+//! has read a cell marks it free. Invariant: a cell's state goes 0 → 1 only by its owner and 1 → 0 only by the rank it
+//! was lent to.
+
+use super::layout::Segment;
+use crate::sync::{AtomicU32, Ordering};
+use std::io::Result;
+use std::os::fd::BorrowedFd;
+
+/// Data bytes of a cell.
+pub const CELL_BYTES: usize = 8192;
+const STATE_BYTES: usize = 64;
+/// Not a multiple of the page size, so that cells do not fall on the same cache sets.
+const STRIDE: usize = STATE_BYTES + CELL_BYTES;
+const FIRST_CELLS: usize = 16;
+const MORE_CELLS: usize = 4;
+
+/// Where a cell is, as it travels in a record: its offset in the segment in units of 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellName(pub u32);
+
+struct Owned {
+    name: CellName,
+    address: *mut u8,
+    lent_to: u32,
+}
+
+/// The cells of this rank.
+pub struct Pool {
+    cells: Vec<Owned>,
+    next: usize,
+}
+
+// SAFETY: the addresses lead into the segment, which every thread may use; the pool itself is behind the engine's guard.
+unsafe impl Send for Pool {}
+
+fn state(address: *mut u8) -> &'static AtomicU32 {
+    // SAFETY: the first word of a cell, in a mapping that is never unmapped; only used atomically.
+    unsafe { &*address.cast::<AtomicU32>() }
+}
+
+impl Pool {
+    pub const fn new() -> Self {
+        Self {
+            cells: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Writes `bytes` (at most [`CELL_BYTES`]) into a free cell for `peer`. `None`: all are lent, try later.
+    ///
+    /// A peer that holds none always gets one more, so that one who does not read cannot stop traffic to others.
+    #[inline]
+    pub fn fill(
+        &mut self,
+        segment: Segment<'static>,
+        fd: BorrowedFd<'_>,
+        peer: u32,
+        bytes: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Option<CellName> {
+        let index = self.find(segment, fd, peer)?;
+        let cell = &mut self.cells[index];
+        cell.lent_to = peer;
+        // SAFETY: the cell is free, so nobody reads it until its name is sent; it has CELL_BYTES behind its state.
+        let data = unsafe {
+            std::slice::from_raw_parts_mut(cell.address.add(STATE_BYTES), bytes.min(CELL_BYTES))
+        };
+        write(data);
+        state(cell.address).store(1, Ordering::Relaxed);
+        Some(cell.name)
+    }
+
+    /// Takes a cell back whose name was not sent.
+    pub fn take_back(&mut self, name: CellName) {
+        if let Some(cell) = self.cells.iter().find(|cell| cell.name == name) {
+            state(cell.address).store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn find(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) -> Option<usize> {
+        for _ in 0..self.cells.len() {
+            let index = self.next;
+            self.next = if index + 1 == self.cells.len() {
+                0
+            } else {
+                index + 1
+            };
+            // Acquire: pairs with `release`; the reader is done with the data.
+            if state(self.cells[index].address).load(Ordering::Acquire) == 0 {
+                return Some(index);
+            }
+        }
+        let more = if self.cells.is_empty() {
+            FIRST_CELLS
+        } else if self.cells.iter().all(|cell| cell.lent_to != peer) {
+            MORE_CELLS
+        } else {
+            return None;
+        };
+        self.grow(segment, fd, more).ok()?;
+        self.next = self.cells.len() - more;
+        Some(self.next)
+    }
+
+    #[cold]
+    fn grow(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, more: usize) -> Result<()> {
+        let offset = segment.allocate(fd, more * STRIDE)?;
+        for i in 0..more {
+            let offset = offset + i * STRIDE;
+            let address = segment
+                .dynamic(offset, STRIDE)
+                .ok_or_else(|| std::io::Error::from_raw_os_error(libc::ENOMEM))?;
+            self.cells.push(Owned {
+                name: CellName((offset / 64) as u32),
+                address,
+                lent_to: u32::MAX,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Reads `bytes` of a cell that a record named, and gives it back. `None` if no cell can be there.
+#[inline]
+pub fn read(
+    segment: Segment<'static>,
+    name: CellName,
+    bytes: usize,
+    take: impl FnOnce(&[u8]),
+) -> Option<()> {
+    let address = segment.dynamic(name.0 as usize * 64, STRIDE)?;
+    // SAFETY: the record that named the cell lent it to this rank (its commit orders the data before); it lies inside
+    // the mapping whatever the name was.
+    let data = unsafe {
+        std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES))
+    };
+    take(data);
+    // Release: pairs with `find`.
+    state(address).store(0, Ordering::Release);
+    Some(())
+}
