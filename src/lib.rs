@@ -26,6 +26,7 @@ pub mod engine;
 // floor 5
 pub mod coll;
 pub mod comm;
+pub mod constructors;
 pub mod pt2pt;
 // floor 7
 pub mod process;

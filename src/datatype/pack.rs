@@ -19,6 +19,12 @@ pub struct Buffer {
     layout: Option<&'static Datatype>,
 }
 
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} bytes at {:p}", self.length, self.address)
+    }
+}
+
 // SAFETY: whoever made the buffer promised that the memory is the operation's own until it ends,
 // on whatever thread the library works on it.
 unsafe impl Send for Buffer {}
@@ -119,6 +125,55 @@ impl Buffer {
                     ptr::copy_nonoverlapping(data.as_ptr().add(from), target, length);
                 }
             }),
+        }
+    }
+
+    /// A buffer over the copy that a request owns: both move together, and the copy is never reallocated.
+    pub fn of_copy(copy: &mut Box<[u8]>) -> Buffer {
+        Buffer {
+            address: copy.as_mut_ptr(),
+            length: copy.len(),
+            layout: None,
+        }
+    }
+
+    /// Copies the first `length` packed bytes to the same places of another buffer; the two may be the same memory.
+    pub fn copy_to(&self, other: &Buffer, length: usize) {
+        if let (None, None) = (self.layout, other.layout) {
+            self.check(0, length);
+            other.check(0, length);
+            if length > 0 {
+                // SAFETY: both in bounds by `check`; they may overlap.
+                unsafe { ptr::copy(self.address, other.address, length) };
+            }
+            return;
+        }
+        let mut piece = [0u8; 4096];
+        let mut offset = 0;
+        while offset < length {
+            let bytes = piece.len().min(length - offset);
+            self.read(offset, &mut piece[..bytes]);
+            other.write(offset, &piece[..bytes]);
+            offset += bytes;
+        }
+    }
+
+    /// Lets `fill` write the first `length` packed bytes; directly into the user's memory if it has no holes.
+    pub fn fill_from<E>(
+        &self,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.check(0, length);
+        match self.layout {
+            // SAFETY: in bounds by `check`; the memory is ours alone by the contract of `new`.
+            None => fill(unsafe { std::slice::from_raw_parts_mut(self.address, length) }),
+            Some(_) => {
+                let mut packed = vec![0; length];
+                fill(&mut packed)?;
+                self.write(0, &packed);
+                Ok(())
+            }
         }
     }
 

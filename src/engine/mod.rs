@@ -142,16 +142,34 @@ impl Engine {
     #[inline]
     fn complete(&mut self, index: Index) {
         let request = self.requests.at(index);
-        request.phase = requests::Phase::Complete;
         if request.kind != requests::Kind::Receive {
             self.sending -= 1;
-            let (account, bytes) = (request.account.take(), request.total);
             request.copy = None;
+            let (account, bytes) = (request.account.take(), request.total);
+            let partner = request.partner.take();
             if let Some(account) = account {
                 self.accounts[account as usize].give_back(bytes);
             }
+            if let Some(partner) = partner {
+                self.part_done(partner);
+            }
         }
-        if self.requests.at(index).detached {
+        self.part_done(index);
+        if ENGINE.is_shared() {
+            self.wake_own_sleepers();
+        }
+    }
+
+    /// One part of an operation is done; most have only one.
+    #[inline]
+    fn part_done(&mut self, index: Index) {
+        let request = self.requests.at(index);
+        if request.others > 0 {
+            request.others -= 1;
+            return;
+        }
+        request.phase = requests::Phase::Complete;
+        if request.detached {
             self.requests.release(index);
         }
     }

@@ -9,7 +9,7 @@ use super::records::{self, Announcement, Data, Reply};
 use super::requests::{Index, Kind, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::pack::Buffer;
-use crate::datatype::status::Status;
+use crate::datatype::Status;
 use crate::error::{Class, Error};
 use crate::os::peer_memory;
 use crate::queue::ring::Header;
@@ -461,7 +461,7 @@ impl Engine {
 #[cold]
 fn truncated(key: Key, total: usize, room: usize) -> Error {
     Error::new(
-        Class::TRUNCATE,
+        Class::Truncate,
         format!(
             "message truncated: {total} bytes from rank {} with tag {} came in, the receive buffer holds {room}",
             key.source, key.tag

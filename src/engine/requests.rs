@@ -5,7 +5,7 @@
 //! Slots are reused oldest first, so that a stale handle stays recognisable.
 
 use crate::datatype::pack::Buffer;
-use crate::datatype::status::Status;
+use crate::datatype::Status;
 use crate::error::Error;
 use std::collections::VecDeque;
 
@@ -110,6 +110,10 @@ pub struct Request {
     pub copy: Option<Box<[u8]>>,
     /// The buffered-send account to give `total` back to.
     pub account: Option<u32>,
+    /// The receive that this send completes together with.
+    pub partner: Option<Index>,
+    /// Parts of a combined operation that are not done yet, this one not counted.
+    pub others: u32,
 }
 
 impl Request {
@@ -135,6 +139,8 @@ impl Request {
             posted: None,
             copy: None,
             account: None,
+            partner: None,
+            others: 0,
         }
     }
 }

@@ -158,12 +158,13 @@ fn publish(reason: &Reason, now: u64) -> &'static RankPage {
 }
 
 impl Engine {
-    /// Looks again how many cores the ranks of the node share; several threads may sleep at the bell.
+    /// Looks again how many cores the ranks of the node share.
     pub fn survey(&mut self) {
         self.oversubscribed = self.shm.oversubscribed();
     }
 
-    /// Whether several threads may be inside.
+    /// Wakes threads of this process that sleep: what they wait for may be done.
+    #[cold]
     pub fn wake_own_sleepers(&self) {
         doorbell::wake(self.shm.bell(), true);
     }

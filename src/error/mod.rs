@@ -29,6 +29,9 @@ struct Inner {
     text: String,
     /// A code that a user's callback returned and that must reach the caller unchanged; else 0.
     code: i32,
+    /// Handle of the communicator whose error handler is to be called, where the call does not name one
+    /// (completion of requests); else 0.
+    communicator: i32,
 }
 
 const _: () = assert!(size_of::<Result<()>>() == size_of::<usize>());
@@ -40,6 +43,7 @@ impl Error {
             class,
             text: text.into(),
             code: 0,
+            communicator: 0,
         }))
     }
 
@@ -57,6 +61,7 @@ impl Error {
             class: class_of(code),
             text: String::new(),
             code,
+            communicator: 0,
         }))
     }
 
@@ -73,6 +78,18 @@ impl Error {
         } else {
             string_of(self.0.class.value()).unwrap_or_default()
         }
+    }
+
+    /// Says whose error handler is to be called, where the call does not name a communicator.
+    #[cold]
+    pub fn on(mut self, communicator: i32) -> Error {
+        self.0.communicator = communicator;
+        self
+    }
+
+    /// What [`Error::on`] said, or 0.
+    pub fn communicator(&self) -> i32 {
+        self.0.communicator
     }
 
     /// Puts words before the reason, as the edge does with the function's name and arguments.

@@ -1,0 +1,1 @@
+//! Constructors of communicators (being written).

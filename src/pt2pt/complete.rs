@@ -1,0 +1,491 @@
+//! Completion: wait and test for one, any, some or all; free, cancel, and looking without touching.
+//!
+//! Invariant: a handle that completes becomes MPI_REQUEST_NULL and its slot is recycled, unless it is persistent: that
+//! one becomes inactive.
+
+use super::REQUEST_NULL;
+use crate::datatype::Status;
+use crate::engine::requests::{self, Index, Kind, Phase};
+use crate::engine::wait::{Reason, until};
+use crate::engine::{Engine, enter};
+use crate::error::{Class, Error, Result, fail};
+
+/// MPI_UNDEFINED.
+pub const UNDEFINED: i32 = -32766;
+
+/// What a handle stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// MPI_REQUEST_NULL.
+    Null,
+    /// Was complete when it was made.
+    Done,
+    Slot(Index),
+}
+
+#[inline]
+fn find(engine: &mut Engine, handle: i32) -> Option<Found> {
+    match handle {
+        REQUEST_NULL => Some(Found::Null),
+        requests::SENT | requests::RECEIVED_FROM_NOBODY => Some(Found::Done),
+        _ => {
+            let index = requests::index_of(handle)?;
+            engine
+                .requests()
+                .get(index)
+                .filter(|request| !request.detached)
+                .map(|_| Found::Slot(index))
+        }
+    }
+}
+
+/// Whether a handle is MPI_REQUEST_NULL or a live request.
+pub fn is_valid(handle: i32) -> bool {
+    find(&mut enter(), handle).is_some()
+}
+
+fn unknown<T>(handle: i32) -> Result<T> {
+    fail!(
+        Class::Request,
+        "request is {:#010x}, which is not a request (or was completed or freed before)",
+        handle
+    )
+}
+
+fn status_of_done(handle: i32) -> Status {
+    if handle == requests::RECEIVED_FROM_NOBODY {
+        Status::proc_null()
+    } else {
+        Status::empty()
+    }
+}
+
+/// One completed operation.
+#[derive(Debug)]
+pub struct Completion {
+    pub status: Status,
+    pub error: Option<Error>,
+}
+
+impl Completion {
+    fn of(status: Status) -> Self {
+        Self {
+            status,
+            error: None,
+        }
+    }
+
+    /// The status, or the error.
+    pub fn into_result(self) -> Result<Status> {
+        match self.error {
+            None => Ok(self.status),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+/// Takes the result of a request that is complete or inactive; `None` while it is active.
+#[inline]
+fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completion> {
+    let request = engine.requests().at(index);
+    match request.phase {
+        Phase::Active | Phase::Free => None,
+        Phase::Inactive => Some(Completion::of(Status::empty())),
+        Phase::Complete => {
+            let status = match request.kind {
+                Kind::Receive => request.status,
+                Kind::Send(_) => {
+                    let mut status = Status::empty();
+                    status.set_cancelled(request.status.cancelled());
+                    status
+                }
+            };
+            let communicator = request.communicator;
+            let error = request.error.take().map(|error| error.on(communicator));
+            if request.persistent {
+                request.phase = Phase::Inactive;
+            } else {
+                engine.requests().release(index);
+                *handle = REQUEST_NULL;
+            }
+            Some(Completion { status, error })
+        }
+    }
+}
+
+/// Whether a valid handle is active: neither null nor inactive.
+#[inline]
+fn is_active(engine: &mut Engine, handle: i32) -> Result<bool> {
+    match find(engine, handle) {
+        None => unknown(handle),
+        Some(Found::Null) => Ok(false),
+        Some(Found::Done) => Ok(true),
+        Some(Found::Slot(index)) => Ok(engine.requests().at(index).phase != Phase::Inactive),
+    }
+}
+
+/// Takes the result of an operation if it is there. Null and inactive handles give an empty status.
+#[inline]
+fn try_one(engine: &mut Engine, handle: &mut i32) -> Result<Option<Completion>> {
+    match find(engine, *handle) {
+        None => unknown(*handle),
+        Some(Found::Null) => Ok(Some(Completion::of(Status::empty()))),
+        Some(Found::Done) => {
+            let status = status_of_done(*handle);
+            *handle = REQUEST_NULL;
+            Ok(Some(Completion::of(status)))
+        }
+        Some(Found::Slot(index)) => Ok(reap(engine, index, handle)),
+    }
+}
+
+/// What a wait for this request is about.
+fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
+    let mut reason = Reason::of(function);
+    if let Some(index) = requests::index_of(handle)
+        && let Some(request) = engine.requests().get(index)
+    {
+        reason.peer = request.peer;
+        reason.tag = request.tag;
+        reason.context = request.context;
+    }
+    reason
+}
+
+/// MPI_Wait.
+///
+/// Errors: MPI_ERR_REQUEST; those of the operation.
+#[inline]
+pub fn wait(handle: &mut i32) -> Result<Status> {
+    let reason = {
+        let mut engine = enter();
+        if let Some(done) = try_one(&mut engine, handle)? {
+            return done.into_result();
+        }
+        reason(&mut engine, "MPI_Wait", *handle)
+    };
+    until(&reason, |engine| try_one(engine, handle).transpose())?.into_result()
+}
+
+/// MPI_Test: `None` if the operation is not complete.
+pub fn test(handle: &mut i32) -> Result<Option<Status>> {
+    let mut engine = enter();
+    let mut done = try_one(&mut engine, handle)?;
+    if done.is_none() {
+        engine.progress();
+        done = try_one(&mut engine, handle)?;
+    }
+    done.map(Completion::into_result).transpose()
+}
+
+/// MPI_Waitall: `report(position, completion)` is called once for each request.
+///
+/// Returns whether all succeeded; a request that failed does not keep the others from completing.
+/// Errors: MPI_ERR_REQUEST if a handle is no request; then nothing was touched.
+pub fn wait_all(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<()> {
+    let reason = {
+        let mut engine = enter();
+        for handle in handles.iter() {
+            if find(&mut engine, *handle).is_none() {
+                return unknown(*handle);
+            }
+        }
+        match handles.first() {
+            Some(first) => reason(&mut engine, "MPI_Waitall", *first),
+            None => return Ok(()),
+        }
+    };
+    let mut at = 0;
+    until(&reason, |engine| {
+        while at < handles.len() {
+            match try_one(engine, &mut handles[at]) {
+                Ok(Some(done)) => {
+                    report(at, done);
+                    at += 1;
+                }
+                Ok(None) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(Ok(()))
+    })
+}
+
+/// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
+pub fn test_all(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<bool> {
+    let mut engine = enter();
+    for round in 0..2 {
+        let mut all = true;
+        for handle in handles.iter() {
+            match find(&mut engine, *handle) {
+                None => return unknown(*handle),
+                Some(Found::Slot(index)) => {
+                    all &= engine.requests().at(index).phase != Phase::Active;
+                }
+                Some(_) => {}
+            }
+        }
+        if all {
+            for (at, handle) in handles.iter_mut().enumerate() {
+                if let Some(done) = try_one(&mut engine, handle)? {
+                    report(at, done);
+                }
+            }
+            return Ok(true);
+        }
+        if round == 0 {
+            engine.progress();
+        }
+    }
+    Ok(false)
+}
+
+/// The first of the active requests that is complete. `Err(true)`: none is active; `Err(false)`: none complete.
+fn take_any(
+    engine: &mut Engine,
+    handles: &mut [i32],
+) -> Result<std::result::Result<(usize, Completion), bool>> {
+    let mut none_active = true;
+    for (at, handle) in handles.iter_mut().enumerate() {
+        if !is_active(engine, *handle)? {
+            continue;
+        }
+        none_active = false;
+        if let Some(done) = try_one(engine, handle)? {
+            return Ok(Ok((at, done)));
+        }
+    }
+    Ok(Err(none_active))
+}
+
+/// MPI_Waitany: position and result, or `None` if no request is active.
+pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
+    let reason = {
+        let mut engine = enter();
+        match handles.first() {
+            Some(first) => reason(&mut engine, "MPI_Waitany", *first),
+            None => return Ok(None),
+        }
+    };
+    until(&reason, |engine| match take_any(engine, handles) {
+        Ok(Ok(found)) => Some(Ok(Some(found))),
+        Ok(Err(true)) => Some(Ok(None)),
+        Ok(Err(false)) => None,
+        Err(error) => Some(Err(error)),
+    })
+}
+
+/// The answer of MPI_Testany.
+#[derive(Debug)]
+pub enum Any {
+    NoneActive,
+    NoneComplete,
+    Complete(usize, Completion),
+}
+
+/// MPI_Testany.
+pub fn test_any(handles: &mut [i32]) -> Result<Any> {
+    let mut engine = enter();
+    for round in 0..2 {
+        match take_any(&mut engine, handles)? {
+            Ok((at, done)) => return Ok(Any::Complete(at, done)),
+            Err(true) => return Ok(Any::NoneActive),
+            Err(false) if round == 0 => {
+                engine.progress();
+            }
+            Err(false) => {}
+        }
+    }
+    Ok(Any::NoneComplete)
+}
+
+/// Takes all that are complete. `None`: no request is active.
+fn take_some(
+    engine: &mut Engine,
+    handles: &mut [i32],
+    report: &mut dyn FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    let mut active = false;
+    for handle in handles.iter() {
+        active |= is_active(engine, *handle)?;
+    }
+    if !active {
+        return Ok(None);
+    }
+    let mut count = 0;
+    for (at, handle) in handles.iter_mut().enumerate() {
+        if is_active(engine, *handle)?
+            && let Some(done) = try_one(engine, handle)?
+        {
+            report(at, done);
+            count += 1;
+        }
+    }
+    Ok(Some(count))
+}
+
+/// MPI_Waitsome: how many are complete (at least one), each reported; `None` if no request is active.
+pub fn wait_some(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    let reason = {
+        let mut engine = enter();
+        match handles.first() {
+            Some(first) => reason(&mut engine, "MPI_Waitsome", *first),
+            None => return Ok(None),
+        }
+    };
+    until(&reason, |engine| {
+        match take_some(engine, handles, &mut report) {
+            Ok(Some(0)) => None,
+            other => Some(other),
+        }
+    })
+}
+
+/// MPI_Testsome: as [`wait_some`], without waiting; zero is an answer.
+pub fn test_some(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    let mut engine = enter();
+    engine.progress();
+    take_some(&mut engine, handles, &mut report)
+}
+
+/// MPI_Request_free. An active operation goes on and is recycled when it is done.
+pub fn free(handle: &mut i32) -> Result<()> {
+    let mut engine = enter();
+    match find(&mut engine, *handle) {
+        None | Some(Found::Null) => return unknown(*handle),
+        Some(Found::Done) => {}
+        Some(Found::Slot(index)) => super::detach(&mut engine, index),
+    }
+    *handle = REQUEST_NULL;
+    Ok(())
+}
+
+/// MPI_Cancel. A receive that has not met its message is cancelled; sends never are.
+pub fn cancel(handle: i32) -> Result<()> {
+    let mut engine = enter();
+    match find(&mut engine, handle) {
+        None | Some(Found::Null) => unknown(handle),
+        Some(Found::Done) => Ok(()),
+        Some(Found::Slot(index)) => {
+            let request = engine.requests().at(index);
+            if request.phase == Phase::Inactive {
+                return fail!(
+                    Class::Request,
+                    "request is {:#010x}, a persistent request that is not active",
+                    handle
+                );
+            }
+            if request.kind == Kind::Receive && request.others == 0 {
+                engine.cancel_receive(index);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// What [`look`] saw.
+fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
+    match find(engine, handle) {
+        None => unknown(handle),
+        Some(Found::Null) => Ok(Some(Status::empty())),
+        Some(Found::Done) => Ok(Some(status_of_done(handle))),
+        Some(Found::Slot(index)) => {
+            let request = engine.requests().at(index);
+            Ok(match (request.phase, request.kind) {
+                (Phase::Complete, Kind::Receive) => Some(request.status),
+                (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
+                _ => None,
+            })
+        }
+    }
+}
+
+/// MPI_Request_get_status: the status if the operation is complete; the request stays.
+pub fn get_status(handle: i32) -> Result<Option<Status>> {
+    let mut engine = enter();
+    if let Some(status) = peek(&mut engine, handle)? {
+        return Ok(Some(status));
+    }
+    engine.progress();
+    peek(&mut engine, handle)
+}
+
+/// MPI_Request_get_status_all: all statuses reported, if all are complete.
+pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
+    let mut engine = enter();
+    engine.progress();
+    let mut statuses = Vec::with_capacity(handles.len());
+    for handle in handles {
+        match peek(&mut engine, *handle)? {
+            Some(status) => statuses.push(status),
+            None => return Ok(false),
+        }
+    }
+    statuses
+        .into_iter()
+        .enumerate()
+        .for_each(|(at, status)| report(at, status));
+    Ok(true)
+}
+
+/// MPI_Request_get_status_some: how many of the active ones are complete, each reported; `None` if none is active.
+pub fn get_status_some(
+    handles: &[i32],
+    mut report: impl FnMut(usize, Status),
+) -> Result<Option<usize>> {
+    let mut engine = enter();
+    engine.progress();
+    let (mut active, mut count) = (false, 0);
+    for (at, handle) in handles.iter().enumerate() {
+        if !is_active(&mut engine, *handle)? {
+            continue;
+        }
+        active = true;
+        if let Some(status) = peek(&mut engine, *handle)? {
+            report(at, status);
+            count += 1;
+        }
+    }
+    Ok(active.then_some(count))
+}
+
+/// The answer of MPI_Request_get_status_any.
+#[derive(Debug)]
+pub enum AnyStatus {
+    NoneActive,
+    NoneComplete,
+    Complete(usize, Status),
+}
+
+/// MPI_Request_get_status_any.
+pub fn get_status_any(handles: &[i32]) -> Result<AnyStatus> {
+    let mut engine = enter();
+    engine.progress();
+    let mut active = false;
+    for (at, handle) in handles.iter().enumerate() {
+        if !is_active(&mut engine, *handle)? {
+            continue;
+        }
+        active = true;
+        if let Some(status) = peek(&mut engine, *handle)? {
+            return Ok(AnyStatus::Complete(at, status));
+        }
+    }
+    Ok(if active {
+        AnyStatus::NoneComplete
+    } else {
+        AnyStatus::NoneActive
+    })
+}

@@ -1,0 +1,150 @@
+//! Sending and receiving in one call.
+
+use super::{Mode, PROC_NULL, envelope, finish, irecv, isend, key};
+use crate::comm::Comm;
+use crate::datatype::{Buffer, Status};
+use crate::engine::requests::{self, Kind, Phase, Request};
+use crate::engine::wait::Reason;
+use crate::engine::{Engine, enter};
+use crate::error::Result;
+
+/// One half of an exchange: buffer, peer and tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Half {
+    pub buffer: Buffer,
+    pub peer: i32,
+    pub tag: i32,
+}
+
+/// MPI_Sendrecv.
+///
+/// Errors: MPI_ERR_TRUNCATE.
+pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Result<Status> {
+    let index = begin(send, receive, None, comm);
+    finish(&reason("MPI_Sendrecv", receive, comm), index)
+}
+
+/// MPI_Sendrecv_replace.
+pub fn sendrecv_replace(
+    buffer: Buffer,
+    dest: (i32, i32),
+    source: (i32, i32),
+    comm: &Comm,
+) -> Result<Status> {
+    let index = begin_replace(buffer, dest, source, comm);
+    let receive = Half {
+        buffer,
+        peer: source.0,
+        tag: source.1,
+    };
+    finish(&reason("MPI_Sendrecv_replace", receive, comm), index)
+}
+
+/// MPI_Isendrecv: one request for both.
+pub fn isendrecv(send: Half, receive: Half, comm: &Comm) -> Result<i32> {
+    if send.peer == PROC_NULL {
+        return irecv(receive.buffer, receive.peer, receive.tag, comm);
+    }
+    if receive.peer == PROC_NULL {
+        let mut request = isend(Mode::Standard, send.buffer, send.peer, send.tag, comm)?;
+        if request == requests::SENT {
+            request = requests::RECEIVED_FROM_NOBODY;
+        }
+        return Ok(request);
+    }
+    Ok(requests::handle_of(begin(send, receive, None, comm)))
+}
+
+/// MPI_Isendrecv_replace; destination and source are (rank, tag).
+pub fn isendrecv_replace(
+    buffer: Buffer,
+    dest: (i32, i32),
+    source: (i32, i32),
+    comm: &Comm,
+) -> Result<i32> {
+    Ok(requests::handle_of(begin_replace(
+        buffer, dest, source, comm,
+    )))
+}
+
+fn reason(function: &'static str, receive: Half, comm: &Comm) -> Reason {
+    Reason {
+        function,
+        peer: receive.peer,
+        tag: receive.tag,
+        context: comm.context(),
+    }
+}
+
+fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> u32 {
+    let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
+    buffer.read(0, &mut copy);
+    let send = Half {
+        buffer: Buffer::of_copy(&mut copy),
+        peer: dest.0,
+        tag: dest.1,
+    };
+    let receive = Half {
+        buffer,
+        peer: source.0,
+        tag: source.1,
+    };
+    begin(send, receive, Some(copy), comm)
+}
+
+/// Begins both; the receive's request completes when both are done.
+fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32 {
+    let mut engine = enter();
+    let index = begin_receive(&mut engine, receive, comm);
+    if send.peer == PROC_NULL {
+        return index;
+    }
+    let envelope = envelope(comm, send.peer, send.tag);
+    if engine.send_short(&envelope, &send.buffer) {
+        return index;
+    }
+    let received = engine.requests().at(index);
+    if received.phase == Phase::Complete {
+        received.phase = Phase::Active;
+    } else {
+        received.others = 1;
+    }
+    let request = Request {
+        world: envelope.world,
+        peer: send.peer,
+        tag: send.tag,
+        total: send.buffer.len(),
+        detached: true,
+        copy,
+        partner: Some(index),
+        ..Request::new(
+            Kind::Send(Mode::Standard),
+            send.buffer,
+            comm.handle,
+            comm.context(),
+            comm.rank(),
+        )
+    };
+    let sent = engine.requests().insert(request);
+    engine.launch(sent);
+    index
+}
+
+fn begin_receive(engine: &mut Engine, receive: Half, comm: &Comm) -> u32 {
+    if receive.peer != PROC_NULL {
+        let wanted = key(comm, receive.peer, receive.tag);
+        return engine.receive(wanted, receive.peer, comm.handle, receive.buffer);
+    }
+    let request = Request {
+        phase: Phase::Complete,
+        status: Status::proc_null(),
+        ..Request::new(
+            Kind::Receive,
+            Buffer::empty(),
+            comm.handle,
+            comm.context(),
+            0,
+        )
+    };
+    engine.requests().insert(request)
+}

@@ -1,0 +1,109 @@
+//! Persistent requests: made once, started many times.
+
+use super::PROC_NULL;
+use crate::comm::Comm;
+use crate::datatype::{Buffer, Status};
+use crate::engine::matching::Key;
+use crate::engine::requests::{self, Kind, Mode, Phase, Request};
+use crate::engine::{Engine, enter};
+use crate::error::{Class, Result, fail};
+
+fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
+    let request = Request {
+        phase: Phase::Inactive,
+        persistent: true,
+        peer,
+        world: if peer >= 0 { comm.world(peer) } else { 0 },
+        tag,
+        ..Request::new(kind, buffer, comm.handle, comm.context(), comm.rank())
+    };
+    requests::handle_of(enter().requests().insert(request))
+}
+
+/// MPI_Send_init, MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init.
+pub fn send_init(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
+    Ok(keep(Kind::Send(mode), buffer, dest, tag, comm))
+}
+
+/// MPI_Recv_init.
+pub fn recv_init(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> {
+    Ok(keep(Kind::Receive, buffer, source, tag, comm))
+}
+
+/// Checks that a handle can be started.
+fn startable(engine: &mut Engine, handle: i32) -> Result<u32> {
+    if let Some(index) = requests::index_of(handle)
+        && let Some(request) = engine.requests().get(index)
+        && !request.detached
+    {
+        if request.persistent && request.phase == Phase::Inactive {
+            return Ok(index);
+        }
+        let why = if request.persistent {
+            "a persistent request that is active already"
+        } else {
+            "a request that is not persistent"
+        };
+        return fail!(Class::Request, "request is {:#010x}, {why}", handle);
+    }
+    fail!(
+        Class::Request,
+        "request is {:#010x}, which is not a persistent request",
+        handle
+    )
+}
+
+/// MPI_Start.
+pub fn start(handle: i32) -> Result<()> {
+    let mut engine = enter();
+    let index = startable(&mut engine, handle)?;
+    begin(&mut engine, index)
+}
+
+/// MPI_Startall. If one handle is wrong, none is started.
+pub fn start_all(handles: &[i32]) -> Result<()> {
+    let mut engine = enter();
+    for handle in handles {
+        startable(&mut engine, *handle)?;
+    }
+    for handle in handles {
+        let index = startable(&mut engine, *handle)?;
+        begin(&mut engine, index)?;
+    }
+    Ok(())
+}
+
+fn begin(engine: &mut Engine, index: u32) -> Result<()> {
+    let request = engine.requests().at(index);
+    let (kind, peer, buffer) = (request.kind, request.peer, request.buffer);
+    let wanted = Key {
+        context: request.context,
+        source: peer,
+        tag: request.tag,
+    };
+    request.status = Status::empty();
+    request.error = None;
+    request.moved = 0;
+    request.total = buffer.len();
+    request.phase = Phase::Active;
+    if peer == PROC_NULL {
+        request.phase = Phase::Complete;
+        request.status = Status::proc_null();
+        return Ok(());
+    }
+    match kind {
+        Kind::Receive => engine.post(index, wanted),
+        Kind::Send(Mode::Buffered) => {
+            let done = super::buffered::start(engine, index);
+            let request = engine.requests().at(index);
+            request.phase = if done.is_ok() {
+                Phase::Complete
+            } else {
+                Phase::Inactive
+            };
+            return done;
+        }
+        Kind::Send(_) => engine.launch(index),
+    }
+    Ok(())
+}

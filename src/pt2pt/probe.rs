@@ -1,0 +1,105 @@
+//! Probing, and receiving what a probe has matched.
+
+use super::{NO_PROC, PROC_NULL, finish, key};
+use crate::comm::Comm;
+use crate::datatype::{Buffer, Status};
+use crate::engine::enter;
+use crate::engine::requests::{self};
+use crate::engine::wait::{Reason, until};
+use crate::error::{Class, Result, fail};
+
+fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
+    Reason {
+        function,
+        peer: source,
+        tag,
+        context: comm.context(),
+    }
+}
+
+/// MPI_Probe.
+pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
+    if source == PROC_NULL {
+        return Ok(Status::proc_null());
+    }
+    let wanted = key(comm, source, tag);
+    Ok(until(&reason("MPI_Probe", source, tag, comm), |engine| {
+        engine.probe(wanted)
+    }))
+}
+
+/// MPI_Iprobe.
+pub fn iprobe(source: i32, tag: i32, comm: &Comm) -> Result<Option<Status>> {
+    if source == PROC_NULL {
+        return Ok(Some(Status::proc_null()));
+    }
+    let wanted = key(comm, source, tag);
+    let mut engine = enter();
+    engine.progress();
+    Ok(engine.probe(wanted))
+}
+
+/// MPI_Mprobe: the message's handle and status.
+pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
+    if source == PROC_NULL {
+        return Ok((NO_PROC, Status::proc_null()));
+    }
+    let wanted = key(comm, source, tag);
+    let (index, status) = until(&reason("MPI_Mprobe", source, tag, comm), |engine| {
+        engine.probe_matched(wanted)
+    });
+    Ok((requests::message_handle_of(index), status))
+}
+
+/// MPI_Improbe.
+pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status)>> {
+    if source == PROC_NULL {
+        return Ok(Some((NO_PROC, Status::proc_null())));
+    }
+    let wanted = key(comm, source, tag);
+    let mut engine = enter();
+    engine.progress();
+    Ok(engine
+        .probe_matched(wanted)
+        .map(|(index, status)| (requests::message_handle_of(index), status)))
+}
+
+/// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL.
+fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
+    if *message == NO_PROC {
+        *message = requests::NULL;
+        return Ok(None);
+    }
+    let mut engine = enter();
+    let Some(index) = requests::message_index_of(*message)
+        .filter(|index| engine.matched(*index).is_some())
+    else {
+        return fail!(
+            Class::Request,
+            "message is {:#010x}, which is not a matched message (or was received before)",
+            *message
+        );
+    };
+    let communicator = crate::comm::SELF;
+    let request = engine.receive_matched(index, communicator, buffer);
+    *message = requests::NULL;
+    Ok(Some(request))
+}
+
+/// MPI_Mrecv.
+///
+/// Errors: MPI_ERR_REQUEST for what is no message; MPI_ERR_TRUNCATE.
+pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Status> {
+    match begin(buffer, message)? {
+        None => Ok(Status::proc_null()),
+        Some(index) => finish(&Reason::of("MPI_Mrecv"), index),
+    }
+}
+
+/// MPI_Imrecv: the request's handle.
+pub fn imrecv(buffer: Buffer, message: &mut i32) -> Result<i32> {
+    Ok(match begin(buffer, message)? {
+        None => requests::RECEIVED_FROM_NOBODY,
+        Some(index) => requests::handle_of(index),
+    })
+}
