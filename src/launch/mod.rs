@@ -1,1 +1,227 @@
-//! (being written)
+//! How this process became part of a job: started by oxmpi's mpiexec, by a server of PMI-1 (MPICH's hydra, Slurm's
+//! pmi2 plug-in), or alone. Knows ranks and nodes, and brings the segment that the ranks of a node share; what is in
+//! the segment is the transport's business.
+//!
+//! Invariant: a process that was started as one of several ranks never becomes a job of its own in silence.
+
+mod client;
+mod environment;
+mod mapping;
+mod segment;
+pub mod wire;
+
+use crate::error::{Class, Error, Result};
+use crate::os::process::exit_now;
+use client::Client;
+use environment::{Ours, Started};
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Mutex;
+
+pub use environment::names;
+
+/// Who started the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    /// oxmpi's own mpiexec.
+    Mpiexec,
+    /// Another launcher that speaks PMI-1.
+    Pmi1,
+    /// Nobody: a job of one.
+    Singleton,
+}
+
+/// This process's place in its job.
+#[derive(Debug)]
+pub struct Job {
+    pub rank: u32,
+    pub size: u32,
+    /// The ranks of this node in MPI_COMM_WORLD, ascending; this one's among them.
+    pub local_ranks: Vec<u32>,
+    /// How many processes the job could have; `None` if the launcher does not say.
+    pub universe_size: Option<i32>,
+    /// Which of the programs of an MPMD command line this is; `None` if the launcher does not say.
+    pub appnum: Option<i32>,
+    /// The segment of this node, initialised.
+    pub segment: OwnedFd,
+    pub segment_bytes: u64,
+    pub how: Launcher,
+    server: Mutex<Option<Client>>,
+}
+
+/// What the transport knows about the segment, so that this module need not.
+pub struct SegmentPlan<'a> {
+    /// The size for so many ranks, bytes.
+    pub bytes: &'a dyn Fn(usize) -> u64,
+    /// Makes a fresh file of that size a segment for so many ranks.
+    pub initialise: &'a dyn Fn(BorrowedFd<'_>, usize) -> io::Result<()>,
+}
+
+/// Finds the job that this process belongs to.
+///
+/// Errors: the job cannot be joined (another library's launcher, a broken environment, no way to share memory).
+pub fn join(plan: &SegmentPlan<'_>) -> Result<Job> {
+    match environment::detect(&|name| std::env::var(name).ok())? {
+        Started::Ours(ours) => join_ours(ours, plan),
+        Started::Inherited { fd, rank, size } => {
+            join_pmi(Client::inherited(fd)?, (rank, size), plan)
+        }
+        Started::Port { address, id } => {
+            let (client, rank, size) = Client::connected(&address, &id)?;
+            join_pmi(client, (rank, size), plan)
+        }
+        Started::Alone => alone(plan),
+    }
+}
+
+fn alone(plan: &SegmentPlan<'_>) -> Result<Job> {
+    let segment = segment::create(plan, 1).map_err(|error| no_segment(&error))?;
+    Ok(Job {
+        rank: 0,
+        size: 1,
+        local_ranks: vec![0],
+        universe_size: None,
+        appnum: None,
+        segment,
+        segment_bytes: (plan.bytes)(1),
+        how: Launcher::Singleton,
+        server: Mutex::new(None),
+    })
+}
+
+fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
+    let segment = segment::of_mpiexec(&ours)?;
+    let server = ours
+        .pmi_fd
+        .and_then(crate::os::process::inherited)
+        .map(Client::silent);
+    Ok(Job {
+        rank: ours.rank,
+        size: ours.size,
+        local_ranks: (0..ours.size).collect(),
+        universe_size: ours.universe_size,
+        appnum: ours.appnum,
+        segment,
+        segment_bytes: (plan.bytes)(ours.size as usize),
+        how: Launcher::Mpiexec,
+        server: Mutex::new(server),
+    })
+}
+
+fn join_pmi(mut client: Client, (rank, size): (u32, u32), plan: &SegmentPlan<'_>) -> Result<Job> {
+    client.introduce()?;
+    let universe_size = client.number("get_universe_size", "size")?;
+    let appnum = client.number("get_appnum", "appnum")?;
+    let local_ranks = mapping::local_ranks(&mut client, rank, size)?;
+    let segment = segment::of_node(&mut client, (rank, size), &local_ranks, plan)?;
+    Ok(Job {
+        rank,
+        size,
+        segment_bytes: (plan.bytes)(local_ranks.len()),
+        local_ranks,
+        universe_size: universe_size.filter(|size| *size > 0),
+        appnum: appnum.filter(|appnum| *appnum >= 0),
+        segment,
+        how: Launcher::Pmi1,
+        server: Mutex::new(Some(client)),
+    })
+}
+
+impl Job {
+    /// Ends the whole job with this exit code (its low eight bits; never 0) and this process at once.
+    pub fn abort(&self, code: i32) -> ! {
+        let status = exit_status(code);
+        if let Ok(mut server) = self.server.lock()
+            && let Some(client) = server.as_mut()
+        {
+            client.abort(status);
+            if self.how == Launcher::Pmi1 {
+                // hydra answers by a kill and takes the exit code from the message, not from this process.
+                client.wait_for_the_end();
+            }
+        }
+        exit_now(status)
+    }
+
+    /// Tells the launcher that from now on an exit of this process is orderly. Call once, at the end of MPI_Finalize.
+    ///
+    /// Errors: the launcher is gone.
+    pub fn finalize(&self) -> Result<()> {
+        let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
+        match (self.how, server.take()) {
+            // Our mpiexec reads the status page in the segment: nothing to say.
+            (Launcher::Pmi1, Some(mut client)) => client.finalize(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until all ranks of the job are in this call.
+    pub fn barrier(&self) -> Result<()> {
+        self.with_server(Client::barrier)
+    }
+
+    /// Leaves a value (no blanks, below 1,000 characters) for other ranks, who see it after the next barrier.
+    pub fn put(&self, key: &str, value: &str) -> Result<()> {
+        self.with_server(|client| client.put(key, value))
+    }
+
+    /// The value another rank left before the last barrier; `None` if there is none.
+    pub fn get(&self, key: &str) -> Result<Option<String>> {
+        self.with_server(|client| client.get(key))
+    }
+
+    fn with_server<T>(&self, call: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
+        match server.as_mut() {
+            Some(client) => {
+                client.introduce()?;
+                call(client)
+            }
+            None => Err(Error::new(
+                Class::Other,
+                "the launcher's key-value store cannot be reached from this process",
+            )),
+        }
+    }
+}
+
+/// The exit status that stands for an abort code: its low eight bits, as a shell sees it, but never success.
+pub fn exit_status(code: i32) -> i32 {
+    match code & 0xff {
+        0 => 1,
+        low => low,
+    }
+}
+
+fn no_segment(error: &io::Error) -> Error {
+    Error::new(
+        Class::NoMem,
+        format!("cannot make the shared memory segment of this node: {error}"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_abort_is_never_success() {
+        assert_eq!(exit_status(7), 7);
+        assert_eq!(exit_status(256), 1);
+        assert_eq!(exit_status(0), 1);
+        assert_eq!(exit_status(-1), 255);
+    }
+
+    #[test]
+    fn alone_is_a_job_of_one_with_a_segment() {
+        let plan = SegmentPlan {
+            bytes: &|ranks| 4096 * ranks as u64,
+            initialise: &|_, _| Ok(()),
+        };
+        let job = alone(&plan).unwrap();
+        assert_eq!((job.rank, job.size, job.how), (0, 1, Launcher::Singleton));
+        assert_eq!(job.segment_bytes, 4096);
+        assert!(job.barrier().is_err());
+        job.finalize().unwrap();
+    }
+}

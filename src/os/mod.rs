@@ -5,6 +5,7 @@
 
 pub mod memory;
 pub mod peer_memory;
+pub mod process;
 pub mod schedule;
 
 /// Nanoseconds of CLOCK_MONOTONIC: comparable between the processes of a node.

@@ -1,0 +1,106 @@
+//! Which ranks are on this node: from the launcher's PMI_process_mapping, else by exchanging node identities.
+
+use super::client::Client;
+use crate::error::Result;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+/// The ranks of this node, ascending. Collective over the job, because ranks may have to exchange who they are.
+pub fn local_ranks(client: &mut Client, rank: u32, size: u32) -> Result<Vec<u32>> {
+    if size == 1 {
+        return Ok(vec![rank]);
+    }
+    let told = client.get("PMI_process_mapping")?;
+    if let Some(nodes) = told.and_then(|mapping| nodes_of(&mapping, size as usize)) {
+        let mine = nodes[rank as usize];
+        return Ok((0..size)
+            .filter(|other| nodes[*other as usize] == mine)
+            .collect());
+    }
+    let mine = node_identity();
+    client.put(&format!("oxnode-{rank}"), &mine)?;
+    client.barrier()?;
+    let mut local = Vec::new();
+    for other in 0..size {
+        if other == rank || client.get(&format!("oxnode-{other}"))?.as_ref() == Some(&mine) {
+            local.push(other);
+        }
+    }
+    Ok(local)
+}
+
+/// The node of each rank by `(vector,(first node,nodes,ranks a node),...)`, the blocks repeated until all ranks have a
+/// place. `None` if the text is something else.
+fn nodes_of(mapping: &str, size: usize) -> Option<Vec<u32>> {
+    let inner = mapping.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let blocks = inner.trim().strip_prefix("vector")?;
+    let mut cycle = Vec::new();
+    for block in blocks.split('(').skip(1) {
+        let (numbers, _) = block.split_once(')')?;
+        let numbers: Vec<u32> = numbers
+            .split(',')
+            .map(|number| number.trim().parse().ok())
+            .collect::<Option<_>>()?;
+        let [first, nodes, ranks] = numbers[..] else {
+            return None;
+        };
+        for node in 0..nodes {
+            for _ in 0..ranks {
+                if cycle.len() == size {
+                    return Some(cycle);
+                }
+                cycle.push(first.checked_add(node)?);
+            }
+        }
+    }
+    if cycle.is_empty() {
+        return None;
+    }
+    Some((0..size).map(|rank| cycle[rank % cycle.len()]).collect())
+}
+
+/// A word that two processes share if and only if they can share memory: the boot of the kernel, and the namespaces.
+/// A host name proves nothing.
+fn node_identity() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let inode = |name: &str| fs::metadata(format!("/proc/self/ns/{name}")).map_or(0, |ns| ns.ino());
+    format!("{}-{}-{}", boot.trim(), inode("pid"), inode("mnt"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_are_unrolled() {
+        assert_eq!(nodes_of("(vector,(0,1,4))", 3), Some(vec![0, 0, 0]));
+        assert_eq!(nodes_of("(vector,(0,2,2))", 4), Some(vec![0, 0, 1, 1]));
+        assert_eq!(
+            nodes_of("(vector,(0,2,1),(5,1,2))", 6),
+            Some(vec![0, 1, 5, 5, 0, 1])
+        );
+        assert_eq!(nodes_of(" (vector, (0, 1, 1)) ", 2), Some(vec![0, 0]));
+    }
+
+    #[test]
+    fn what_is_no_vector_is_not_believed() {
+        for text in [
+            "",
+            "(",
+            "(vector,1,0)",
+            "(vector,(0,1))",
+            "(vector,(0,1,x))",
+            "(vector,(0,1,-1))",
+            "(vector,(0,0,4))",
+            "(matrix,(0,1,4))",
+            "(vector,(4294967295,2,1))",
+        ] {
+            assert_eq!(nodes_of(text, 4), None, "{text}");
+        }
+        // A vector may not make us allocate more than there are ranks.
+        assert_eq!(
+            nodes_of("(vector,(0,4294967295,4294967295))", 2),
+            Some(vec![0, 0])
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! Where the shared segment of a node comes from. Under our mpiexec it is inherited. Under another launcher the lowest
+//! rank of the node makes it and hands it to the others: by SCM_RIGHTS over an abstract socket whose name went through
+//! the key-value store, else by /proc/PID/fd, else as a file that is unlinked as soon as all have opened it.
+//!
+//! Invariant: nothing with a name is left in a file system when `of_node` returns.
+
+use super::client::Client;
+use super::environment::{Ours, names};
+use super::{SegmentPlan, no_segment};
+use crate::error::{Class, Error, Result};
+use crate::os::process::{identity, inherited};
+use crate::os::{memory, monotonic_nanoseconds};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::sockopt::socket_peercred;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind,
+    connect, listen, recvmsg, sendmsg, socket_with,
+};
+use rustix::process::geteuid;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
+/// Makes the segment for so many ranks.
+pub fn create(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<OwnedFd> {
+    let fd = memory::create("oxmpi", (plan.bytes)(ranks), false)?;
+    (plan.initialise)(fd.as_fd(), ranks)?;
+    Ok(fd)
+}
+
+/// The segment our mpiexec made: inherited, or if a program between has closed it, from the keeper.
+pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
+    if identity(ours.segment).map(|(inode, _)| inode) == Some(ours.segment_inode)
+        && let Some(fd) = inherited(ours.segment)
+    {
+        return Ok(fd);
+    }
+    open_of_process(ours.keeper, ours.segment, ours.segment_inode).ok_or_else(|| {
+        Error::new(
+            Class::Other,
+            format!(
+                "rank {} cannot reach its job's shared memory: descriptor {} was closed between mpiexec and this \
+                 program, and that of process {} cannot be opened (is this a child of a job that has ended? \
+                 {}=1 runs it alone)",
+                ours.rank,
+                ours.segment,
+                ours.keeper,
+                names::SINGLETON
+            ),
+        )
+    })
+}
+
+fn open_of_process(pid: i32, fd: i32, inode: u64) -> Option<OwnedFd> {
+    let path = format!("/proc/{pid}/fd/{fd}");
+    let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
+    let same = file.metadata().ok()?.ino() == inode;
+    same.then(|| OwnedFd::from(file))
+}
+
+/// The segment of this node under another launcher. Collective over the job.
+pub fn of_node(
+    client: &mut Client,
+    (rank, size): (u32, u32),
+    local_ranks: &[u32],
+    plan: &SegmentPlan<'_>,
+) -> Result<OwnedFd> {
+    let maker = local_ranks[0];
+    let ranks = local_ranks.len();
+    if size == 1 {
+        return create(plan, ranks).map_err(|error| no_segment(&error));
+    }
+    let mut mine = None;
+    let mut listener = None;
+    if rank == maker {
+        mine = create(plan, ranks).ok();
+        if ranks > 1 {
+            let name = format!("oxmpi-{}-{}", std::process::id(), monotonic_nanoseconds());
+            listener = listen_as(&name).ok();
+            let card = mine.as_ref().map_or("none".into(), |fd| {
+                let inode = identity(fd.as_raw_fd()).map_or(0, |(inode, _)| inode);
+                let (pid, fd) = (std::process::id(), fd.as_raw_fd());
+                format!("{name}:{pid}:{fd}:{inode}")
+            });
+            client.put(&format!("oxsegment-{maker}"), &card)?;
+        }
+    }
+    client.barrier()?;
+    if rank == maker {
+        // This rank is in the second barrier already, which ends when all others have the segment or know that they
+        // cannot get it: until then serve them.
+        client.enter_barrier()?;
+        if let (Some(listener), Some(segment)) = (&listener, &mine) {
+            serve(listener, segment, client);
+        }
+        client.leave_barrier()?;
+    } else {
+        let card = client
+            .get(&format!("oxsegment-{maker}"))?
+            .unwrap_or_default();
+        mine = fetch(&card);
+        if mine.is_none() {
+            client.put("oxsegment-failed", "1")?;
+        }
+        client.barrier()?;
+    }
+    let some_failed = client.get("oxsegment-failed")?.is_some();
+    match mine {
+        Some(segment) if !some_failed => Ok(segment),
+        _ if !some_failed => create(plan, ranks).map_err(|error| no_segment(&error)),
+        _ => by_file(client, rank, local_ranks, plan),
+    }
+}
+
+fn listen_as(name: &str) -> io::Result<OwnedFd> {
+    let socket = stream_socket()?;
+    bind(
+        &socket,
+        &SocketAddrUnix::new_abstract_name(name.as_bytes())?,
+    )?;
+    listen(&socket, 128)?;
+    Ok(socket)
+}
+
+fn stream_socket() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC;
+    Ok(socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        flags,
+        None,
+    )?)
+}
+
+/// Hands the segment to whoever of the same user connects, until the launcher says something.
+fn serve(listener: &OwnedFd, segment: &OwnedFd, client: &Client) {
+    loop {
+        let mut waiting = [
+            PollFd::new(listener, PollFlags::IN),
+            PollFd::new(client, PollFlags::IN),
+        ];
+        let ready = poll(&mut waiting, None);
+        if ready.is_err_and(|error| error != rustix::io::Errno::INTR) {
+            return;
+        }
+        if waiting[0].revents().contains(PollFlags::IN) {
+            if let Ok(peer) = accept_with(listener, SocketFlags::CLOEXEC)
+                && socket_peercred(&peer).is_ok_and(|peer| peer.uid == geteuid())
+            {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+                let mut control = SendAncillaryBuffer::new(&mut space);
+                let sent = [segment.as_fd()];
+                control.push(SendAncillaryMessage::ScmRights(&sent));
+                let byte = [IoSlice::new(b"s")];
+                let _ = sendmsg(&peer, &byte, &mut control, SendFlags::NOSIGNAL);
+            }
+        } else if !waiting[1].revents().is_empty() {
+            return;
+        }
+    }
+}
+
+/// Gets the segment that a card describes: NAME:PID:FD:INODE.
+fn fetch(card: &str) -> Option<OwnedFd> {
+    let fields: Vec<&str> = card.split(':').collect();
+    let [name, pid, fd, inode] = fields[..] else {
+        return None;
+    };
+    let inode: u64 = inode.parse().ok()?;
+    let sent = receive_from(name).ok().flatten();
+    let good = |segment: &OwnedFd| identity(segment.as_raw_fd()).map(|(it, _)| it) == Some(inode);
+    sent.filter(good)
+        .or_else(|| open_of_process(pid.parse().ok()?, fd.parse().ok()?, inode))
+}
+
+fn receive_from(name: &str) -> io::Result<Option<OwnedFd>> {
+    let socket = stream_socket()?;
+    connect(
+        &socket,
+        &SocketAddrUnix::new_abstract_name(name.as_bytes())?,
+    )?;
+    if socket_peercred(&socket)?.uid != geteuid() {
+        return Ok(None);
+    }
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0u8];
+    let mut into = [IoSliceMut::new(&mut byte)];
+    recvmsg(&socket, &mut into, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    Ok(control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    }))
+}
+
+/// The last way: a file that all open and the maker unlinks.
+fn by_file(
+    client: &mut Client,
+    rank: u32,
+    local_ranks: &[u32],
+    plan: &SegmentPlan<'_>,
+) -> Result<OwnedFd> {
+    let maker = local_ranks[0];
+    let key = format!("oxfile-{maker}");
+    let mut made = None;
+    if rank == maker {
+        made = create_file(plan, local_ranks.len()).ok();
+        let path = made.as_ref().map(|(path, _)| path.as_str());
+        client.put(&key, path.unwrap_or("none"))?;
+    }
+    client.barrier()?;
+    let opened = match &made {
+        Some((_, file)) => file.try_clone().ok(),
+        None => client.get(&key)?.and_then(|path| open_file(&path)),
+    };
+    client.barrier()?;
+    if let Some((path, _)) = &made {
+        let _ = std::fs::remove_file(path);
+    }
+    opened.map(OwnedFd::from).ok_or_else(|| {
+        Error::new(
+            Class::Other,
+            "the ranks of this node find no way to share memory: not by a socket, not by /proc/PID/fd, and not by a \
+             file in TMPDIR (do they run in separate containers?)",
+        )
+    })
+}
+
+fn create_file(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<(String, File)> {
+    let name = format!("oxmpi-{}-{}", std::process::id(), monotonic_nanoseconds());
+    let path = std::env::temp_dir()
+        .join(name)
+        .to_string_lossy()
+        .into_owned();
+    if path.contains([' ', '\n']) {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    let ready = file
+        .set_len((plan.bytes)(ranks))
+        .and_then(|()| (plan.initialise)(file.as_fd(), ranks));
+    if let Err(error) = ready {
+        let _ = std::fs::remove_file(&path);
+        return Err(error);
+    }
+    Ok((path, file))
+}
+
+fn open_file(path: &str) -> Option<File> {
+    let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
+    let same_user = file.metadata().ok()?.uid() == geteuid().as_raw();
+    same_user.then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: SegmentPlan<'static> = SegmentPlan {
+        bytes: &|ranks| 4096 * ranks as u64,
+        initialise: &|_, _| Ok(()),
+    };
+
+    #[test]
+    fn a_descriptor_crosses_the_socket_and_proc() {
+        let segment = create(&PLAN, 2).unwrap();
+        let (inode, _) = identity(segment.as_raw_fd()).unwrap();
+        let name = format!("oxmpi-test-{}-{}", std::process::id(), inode);
+        let listener = listen_as(&name).unwrap();
+        let (pid, fd) = (std::process::id() as i32, segment.as_raw_fd());
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let client = Client::silent(OwnedFd::from(ours));
+        let server = std::thread::spawn({
+            let segment = segment.try_clone().unwrap();
+            move || serve(&listener, &segment, &client)
+        });
+        let got = fetch(&format!("{name}:1:0:{inode}")).expect("by the socket");
+        assert_eq!(identity(got.as_raw_fd()).unwrap().0, inode);
+        drop(theirs);
+        server.join().unwrap();
+        assert!(open_of_process(pid, fd, inode).is_some());
+        assert!(open_of_process(pid, fd, inode + 1).is_none());
+        assert!(fetch("").is_none() && fetch("a:b:c:d").is_none());
+    }
+
+    #[test]
+    fn the_file_is_only_there_until_it_is_unlinked() {
+        let (path, file) = create_file(&PLAN, 3).unwrap();
+        let opened = open_file(&path).unwrap();
+        assert_eq!(opened.metadata().unwrap().len(), 3 * 4096);
+        std::fs::remove_file(&path).unwrap();
+        drop(file);
+        assert!(open_file(&path).is_none());
+    }
+}

@@ -1,0 +1,95 @@
+//! Processes, and descriptors inherited from the process that started this one.
+//!
+//! Invariant: an inherited descriptor is handed out once; whoever got it owns it.
+
+use std::fs::metadata;
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
+use std::sync::Mutex;
+
+static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
+
+/// Takes over the descriptor that the launcher left open under this number, and closes it at the next exec.
+/// `None` if it is not open, was taken before, or is one of the three standard ones.
+pub fn inherited(number: RawFd) -> Option<OwnedFd> {
+    let mut taken = TAKEN
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    if number <= libc::STDERR_FILENO || taken.contains(&number) {
+        return None;
+    }
+    // SAFETY: a plain call on a number; fails for one that is not open.
+    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
+        return None;
+    }
+    taken.push(number);
+    // SAFETY: it is open, and by TAKEN nobody in this library has taken it before; that the number belongs to the
+    // job and not to other code of this process is what the launcher said in the environment.
+    Some(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// What a descriptor by this number is: (inode, is a socket). `None` if it is not open.
+pub fn identity(number: RawFd) -> Option<(u64, bool)> {
+    // SAFETY: an all-zero stat is a valid value for the call to fill.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is a valid place; a number that is not open is an error.
+    let failed = unsafe { libc::fstat(number, &mut stat) } != 0;
+    (!failed).then_some((stat.st_ino, stat.st_mode & libc::S_IFMT == libc::S_IFSOCK))
+}
+
+/// Which of the two a process is after [`fork`].
+pub enum Fork {
+    /// The old one; the process id of the new one.
+    Parent(i32),
+    Child,
+}
+
+/// Splits the process in two. Both go on with everything, so this is only for a process with one thread.
+///
+/// Errors: more than one thread, or what the kernel says.
+pub fn fork() -> Result<Fork> {
+    // A folder has two links and one for each of its folders, here the threads.
+    if metadata("/proc/self/task").is_ok_and(|folder| folder.nlink() > 3) {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "fork with more than one thread",
+        ));
+    }
+    // SAFETY: there is no other thread that could hold a lock the child needs.
+    match unsafe { libc::fork() } {
+        -1 => Err(Error::last_os_error()),
+        0 => Ok(Fork::Child),
+        child => Ok(Fork::Parent(child)),
+    }
+}
+
+/// Ends the process at once: what the C library has buffered is written, but no exit handler runs.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: a null stream means all of them; the call locks each and needs nothing else.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    // SAFETY: does not return.
+    unsafe { libc::_exit(code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::IntoRawFd;
+
+    #[test]
+    fn a_descriptor_is_handed_out_once() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        let (inode, socket) = {
+            use std::os::fd::AsRawFd;
+            identity(file.as_raw_fd()).unwrap()
+        };
+        assert!(!socket && inode != 0);
+        let number = file.into_raw_fd();
+        let taken = inherited(number).unwrap();
+        assert!(inherited(number).is_none());
+        assert!(inherited(2).is_none() && inherited(100_000).is_none());
+        assert!(identity(100_000).is_none());
+        drop(taken);
+    }
+}
