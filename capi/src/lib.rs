@@ -7,6 +7,7 @@
 #[macro_use]
 mod entry;
 
+mod constants;
 mod describe;
 mod edge;
 mod param;

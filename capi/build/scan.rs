@@ -1,0 +1,251 @@
+//! Reads the entries and the parameter types out of the sources, by their tokens: what a macro
+//! will make of them is not known here, only what they say.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// An `entry!` or one function of a `stub!`.
+pub struct Entry {
+    pub name: String,
+    /// Has a second face with the suffix `_c`.
+    pub large: bool,
+    pub written: bool,
+    /// `(name, type as written)`.
+    pub parameters: Vec<(String, String)>,
+    /// The type as written after `->`, for functions that do not return an error code.
+    pub result: Option<String>,
+    /// `pt2pt/blocking`.
+    pub chapter: String,
+    /// First paragraph of the file.
+    pub title: String,
+}
+
+/// The Rust spelling of the C type of a parameter type in both faces.
+pub struct Types(BTreeMap<String, (String, String)>);
+
+impl Types {
+    /// `Out<Count>` in the large face is `*mut MPI_Count`.
+    pub fn spell(&self, written: &str, large: bool) -> Result<String> {
+        if let Some((outer, inner)) = written.strip_suffix('>').and_then(|t| t.split_once('<')) {
+            let pointer = match outer {
+                "In" | "Array" => "*const",
+                "Out" | "InOut" | "OutArray" | "InOutArray" | "LooseArray" => "*mut",
+                _ => return Err(format!("unknown type {written}").into()),
+            };
+            return Ok(format!("{pointer} {}", self.spell(inner, large)?));
+        }
+        let (small, wide) = self
+            .0
+            .get(written)
+            .ok_or_else(|| format!("type {written} is in no table of param.rs"))?;
+        Ok(if large { wide } else { small }.clone())
+    }
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(directory)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<_>>()?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            sources(&path, found)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn parse(path: &Path) -> Result<(String, TokenStream)> {
+    let text = fs::read_to_string(path)?;
+    let tokens = text
+        .parse()
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((text, tokens))
+}
+
+/// The groups of all `name!{...}` at the top level of a file.
+pub fn invocations(tokens: TokenStream, name: &str) -> Vec<TokenStream> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens
+        .windows(3)
+        .filter_map(|window| match window {
+            [
+                TokenTree::Ident(ident),
+                TokenTree::Punct(mark),
+                TokenTree::Group(group),
+            ] if ident == name && mark.as_char() == '!' => Some(group.stream()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Text of tokens without spaces between them.
+pub fn squeeze(tokens: &[TokenTree]) -> String {
+    tokens.iter().map(ToString::to_string).collect()
+}
+
+pub fn entries(source: &Path) -> Result<Vec<Entry>> {
+    let mut paths = Vec::new();
+    sources(source, &mut paths)?;
+    let mut entries = Vec::new();
+    for path in paths {
+        if path.ends_with("entry.rs") {
+            continue;
+        }
+        let (text, tokens) = parse(&path)?;
+        let chapter = path.strip_prefix(source)?.with_extension("");
+        let title: Vec<&str> = text
+            .lines()
+            .map_while(|line| line.strip_prefix("//! "))
+            .collect();
+        for (macro_name, written) in [("entry", true), ("stub", false)] {
+            for group in invocations(tokens.clone(), macro_name) {
+                functions(group, written, &mut entries)
+                    .map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        for entry in &mut entries {
+            if entry.chapter.is_empty() {
+                entry.chapter = chapter.display().to_string();
+                entry.title = title.join(" ");
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// `fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them.
+fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Result<()> {
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        if !matches!(&token, TokenTree::Ident(ident) if ident == "fn") {
+            continue;
+        }
+        let Some(TokenTree::Ident(name)) = tokens.next() else {
+            return Err("fn without a name".into());
+        };
+        let name = name.to_string();
+        let mut large = false;
+        let mut parameters = None;
+        let mut result = None;
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) => match group.delimiter() {
+                    Delimiter::Bracket => large = true,
+                    Delimiter::Parenthesis => parameters = Some(parameter_list(&group)),
+                    _ => break,
+                },
+                TokenTree::Punct(mark) if mark.as_char() == ';' => break,
+                TokenTree::Punct(mark) if mark.as_char() == '>' => {
+                    result = tokens.next().map(|token| token.to_string());
+                }
+                _ => {}
+            }
+        }
+        entries.push(Entry {
+            parameters: parameters.ok_or_else(|| format!("{name} has no parameters"))?,
+            name,
+            large,
+            written,
+            result,
+            chapter: String::new(),
+            title: String::new(),
+        });
+    }
+    Ok(())
+}
+
+fn parameter_list(group: &Group) -> Vec<(String, String)> {
+    let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+    tokens
+        .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','))
+        .filter(|part| part.len() > 2)
+        .map(|part| (part[0].to_string(), squeeze(&part[2..])))
+        .collect()
+}
+
+/// The tables of `param.rs`: `Name = C type`, `Name = small | large`, `Name = function types`.
+pub fn types(source: &Path) -> Result<Types> {
+    let (_, tokens) = parse(&source.join("param.rs"))?;
+    let mut types = BTreeMap::new();
+    for (table, function) in [("plain", false), ("wide", false), ("function", true)] {
+        for group in invocations(tokens.clone(), table) {
+            let tokens: Vec<TokenTree> = group.into_iter().collect();
+            for row in tokens
+                .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';'))
+            {
+                let row = without_attributes(row);
+                let Some(TokenTree::Ident(name)) = row.first() else {
+                    continue;
+                };
+                let right = &row[2..];
+                let right = right
+                    .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','))
+                    .next()
+                    .unwrap_or_default();
+                let mut faces = right
+                    .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '|'))
+                    .map(|face| spell_type(face, function));
+                let small = faces.next().ok_or("a parameter type without a C type")?;
+                let large = faces.next().unwrap_or_else(|| small.clone());
+                types.insert(name.to_string(), (small, large));
+            }
+        }
+    }
+    Ok(Types(types))
+}
+
+/// Tokens of a type with the spaces that Rust needs, and with the aliases of `types.rs` that C
+/// does not know written out.
+fn spell_type(tokens: &[TokenTree], function: bool) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        let word = token.to_string();
+        text.push_str(if word == "Strings" {
+            "*mut *mut c_char"
+        } else {
+            &word
+        });
+        if word == "const" || word == "mut" {
+            text.push(' ');
+        }
+    }
+    if function {
+        format!("*mut {text}")
+    } else {
+        text
+    }
+}
+
+/// Drops `# [doc]` at the front.
+fn without_attributes(mut row: &[TokenTree]) -> &[TokenTree] {
+    while matches!(row.first(), Some(TokenTree::Punct(mark)) if mark.as_char() == '#') {
+        row = &row[2..];
+    }
+    row
+}
+
+/// Names exported by hand in `symbols*.rs`: the strings after `export_name =`.
+pub fn other_symbols(source: &Path) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    sources(source, &mut paths)?;
+    let mut names = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path)?;
+        for line in text.lines() {
+            if let Some((_, rest)) = line.split_once("export_name = \"")
+                && let Some((name, _)) = rest.split_once('"')
+            {
+                names.push(name.to_owned());
+            }
+        }
+    }
+    Ok(names)
+}
