@@ -8,8 +8,8 @@ use super::matching::Key;
 use super::records::{self, Announcement, Data, Reply};
 use super::requests::{Index, Kind, Phase, Request};
 use super::{Engine, MessageSlots};
-use crate::datatype::pack::Buffer;
 use crate::datatype::Status;
+use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
 use crate::os::peer_memory;
 use crate::queue::ring::Header;
@@ -432,9 +432,9 @@ impl Engine {
             self.finish_if_all_is_here(data.token);
             return;
         }
-        let inflow = self.peers[world]
-            .inflow
-            .unwrap_or_else(|| panic!("process {world} sent data of a message it did not announce"));
+        let inflow = self.peers[world].inflow.unwrap_or_else(|| {
+            panic!("process {world} sent data of a message it did not announce")
+        });
         let here = match inflow.target {
             Target::Request(index) => {
                 self.put_cell(index, world, name, bytes);

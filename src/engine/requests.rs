@@ -4,8 +4,8 @@
 //! request, freed by the program or made for a buffered send, which is recycled when it completes).
 //! Slots are reused oldest first, so that a stale handle stays recognisable.
 
-use crate::datatype::pack::Buffer;
 use crate::datatype::Status;
+use crate::datatype::pack::Buffer;
 use crate::error::Error;
 use std::collections::VecDeque;
 

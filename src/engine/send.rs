@@ -337,10 +337,7 @@ impl Engine {
             bytes: bytes as u32,
         };
         let header = self.header(records::DATA, 0, Data::BYTES);
-        if !self
-            .shm
-            .push(world, &header, |_, piece| data.encode(piece))
-        {
+        if !self.shm.push(world, &header, |_, piece| data.encode(piece)) {
             self.shm.take_back(name);
             return false;
         }

@@ -182,10 +182,7 @@ pub fn test(handle: &mut i32) -> Result<Option<Status>> {
 ///
 /// Returns whether all succeeded; a request that failed does not keep the others from completing.
 /// Errors: MPI_ERR_REQUEST if a handle is no request; then nothing was touched.
-pub fn wait_all(
-    handles: &mut [i32],
-    mut report: impl FnMut(usize, Completion),
-) -> Result<()> {
+pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<()> {
     let reason = {
         let mut engine = enter();
         for handle in handles.iter() {
@@ -215,10 +212,7 @@ pub fn wait_all(
 }
 
 /// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
-pub fn test_all(
-    handles: &mut [i32],
-    mut report: impl FnMut(usize, Completion),
-) -> Result<bool> {
+pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<bool> {
     let mut engine = enter();
     for round in 0..2 {
         let mut all = true;

@@ -71,8 +71,8 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
         return Ok(None);
     }
     let mut engine = enter();
-    let Some(index) = requests::message_index_of(*message)
-        .filter(|index| engine.matched(*index).is_some())
+    let Some(index) =
+        requests::message_index_of(*message).filter(|index| engine.matched(*index).is_some())
     else {
         return fail!(
             Class::Request,

@@ -133,9 +133,8 @@ pub fn read(
     let address = segment.dynamic(name.0 as usize * 64, STRIDE)?;
     // SAFETY: the record that named the cell lent it to this rank (its commit orders the data before); it lies inside
     // the mapping whatever the name was.
-    let data = unsafe {
-        std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES))
-    };
+    let data =
+        unsafe { std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES)) };
     take(data);
     // Release: pairs with `find`.
     state(address).store(0, Ordering::Release);

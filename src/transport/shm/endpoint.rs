@@ -264,13 +264,7 @@ impl Endpoint {
 
     /// Reads a cell that a record of `origin` named.
     #[inline]
-    pub fn read_cell(
-        &self,
-        origin: usize,
-        name: CellName,
-        bytes: usize,
-        take: impl FnOnce(&[u8]),
-    ) {
+    pub fn read_cell(&self, origin: usize, name: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
         cells::read(self.segment, name, bytes, take)
             .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", name.0));
         if let Some(out) = self.out.get(origin) {

@@ -1,0 +1,358 @@
+//! `mpicc`, `mpicxx` and their other names: calls the real compiler with what a program needs to
+//! compile and link with the oxmpi of the prefix that this file lies in (`PREFIX/bin`).
+//!
+//! Which compiler is meant is read from the name it was called by. Understands the questions of
+//! MPICH's wrappers (`-show`, `-compile_info`, `-link_info`) and of Open MPI's (`-showme...`), so
+//! that CMake, autoconf and waf find us like one of them.
+//!
+//! Invariant: arguments that are not ours reach the compiler unchanged and in order.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// What one name of the wrapper stands for.
+struct Language {
+    /// Prefix of the option that names the compiler, as in `-cc=clang`.
+    option: &'static str,
+    /// Environment variables that name it, the first one set wins.
+    variables: [&'static str; 2],
+    /// Compilers to look for, the first one found wins.
+    compilers: [&'static str; 3],
+}
+
+const C: Language = Language {
+    option: "-cc=",
+    variables: ["OXMPI_CC", "MPICH_CC"],
+    compilers: ["gcc", "cc", "clang"],
+};
+
+const CXX: Language = Language {
+    option: "-cxx=",
+    variables: ["OXMPI_CXX", "MPICH_CXX"],
+    compilers: ["g++", "c++", "clang++"],
+};
+
+/// Where the things of this installation are.
+struct Prefix {
+    include: PathBuf,
+    library: PathBuf,
+}
+
+/// What the wrapper is to print instead of compiling.
+#[derive(Clone, Copy, PartialEq)]
+enum Question {
+    /// The whole command.
+    Command,
+    /// The command for compiling only, or for linking only, as MPICH's wrappers say it.
+    Compile,
+    Link,
+    /// Flags alone, as Open MPI's wrappers say them.
+    CompileFlags,
+    LinkFlags,
+    Compiler,
+    IncludeDirectories,
+    LibraryDirectories,
+    Libraries,
+    Version,
+}
+
+struct Call {
+    question: Option<Question>,
+    compiler: Option<String>,
+    echo: bool,
+    rpath: bool,
+    arguments: Vec<OsString>,
+}
+
+fn main() -> ExitCode {
+    let mut arguments = env::args_os();
+    let called = PathBuf::from(arguments.next().unwrap_or_default());
+    let name = called
+        .file_name()
+        .map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    match run(&name, arguments.collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("{name}: {text}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn language(name: &str) -> Result<&'static Language, String> {
+    match name.split('.').next().unwrap_or(name) {
+        "mpicc" | "oxmpicc" => Ok(&C),
+        "mpicxx" | "mpic++" | "mpiCC" => Ok(&CXX),
+        "mpifort" | "mpif90" | "mpif77" => Err("oxmpi has no Fortran bindings yet".to_owned()),
+        _ => Err("call this program as mpicc or mpicxx".to_owned()),
+    }
+}
+
+fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
+    let language = language(name)?;
+    let call = read(language, arguments);
+    let prefix = prefix()?;
+    let compiler = match call.compiler {
+        Some(compiler) => compiler,
+        None => default_compiler(language),
+    };
+    let include = format!("-I{}", prefix.include.display());
+    let link = link_flags(&prefix, call.rpath);
+    match call.question {
+        None => {}
+        Some(Question::Command) => {
+            let command = command(&compiler, &call.arguments, &include, &link, true);
+            println!("{}", quoted(&command));
+            return Ok(());
+        }
+        Some(question) => {
+            println!("{}", answer(question, &compiler, &prefix, &include, &link));
+            return Ok(());
+        }
+    }
+    if call.arguments.iter().any(|argument| argument == "-v") {
+        println!("{name} for oxmpi version {}", env!("CARGO_PKG_VERSION"));
+    }
+    let command = command(&compiler, &call.arguments, &include, &link, false);
+    if call.echo {
+        println!("{}", quoted(&command));
+    }
+    let (program, arguments) = command
+        .split_first()
+        .ok_or("the compiler's name is empty")?;
+    let error = Command::new(program).args(arguments).exec();
+    Err(format!(
+        "cannot run {}: {error}; choose a compiler by {}NAME or the variable {}",
+        program.display(),
+        language.option,
+        language.variables[1]
+    ))
+}
+
+/// Takes out what is meant for the wrapper.
+fn read(language: &Language, arguments: Vec<OsString>) -> Call {
+    let mut call = Call {
+        question: None,
+        compiler: None,
+        echo: false,
+        rpath: env::var_os("OXMPI_RPATH").is_none_or(|value| value != "no"),
+        arguments: Vec::new(),
+    };
+    for argument in arguments {
+        let text = argument.to_str().unwrap_or_default();
+        if let Some(question) = question(text) {
+            call.question = Some(question);
+        } else if let Some(compiler) = text.strip_prefix(language.option) {
+            call.compiler = Some(compiler.to_owned());
+        } else if text == "-echo" {
+            call.echo = true;
+        } else if text == "-norpath" {
+            call.rpath = false;
+        } else {
+            call.arguments.push(argument);
+        }
+    }
+    call
+}
+
+fn question(argument: &str) -> Option<Question> {
+    let argument = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
+    Some(match argument {
+        "show" | "showme" => Question::Command,
+        "compile_info" | "compile-info" => Question::Compile,
+        "link_info" | "link-info" => Question::Link,
+        "showme:compile" => Question::CompileFlags,
+        "showme:link" => Question::LinkFlags,
+        "showme:command" => Question::Compiler,
+        "showme:incdirs" => Question::IncludeDirectories,
+        "showme:libdirs" => Question::LibraryDirectories,
+        "showme:libs" => Question::Libraries,
+        "showme:version" => Question::Version,
+        _ => return None,
+    })
+}
+
+/// The prefix of the `PREFIX/bin` that this very file lies in, symbolic links followed.
+fn prefix() -> Result<Prefix, String> {
+    let file = env::current_exe().map_err(|error| format!("cannot find myself: {error}"))?;
+    let root = file
+        .parent()
+        .and_then(Path::parent)
+        .ok_or_else(|| format!("{} is in no directory bin", file.display()))?;
+    Ok(Prefix {
+        include: root.join("include"),
+        library: root.join("lib"),
+    })
+}
+
+fn default_compiler(language: &Language) -> String {
+    for variable in language.variables {
+        if let Ok(value) = env::var(variable)
+            && !value.trim().is_empty()
+        {
+            return value;
+        }
+    }
+    let present = |compiler: &&&str| {
+        env::var_os("PATH").is_some_and(|path| {
+            env::split_paths(&path).any(|directory| directory.join(compiler).is_file())
+        })
+    };
+    let found = language.compilers.iter().find(present);
+    found.unwrap_or(&language.compilers[0]).to_string()
+}
+
+fn link_flags(prefix: &Prefix, rpath: bool) -> Vec<OsString> {
+    let library = prefix.library.display();
+    let mut flags = vec![format!("-L{library}")];
+    let found_anyway = ["/usr/lib", "/lib"]
+        .iter()
+        .any(|path| prefix.library == Path::new(path));
+    if rpath && !found_anyway {
+        flags.push(format!("-Wl,-rpath,{library}"));
+        flags.push("-Wl,--enable-new-dtags".to_owned());
+    }
+    flags.push("-lmpi".to_owned());
+    flags.into_iter().map(OsString::from).collect()
+}
+
+fn answer(
+    question: Question,
+    compiler: &str,
+    prefix: &Prefix,
+    include: &str,
+    link: &[OsString],
+) -> String {
+    match question {
+        Question::Command | Question::Compile => format!("{compiler} {include}"),
+        Question::Link => format!("{compiler} {include} {}", quoted(link)),
+        Question::CompileFlags => include.to_owned(),
+        Question::LinkFlags => quoted(link),
+        Question::Compiler => compiler.to_owned(),
+        Question::IncludeDirectories => prefix.include.display().to_string(),
+        Question::LibraryDirectories => prefix.library.display().to_string(),
+        Question::Libraries => "mpi".to_owned(),
+        Question::Version => format!("oxmpi {}", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// The command that compiles. The compiler may come with arguments of its own, as in
+/// `MPICH_CC="ccache gcc"`. `always_link` shows the link flags also when no file is named.
+fn command(
+    compiler: &str,
+    arguments: &[OsString],
+    include: &str,
+    link: &[OsString],
+    always_link: bool,
+) -> Vec<OsString> {
+    let mut command: Vec<OsString> = compiler.split_whitespace().map(OsString::from).collect();
+    command.push(include.into());
+    command.extend_from_slice(arguments);
+    if links(arguments) && (always_link || has_input(arguments)) {
+        command.extend_from_slice(link);
+    }
+    command
+}
+
+/// Whether the compiler would go on to link.
+fn links(arguments: &[OsString]) -> bool {
+    const STOPS: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
+    !arguments
+        .iter()
+        .any(|argument| STOPS.iter().any(|stop| argument == stop))
+}
+
+/// Whether anything is there to link: `mpicc -v` and `mpicc --version` name no file.
+fn has_input(arguments: &[OsString]) -> bool {
+    const WITH_VALUE: [&str; 19] = [
+        "-o",
+        "-I",
+        "-L",
+        "-D",
+        "-U",
+        "-x",
+        "-T",
+        "-u",
+        "-z",
+        "-include",
+        "-isystem",
+        "-iquote",
+        "-idirafter",
+        "-MF",
+        "-MT",
+        "-MQ",
+        "-Xlinker",
+        "-Xpreprocessor",
+        "-Xassembler",
+    ];
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_string_lossy();
+        if WITH_VALUE.contains(&text.as_ref()) {
+            arguments.next();
+        } else if !text.starts_with('-') || text == "-" || text.starts_with("-l") {
+            return true;
+        }
+    }
+    false
+}
+
+/// For the shell, with quotes only where they are needed.
+fn quoted(words: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
+    let quote = |word: &OsString| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn links_only_when_the_compiler_would() {
+        let link = words("-L/p/lib -lmpi");
+        let line = |text| quoted(&command("gcc", &words(text), "-I/p/include", &link, false));
+        assert_eq!(line("-o a a.c"), "gcc -I/p/include -o a a.c -L/p/lib -lmpi");
+        assert_eq!(line("-c a.c"), "gcc -I/p/include -c a.c");
+        assert_eq!(line("--version"), "gcc -I/p/include --version");
+        assert_eq!(line("-o a"), "gcc -I/p/include -o a");
+    }
+
+    #[test]
+    fn own_options_are_taken_out() {
+        let call = read(&C, words("-cc=clang -O2 -show a.c -norpath"));
+        assert_eq!(call.compiler.as_deref(), Some("clang"));
+        assert!(call.question == Some(Question::Command) && !call.rpath);
+        assert_eq!(call.arguments, words("-O2 a.c"));
+        // Not ours: the C++ compiler's option given to mpicc.
+        assert_eq!(read(&C, words("-cxx=g++")).arguments, words("-cxx=g++"));
+    }
+
+    #[test]
+    fn a_compiler_with_a_launcher_is_split() {
+        assert_eq!(
+            command("ccache gcc", &words("-c a.c"), "-I/i", &[], false),
+            words("ccache gcc -I/i -c a.c")
+        );
+    }
+
+    #[test]
+    fn words_are_quoted_where_needed() {
+        let define = ["-DNAME=\"a b\"", "it's", "x.c"].map(OsString::from);
+        assert_eq!(quoted(&define), "'-DNAME=\"a b\"' 'it'\\''s' x.c");
+    }
+}
