@@ -13,6 +13,8 @@ pub mod wait;
 
 use crate::sync::{Exclusive, ExclusiveGuard};
 use crate::transport::shm::endpoint::Endpoint;
+use crate::transport::shm::layout::RankPage;
+use crate::transport::shm::status::Page;
 use matching::{Posted, Unexpected};
 use receive::{Inflow, Message};
 use requests::{Index, Slab};
@@ -22,6 +24,14 @@ use std::ops::{Deref, DerefMut};
 
 /// The engine of this process; empty outside MPI_Init .. MPI_Finalize.
 static ENGINE: Exclusive<Option<Engine>> = Exclusive::new(None);
+
+/// This process's own page, also for a thread that cannot enter (a panic inside).
+static PAGE: std::sync::OnceLock<&'static RankPage> = std::sync::OnceLock::new();
+
+/// The status page of this process, once the engine was started.
+pub fn status_page() -> Option<&'static Page> {
+    PAGE.get().map(|page| &page.status)
+}
 
 /// What is kept for each process of the job.
 #[derive(Default)]
@@ -96,6 +106,7 @@ pub fn enter() -> EngineGuard {
 /// Starts the engine on this transport; `threads` says that several threads will enter.
 pub fn start(shm: Endpoint, threads: bool) {
     ENGINE.share(threads);
+    let _ = PAGE.set(shm.page(shm.me()));
     *ENGINE.enter() = Some(Engine::new(shm));
 }
 
