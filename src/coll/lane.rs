@@ -2,11 +2,11 @@
 
 use crate::comm::{COLLECTIVE, Comm};
 use crate::datatype::Buffer;
+use crate::engine::enter;
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until};
-use crate::engine::enter;
 use crate::error::Result;
 
 /// The collective side of a communicator, for one operation.

@@ -62,7 +62,12 @@ fn bcast_on(lane: &Lane<'_>, buffer: Buffer, root: i32) -> Result<()> {
 }
 
 /// MPI_Gather: `place(rank)` is where the root wants a rank's data (its own is there already or comes by `own`).
-pub fn gather(own: Option<Buffer>, place: &dyn Fn(i32) -> Buffer, root: i32, comm: &Comm) -> Result<()> {
+pub fn gather(
+    own: Option<Buffer>,
+    place: &dyn Fn(i32) -> Buffer,
+    root: i32,
+    comm: &Comm,
+) -> Result<()> {
     let lane = Lane::new(comm, "MPI_Gather");
     if lane.rank() != root {
         return match own {
@@ -90,10 +95,7 @@ pub fn allgather(own: Option<Buffer>, place: &dyn Fn(i32) -> Buffer, comm: &Comm
         own.copy_to(&into, own.len().min(into.len()));
     }
     for step in 0..size - 1 {
-        let (out, into) = (
-            (rank - step + size) % size,
-            (rank - step - 1 + size) % size,
-        );
+        let (out, into) = ((rank - step + size) % size, (rank - step - 1 + size) % size);
         lane.exchange(
             place(out),
             (rank + 1) % size,

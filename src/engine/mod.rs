@@ -64,6 +64,8 @@ pub struct Engine {
     sending: u32,
     accounts: Vec<send::Account>,
     oversubscribed: bool,
+    /// Whether `oversubscribed` is final.
+    surveyed: bool,
     single_copy: bool,
 }
 
@@ -129,6 +131,7 @@ impl Engine {
             sending: 0,
             accounts: Vec::new(),
             oversubscribed,
+            surveyed: false,
             single_copy: true,
             shm,
         }

@@ -54,6 +54,9 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
         if let Some(result) = done(&mut engine) {
             return result;
         }
+        if !engine.surveyed {
+            engine.survey();
+        }
         spins = if engine.oversubscribed {
             SPINS_OVERSUBSCRIBED
         } else {
@@ -158,8 +161,11 @@ fn publish(reason: &Reason, now: u64) -> &'static RankPage {
 }
 
 impl Engine {
-    /// Looks again how many cores the ranks of the node share.
-    pub fn survey(&mut self) {
+    /// Looks how many cores the ranks of the node share: each tells its own when it joins, so it is known only when
+    /// all have.
+    #[cold]
+    fn survey(&mut self) {
+        self.surveyed = self.shm.all_joined();
         self.oversubscribed = self.shm.oversubscribed();
     }
 

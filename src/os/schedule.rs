@@ -78,6 +78,12 @@ pub fn affinity() -> [u64; CPU_WORDS] {
     mask
 }
 
+/// The cores of the machine.
+pub fn online_cores() -> usize {
+    // SAFETY: takes an integer only.
+    unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as usize
+}
+
 /// How many cores' worth of time the container may use, from cgroup v2 or v1; `None` without a limit.
 pub fn cpu_quota() -> Option<f64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();

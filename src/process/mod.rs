@@ -170,7 +170,9 @@ fn install_hooks() {
         before(panic);
         let rank = JOB.get().map_or(0, |job| job.rank);
         let function = calling_function().unwrap_or_else(|| "a function of MPI".to_owned());
-        eprintln!("oxmpi: rank {rank} failed inside {function}; this is an error of the library or of a peer that wrote nonsense: {panic}");
+        eprintln!(
+            "oxmpi: rank {rank} failed inside {function}; this is an error of the library or of a peer that wrote nonsense: {panic}"
+        );
         abort(1);
     }));
 }

@@ -7,6 +7,7 @@ use super::cells::{self, CellName, Pool};
 use super::doorbell;
 use super::layout::{Doorbell, RankPage, Segment};
 use crate::os::memory::Mapping;
+use crate::os::schedule;
 use crate::queue::ring::{Consumer, Header, Producer};
 use crate::sync::Ordering;
 use std::io::Result;
@@ -42,6 +43,8 @@ pub struct Endpoint {
     turn: usize,
     pool: Pool,
     fences: bool,
+    /// Cores' worth of time that the container may use.
+    quota: f64,
 }
 
 impl Endpoint {
@@ -53,7 +56,7 @@ impl Endpoint {
         let segment = Segment::open(map, ranks)?;
         let fences = !doorbell::join(segment);
         let header = segment.header();
-        for (word, mine) in header.cores.iter().zip(crate::os::schedule::affinity()) {
+        for (word, mine) in header.cores.iter().zip(schedule::affinity()) {
             word.fetch_or(mine, Ordering::Relaxed);
         }
         header.joined.fetch_add(1, Ordering::Release);
@@ -77,6 +80,7 @@ impl Endpoint {
             turn: 0,
             pool: Pool::new(),
             fences,
+            quota: schedule::cpu_quota().unwrap_or(f64::INFINITY),
         })
     }
 
@@ -93,16 +97,20 @@ impl Endpoint {
         self.segment.rank(rank)
     }
 
-    /// Whether more ranks run than there are cores for them, as far as is known now.
+    /// Whether more ranks run than there are cores for them. Before all have joined and told where they may run, every
+    /// core of the machine counts.
     pub fn oversubscribed(&self) -> bool {
-        let header = self.segment.header();
-        let cores: u32 = header
-            .cores
-            .iter()
-            .map(|word| word.load(Ordering::Relaxed).count_ones())
-            .sum();
-        let quota = crate::os::schedule::cpu_quota().unwrap_or(f64::INFINITY);
-        self.ranks() as f64 > f64::from(cores).min(quota)
+        let cores = if self.all_joined() {
+            let header = self.segment.header();
+            header
+                .cores
+                .iter()
+                .map(|word| word.load(Ordering::Relaxed).count_ones() as usize)
+                .sum()
+        } else {
+            schedule::online_cores()
+        };
+        self.ranks() as f64 > (cores as f64).min(self.quota)
     }
 
     /// Whether all ranks of the node have joined.
@@ -284,6 +292,6 @@ impl Endpoint {
 
     /// Rings a rank's bell whatever it does.
     pub fn ring(&self, rank: usize) {
-        crate::os::schedule::ring(&self.out[rank].bell.word);
+        schedule::ring(&self.out[rank].bell.word);
     }
 }
