@@ -1,1 +1,192 @@
-//! (being written)
+//! Error handlers: the predefined ones and those that programs make (MPI 5.0, section 9.3).
+//!
+//! Invariant: a handler of the program lives as long as somebody holds it: the program by its handle,
+//! or an object it is set on. Objects store the handle and count by `retain` and `release`.
+
+mod message;
+
+pub use message::{Failure, message};
+
+use crate::error::{Class, Result, fail};
+use crate::handle::{ObjectType, SharedTable, builtin, null};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// MPI_ERRHANDLER_NULL.
+pub const NULL: i32 = null(ObjectType::Errhandler);
+pub const ERRORS_ARE_FATAL: i32 = builtin(ObjectType::Errhandler, 0);
+pub const ERRORS_RETURN: i32 = builtin(ObjectType::Errhandler, 1);
+/// MPIR_ERRORS_THROW_EXCEPTIONS of the removed C++ bindings: the wrapper throws on the code.
+pub const ERRORS_THROW_EXCEPTIONS: i32 = builtin(ObjectType::Errhandler, 2);
+pub const ERRORS_ABORT: i32 = builtin(ObjectType::Errhandler, 3);
+
+/// What a handler can be set on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Target {
+    Comm,
+    File,
+    Session,
+    Win,
+}
+
+/// The program's function, in whatever language.
+pub trait Callback: Send + Sync {
+    /// `object` is the handle of the communicator, window or session, or the address of the file.
+    fn call(&self, object: usize, code: i32);
+
+    /// From now on the function is called through this function of another language's wrapper (an
+    /// address, known to the implementation only).
+    fn set_proxy(&self, proxy: usize);
+}
+
+/// A handler made by a program.
+pub struct Errhandler {
+    pub target: Target,
+    pub callback: Box<dyn Callback>,
+    references: AtomicUsize,
+}
+
+/// What is to be done about an error. Decided here, done at the edge.
+#[derive(Clone)]
+pub enum Action {
+    /// Print and end the whole job.
+    EndJob,
+    /// Print and end the processes of the object's group (as much of it as can be told).
+    EndGroup,
+    /// Return the code.
+    Return,
+    /// Call the program's function, then return the code.
+    Call(Arc<Errhandler>),
+}
+
+static ERRHANDLERS: SharedTable<Errhandler> = SharedTable::new(ObjectType::Errhandler);
+
+/// A new handler; its one reference is the program's.
+pub fn create(target: Target, callback: Box<dyn Callback>) -> Result<i32> {
+    ERRHANDLERS.insert(Arc::new(Errhandler {
+        target,
+        callback,
+        references: AtomicUsize::new(1),
+    }))
+}
+
+fn is_predefined(handle: i32) -> bool {
+    (ERRORS_ARE_FATAL..=ERRORS_ABORT).contains(&handle)
+}
+
+fn find(handle: i32) -> Result<Arc<Errhandler>> {
+    match ERRHANDLERS.get(handle) {
+        Some(errhandler) => Ok(errhandler),
+        None if handle == NULL => fail!(Class::Arg, "errhandler is MPI_ERRHANDLER_NULL"),
+        None => fail!(
+            Class::Arg,
+            "errhandler is {handle:#x}, which is no error handler"
+        ),
+    }
+}
+
+/// Checks that the handler can be set on such an object.
+pub fn check(handle: i32, target: Target) -> Result<()> {
+    if is_predefined(handle) {
+        return Ok(());
+    }
+    let made_for = find(handle)?.target;
+    if made_for != target {
+        return fail!(
+            Class::Arg,
+            "errhandler is {handle:#x}, which was made for a {made_for:?}, not for a {target:?}"
+        );
+    }
+    Ok(())
+}
+
+/// One more holder: an object it is set on, or the program by MPI_Comm_get_errhandler.
+pub fn retain(handle: i32) {
+    if let Some(errhandler) = ERRHANDLERS.get(handle) {
+        errhandler.references.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// One holder less; the last one ends the handler.
+pub fn release(handle: i32) {
+    if let Some(errhandler) = ERRHANDLERS.get(handle)
+        && errhandler.references.fetch_sub(1, Ordering::AcqRel) == 1
+    {
+        ERRHANDLERS.remove(handle);
+    }
+}
+
+/// MPI_Errhandler_free. A predefined handler may be given back too, which does nothing.
+pub fn free(handle: i32) -> Result<()> {
+    if !is_predefined(handle) {
+        find(handle)?;
+        release(handle);
+    }
+    Ok(())
+}
+
+/// What the handler set on an object wants to be done about an error.
+pub fn action(handle: i32) -> Action {
+    match handle {
+        ERRORS_RETURN | ERRORS_THROW_EXCEPTIONS => Action::Return,
+        ERRORS_ABORT => Action::EndGroup,
+        _ => match ERRHANDLERS.get(handle) {
+            Some(errhandler) => Action::Call(errhandler),
+            None => Action::EndJob,
+        },
+    }
+}
+
+/// Lets the wrapper of another language call the handler's function; false if there is no such one.
+pub fn set_proxy(handle: i32, proxy: usize) -> bool {
+    let errhandler = ERRHANDLERS.get(handle);
+    if let Some(errhandler) = &errhandler {
+        errhandler.callback.set_proxy(proxy);
+    }
+    errhandler.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    struct Logged(Arc<Mutex<Vec<(usize, i32)>>>);
+
+    impl Callback for Logged {
+        fn call(&self, object: usize, code: i32) {
+            self.0.lock().unwrap().push((object, code));
+        }
+
+        fn set_proxy(&self, _: usize) {}
+    }
+
+    #[test]
+    fn predefined_handlers() {
+        assert_eq!(ERRORS_ARE_FATAL, 0x5400_0000);
+        assert!(matches!(action(ERRORS_ARE_FATAL), Action::EndJob));
+        assert!(matches!(action(ERRORS_RETURN), Action::Return));
+        assert!(matches!(action(ERRORS_ABORT), Action::EndGroup));
+        assert!(matches!(action(NULL), Action::EndJob));
+        free(ERRORS_RETURN).unwrap();
+        check(ERRORS_RETURN, Target::Win).unwrap();
+        assert_eq!(free(NULL).unwrap_err().class(), Class::Arg);
+    }
+
+    #[test]
+    fn a_handler_lives_while_it_is_set_somewhere() {
+        let log = Arc::default();
+        let handle = create(Target::Comm, Box::new(Logged(Arc::clone(&log)))).unwrap();
+        check(handle, Target::Comm).unwrap();
+        assert_eq!(check(handle, Target::Win).unwrap_err().class(), Class::Arg);
+        retain(handle);
+        free(handle).unwrap();
+        match action(handle) {
+            Action::Call(errhandler) => errhandler.callback.call(7, 12),
+            _ => panic!("the handler is still set"),
+        }
+        assert_eq!(*log.lock().unwrap(), [(7, 12)]);
+        release(handle);
+        assert!(free(handle).is_err());
+    }
+}

@@ -5,8 +5,10 @@
 
 #![allow(unsafe_code)]
 
+mod shared;
 mod table;
 
+pub use shared::SharedTable;
 pub use table::Table;
 
 /// What a handle stands for; the numbers are part of the ABI.

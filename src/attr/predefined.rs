@@ -1,0 +1,135 @@
+//! The predefined attributes of communicators. C reads them through a pointer to an int; Fortran
+//! names them by a key one higher and reads the value itself.
+//!
+//! Windows have theirs too, but they differ from window to window; their keys are only known here.
+
+use super::{Found, Kind, Target, Value};
+use crate::error::{Class, Result, fail, last_used_code};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+pub const TAG_UB: i32 = 0x6440_0001;
+pub const HOST: i32 = 0x6440_0003;
+pub const IO: i32 = 0x6440_0005;
+pub const WTIME_IS_GLOBAL: i32 = 0x6440_0007;
+pub const UNIVERSE_SIZE: i32 = 0x6440_0009;
+pub const LAST_USED_CODE: i32 = 0x6440_000b;
+pub const APPNUM: i32 = 0x6440_000d;
+
+const COUNT: usize = 7;
+const WINDOW_FIRST: i32 = 0x6600_0001;
+const WINDOW_LAST: i32 = 0x6600_0009;
+const PROC_NULL: i32 = -1;
+const ANY_SOURCE: i32 = -2;
+
+struct Cell {
+    set: AtomicBool,
+    /// An int in the low half: on a little-endian machine its address is that of an int.
+    value: AtomicUsize,
+}
+
+const _: () = assert!(cfg!(target_endian = "little"));
+
+const fn cell(set: bool, value: i32) -> Cell {
+    Cell {
+        set: AtomicBool::new(set),
+        value: AtomicUsize::new(value as usize),
+    }
+}
+
+static CELLS: [Cell; COUNT] = [
+    cell(true, i32::MAX),
+    cell(true, PROC_NULL),
+    cell(true, ANY_SOURCE),
+    cell(true, 0),
+    cell(false, 0),
+    cell(true, 0),
+    cell(false, 0),
+];
+
+/// Sets a predefined attribute, or with `None` lets it be undefined (its flag false).
+pub fn set(key: i32, value: Option<i32>) {
+    let cell = &CELLS[(key - TAG_UB) as usize / 2];
+    let bits = value.unwrap_or(0) as usize;
+    cell.value.store(bits, Ordering::Relaxed);
+    cell.set.store(value.is_some(), Ordering::Release);
+}
+
+/// `None` if the key is not predefined; else what it is set to. MPI_ERR_KEYVAL for a predefined key
+/// of another kind of object.
+pub(super) fn get(target: Target, key: i32) -> Result<Option<Option<Found>>> {
+    let communicator = (TAG_UB..=APPNUM + 1).contains(&key);
+    let window = (WINDOW_FIRST..=WINDOW_LAST + 1).contains(&key);
+    match (communicator, window, target) {
+        (false, false, _) => Ok(None),
+        (true, _, Target::Comm) => Ok(Some(read(key))),
+        (_, true, Target::Win) => Ok(Some(None)),
+        _ => fail!(
+            Class::Keyval,
+            "keyval is {key:#x}, a predefined key for another kind of object"
+        ),
+    }
+}
+
+fn read(key: i32) -> Option<Found> {
+    let cell = &CELLS[(key - TAG_UB) as usize / 2];
+    if (key - TAG_UB) & !1 == LAST_USED_CODE - TAG_UB {
+        cell.value
+            .store(last_used_code() as usize, Ordering::Relaxed);
+    }
+    if !cell.set.load(Ordering::Acquire) {
+        return None;
+    }
+    let address: *const usize = cell.value.as_ptr();
+    let for_fortran = (key - TAG_UB) & 1 == 1;
+    let value = if for_fortran {
+        Value {
+            bits: cell.value.load(Ordering::Relaxed) as i32 as isize as usize,
+            kind: Kind::Integer,
+        }
+    } else {
+        Value {
+            bits: address as usize,
+            kind: Kind::Pointer,
+        }
+    };
+    Some(Found { value, address })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{add_class, remove_class};
+
+    #[test]
+    fn set_and_unset() {
+        assert_eq!(get(Target::Comm, APPNUM).unwrap(), Some(None));
+        set(APPNUM, Some(3));
+        let found = get(Target::Comm, APPNUM + 1).unwrap().unwrap().unwrap();
+        assert_eq!(found.for_fortran(), 3);
+        let found = get(Target::Comm, APPNUM).unwrap().unwrap().unwrap();
+        assert_eq!(found.for_c(), found.address as usize);
+        set(APPNUM, None);
+        assert_eq!(get(Target::Comm, APPNUM).unwrap(), Some(None));
+    }
+
+    #[test]
+    fn negative_values_keep_their_sign_in_fortran() {
+        let found = get(Target::Comm, HOST + 1).unwrap().unwrap().unwrap();
+        assert_eq!(found.for_fortran() as isize, -1);
+    }
+
+    #[test]
+    fn the_last_used_code_is_current() {
+        let class = add_class().unwrap();
+        let found = get(Target::Comm, LAST_USED_CODE + 1).unwrap();
+        assert!(found.unwrap().unwrap().for_fortran() >= class as usize);
+        remove_class(class).unwrap();
+    }
+
+    #[test]
+    fn keys_of_windows() {
+        assert_eq!(get(Target::Win, WINDOW_FIRST).unwrap(), Some(None));
+        assert!(get(Target::Comm, WINDOW_FIRST).is_err());
+        assert_eq!(get(Target::Comm, 0x6440_0100).unwrap(), None);
+    }
+}
