@@ -8,6 +8,7 @@
 mod entry;
 
 mod constants;
+mod decode;
 mod describe;
 mod edge;
 mod param;

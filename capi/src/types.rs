@@ -52,15 +52,7 @@ pub type MPI_T_cb_safety = c_int;
 pub type MPI_T_source_order = c_int;
 
 /// MPI_Status: 20 bytes. Bit 0 of the second word is the cancelled flag.
-#[repr(C)]
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct MPI_Status {
-    pub count_lo: c_int,
-    pub count_hi_and_cancelled: c_int,
-    pub source: c_int,
-    pub tag: c_int,
-    pub error: c_int,
-}
+pub type MPI_Status = oxmpi::datatype::Status;
 
 /// The same words as seen by Fortran 2008.
 pub type MPI_F08_status = MPI_Status;

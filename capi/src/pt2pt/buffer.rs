@@ -1,22 +1,73 @@
 //! Buffers for buffered sends: of the process, a communicator, a session.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::pt2pt::buffered::{self, Scope};
+
+fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
+    let bytes = decode::count("size", size)?;
+    let address = buffer.0 as usize;
+    if address == 0 && bytes > 0 {
+        return fail!(Class::Buffer, "buffer is NULL, but {bytes} bytes are meant");
+    }
+    buffered::attach(scope, address, bytes as usize)
+}
+
+fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {
+    let Some((buffer, bytes)) = buffered::detach(scope)? else {
+        return fail!(Class::Buffer, "no buffer is attached there");
+    };
+    address.write(buffer as *mut std::ffi::c_void)?;
+    size.set(Count(bytes as i64))
+}
+
+entry! {
+    fn MPI_Buffer_attach[_c](buffer: Memory, size: Count) {
+        decode::running()?;
+        attach(Scope::Process, buffer, size)
+    }
+}
+
+entry! {
+    fn MPI_Buffer_detach[_c](buffer_addr: AddressOut, size: Out<Count>) {
+        decode::running()?;
+        detach(Scope::Process, buffer_addr, size)
+    }
+}
+
+entry! {
+    fn MPI_Buffer_flush() {
+        decode::running()?;
+        buffered::flush(Scope::Process)
+    }
+}
+
+entry! {
+    fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm {
+        let comm = decode::comm(comm)?;
+        attach(Scope::Comm(comm.context()), buffer, size)
+    }
+}
+
+entry! {
+    fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm {
+        let comm = decode::comm(comm)?;
+        detach(Scope::Comm(comm.context()), buffer_addr, size)
+    }
+}
+
+entry! {
+    fn MPI_Comm_flush_buffer(comm: Comm) on comm {
+        let comm = decode::comm(comm)?;
+        buffered::flush(Scope::Comm(comm.context()))
+    }
+}
 
 stub! {
-    fn MPI_Buffer_attach[_c](buffer: Memory, size: Count);
-
-    fn MPI_Buffer_detach[_c](buffer_addr: AddressOut, size: Out<Count>);
-
-    fn MPI_Buffer_flush();
-
     fn MPI_Buffer_iflush(request: Out<Request>);
-
-    fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm;
-
-    fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm;
-
-    fn MPI_Comm_flush_buffer(comm: Comm) on comm;
 
     fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm;
 

@@ -1,59 +1,289 @@
 //! Completion of requests: wait, test, free, cancel.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::comm;
+use oxmpi::error::{Class, Error, Result};
+use oxmpi::pt2pt::complete::{self, Any, AnyStatus, Completion, UNDEFINED};
 
-stub! {
-    fn MPI_Wait(request: InOut<Request>, status: Out<Status>);
+/// The operations of one call that failed.
+#[derive(Default)]
+struct Failures {
+    /// Position among the statuses, and code.
+    codes: Vec<(usize, i32)>,
+    communicator: i32,
+}
 
+impl Failures {
+    /// Writes the status of one completion, or remembers its error. `status` is its place among
+    /// the statuses.
+    fn take(&mut self, _at: usize, status: usize, done: Completion, statuses: &OutArray<Status>) {
+        statuses.give(status, done.status);
+        if let Some(error) = done.error {
+            self.communicator = error.communicator();
+            self.codes.push((status, error.code()));
+        }
+    }
+
+    /// MPI_ERR_IN_STATUS if anything failed; only then are the MPI_ERROR of the `length` statuses
+    /// written.
+    fn finish(self, length: usize, statuses: &OutArray<Status>) -> Result<()> {
+        if self.codes.is_empty() {
+            return Ok(());
+        }
+        for at in 0..length {
+            statuses.give_error(at, 0);
+        }
+        for (at, code) in self.codes {
+            statuses.give_error(at, code);
+        }
+        let communicator = match self.communicator {
+            0 => comm::SELF,
+            communicator => communicator,
+        };
+        Err(Error::bare(Class::InStatus).on(communicator))
+    }
+}
+
+/// MPI_Waitsome and MPI_Testsome.
+fn some(
+    requests: &mut [i32],
+    outcount: Out<Int>,
+    indices: OutArray<Index>,
+    statuses: OutArray<Status>,
+    wait: bool,
+) -> Result<()> {
+    statuses.check(requests.len())?;
+    let mut failures = Failures::default();
+    let mut found = Vec::new();
+    let report = |at: usize, done: Completion| {
+        failures.take(at, found.len(), done, &statuses);
+        found.push(at);
+    };
+    let count = if wait {
+        complete::wait_some(requests, report)?
+    } else {
+        complete::test_some(requests, report)?
+    };
+    put_indices(count, &found, outcount, indices)?;
+    failures.finish(found.len(), &statuses)
+}
+
+/// `None`: no request was active.
+fn put_indices(
+    count: Option<usize>,
+    found: &[usize],
+    outcount: Out<Int>,
+    indices: OutArray<Index>,
+) -> Result<()> {
+    for (position, at) in found.iter().enumerate() {
+        indices.put(position, Index(*at as i32))?;
+    }
+    outcount.set(Int(count.map_or(UNDEFINED, |count| count as i32)))
+}
+
+entry! {
+    fn MPI_Wait(request: InOut<Request>, status: Out<Status>) {
+        decode::running()?;
+        let mut handle = request.read()?.0;
+        let result = complete::wait(&mut handle);
+        request.set(Request(handle))?;
+        status.give(result?)
+    }
+}
+
+entry! {
+    fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) {
+        decode::running()?;
+        let mut handle = request.read()?.0;
+        let result = complete::test(&mut handle);
+        request.set(Request(handle))?;
+        let done = result?;
+        flag.put_bool(done.is_some())?;
+        done.map_or(Ok(()), |done| status.give(done))
+    }
+}
+
+entry! {
     fn MPI_Waitall(
         count: Int, array_of_requests: InOutArray<Request>, array_of_statuses: OutArray<Status>,
-    );
+    ) {
+        decode::running()?;
+        let (mut requests, statuses) = (array_of_requests, array_of_statuses);
+        let requests = requests.slice(decode::length("count", count)?)?;
+        statuses.check(requests.len())?;
+        let mut failures = Failures::default();
+        complete::wait_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
+        failures.finish(requests.len(), &statuses)
+    }
+}
 
-    fn MPI_Waitany(
-        count: Int, array_of_requests: InOutArray<Request>, indx: Out<Index>, status: Out<Status>,
-    );
-
-    fn MPI_Waitsome(
-        incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
-        array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    );
-
-    fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>);
-
+entry! {
     fn MPI_Testall(
         count: Int, array_of_requests: InOutArray<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
-    );
+    ) {
+        decode::running()?;
+        let (mut requests, statuses) = (array_of_requests, array_of_statuses);
+        let requests = requests.slice(decode::length("count", count)?)?;
+        statuses.check(requests.len())?;
+        let mut failures = Failures::default();
+        let done = complete::test_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
+        flag.put_bool(done)?;
+        failures.finish(requests.len(), &statuses)
+    }
+}
 
+entry! {
+    fn MPI_Waitany(
+        count: Int, array_of_requests: InOutArray<Request>, indx: Out<Index>, status: Out<Status>,
+    ) {
+        decode::running()?;
+        let mut requests = array_of_requests;
+        let requests = requests.slice(decode::length("count", count)?)?;
+        match complete::wait_any(requests)? {
+            None => {
+                indx.set(Index(UNDEFINED))?;
+                status.give(oxmpi::datatype::Status::empty())
+            }
+            Some((at, done)) => {
+                indx.set(Index(at as i32))?;
+                status.give(done.into_result()?)
+            }
+        }
+    }
+}
+
+entry! {
     fn MPI_Testany(
         count: Int, array_of_requests: InOutArray<Request>, indx: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
-    );
+    ) {
+        decode::running()?;
+        let mut requests = array_of_requests;
+        let requests = requests.slice(decode::length("count", count)?)?;
+        match complete::test_any(requests)? {
+            Any::NoneActive => {
+                indx.set(Index(UNDEFINED))?;
+                flag.put_bool(true)?;
+                status.give(oxmpi::datatype::Status::empty())
+            }
+            Any::NoneComplete => {
+                indx.set(Index(UNDEFINED))?;
+                flag.put_bool(false)
+            }
+            Any::Complete(at, done) => {
+                indx.set(Index(at as i32))?;
+                flag.put_bool(true)?;
+                status.give(done.into_result()?)
+            }
+        }
+    }
+}
 
+entry! {
+    fn MPI_Waitsome(
+        incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
+        array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
+    ) {
+        decode::running()?;
+        let mut requests = array_of_requests;
+        let requests = requests.slice(decode::length("incount", incount)?)?;
+        some(requests, outcount, array_of_indices, array_of_statuses, true)
+    }
+}
+
+entry! {
     fn MPI_Testsome(
         incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    );
+    ) {
+        decode::running()?;
+        let mut requests = array_of_requests;
+        let requests = requests.slice(decode::length("incount", incount)?)?;
+        some(requests, outcount, array_of_indices, array_of_statuses, false)
+    }
+}
 
-    fn MPI_Request_free(request: InOut<Request>);
+entry! {
+    fn MPI_Request_free(request: InOut<Request>) {
+        decode::running()?;
+        let mut handle = request.read()?.0;
+        complete::free(&mut handle)?;
+        request.set(Request(handle))
+    }
+}
 
-    fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>);
+entry! {
+    fn MPI_Cancel(request: InOut<Request>) {
+        decode::running()?;
+        complete::cancel(request.read()?.0)
+    }
+}
 
+entry! {
+    fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) {
+        decode::running()?;
+        let done = complete::get_status(request.0)?;
+        flag.put_bool(done.is_some())?;
+        done.map_or(Ok(()), |done| status.give(done))
+    }
+}
+
+entry! {
     fn MPI_Request_get_status_all(
         count: Int, array_of_requests: Array<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
-    );
+    ) {
+        decode::running()?;
+        let requests = array_of_requests.slice(decode::length("count", count)?)?;
+        array_of_statuses.check(requests.len())?;
+        let done =
+            complete::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
+        flag.put_bool(done)
+    }
+}
 
+entry! {
     fn MPI_Request_get_status_any(
         count: Int, array_of_requests: Array<Request>, indx: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
-    );
+    ) {
+        decode::running()?;
+        let requests = array_of_requests.slice(decode::length("count", count)?)?;
+        match complete::get_status_any(requests)? {
+            AnyStatus::NoneActive => {
+                indx.set(Index(UNDEFINED))?;
+                flag.put_bool(true)?;
+                status.give(oxmpi::datatype::Status::empty())
+            }
+            AnyStatus::NoneComplete => {
+                indx.set(Index(UNDEFINED))?;
+                flag.put_bool(false)
+            }
+            AnyStatus::Complete(at, words) => {
+                indx.set(Index(at as i32))?;
+                flag.put_bool(true)?;
+                status.give(words)
+            }
+        }
+    }
+}
 
+entry! {
     fn MPI_Request_get_status_some(
         incount: Int, array_of_requests: Array<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
-    );
-
-    fn MPI_Cancel(request: InOut<Request>);
+    ) {
+        decode::running()?;
+        let requests = array_of_requests.slice(decode::length("incount", incount)?)?;
+        array_of_statuses.check(requests.len())?;
+        let mut indices = Vec::new();
+        let count = complete::get_status_some(requests, |at, status| {
+            array_of_statuses.give(indices.len(), status);
+            indices.push(at);
+        })?;
+        put_indices(count, &indices, outcount, array_of_indices)
+    }
 }

@@ -1,35 +1,88 @@
 //! Persistent requests.
 
+use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::pt2pt::Mode;
+use oxmpi::pt2pt::persistent;
 
-stub! {
-    fn MPI_Bsend_init[_c](
-        buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
-        request: Out<Request>,
-    ) on comm;
-
-    fn MPI_Recv_init[_c](
-        buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
-        request: Out<Request>,
-    ) on comm;
-
-    fn MPI_Rsend_init[_c](
-        buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
-        request: Out<Request>,
-    ) on comm;
-
+entry! {
     fn MPI_Send_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let dest = decode::dest(dest, comm)?;
+        let tag = decode::tag(tag)?;
+        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        request.set(Request(persistent::send_init(Mode::Standard, buffer, dest, tag, comm)?))
+    }
+}
 
+entry! {
+    fn MPI_Bsend_init[_c](
+        buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
+        request: Out<Request>,
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let dest = decode::dest(dest, comm)?;
+        let tag = decode::tag(tag)?;
+        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        request.set(Request(persistent::send_init(Mode::Buffered, buffer, dest, tag, comm)?))
+    }
+}
+
+entry! {
     fn MPI_Ssend_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let dest = decode::dest(dest, comm)?;
+        let tag = decode::tag(tag)?;
+        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        request.set(Request(persistent::send_init(Mode::Synchronous, buffer, dest, tag, comm)?))
+    }
+}
 
-    fn MPI_Start(request: InOut<Request>);
+entry! {
+    fn MPI_Rsend_init[_c](
+        buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
+        request: Out<Request>,
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let dest = decode::dest(dest, comm)?;
+        let tag = decode::tag(tag)?;
+        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        request.set(Request(persistent::send_init(Mode::Ready, buffer, dest, tag, comm)?))
+    }
+}
 
-    fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>);
+entry! {
+    fn MPI_Recv_init[_c](
+        buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
+        request: Out<Request>,
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let source = decode::source(source, comm)?;
+        let tag = decode::recv_tag(tag)?;
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        request.set(Request(persistent::recv_init(buffer, source, tag, comm)?))
+    }
+}
+
+entry! {
+    fn MPI_Start(request: InOut<Request>) {
+        decode::running()?;
+        persistent::start(request.read()?.0)
+    }
+}
+
+entry! {
+    fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) {
+        decode::running()?;
+        let mut requests = array_of_requests;
+        let requests = requests.slice(decode::length("count", count)?)?;
+        persistent::start_all(requests)
+    }
 }

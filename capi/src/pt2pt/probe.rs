@@ -1,31 +1,87 @@
 //! Probe, and matched probe and receive.
 
+use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::pt2pt::probe;
 
-stub! {
-    fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm;
+entry! {
+    fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm {
+        let comm = decode::comm(comm)?;
+        let source = decode::source(source, comm)?;
+        let tag = decode::recv_tag(tag)?;
+        status.give(probe::probe(source, tag, comm)?)
+    }
+}
 
+entry! {
     fn MPI_Iprobe(
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, status: Out<Status>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let source = decode::source(source, comm)?;
+        let tag = decode::recv_tag(tag)?;
+        let found = probe::iprobe(source, tag, comm)?;
+        flag.put_bool(found.is_some())?;
+        found.map_or(Ok(()), |found| status.give(found))
+    }
+}
 
+entry! {
     fn MPI_Mprobe(
         source: Rank, tag: Tag, comm: Comm, message: Out<Message>, status: Out<Status>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let source = decode::source(source, comm)?;
+        let tag = decode::recv_tag(tag)?;
+        let (found, words) = probe::mprobe(source, tag, comm)?;
+        message.set(Message(found))?;
+        status.give(words)
+    }
+}
 
+entry! {
     fn MPI_Improbe(
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, message: Out<Message>,
         status: Out<Status>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let source = decode::source(source, comm)?;
+        let tag = decode::recv_tag(tag)?;
+        let found = probe::improbe(source, tag, comm)?;
+        flag.put_bool(found.is_some())?;
+        let Some((found, words)) = found else {
+            return Ok(());
+        };
+        message.set(Message(found))?;
+        status.give(words)
+    }
+}
 
+entry! {
     fn MPI_Mrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         status: Out<Status>,
-    );
+    ) {
+        decode::running()?;
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let mut handle = message.read()?.0;
+        let result = probe::mrecv(buffer, &mut handle);
+        message.set(Message(handle))?;
+        status.give(result?)
+    }
+}
 
+entry! {
     fn MPI_Imrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         request: Out<Request>,
-    );
+    ) {
+        decode::running()?;
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let mut handle = message.read()?.0;
+        let result = probe::imrecv(buffer, &mut handle);
+        message.set(Message(handle))?;
+        request.set(Request(result?))
+    }
 }

@@ -1,0 +1,387 @@
+//! Decoders: from the arguments of C to what the core takes, checked the same way everywhere, in
+//! release builds too. The text of an error names the argument, its value and what was allowed.
+//!
+//! Invariant: the core gets only ranks, tags, counts and objects that exist.
+
+use crate::param::*;
+use crate::place::{Array, InOutArray, Out, OutArray};
+use oxmpi::comm::{self, Comm as CommObject};
+use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
+use oxmpi::error::{Class, Result};
+use oxmpi::process;
+use oxmpi::pt2pt::complete::UNDEFINED;
+use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB};
+use oxmpi::{datatype::Status as StatusWords, fail};
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// MPI_IN_PLACE.
+pub const IN_PLACE: usize = usize::MAX;
+/// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
+const STATUS_IGNORE: usize = 1;
+
+/// Fails unless MPI is running. Entries with `on` an object ask by themselves.
+#[inline(always)]
+pub fn running() -> Result<()> {
+    if process::is_running() {
+        Ok(())
+    } else {
+        fail!(Class::Other, "{}", process::why_not_running())
+    }
+}
+
+#[inline(always)]
+pub fn comm(handle: Comm) -> Result<&'static CommObject> {
+    match comm::get(handle.0) {
+        Some(comm) => Ok(comm),
+        None => no_comm(handle),
+    }
+}
+
+#[cold]
+fn no_comm<T>(handle: Comm) -> Result<T> {
+    if handle.0 == comm::NULL {
+        fail!(Class::Comm, "comm is MPI_COMM_NULL; a communicator is needed")
+    } else {
+        fail!(
+            Class::Comm,
+            "comm is {:#010x}, which is no communicator, or one that was freed",
+            handle.0
+        )
+    }
+}
+
+/// The names of a buffer's three arguments.
+#[derive(Clone, Copy)]
+pub struct Names {
+    buffer: &'static str,
+    count: &'static str,
+    datatype: &'static str,
+}
+
+pub const BUF: Names = Names {
+    buffer: "buf",
+    count: "count",
+    datatype: "datatype",
+};
+pub const BUFFER: Names = Names {
+    buffer: "buffer",
+    ..BUF
+};
+pub const SEND: Names = Names {
+    buffer: "sendbuf",
+    count: "sendcount",
+    datatype: "sendtype",
+};
+pub const RECV: Names = Names {
+    buffer: "recvbuf",
+    count: "recvcount",
+    datatype: "recvtype",
+};
+
+#[inline(always)]
+pub fn datatype(handle: Datatype) -> Result<&'static DatatypeObject> {
+    named_datatype("datatype", handle)
+}
+
+#[inline(always)]
+pub fn named_datatype(name: &'static str, handle: Datatype) -> Result<&'static DatatypeObject> {
+    match datatype::get(handle.0) {
+        Some(datatype) => Ok(datatype),
+        None => no_datatype(name, handle),
+    }
+}
+
+#[cold]
+fn no_datatype<T>(name: &'static str, handle: Datatype) -> Result<T> {
+    if handle.0 == datatype::NULL {
+        fail!(Class::Type, "{name} is MPI_DATATYPE_NULL; a datatype is needed")
+    } else {
+        fail!(
+            Class::Type,
+            "{name} is {:#010x}, which is no datatype, or one that was freed",
+            handle.0
+        )
+    }
+}
+
+#[inline(always)]
+pub fn count(name: &'static str, count: Count) -> Result<u64> {
+    if count.0 >= 0 {
+        return Ok(count.0 as u64);
+    }
+    fail!(Class::Count, "{name} is {}; it must not be negative", count.0)
+}
+
+/// The length of an array of the caller's.
+#[inline(always)]
+pub fn length(name: &'static str, length: Int) -> Result<usize> {
+    if length.0 >= 0 {
+        return Ok(length.0 as usize);
+    }
+    fail!(Class::Arg, "{name} is {}; it must not be negative", length.0)
+}
+
+#[inline(always)]
+pub fn send_buffer(
+    names: Names,
+    address: SendBuffer,
+    number: Count,
+    kind: Datatype,
+) -> Result<Buffer> {
+    buffer(names, address.0.cast_mut(), number, kind)
+}
+
+#[inline(always)]
+pub fn recv_buffer(
+    names: Names,
+    address: RecvBuffer,
+    number: Count,
+    kind: Datatype,
+) -> Result<Buffer> {
+    buffer(names, address.0, number, kind)
+}
+
+#[inline(always)]
+fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> Result<Buffer> {
+    let number = count(names.count, number)?;
+    let kind = named_datatype(names.datatype, kind)?;
+    // MPI_BOTTOM is NULL: right only with the absolute addresses of a derived datatype.
+    let nowhere = address.is_null() && number > 0 && kind.size > 0 && kind.is_predefined();
+    if nowhere || address as usize == IN_PLACE {
+        return no_buffer(names.buffer, address, number);
+    }
+    // SAFETY: the caller of the C function owns memory for so many elements there, and leaves it to
+    // the operation until that is complete.
+    Ok(unsafe { Buffer::new(address.cast(), number, kind) })
+}
+
+#[cold]
+fn no_buffer<T>(name: &'static str, address: *mut c_void, number: u64) -> Result<T> {
+    if address.is_null() {
+        fail!(Class::Buffer, "{name} is NULL, but {number} elements are meant")
+    } else {
+        fail!(Class::Buffer, "{name} is MPI_IN_PLACE, which is not allowed here")
+    }
+}
+
+/// A rank of `comm`, or MPI_PROC_NULL.
+#[inline(always)]
+pub fn dest(rank: Rank, comm: &CommObject) -> Result<c_int> {
+    if (rank.0 as u32) < comm.size() as u32 || rank.0 == PROC_NULL {
+        return Ok(rank.0);
+    }
+    no_rank("dest", rank.0, comm, " or MPI_PROC_NULL")
+}
+
+/// A rank of `comm`, MPI_ANY_SOURCE or MPI_PROC_NULL.
+#[inline(always)]
+pub fn source(rank: Rank, comm: &CommObject) -> Result<c_int> {
+    if (rank.0 as u32) < comm.size() as u32 || rank.0 == ANY_SOURCE || rank.0 == PROC_NULL {
+        return Ok(rank.0);
+    }
+    no_rank("source", rank.0, comm, ", MPI_ANY_SOURCE or MPI_PROC_NULL")
+}
+
+/// The root of a collective operation on an intracommunicator.
+#[inline(always)]
+pub fn root(rank: Root, comm: &CommObject) -> Result<c_int> {
+    if (rank.0 as u32) < comm.size() as u32 {
+        return Ok(rank.0);
+    }
+    fail!(
+        Class::Root,
+        "root is {}; allowed is 0 to {}",
+        rank.0,
+        comm.size() - 1
+    )
+}
+
+#[cold]
+fn no_rank<T>(name: &'static str, rank: c_int, comm: &CommObject, others: &str) -> Result<T> {
+    fail!(
+        Class::Rank,
+        "{name} is {rank}; allowed is 0 to {}{others}",
+        comm.size() - 1
+    )
+}
+
+#[inline(always)]
+pub fn tag(tag: Tag) -> Result<c_int> {
+    if tag.0 >= 0 {
+        return Ok(tag.0);
+    }
+    no_tag("tag", tag.0, "")
+}
+
+#[inline(always)]
+pub fn recv_tag(tag: Tag) -> Result<c_int> {
+    named_recv_tag("tag", tag)
+}
+
+#[inline(always)]
+pub fn named_recv_tag(name: &'static str, tag: Tag) -> Result<c_int> {
+    if tag.0 >= 0 || tag.0 == ANY_TAG {
+        return Ok(tag.0);
+    }
+    no_tag(name, tag.0, " or MPI_ANY_TAG")
+}
+
+#[inline(always)]
+pub fn named_tag(name: &'static str, tag: Tag) -> Result<c_int> {
+    if tag.0 >= 0 {
+        return Ok(tag.0);
+    }
+    no_tag(name, tag.0, "")
+}
+
+#[cold]
+fn no_tag<T>(name: &'static str, tag: c_int, others: &str) -> Result<T> {
+    fail!(Class::Tag, "{name} is {tag}; allowed is 0 to {TAG_UB}{others}")
+}
+
+/// A text of the caller's. Bytes that are no UTF-8 are replaced.
+pub fn text(name: &'static str, text: Text) -> Result<String> {
+    if text.0.is_null() {
+        return fail!(Class::Arg, "{name} is NULL; a string is needed");
+    }
+    // SAFETY: the caller of the C function passes a zero-terminated string that lives as long as
+    // the call.
+    Ok(unsafe { CStr::from_ptr(text.0) }.to_string_lossy().into_owned())
+}
+
+impl TextOut {
+    /// Writes as much of `text` as fits into `capacity` bytes, the zero included, cut between two
+    /// characters. Returns the length without the zero.
+    pub fn write(&self, text: &str, capacity: usize) -> Result<usize> {
+        if self.0.is_null() {
+            return fail!(Class::Arg, "the string to be written to is NULL");
+        }
+        let mut length = text.len().min(capacity.saturating_sub(1));
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        if capacity > 0 {
+            // SAFETY: not null, and the caller of the C function has `capacity` bytes there, as the
+            // standard demands.
+            unsafe {
+                self.0
+                    .copy_from_nonoverlapping(text.as_ptr().cast::<c_char>(), length);
+                self.0.add(length).write(0);
+            }
+        }
+        Ok(length)
+    }
+}
+
+impl Out<Logical> {
+    pub fn put_bool(&self, value: bool) -> Result<()> {
+        self.set(Logical(value.into()))
+    }
+}
+
+impl AddressOut {
+    /// Writes an address to where the caller wants it.
+    pub fn write(&self, address: *mut c_void) -> Result<()> {
+        if self.0.is_null() {
+            return fail!(Class::Arg, "the place for the address is NULL");
+        }
+        // SAFETY: not null, and the caller of the C function has a pointer there.
+        unsafe { self.0.cast::<*mut c_void>().write(address) };
+        Ok(())
+    }
+}
+
+impl Out<Count> {
+    /// MPI_UNDEFINED for what is no whole number or does not fit.
+    pub fn put_or_undefined(&self, count: Option<u64>) -> Result<()> {
+        let undefined = Count(UNDEFINED.into());
+        let count = count.and_then(|count| i64::try_from(count).ok());
+        let count = count.map_or(undefined, Count);
+        self.set(count).or_else(|_| self.set(undefined))
+    }
+}
+
+impl Out<Status> {
+    /// Writes a status unless it is MPI_STATUS_IGNORE. MPI_ERROR stays as it is: only functions
+    /// that return several statuses write it.
+    #[inline(always)]
+    pub fn give(&self, mut status: StatusWords) -> Result<()> {
+        let place = self.address().cast::<StatusWords>();
+        if place as usize == STATUS_IGNORE {
+            return Ok(());
+        }
+        if place.is_null() {
+            return Err(self.null_error());
+        }
+        // SAFETY: not null, and the caller of the C function has a status there.
+        unsafe {
+            status.error = (&raw const (*place).error).read();
+            place.write(status);
+        }
+        Ok(())
+    }
+}
+
+impl OutArray<Status> {
+    /// Fails for NULL where statuses are to be written.
+    pub fn check(&self, length: usize) -> Result<()> {
+        if self.is_null() && length > 0 {
+            return Err(self.null_error());
+        }
+        Ok(())
+    }
+
+    fn place(&self, index: usize) -> Option<*mut StatusWords> {
+        let place = self.address().cast::<StatusWords>();
+        (place as usize != STATUS_IGNORE).then(|| place.wrapping_add(index))
+    }
+
+    /// Writes a status, but not its MPI_ERROR, unless they are ignored. After `check`.
+    pub fn give(&self, index: usize, mut status: StatusWords) {
+        if let Some(place) = self.place(index) {
+            // SAFETY: `check` saw that it is not null, and the caller of the C function has that
+            // many statuses there.
+            unsafe {
+                status.error = (&raw const (*place).error).read();
+                place.write(status);
+            }
+        }
+    }
+
+    /// Writes the MPI_ERROR of a status, unless they are ignored. After `check`.
+    pub fn give_error(&self, index: usize, code: c_int) {
+        if let Some(place) = self.place(index) {
+            // SAFETY: as in `give`.
+            unsafe { (&raw mut (*place).error).write(code) }
+        }
+    }
+}
+
+impl InOutArray<Request> {
+    /// The caller's array itself.
+    pub fn slice(&mut self, length: usize) -> Result<&mut [c_int]> {
+        if length == 0 {
+            return Ok(&mut []);
+        }
+        if self.is_null() {
+            return Err(self.null_error());
+        }
+        // SAFETY: not null; the caller of the C function owns an array of that many handles, which
+        // are ints, and nobody else uses it during the call.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.address().cast(), length) })
+    }
+}
+
+impl Array<Request> {
+    /// The caller's array itself.
+    pub fn slice(&self, length: usize) -> Result<&[c_int]> {
+        if length == 0 {
+            return Ok(&[]);
+        }
+        if self.is_null() {
+            return Err(self.null_error());
+        }
+        // SAFETY: as above; it is only read.
+        Ok(unsafe { std::slice::from_raw_parts(self.address().cast(), length) })
+    }
+}
