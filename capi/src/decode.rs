@@ -249,6 +249,15 @@ pub fn text(name: &'static str, text: Text) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text.0) }.to_string_lossy().into_owned())
 }
 
+/// Cuts a text so that it fits into `capacity` bytes with a zero, between two characters.
+pub fn shorten(text: &mut String, capacity: usize) {
+    let mut length = text.len().min(capacity.saturating_sub(1));
+    while !text.is_char_boundary(length) {
+        length -= 1;
+    }
+    text.truncate(length);
+}
+
 impl TextOut {
     /// Writes as much of `text` as fits into `capacity` bytes, the zero included, cut between two
     /// characters. Returns the length without the zero.

@@ -2,17 +2,19 @@
 //!
 //! Invariant: an error handler is called once for a failed call, and only here.
 
-#![allow(dead_code)] // until the last function is written
-
+use crate::decode;
 use crate::param::{Comm, Describe, File, Session, Win};
 use crate::place::InOut;
+use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
+use oxmpi::process::{self, State};
 use std::ffi::c_int;
 
 /// Whose error handler is called.
 #[derive(Clone, Copy)]
 pub enum Origin {
-    /// No object of the call's: the handler of MPI_COMM_SELF.
+    /// No object of the call's: the handler of MPI_COMM_SELF, or, where a program of MPI 3 left
+    /// that alone, of MPI_COMM_WORLD.
     None,
     Comm(Comm),
     File(File),
@@ -23,6 +25,12 @@ pub enum Origin {
 /// Arguments that can be named after `on` in an entry.
 pub trait Raises {
     fn origin(&self) -> Origin;
+
+    /// Whether communication is allowed now.
+    #[inline(always)]
+    fn may_run(&self) -> Result<()> {
+        decode::running()
+    }
 }
 
 macro_rules! raises {
@@ -43,7 +51,28 @@ macro_rules! raises {
     };
 }
 
-raises!(Comm File Session Win);
+raises!(Comm File Win);
+
+// Sessions are made and used without MPI_Init.
+impl Raises for Session {
+    fn origin(&self) -> Origin {
+        Origin::Session(*self)
+    }
+
+    fn may_run(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Raises for InOut<Session> {
+    fn origin(&self) -> Origin {
+        self.read().map_or(Origin::None, Origin::Session)
+    }
+
+    fn may_run(&self) -> Result<()> {
+        Ok(())
+    }
+}
 
 /// What a stub returns; `raise` puts the function's name before it.
 #[cold]
@@ -63,7 +92,47 @@ pub fn raise(
     arguments: &[(&'static str, &dyn Describe)],
     origin: Origin,
 ) -> c_int {
-    let _ = origin;
+    // The tool interface returns its errors and calls no handler.
+    if function.starts_with("MPI_T_") {
+        return error.context(function).code();
+    }
+    let completed_on = error.communicator();
+    let error = error.context(call(function, arguments));
+    if process::state() != State::Running {
+        fatal(&error, "");
+    }
+    let origin = match (origin, completed_on) {
+        (Origin::None, handle) if handle != 0 => Origin::Comm(Comm(handle)),
+        _ => origin,
+    };
+    let object = match origin {
+        Origin::Comm(handle) => comm::get(handle.0),
+        _ => None,
+    };
+    let handler = match object {
+        Some(object) => object.errhandler(),
+        None => handler_of_the_process(),
+    };
+    match handler {
+        ERRORS_RETURN => error.code(),
+        _ => fatal(&error, &object.map_or(String::new(), comm::Comm::name)),
+    }
+}
+
+const ERRORS_ARE_FATAL: c_int = crate::constants::MPI_ERRORS_ARE_FATAL;
+const ERRORS_RETURN: c_int = crate::constants::MPI_ERRORS_RETURN;
+
+/// For errors of no object.
+fn handler_of_the_process() -> c_int {
+    let of = |handle| comm::get(handle).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler());
+    match of(comm::SELF) {
+        ERRORS_ARE_FATAL => of(comm::WORLD),
+        other => other,
+    }
+}
+
+/// `MPI_Send(buf=0x7ffd5e0, count=1, ...)`
+fn call(function: &str, arguments: &[(&'static str, &dyn Describe)]) -> String {
     let mut call = format!("{function}(");
     for (position, (name, value)) in arguments.iter().enumerate() {
         if position > 0 {
@@ -75,5 +144,32 @@ pub fn raise(
         let _ = value.describe(&mut call);
     }
     call.push(')');
-    error.context(call).code()
+    call
+}
+
+/// Says what went wrong, and ends the job.
+fn fatal(error: &Error, communicator: &str) -> ! {
+    let on = match communicator {
+        "" => String::new(),
+        name => format!(" on {name}"),
+    };
+    eprintln!("oxmpi: {}{on}: {error} [{}]", whoami(), error.class().name());
+    process::abort(error.class().value())
+}
+
+/// MPI_Abort.
+pub fn abort(comm: Comm, code: c_int) -> ! {
+    let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::name);
+    eprintln!("oxmpi: {} called MPI_Abort({name}, {code})", whoami());
+    process::abort(code)
+}
+
+/// `rank 3 on host`
+fn whoami() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    match process::job() {
+        Some(job) => format!("rank {} on {host}", job.rank),
+        None => format!("process {} on {host}", std::process::id()),
+    }
 }

@@ -12,7 +12,9 @@
 //! }
 //! ```
 //!
-//! `on` names the argument whose error handler is called; without it that of MPI_COMM_SELF is.
+//! `on` names the argument whose error handler is called, and makes sure that MPI is running;
+//! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
+//! must.
 //! The types are those of `param` and `place`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
 //! returns a value of `param` and cannot fail. `stub!` is for what is not written yet.
@@ -78,7 +80,8 @@ macro_rules! entry {
         {
             $(let $argument = <$type as $crate::param::Param<F>>::take(
                 $argument, stringify!($argument));)*
-            match body($($argument),*) {
+            let may_run = entry!(@may_run $($object)?);
+            match may_run.and_then(#[inline(always)] |()| body($($argument),*)) {
                 Ok(()) => 0,
                 Err(error) => $crate::edge::raise(
                     error,
@@ -104,6 +107,12 @@ macro_rules! entry {
         ) -> std::ffi::c_int {
             face::<$crate::param::$face>($($argument),*)
         }
+    };
+    (@may_run) => {
+        oxmpi::error::Result::Ok(())
+    };
+    (@may_run $object:ident) => {
+        $crate::edge::Raises::may_run(&$object)
     };
     (@origin) => {
         $crate::edge::Origin::None

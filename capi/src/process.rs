@@ -1,24 +1,80 @@
 //! Initialization and finalization, chapter 11.
 
+use crate::decode;
+use crate::edge;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::process::{self, ThreadLevel as Level};
 
-stub! {
-    fn MPI_Abort(comm: Comm, errorcode: ErrorCode) on comm;
+fn level(required: ThreadLevel) -> Result<Level> {
+    Ok(match required.0 {
+        0 => Level::Single,
+        1 => Level::Funneled,
+        2 => Level::Serialized,
+        3 => Level::Multiple,
+        other => {
+            return fail!(
+                Class::Arg,
+                "required is {other}; allowed is 0 (MPI_THREAD_SINGLE) to 3 (MPI_THREAD_MULTIPLE)"
+            );
+        }
+    })
+}
 
-    fn MPI_Finalize();
+entry! {
+    fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
+        // The arguments of main are the program's own: the launcher tells us by other ways.
+        let _ = (argc, argv);
+        process::init(Level::Single).map(drop)
+    }
+}
 
-    fn MPI_Finalized(flag: Out<Logical>);
-
-    fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>);
-
+entry! {
     fn MPI_Init_thread(
         argc: InOut<Int>, argv: InOut<TextArray>, required: ThreadLevel, provided: Out<ThreadLevel>,
-    );
+    ) {
+        let _ = (argc, argv);
+        let given = process::init(level(required)?)?;
+        provided.set(ThreadLevel(given as i32))
+    }
+}
 
-    fn MPI_Initialized(flag: Out<Logical>);
+entry! {
+    fn MPI_Initialized(flag: Out<Logical>) {
+        flag.put_bool(process::is_initialized())
+    }
+}
 
-    fn MPI_Is_thread_main(flag: Out<Logical>);
+entry! {
+    fn MPI_Finalize() {
+        process::finalize()
+    }
+}
 
-    fn MPI_Query_thread(provided: Out<ThreadLevel>);
+entry! {
+    fn MPI_Finalized(flag: Out<Logical>) {
+        flag.put_bool(process::is_finalized())
+    }
+}
+
+entry! {
+    fn MPI_Query_thread(provided: Out<ThreadLevel>) {
+        decode::running()?;
+        provided.set(ThreadLevel(process::thread_level() as i32))
+    }
+}
+
+entry! {
+    fn MPI_Is_thread_main(flag: Out<Logical>) {
+        decode::running()?;
+        flag.put_bool(process::is_main_thread())
+    }
+}
+
+entry! {
+    fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
+        edge::abort(comm, errorcode.0)
+    }
 }

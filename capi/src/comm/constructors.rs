@@ -1,7 +1,30 @@
 //! Constructors and destructor of communicators, intercommunicators included.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::comm as communicator;
+use oxmpi::constructors;
+use oxmpi::error::Class;
+use oxmpi::fail;
+
+entry! {
+    fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
+        let comm = decode::comm(comm)?;
+        newcomm.set(Comm(constructors::dup(comm)?.handle))
+    }
+}
+
+entry! {
+    fn MPI_Comm_free(comm: InOut<Comm>) on comm {
+        let object = decode::comm(comm.read()?)?;
+        if object.handle == communicator::WORLD || object.handle == communicator::SELF {
+            return fail!(Class::Comm, "comm is {}, which cannot be freed", object.name());
+        }
+        constructors::free(object);
+        comm.set(Comm(communicator::NULL))
+    }
+}
 
 stub! {
     fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm;
@@ -12,11 +35,7 @@ stub! {
 
     fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm;
 
-    fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm;
-
     fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm;
-
-    fn MPI_Comm_free(comm: InOut<Comm>) on comm;
 
     fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm;
 

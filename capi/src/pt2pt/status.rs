@@ -3,7 +3,6 @@
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::pt2pt::complete::UNDEFINED;
 
 entry! {
     fn MPI_Status_get_source(status: In<Status>, source: Out<Rank>) {
