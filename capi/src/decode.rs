@@ -40,7 +40,10 @@ pub fn comm(handle: Comm) -> Result<&'static CommObject> {
 #[cold]
 fn no_comm<T>(handle: Comm) -> Result<T> {
     if handle.0 == comm::NULL {
-        fail!(Class::Comm, "comm is MPI_COMM_NULL; a communicator is needed")
+        fail!(
+            Class::Comm,
+            "comm is MPI_COMM_NULL; a communicator is needed"
+        )
     } else {
         fail!(
             Class::Comm,
@@ -94,7 +97,10 @@ pub fn named_datatype(name: &'static str, handle: Datatype) -> Result<&'static D
 #[cold]
 fn no_datatype<T>(name: &'static str, handle: Datatype) -> Result<T> {
     if handle.0 == datatype::NULL {
-        fail!(Class::Type, "{name} is MPI_DATATYPE_NULL; a datatype is needed")
+        fail!(
+            Class::Type,
+            "{name} is MPI_DATATYPE_NULL; a datatype is needed"
+        )
     } else {
         fail!(
             Class::Type,
@@ -109,7 +115,11 @@ pub fn count(name: &'static str, count: Count) -> Result<u64> {
     if count.0 >= 0 {
         return Ok(count.0 as u64);
     }
-    fail!(Class::Count, "{name} is {}; it must not be negative", count.0)
+    fail!(
+        Class::Count,
+        "{name} is {}; it must not be negative",
+        count.0
+    )
 }
 
 /// The length of an array of the caller's.
@@ -118,7 +128,11 @@ pub fn length(name: &'static str, length: Int) -> Result<usize> {
     if length.0 >= 0 {
         return Ok(length.0 as usize);
     }
-    fail!(Class::Arg, "{name} is {}; it must not be negative", length.0)
+    fail!(
+        Class::Arg,
+        "{name} is {}; it must not be negative",
+        length.0
+    )
 }
 
 #[inline(always)]
@@ -158,9 +172,15 @@ fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> 
 #[cold]
 fn no_buffer<T>(name: &'static str, address: *mut c_void, number: u64) -> Result<T> {
     if address.is_null() {
-        fail!(Class::Buffer, "{name} is NULL, but {number} elements are meant")
+        fail!(
+            Class::Buffer,
+            "{name} is NULL, but {number} elements are meant"
+        )
     } else {
-        fail!(Class::Buffer, "{name} is MPI_IN_PLACE, which is not allowed here")
+        fail!(
+            Class::Buffer,
+            "{name} is MPI_IN_PLACE, which is not allowed here"
+        )
     }
 }
 
@@ -236,7 +256,10 @@ pub fn named_tag(name: &'static str, tag: Tag) -> Result<c_int> {
 
 #[cold]
 fn no_tag<T>(name: &'static str, tag: c_int, others: &str) -> Result<T> {
-    fail!(Class::Tag, "{name} is {tag}; allowed is 0 to {TAG_UB}{others}")
+    fail!(
+        Class::Tag,
+        "{name} is {tag}; allowed is 0 to {TAG_UB}{others}"
+    )
 }
 
 /// A text of the caller's. Bytes that are no UTF-8 are replaced.
@@ -246,7 +269,9 @@ pub fn text(name: &'static str, text: Text) -> Result<String> {
     }
     // SAFETY: the caller of the C function passes a zero-terminated string that lives as long as
     // the call.
-    Ok(unsafe { CStr::from_ptr(text.0) }.to_string_lossy().into_owned())
+    Ok(unsafe { CStr::from_ptr(text.0) }
+        .to_string_lossy()
+        .into_owned())
 }
 
 /// Cuts a text so that it fits into `capacity` bytes with a zero, between two characters.

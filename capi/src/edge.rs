@@ -6,6 +6,7 @@ use crate::decode;
 use crate::param::{Comm, Describe, File, Session, Win};
 use crate::place::InOut;
 use oxmpi::comm;
+use oxmpi::errhandler::{self, Action, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::process::{self, State};
 use std::ffi::c_int;
@@ -96,37 +97,42 @@ pub fn raise(
     if function.starts_with("MPI_T_") {
         return error.context(function).code();
     }
-    let completed_on = error.communicator();
-    let error = error.context(call(function, arguments));
+    let call = call(function, arguments);
     if process::state() != State::Running {
-        fatal(&error, "");
+        end_job(&call, None, &error);
     }
-    let origin = match (origin, completed_on) {
+    let origin = match (origin, error.communicator()) {
         (Origin::None, handle) if handle != 0 => Origin::Comm(Comm(handle)),
         _ => origin,
     };
-    let object = match origin {
+    let comm = match origin {
         Origin::Comm(handle) => comm::get(handle.0),
         _ => None,
     };
-    let handler = match object {
-        Some(object) => object.errhandler(),
+    let handler = match comm {
+        Some(comm) => comm.errhandler(),
         None => handler_of_the_process(),
     };
-    match handler {
-        ERRORS_RETURN => error.code(),
-        _ => fatal(&error, &object.map_or(String::new(), comm::Comm::name)),
+    match errhandler::action(handler) {
+        Action::Return => error.context(function).code(),
+        Action::Call(handler) => {
+            let object = comm.map_or(comm::SELF, |comm| comm.handle);
+            let code = error.context(function).code();
+            handler.callback.call(object as usize, code);
+            code
+        }
+        Action::EndJob | Action::EndGroup => {
+            let name = comm.map(comm::Comm::name);
+            end_job(&call, name.as_deref(), &error)
+        }
     }
 }
 
-const ERRORS_ARE_FATAL: c_int = crate::constants::MPI_ERRORS_ARE_FATAL;
-const ERRORS_RETURN: c_int = crate::constants::MPI_ERRORS_RETURN;
-
-/// For errors of no object.
+/// The handler for errors of no object.
 fn handler_of_the_process() -> c_int {
-    let of = |handle| comm::get(handle).map_or(ERRORS_ARE_FATAL, |comm| comm.errhandler());
+    let of = |handle| comm::get(handle).map_or(errhandler::ERRORS_ARE_FATAL, |c| c.errhandler());
     match of(comm::SELF) {
-        ERRORS_ARE_FATAL => of(comm::WORLD),
+        errhandler::ERRORS_ARE_FATAL => of(comm::WORLD),
         other => other,
     }
 }
@@ -148,28 +154,31 @@ fn call(function: &str, arguments: &[(&'static str, &dyn Describe)]) -> String {
 }
 
 /// Says what went wrong, and ends the job.
-fn fatal(error: &Error, communicator: &str) -> ! {
-    let on = match communicator {
-        "" => String::new(),
-        name => format!(" on {name}"),
+fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
+    let failure = Failure {
+        rank: process::job().map(|job| job.rank as c_int),
+        host: &host(),
+        pid: std::process::id(),
+        call,
+        object,
+        error,
     };
-    eprintln!("oxmpi: {}{on}: {error} [{}]", whoami(), error.class().name());
+    eprint!("{}", errhandler::message(&failure));
     process::abort(error.class().value())
 }
 
 /// MPI_Abort.
 pub fn abort(comm: Comm, code: c_int) -> ! {
     let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::name);
-    eprintln!("oxmpi: {} called MPI_Abort({name}, {code})", whoami());
+    let rank = process::job().map_or(0, |job| job.rank);
+    eprintln!(
+        "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})",
+        host()
+    );
     process::abort(code)
 }
 
-/// `rank 3 on host`
-fn whoami() -> String {
+fn host() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    match process::job() {
-        Some(job) => format!("rank {} on {host}", job.rank),
-        None => format!("process {} on {host}", std::process::id()),
-    }
+    host.trim().to_owned()
 }
