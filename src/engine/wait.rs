@@ -136,7 +136,7 @@ fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> Option<R> {
         let limit = (blocked || !sure).then_some(NAP);
         doorbell::sleep(bell, ticket, limit);
     }
-    doorbell::leave(bell);
+    bell.leave();
     result
 }
 

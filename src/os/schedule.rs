@@ -1,6 +1,6 @@
 //! Handing over the processor: yield, futex, membarrier, and how many cores there are to share.
 
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::AtomicU32;
 use std::time::Duration;
 
 /// Lets another runnable thread have this core.
@@ -101,15 +101,10 @@ fn quota_of(line: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// Bumps the word and wakes its sleepers.
-pub fn ring(word: &AtomicU32) {
-    word.fetch_add(1, Ordering::Release);
-    futex_wake(word);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sync::Ordering;
 
     #[test]
     fn quotas_are_read() {
@@ -127,7 +122,8 @@ mod tests {
                 futex_wait(&WORD, 0, None);
             }
         });
-        ring(&WORD);
+        WORD.store(1, Ordering::Release);
+        futex_wake(&WORD);
         sleeper.join().unwrap();
         assert!(affinity().iter().any(|word| *word != 0));
     }

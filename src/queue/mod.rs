@@ -1,4 +1,5 @@
-//! Lock-free queues that live in memory shared between processes.
+//! Lock-free queues and bells that live in memory shared between processes.
 #![allow(unsafe_code)]
 
+pub mod doorbell;
 pub mod ring;

@@ -5,7 +5,7 @@
 //! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
 //! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
 
-use crate::sync::{AtomicU32, Ordering, UnsafeCell};
+use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
 
 /// Bytes of a slot: one cache line, so that a short message costs one transfer.
 pub const SLOT_BYTES: usize = 64;
@@ -68,6 +68,25 @@ const _: () = assert!(size_of::<Control>() == 128);
 pub struct Ring<'m> {
     control: &'m Control,
     slots: &'m [Slot],
+}
+
+/// Fresh memory for a ring of so many slots.
+#[cfg(any(test, loom))]
+pub fn fresh(slots: usize) -> (Box<Control>, Vec<Slot>) {
+    let control = Control {
+        tail: AtomicU32::new(0),
+        _apart: [0; 60],
+        head: AtomicU32::new(0),
+        starving: AtomicU32::new(0),
+        _rest: [0; 56],
+    };
+    let slots = (0..slots)
+        .map(|_| Slot {
+            stamp: AtomicU32::new(0),
+            body: UnsafeCell::new([0; BODY_BYTES]),
+        })
+        .collect();
+    (Box::new(control), slots)
 }
 
 /// How many slots a record with this payload takes.
@@ -231,7 +250,9 @@ impl<'m> Producer<'m> {
 
     /// Says that this producer found the ring full and may sleep: the consumer will tell when it has made room.
     pub fn starve(&self) {
-        self.ring.control.starving.store(1, Ordering::SeqCst);
+        self.ring.control.starving.store(1, Ordering::Relaxed);
+        // With the fence in `Consumer::publish`: a look at `head` after this sees the room, or the consumer sees us.
+        fence(Ordering::SeqCst);
     }
 
     /// Asks for the line that the next record will be written to, while there is something else to do.
@@ -322,33 +343,19 @@ impl<'m> Consumer<'m> {
     #[cold]
     fn publish(&mut self) -> bool {
         self.published = self.head;
-        // SeqCst: pairs with `Producer::starve`, so that one of the two sees the other.
-        self.ring.control.head.store(self.head, Ordering::SeqCst);
-        self.ring.control.starving.load(Ordering::SeqCst) != 0
-            && self.ring.control.starving.swap(0, Ordering::SeqCst) != 0
+        let control = self.ring.control;
+        // Release: pairs with the Acquire in `Producer::claim`.
+        control.head.store(self.head, Ordering::Release);
+        // Pairs with the fence in `Producer::starve`: one of the two sees the other.
+        fence(Ordering::SeqCst);
+        control.starving.load(Ordering::Relaxed) != 0
+            && control.starving.swap(0, Ordering::Relaxed) != 0
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-
-    fn memory(slots: usize) -> (Box<Control>, Vec<Slot>) {
-        let control = Control {
-            tail: AtomicU32::new(0),
-            _apart: [0; 60],
-            head: AtomicU32::new(0),
-            starving: AtomicU32::new(0),
-            _rest: [0; 56],
-        };
-        let slots = (0..slots)
-            .map(|_| Slot {
-                stamp: AtomicU32::new(0),
-                body: UnsafeCell::new([0; BODY_BYTES]),
-            })
-            .collect();
-        (Box::new(control), slots)
-    }
 
     fn header(length: usize, tag: i32) -> Header {
         Header {
@@ -388,7 +395,7 @@ mod tests {
     #[test]
     fn records_of_every_length_come_back_over_many_laps() {
         for exclusive in [false, true] {
-            let (control, slots) = memory(16);
+            let (control, slots) = fresh(16);
             let ring = Ring::new(&control, &slots);
             let (mut producer, mut consumer) = (ring.producer(exclusive), ring.consumer());
             for tag in 0..400 {
@@ -403,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_full_ring_refuses_and_recovers() {
-        let (control, slots) = memory(8);
+        let (control, slots) = fresh(8);
         let ring = Ring::new(&control, &slots);
         let (mut producer, mut consumer) = (ring.producer(true), ring.consumer());
         for tag in 0..8 {
@@ -423,7 +430,7 @@ mod tests {
     #[test]
     fn many_producers_lose_nothing() {
         const EACH: i32 = if cfg!(miri) { 40 } else { 20_000 };
-        let (control, slots) = memory(64);
+        let (control, slots) = fresh(64);
         let ring = Ring::new(&control, &slots);
         std::thread::scope(|scope| {
             for sender in 0..3 {

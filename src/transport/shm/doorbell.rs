@@ -1,10 +1,11 @@
-//! Sleeping and waking. The sleeper announces itself, makes every core see it, looks once more, and sleeps; so a waker
-//! needs no fence of its own: it stores the message and looks whether somebody sleeps.
+//! Sleeping and waking between processes: the protocol of [`crate::queue::doorbell`] with futex and membarrier.
 //!
-//! Invariant: between `announce` and `leave`, a message committed after the last look finds `sleepers` not zero.
+//! The sleeper makes every core see its announcement, so a waker needs no fence of its own: it stores the message and
+//! looks whether somebody sleeps.
 
-use super::layout::{Doorbell, Segment};
+use super::layout::Segment;
 use crate::os::schedule;
+use crate::queue::doorbell::Doorbell;
 use crate::sync::{Ordering, compiler_fence, fence};
 use std::time::Duration;
 
@@ -27,27 +28,28 @@ pub fn wake(bell: &Doorbell, fences: bool) {
         // The sleeper's membarrier is the other half.
         compiler_fence(Ordering::SeqCst);
     }
-    if bell.sleepers.load(Ordering::Relaxed) != 0 {
-        schedule::ring(&bell.word);
+    if bell.somebody_sleeps() {
+        ring(bell);
     }
+}
+
+/// Wakes the owner of `bell` whatever it does.
+#[cold]
+pub fn ring(bell: &Doorbell) {
+    bell.bump();
+    schedule::futex_wake(&bell.word);
 }
 
 /// Announces a sleeper; returns what [`sleep`] wants.
 pub fn announce(bell: &Doorbell) -> u32 {
-    let ticket = bell.word.load(Ordering::Acquire);
-    bell.sleepers.fetch_add(1, Ordering::SeqCst);
-    if !schedule::barrier_on_all() {
-        fence(Ordering::SeqCst);
-    }
-    ticket
+    bell.announce(|| {
+        if !schedule::barrier_on_all() {
+            fence(Ordering::SeqCst);
+        }
+    })
 }
 
 /// Sleeps until the bell was rung after `announce`, or `limit` is over.
 pub fn sleep(bell: &Doorbell, ticket: u32, limit: Option<Duration>) {
     schedule::futex_wait(&bell.word, ticket, limit);
-}
-
-/// The end of what `announce` began.
-pub fn leave(bell: &Doorbell) {
-    bell.sleepers.fetch_sub(1, Ordering::Relaxed);
 }

@@ -5,9 +5,10 @@
 
 use super::cells::{self, CellName, Pool};
 use super::doorbell;
-use super::layout::{Doorbell, RankPage, Segment};
+use super::layout::{RankPage, Segment};
 use crate::os::memory::Mapping;
 use crate::os::schedule;
+use crate::queue::doorbell::Doorbell;
 use crate::queue::ring::{Consumer, Header, Producer};
 use crate::sync::Ordering;
 use std::io::Result;
@@ -292,6 +293,6 @@ impl Endpoint {
 
     /// Rings a rank's bell whatever it does.
     pub fn ring(&self, rank: usize) {
-        schedule::ring(&self.out[rank].bell.word);
+        doorbell::ring(self.out[rank].bell);
     }
 }

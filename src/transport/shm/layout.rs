@@ -4,6 +4,7 @@
 
 use super::status::Page;
 use crate::os::memory::{self, Mapping};
+use crate::queue::doorbell::Doorbell;
 use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::io::{Error, ErrorKind, Result};
@@ -36,13 +37,6 @@ pub struct SegmentHeader {
 }
 
 const _: () = assert!(size_of::<SegmentHeader>() <= PAGE);
-
-/// A sleeping place: `word` is the futex, `sleepers` says that somebody is (or is about to be) asleep on it.
-#[repr(C, align(64))]
-pub struct Doorbell {
-    pub word: AtomicU32,
-    pub sleepers: AtomicU32,
-}
 
 /// One page a rank.
 #[repr(C)]

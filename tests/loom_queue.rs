@@ -1,0 +1,137 @@
+//! Every interleaving of the ring and the doorbell, within loom's bounds: `make check-loom`.
+#![cfg(loom)]
+
+use loom::sync::atomic::{AtomicU32, Ordering, fence};
+use loom::thread;
+use oxmpi::queue::doorbell::Doorbell;
+use oxmpi::queue::ring::{Header, Producer, Ring, fresh};
+use std::sync::Arc;
+
+fn ring(slots: usize) -> Ring<'static> {
+    let (control, slots) = fresh(slots);
+    Ring::new(Box::leak(control), slots.leak())
+}
+
+fn push(producer: &mut Producer<'_>, tag: i32, length: u16) -> bool {
+    let header = Header {
+        tag,
+        length,
+        ..Header::default()
+    };
+    producer.push(&header, |_, piece| piece.fill(tag as u8))
+}
+
+#[test]
+fn one_producer_and_the_consumer() {
+    loom::model(|| {
+        let ring = ring(4);
+        let sender = thread::spawn(move || {
+            let mut producer = ring.producer(true);
+            for tag in 1..=3 {
+                // The second record has a continuation slot.
+                while !push(&mut producer, tag, if tag == 2 { 41 } else { 8 }) {
+                    thread::yield_now();
+                }
+            }
+        });
+        let mut consumer = ring.consumer();
+        for tag in 1..=3 {
+            let header = loop {
+                match consumer.peek() {
+                    Some(header) => break header,
+                    None => thread::yield_now(),
+                }
+            };
+            assert_eq!(header.tag, tag);
+            consumer.payload(header.length as usize, |_, piece| {
+                assert!(piece.iter().all(|byte| i32::from(*byte) == tag));
+            });
+            consumer.advance(header.length as usize);
+        }
+        sender.join().unwrap();
+    });
+}
+
+#[test]
+fn two_producers_share_a_ring() {
+    loom::model(|| {
+        let ring = ring(4);
+        let senders: Vec<_> = [10, 20]
+            .map(|tag| thread::spawn(move || assert!(push(&mut ring.producer(false), tag, 8))))
+            .into();
+        let mut consumer = ring.consumer();
+        let mut sum = 0;
+        for _ in 0..2 {
+            let header = loop {
+                match consumer.peek() {
+                    Some(header) => break header,
+                    None => thread::yield_now(),
+                }
+            };
+            consumer.payload(8, |_, piece| assert_eq!(i32::from(piece[0]), header.tag));
+            consumer.advance(8);
+            sum += header.tag;
+        }
+        assert_eq!(sum, 30);
+        for sender in senders {
+            sender.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_sleeper_never_misses_the_bell() {
+    loom::model(|| {
+        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0)));
+        let other = shared.clone();
+        let waker = thread::spawn(move || {
+            other.1.store(1, Ordering::Release);
+            // The sleeper's membarrier acts as a fence on this core too.
+            fence(Ordering::SeqCst);
+            if other.0.somebody_sleeps() {
+                other.0.bump();
+            }
+        });
+        let (bell, message) = (&shared.0, &shared.1);
+        let ticket = bell.announce(|| fence(Ordering::SeqCst));
+        if message.load(Ordering::Acquire) == 0 {
+            // The futex: sleeps while the word is the ticket. Nobody would ever wake a sleeper that was missed.
+            while bell.word.load(Ordering::Acquire) == ticket {
+                thread::yield_now();
+            }
+        }
+        bell.leave();
+        assert_eq!(message.load(Ordering::Acquire), 1);
+        waker.join().unwrap();
+    });
+}
+
+#[test]
+fn who_starves_is_told_of_room() {
+    loom::model(|| {
+        let ring = ring(4);
+        let woken = Arc::new(AtomicU32::new(0));
+        let told = woken.clone();
+        let mut producer = ring.producer(true);
+        for tag in 0..4 {
+            assert!(push(&mut producer, tag, 8));
+        }
+        let reader = thread::spawn(move || {
+            let mut consumer = ring.consumer();
+            assert!(consumer.peek().is_some());
+            if consumer.advance(8) {
+                told.store(1, Ordering::Release);
+            }
+        });
+        if !push(&mut producer, 4, 8) {
+            producer.starve();
+            if !push(&mut producer, 4, 8) {
+                while woken.load(Ordering::Acquire) == 0 {
+                    thread::yield_now();
+                }
+                assert!(push(&mut producer, 4, 8));
+            }
+        }
+        reader.join().unwrap();
+    });
+}
