@@ -232,6 +232,7 @@ plain! {
     Win = MPI_Win, handle;
     Stream = MPIX_Stream, handle;
     GrequestClass = MPIX_Grequest_class, handle;
+    AsyncThing = MPIX_Async_thing, pointer;
 
     /// A number that means nothing special.
     Int = c_int, integer;

@@ -1,0 +1,62 @@
+//! Data that programs, and the Fortran libraries of a distribution, refer to by name.
+//!
+//! Invariant: sizes are those of MPICH's, because programs that are not position-independent copy
+//! these objects into themselves; and everything here is reached through its exported name, because
+//! then the copy is the one that counts.
+
+use crate::types::MPI_Status;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicI32, AtomicPtr};
+
+/// Memory that is only there to have an address. Never read or written.
+#[repr(transparent)]
+pub struct Place<T>(#[allow(dead_code)] T);
+
+// SAFETY: nobody reads or writes it, only its address is used.
+unsafe impl<T> Sync for Place<T> {}
+
+/// A pointer that is set once, here.
+#[repr(transparent)]
+pub struct Constant<T>(pub *const T);
+
+// SAFETY: it is never changed, and what it points to is only compared by address.
+unsafe impl<T> Sync for Constant<T> {}
+
+#[unsafe(export_name = "MPIR_C_MPI_UNWEIGHTED")]
+static UNWEIGHTED_PLACE: Place<u64> = Place(0);
+#[unsafe(export_name = "MPIR_C_MPI_WEIGHTS_EMPTY")]
+static WEIGHTS_EMPTY_PLACE: Place<u64> = Place(0);
+static ALL_HANDLES_PLACE: Place<u64> = Place(0);
+
+/// Given instead of an array of weights.
+#[unsafe(export_name = "MPI_UNWEIGHTED")]
+pub static UNWEIGHTED: Constant<Place<u64>> = Constant(&raw const UNWEIGHTED_PLACE);
+#[unsafe(export_name = "MPI_WEIGHTS_EMPTY")]
+pub static WEIGHTS_EMPTY: Constant<Place<u64>> = Constant(&raw const WEIGHTS_EMPTY_PLACE);
+#[unsafe(export_name = "MPI_T_PVAR_ALL_HANDLES")]
+pub static PVAR_ALL_HANDLES: Constant<Place<u64>> = Constant(&raw const ALL_HANDLES_PLACE);
+
+/// Set by the Fortran library to the addresses that stand for MPI_STATUS_IGNORE there.
+#[unsafe(export_name = "MPI_F_STATUS_IGNORE")]
+pub static F_STATUS_IGNORE: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut());
+#[unsafe(export_name = "MPI_F_STATUSES_IGNORE")]
+pub static F_STATUSES_IGNORE: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut());
+
+#[unsafe(export_name = "MPIR_F08_MPI_STATUS_IGNORE_OBJ")]
+static F08_STATUS_IGNORE_PLACE: Place<MPI_Status> = Place(MPI_Status::new(0, 0, 0));
+#[unsafe(export_name = "MPIR_F08_MPI_STATUSES_IGNORE_OBJ")]
+static F08_STATUSES_IGNORE_PLACE: Place<MPI_Status> = Place(MPI_Status::new(0, 0, 0));
+
+#[unsafe(export_name = "MPI_F08_STATUS_IGNORE")]
+pub static F08_STATUS_IGNORE: Constant<Place<MPI_Status>> =
+    Constant(&raw const F08_STATUS_IGNORE_PLACE);
+#[unsafe(export_name = "MPI_F08_STATUSES_IGNORE")]
+pub static F08_STATUSES_IGNORE: Constant<Place<MPI_Status>> =
+    Constant(&raw const F08_STATUSES_IGNORE_PLACE);
+
+#[unsafe(export_name = "MPIR_F08_MPI_BOTTOM")]
+static F08_BOTTOM: AtomicI32 = AtomicI32::new(0);
+#[unsafe(export_name = "MPIR_F08_MPI_IN_PLACE")]
+static F08_IN_PLACE: AtomicI32 = AtomicI32::new(0);
+
+const _: () = assert!(size_of::<Constant<u8>>() == 8 && size_of::<Place<MPI_Status>>() == 20);

@@ -1,0 +1,5 @@
+//! MPIX_: extensions that programs built for MPICH may call.
+
+mod failure;
+mod other;
+mod stream;

@@ -1,0 +1,150 @@
+//! Functions that are no part of MPI but that MPICH's header and the Fortran and C++ libraries of a
+//! distribution call.
+//!
+//! Invariant: prototypes are those of MPICH 4.0; none has a PMPI twin.
+
+use crate::edge::{self, Origin};
+use crate::param::Comm;
+use crate::types::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request, MPI_Win};
+use oxmpi::error::Result;
+use oxmpi::{attr, errhandler};
+use std::ffi::{c_char, c_int, c_void};
+
+/// MPI_DUP_FN, MPI_COMM_DUP_FN and their like: copies the value.
+///
+/// # Safety
+/// `value_out` and `flag` point to a pointer and an int, as MPI says of copy callbacks.
+#[unsafe(export_name = "MPIR_Dup_fn")]
+unsafe extern "C" fn dup_fn(
+    _object: c_int,
+    _keyval: c_int,
+    _extra_state: *mut c_void,
+    value_in: *mut c_void,
+    value_out: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the contract above.
+    unsafe {
+        value_out.cast::<*mut c_void>().write(value_in);
+        flag.write(1);
+    }
+    0
+}
+
+/// Makes an error code out of a class; the texts are those of MPICH's own functions.
+#[unsafe(export_name = "MPIR_Err_create_code")]
+extern "C" fn err_create_code(
+    last_code: c_int,
+    _fatal: c_int,
+    _function: *const c_char,
+    _line: c_int,
+    class: c_int,
+    _generic: *const c_char,
+    _specific: *const c_char,
+) -> c_int {
+    if class != 0 { class } else { last_code }
+}
+
+#[unsafe(export_name = "MPIR_Err_return_comm")]
+extern "C" fn err_return_comm(_comm: *mut c_void, _function: *const c_char, code: c_int) -> c_int {
+    code
+}
+
+#[unsafe(export_name = "MPIR_Err_return_win")]
+extern "C" fn err_return_win(_win: *mut c_void, _function: *const c_char, code: c_int) -> c_int {
+    code
+}
+
+/// From now on the callbacks of a key are called through these functions of another language.
+#[unsafe(export_name = "MPII_Keyval_set_proxy")]
+extern "C" fn keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
+    attr::set_proxy(keyval, copy, delete);
+}
+
+#[unsafe(export_name = "MPII_Errhandler_set_cxx")]
+extern "C" fn errhandler_set_cxx(handler: MPI_Errhandler, proxy: usize) {
+    errhandler::set_proxy(handler, proxy);
+}
+
+/// Operations of C++ programs; there are no operations of programs yet.
+#[unsafe(export_name = "MPII_Op_set_cxx")]
+extern "C" fn op_set_cxx(_op: MPI_Op, _proxy: usize) {}
+
+/// Says that the callbacks of a generalized request are Fortran's; there are no such requests yet.
+#[unsafe(export_name = "MPII_Grequest_set_lang_f77")]
+extern "C" fn grequest_set_lang_f77(_request: MPI_Request) {}
+
+fn code_of(result: Result<()>, function: &'static str, origin: Origin) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(error) => edge::raise(error, function, &[], origin),
+    }
+}
+
+// Attributes as seen by another language: `kind` is 0 for a pointer, 1 for an address-sized integer,
+// 3 for an int.
+
+#[unsafe(export_name = "MPII_Comm_set_attr")]
+extern "C" fn comm_set_attr(
+    comm: MPI_Comm,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _kind: c_int,
+) -> c_int {
+    let origin = Origin::Comm(Comm(comm));
+    code_of(edge::not_written(), "MPII_Comm_set_attr", origin)
+}
+
+#[unsafe(export_name = "MPII_Comm_get_attr")]
+extern "C" fn comm_get_attr(
+    comm: MPI_Comm,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    let origin = Origin::Comm(Comm(comm));
+    code_of(edge::not_written(), "MPII_Comm_get_attr", origin)
+}
+
+#[unsafe(export_name = "MPII_Type_set_attr")]
+extern "C" fn type_set_attr(
+    _datatype: MPI_Datatype,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _kind: c_int,
+) -> c_int {
+    code_of(edge::not_written(), "MPII_Type_set_attr", Origin::None)
+}
+
+#[unsafe(export_name = "MPII_Type_get_attr")]
+extern "C" fn type_get_attr(
+    _datatype: MPI_Datatype,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    code_of(edge::not_written(), "MPII_Type_get_attr", Origin::None)
+}
+
+#[unsafe(export_name = "MPII_Win_set_attr")]
+extern "C" fn win_set_attr(
+    _win: MPI_Win,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _kind: c_int,
+) -> c_int {
+    code_of(edge::not_written(), "MPII_Win_set_attr", Origin::None)
+}
+
+#[unsafe(export_name = "MPII_Win_get_attr")]
+extern "C" fn win_get_attr(
+    _win: MPI_Win,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _flag: *mut c_int,
+    _kind: c_int,
+) -> c_int {
+    code_of(edge::not_written(), "MPII_Win_get_attr", Origin::None)
+}
