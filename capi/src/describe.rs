@@ -2,7 +2,10 @@
 
 #![allow(dead_code)] // until the last function is written
 
+use crate::constants::*;
 use crate::types::{MPI_Status, MPIX_Iov};
+use oxmpi::comm::Comm;
+use oxmpi::datatype::Datatype;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::fmt::{Result, Write};
 
@@ -22,55 +25,61 @@ pub fn handle(value: c_int, text: &mut dyn Write) -> Result {
     write!(text, "{value:#010x}")
 }
 
+/// By its name, if it has one.
+fn named(value: c_int, name: Option<String>, text: &mut dyn Write) -> Result {
+    match name {
+        Some(name) if !name.is_empty() => text.write_str(&name),
+        _ => handle(value, text),
+    }
+}
+
 pub fn comm(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        0x0400_0000 => text.write_str("MPI_COMM_NULL"),
-        0x4400_0000 => text.write_str("MPI_COMM_WORLD"),
-        0x4400_0001 => text.write_str("MPI_COMM_SELF"),
-        _ => handle(value, text),
+        MPI_COMM_NULL => text.write_str("MPI_COMM_NULL"),
+        _ => named(value, oxmpi::comm::get(value).map(Comm::name), text),
     }
 }
 
 pub fn datatype(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        0x0c00_0000 => text.write_str("MPI_DATATYPE_NULL"),
-        _ => handle(value, text),
+        MPI_DATATYPE_NULL => text.write_str("MPI_DATATYPE_NULL"),
+        _ => named(value, oxmpi::datatype::get(value).map(Datatype::name), text),
     }
 }
 
 pub fn op(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        0x1800_0000 => text.write_str("MPI_OP_NULL"),
+        MPI_OP_NULL => text.write_str("MPI_OP_NULL"),
         _ => handle(value, text),
     }
 }
 
 pub fn rank(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        -1 => text.write_str("MPI_PROC_NULL"),
-        -2 => text.write_str("MPI_ANY_SOURCE"),
+        MPI_PROC_NULL => text.write_str("MPI_PROC_NULL"),
+        MPI_ANY_SOURCE => text.write_str("MPI_ANY_SOURCE"),
         _ => integer(value, text),
     }
 }
 
 pub fn root(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        -1 => text.write_str("MPI_PROC_NULL"),
-        -3 => text.write_str("MPI_ROOT"),
+        MPI_PROC_NULL => text.write_str("MPI_PROC_NULL"),
+        MPI_ROOT => text.write_str("MPI_ROOT"),
         _ => integer(value, text),
     }
 }
 
 pub fn tag(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        -1 => text.write_str("MPI_ANY_TAG"),
+        MPI_ANY_TAG => text.write_str("MPI_ANY_TAG"),
         _ => integer(value, text),
     }
 }
 
 pub fn keyval(value: c_int, text: &mut dyn Write) -> Result {
     match value {
-        0x2400_0000 => text.write_str("MPI_KEYVAL_INVALID"),
+        MPI_KEYVAL_INVALID => text.write_str("MPI_KEYVAL_INVALID"),
         _ => handle(value, text),
     }
 }
