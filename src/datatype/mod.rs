@@ -12,6 +12,7 @@ pub use pack::Buffer;
 pub use scalar::{Category, Scalar};
 pub use status::Status;
 
+use crate::attr::Attributes;
 use crate::handle::{ObjectType, null};
 use parking_lot::Mutex;
 
@@ -35,6 +36,7 @@ pub struct Datatype {
     pub scalars: &'static [Scalar],
     /// Where the data of one element lies; a single block from 0 with `extent` bytes has no holes.
     blocks: &'static [Block],
+    pub attributes: Attributes,
     given_name: &'static str,
     new_name: Mutex<Option<String>>,
 }
@@ -77,6 +79,11 @@ impl Datatype {
 #[inline]
 pub fn get(handle: i32) -> Option<&'static Datatype> {
     predefined::find(handle)
+}
+
+/// The handles of all predefined types.
+pub fn predefined_handles() -> impl Iterator<Item = i32> {
+    predefined::all().map(|datatype| datatype.handle)
 }
 
 #[cfg(test)]

@@ -188,6 +188,24 @@ impl Buffer {
     }
 }
 
+/// Packs `count` elements laid out in `memory` into `out`, which they must fill.
+pub fn pack(memory: &[u8], count: u64, datatype: &'static Datatype, out: &mut [u8]) {
+    assert!(memory.len() as u64 >= count * datatype.extent as u64);
+    // SAFETY: the memory holds `count` elements and is only read, and only here.
+    let buffer = unsafe { Buffer::new(memory.as_ptr().cast_mut(), count, datatype) };
+    assert_eq!(buffer.len(), out.len());
+    buffer.read(0, out);
+}
+
+/// Unpacks `count` packed elements to their layout in `memory`.
+pub fn unpack(packed: &[u8], memory: &mut [u8], count: u64, datatype: &'static Datatype) {
+    assert!(memory.len() as u64 >= count * datatype.extent as u64);
+    // SAFETY: the memory holds `count` elements and is borrowed for this call.
+    let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, datatype) };
+    assert_eq!(buffer.len(), packed.len());
+    buffer.write(0, packed);
+}
+
 /// Calls `copy(displacement in the user's memory, position in the packed piece, bytes)` for each run
 /// of the packed bytes `offset .. offset + length`.
 fn walk(

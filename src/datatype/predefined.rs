@@ -4,6 +4,7 @@
 //! table is read by the index and the whole handle is compared.
 
 use super::{Block, Category, Datatype, Scalar};
+use crate::attr::Attributes;
 use parking_lot::Mutex;
 
 const INDICES: usize = 0x80;
@@ -34,7 +35,6 @@ pub(super) fn find(handle: i32) -> Option<&'static Datatype> {
 }
 
 /// All predefined types.
-#[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static Datatype> {
     let all = BASIC.iter().chain(DIRECT.iter());
     all.filter(|datatype| datatype.handle != 0)
@@ -63,6 +63,7 @@ const fn datatype(
         category,
         scalars,
         blocks,
+        attributes: Attributes::new(),
         given_name: name,
         new_name: Mutex::new(None),
     }
@@ -143,7 +144,7 @@ const LIST: &[Row] = {
     use Category::*;
     use Scalar::*;
     &[
-        (0x4c00_0101, "MPI_CHAR", Character, &[]),
+        (0x4c00_0101, "MPI_CHAR", Integer, &[I8]),
         (0x4c00_0102, "MPI_UNSIGNED_CHAR", Integer, &[U8]),
         (0x4c00_0203, "MPI_SHORT", Integer, &[I16]),
         (0x4c00_0204, "MPI_UNSIGNED_SHORT", Integer, &[U16]),

@@ -77,9 +77,9 @@ fn is_predefined(handle: i32) -> bool {
 fn find(handle: i32) -> Result<Arc<Errhandler>> {
     match ERRHANDLERS.get(handle) {
         Some(errhandler) => Ok(errhandler),
-        None if handle == NULL => fail!(Class::Arg, "errhandler is MPI_ERRHANDLER_NULL"),
+        None if handle == NULL => fail!(Class::Errhandler, "errhandler is MPI_ERRHANDLER_NULL"),
         None => fail!(
-            Class::Arg,
+            Class::Errhandler,
             "errhandler is {handle:#x}, which is no error handler"
         ),
     }
@@ -93,7 +93,7 @@ pub fn check(handle: i32, target: Target) -> Result<()> {
     let made_for = find(handle)?.target;
     if made_for != target {
         return fail!(
-            Class::Arg,
+            Class::Errhandler,
             "errhandler is {handle:#x}, which was made for a {made_for:?}, not for a {target:?}"
         );
     }
@@ -170,7 +170,7 @@ mod tests {
         assert!(matches!(action(NULL), Action::EndJob));
         free(ERRORS_RETURN).unwrap();
         check(ERRORS_RETURN, Target::Win).unwrap();
-        assert_eq!(free(NULL).unwrap_err().class(), Class::Arg);
+        assert_eq!(free(NULL).unwrap_err().class(), Class::Errhandler);
     }
 
     #[test]
@@ -178,7 +178,10 @@ mod tests {
         let log = Arc::default();
         let handle = create(Target::Comm, Box::new(Logged(Arc::clone(&log)))).unwrap();
         check(handle, Target::Comm).unwrap();
-        assert_eq!(check(handle, Target::Win).unwrap_err().class(), Class::Arg);
+        assert_eq!(
+            check(handle, Target::Win).unwrap_err().class(),
+            Class::Errhandler
+        );
         retain(handle);
         free(handle).unwrap();
         match action(handle) {

@@ -1,0 +1,76 @@
+//! Which operation the standard defines on which types (MPI 5.0, section 6.9.2), with two allowances
+//! that MPICH makes and programs use: MPI_CHAR counts as an integer, and the logical operations take
+//! all integers.
+
+use super::Operation;
+use crate::datatype::{Category, Datatype};
+use crate::error::{Class, Result, fail};
+
+pub(super) fn check(operation: Operation, datatype: &Datatype) -> Result<()> {
+    use Category::*;
+    use Operation::*;
+    let category = datatype.category;
+    let defined = match operation {
+        Max | Min => matches!(category, Integer | FortranInteger | Address | Floating),
+        Sum | Prod => matches!(
+            category,
+            Integer | FortranInteger | Address | Floating | Complex
+        ),
+        LogicalAnd | LogicalOr | LogicalXor => {
+            matches!(category, Integer | FortranInteger | Address | Logical)
+        }
+        BitAnd | BitOr | BitXor => matches!(category, Integer | FortranInteger | Address | Byte),
+        MinLoc | MaxLoc => category == Pair,
+        Replace | NoOp => {
+            return fail!(
+                Class::Op,
+                "op is {}, which is for windows only",
+                operation.name()
+            );
+        }
+    };
+    if !defined {
+        return fail!(
+            Class::Op,
+            "op is {}, which is not defined for {}",
+            operation.name(),
+            datatype.name()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::get;
+
+    #[test]
+    fn what_is_defined() {
+        let (int, byte, double) = (0x4c00_0405, 0x4c00_010d, 0x4c00_080b);
+        let (complex, bool, two_int) = (0x4c00_1041, 0x4c00_013f, 0x4c00_0816);
+        let packed = 0x4c00_010f;
+        for (operation, datatype, defined) in [
+            (Operation::Sum, int, true),
+            (Operation::Sum, byte, false),
+            (Operation::Sum, complex, true),
+            (Operation::Max, complex, false),
+            (Operation::BitAnd, byte, true),
+            (Operation::BitAnd, double, false),
+            (Operation::LogicalAnd, bool, true),
+            (Operation::LogicalAnd, double, false),
+            (Operation::MaxLoc, two_int, true),
+            (Operation::MaxLoc, int, false),
+            (Operation::Sum, two_int, false),
+            (Operation::Sum, packed, false),
+            (Operation::Replace, int, false),
+        ] {
+            let result = check(operation, get(datatype).unwrap());
+            assert_eq!(result.is_ok(), defined, "{operation:?} {datatype:#x}");
+        }
+        let error = check(Operation::BitAnd, get(double).unwrap()).unwrap_err();
+        assert_eq!(error.class(), Class::Op);
+        assert!(error.text().contains("MPI_BAND"), "{error}");
+        assert!(error.text().contains("MPI_DOUBLE"), "{error}");
+    }
+}
