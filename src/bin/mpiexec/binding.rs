@@ -1,0 +1,164 @@
+//! Which processors each rank may use.
+//!
+//! Default: the usable processors are divided evenly among the ranks, neighbours together. So each rank keeps its
+//! caches, threads inside a rank (OpenMP, BLAS) find their share by the affinity mask, two jobs at once spread over the
+//! whole machine instead of both sitting on its first cores, and one rank a core results only when the job fills the
+//! machine. Nothing is bound when there are more ranks than processors, one rank, a CPU quota that is smaller than the
+//! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors.
+
+use super::topology::{Topology, number_list};
+
+/// The processors of each rank; `None`: not bound.
+pub type Binding = Option<Vec<Vec<usize>>>;
+
+/// What the default depends on besides the ranks.
+pub struct Situation {
+    /// How many processors' worth of time this container has; `None` without a limit.
+    pub quota: Option<f64>,
+    /// OMP_NUM_THREADS, if it is set.
+    pub threads: Option<usize>,
+}
+
+/// Gives each of `ranks` ranks its processors.
+///
+/// Errors: a wish that is not understood or cannot be fulfilled.
+pub fn bind(
+    wish: Option<&str>,
+    ranks: usize,
+    topology: &Topology,
+    situation: &Situation,
+) -> Result<Binding, String> {
+    let processors: Vec<usize> = topology.processors.iter().map(|it| it.number).collect();
+    let Some(wish) = wish else {
+        return Ok(default(ranks, &processors, situation));
+    };
+    // Open MPI's qualifiers come after a colon too: core:overload-allowed.
+    let (what, detail) = wish.split_once(':').unwrap_or((wish, ""));
+    let width = match detail.parse::<usize>() {
+        Ok(width) if width > 0 => width,
+        _ if detail.is_empty() || detail.contains("overload") || what == "user" => 1,
+        _ => return Err(format!("'{wish}': '{detail}' is not understood")),
+    };
+    let groups = match what {
+        "none" => return Ok(None),
+        "hwthread" | "hw-thread" | "pu" | "cpu" | "processor" => topology.groups(|it| it.number),
+        "core" | "rr" => topology.groups(|it| (it.node, it.socket, it.core)),
+        "socket" | "package" => topology.groups(|it| it.socket),
+        "numa" | "numanode" => topology.groups(|it| it.node),
+        "board" | "machine" | "node" => vec![processors.clone()],
+        "user" => {
+            let wanted = number_list(detail).filter(|list| !list.is_empty());
+            let wanted = wanted.ok_or_else(|| format!("'{wish}' names no processors"))?;
+            if let Some(other) = wanted.iter().find(|number| !processors.contains(number)) {
+                return Err(format!("'{wish}': processor {other} may not be used here"));
+            }
+            wanted.into_iter().map(|number| vec![number]).collect()
+        }
+        _ => {
+            return Err(format!(
+                "'{wish}' is not understood; known are none, hwthread, core, socket, numa, board and user:LIST"
+            ));
+        }
+    };
+    let single = matches!(
+        what,
+        "core" | "rr" | "hwthread" | "hw-thread" | "pu" | "cpu" | "processor"
+    );
+    if single && ranks * width > groups.len() {
+        // More than one rank a core: where they run is better left to the kernel. But a job that asks for cores and
+        // fits on the processors of those cores gets these.
+        let bound = what == "core" && width == 1 && ranks <= processors.len();
+        return Ok(bound.then(|| processors.into_iter().map(|number| vec![number]).collect()));
+    }
+    let sets: Vec<Vec<usize>> = groups.chunks(width).map(<[_]>::concat).collect();
+    Ok(Some(
+        (0..ranks)
+            .map(|rank| sets[rank % sets.len()].clone())
+            .collect(),
+    ))
+}
+
+fn default(ranks: usize, processors: &[usize], situation: &Situation) -> Binding {
+    let count = processors.len();
+    let share = count / ranks.max(1);
+    let limited = situation.quota.is_some_and(|quota| quota < count as f64);
+    let crowded = situation.threads.is_some_and(|threads| threads > share);
+    if ranks < 2 || share == 0 || limited || crowded {
+        return None;
+    }
+    Some(
+        (0..ranks)
+            .map(|rank| processors[rank * count / ranks..(rank + 1) * count / ranks].to_vec())
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::topology::Processor;
+    use super::*;
+
+    const FREE: Situation = Situation {
+        quota: None,
+        threads: None,
+    };
+
+    /// Two sockets of two cores with two threads each; thread 2 of core N is processor N + 4.
+    fn machine() -> Topology {
+        let mut processors: Vec<Processor> = (0..8)
+            .map(|number| Processor {
+                node: number as u32 % 4 / 2,
+                socket: number as u32 % 4 / 2,
+                core: number as u32 % 4,
+                number,
+            })
+            .collect();
+        processors.sort_unstable();
+        Topology { processors }
+    }
+
+    #[test]
+    fn the_default_is_an_even_share() {
+        let bind = |ranks| bind(None, ranks, &machine(), &FREE).unwrap();
+        assert_eq!(bind(1), None);
+        assert_eq!(bind(2).unwrap(), [vec![0, 4, 1, 5], vec![2, 6, 3, 7]]);
+        assert_eq!(bind(4).unwrap()[1], [1, 5]);
+        assert_eq!(bind(3).unwrap().concat().len(), 8);
+        assert_eq!(bind(8).unwrap()[1], [4]);
+        assert_eq!(bind(9), None);
+    }
+
+    #[test]
+    fn the_default_leaves_others_alone() {
+        let quota = Situation {
+            quota: Some(4.0),
+            threads: None,
+        };
+        assert_eq!(bind(None, 2, &machine(), &quota), Ok(None));
+        let threads = Situation {
+            quota: None,
+            threads: Some(5),
+        };
+        assert_eq!(bind(None, 2, &machine(), &threads), Ok(None));
+    }
+
+    #[test]
+    fn wishes_are_fulfilled_or_refused() {
+        let bind = |wish, ranks| bind(Some(wish), ranks, &machine(), &FREE);
+        assert_eq!(bind("core", 2).unwrap().unwrap(), [[0, 4], [1, 5]]);
+        assert_eq!(bind("core:2", 2).unwrap().unwrap()[1], [2, 6, 3, 7]);
+        assert_eq!(bind("core", 5).unwrap().unwrap()[1], [4]);
+        assert_eq!(bind("core", 9), Ok(None));
+        assert_eq!(bind("socket", 3).unwrap().unwrap()[2], [0, 4, 1, 5]);
+        assert_eq!(bind("numa", 2).unwrap().unwrap()[1], [2, 6, 3, 7]);
+        assert_eq!(bind("user:7,3", 3).unwrap().unwrap(), [[7], [3], [7]]);
+        assert_eq!(bind("none", 2), Ok(None));
+        assert_eq!(
+            bind("core:overload-allowed", 2).unwrap().unwrap()[0],
+            [0, 4]
+        );
+        for wish in ["nonsense", "user:", "user:99", "core:x"] {
+            assert!(bind(wish, 2).is_err(), "{wish}");
+        }
+    }
+}

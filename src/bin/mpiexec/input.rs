@@ -1,0 +1,213 @@
+//! Standard input for the ranks. One rank gets mpiexec's own descriptor: no copy, and nothing is read that the rank does
+//! not read (so mpiexec can stand in a loop of `while read`). A terminal, or several readers, get copies through pipes.
+//!
+//! Invariant: nothing is read ahead of the slowest reader.
+
+use super::request::StandardInput;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::termios::{isatty, tcgetpgrp};
+use std::os::fd::OwnedFd;
+
+const CHUNK: usize = 1 << 16;
+
+/// What a rank's standard input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    Inherit,
+    Pipe,
+    Null,
+}
+
+/// Decides for every rank.
+pub fn sources(wish: &StandardInput, ranks: usize, direct: bool) -> Vec<Source> {
+    let reads = |rank: usize| match wish {
+        StandardInput::All => true,
+        StandardInput::Ranks(list) => list.contains(&(rank as u32)),
+    };
+    let readers = (0..ranks).filter(|rank| reads(*rank)).count();
+    // A rank in a process group of its own would be stopped when it reads from the terminal.
+    let inherit = readers == 1 && (direct || !isatty(rustix::stdio::stdin()));
+    (0..ranks)
+        .map(|rank| match (reads(rank), inherit) {
+            (false, _) => Source::Null,
+            (true, true) => Source::Inherit,
+            (true, false) => Source::Pipe,
+        })
+        .collect()
+}
+
+struct Reader {
+    pipe: OwnedFd,
+    data: EventData,
+    /// How much of the chunk it has.
+    taken: usize,
+    waiting: bool,
+}
+
+/// Copies standard input to the readers.
+pub struct Input {
+    readers: Vec<Reader>,
+    chunk: Vec<u8>,
+    data: EventData,
+    /// Asked epoll to tell when there is something.
+    listening: bool,
+    /// A file: epoll does not know it, it is always ready.
+    always_ready: bool,
+    ended: bool,
+}
+
+impl Input {
+    pub fn new(data: EventData) -> Input {
+        Input {
+            readers: Vec::new(),
+            chunk: Vec::new(),
+            data,
+            listening: false,
+            always_ready: false,
+            ended: false,
+        }
+    }
+
+    /// Adds a reader by the non-blocking end of its pipe.
+    pub fn add(&mut self, pipe: OwnedFd, data: EventData) {
+        self.readers.push(Reader {
+            pipe,
+            data,
+            taken: 0,
+            waiting: false,
+        });
+    }
+
+    /// Does what can be done without waiting, and asks epoll for the rest.
+    pub fn advance(&mut self, epoll: &OwnedFd) {
+        loop {
+            self.hand_out(epoll);
+            let pending = self.readers.iter().any(|it| it.taken < self.chunk.len());
+            if self.readers.is_empty() || self.ended {
+                if !pending {
+                    // The readers see the end when their pipes are closed.
+                    self.readers.clear();
+                }
+                self.stop_listening(epoll);
+                return;
+            }
+            if pending || !self.may_read() {
+                self.stop_listening(epoll);
+                return;
+            }
+            if !self.always_ready {
+                self.listen(epoll);
+                return;
+            }
+            self.read();
+        }
+    }
+
+    /// Standard input is ready.
+    pub fn ready(&mut self, epoll: &OwnedFd) {
+        if self.listening && self.may_read() {
+            self.read();
+        }
+        self.advance(epoll);
+    }
+
+    /// A reader can take more.
+    pub fn reader_ready(&mut self, epoll: &OwnedFd) {
+        for reader in self.readers.iter_mut().filter(|it| it.waiting) {
+            let _ = epoll::delete(epoll, &reader.pipe);
+            reader.waiting = false;
+        }
+        self.advance(epoll);
+    }
+
+    /// A background job that reads from its terminal is stopped; so do not.
+    fn may_read(&self) -> bool {
+        let stdin = rustix::stdio::stdin();
+        match isatty(stdin) {
+            true => tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp()),
+            false => true,
+        }
+    }
+
+    fn read(&mut self) {
+        self.chunk.resize(CHUNK, 0);
+        let count = match rustix::io::read(rustix::stdio::stdin(), self.chunk.as_mut_slice()) {
+            Ok(count) => count,
+            Err(Errno::INTR | Errno::AGAIN) => {
+                self.chunk.clear();
+                return self.rewind();
+            }
+            Err(_) => 0,
+        };
+        self.ended = count == 0;
+        self.chunk.truncate(count);
+        self.rewind();
+    }
+
+    fn rewind(&mut self) {
+        for reader in &mut self.readers {
+            reader.taken = 0;
+        }
+    }
+
+    fn hand_out(&mut self, epoll: &OwnedFd) {
+        let chunk = &self.chunk;
+        self.readers.retain_mut(|reader| {
+            while reader.taken < chunk.len() && !reader.waiting {
+                match rustix::io::write(&reader.pipe, &chunk[reader.taken..]) {
+                    Ok(count) => reader.taken += count,
+                    Err(Errno::INTR) => {}
+                    Err(Errno::AGAIN) => {
+                        let added = epoll::add(epoll, &reader.pipe, reader.data, EventFlags::OUT);
+                        reader.waiting = added.is_ok();
+                    }
+                    // It has closed its input or is gone.
+                    Err(_) => return false,
+                }
+            }
+            true
+        });
+    }
+
+    fn listen(&mut self, epoll: &OwnedFd) {
+        if !self.listening {
+            match epoll::add(epoll, rustix::stdio::stdin(), self.data, EventFlags::IN) {
+                Ok(()) => self.listening = true,
+                Err(_) => self.always_ready = true,
+            }
+            if self.always_ready {
+                self.read();
+                self.advance(epoll);
+            }
+        }
+    }
+
+    fn stop_listening(&mut self, epoll: &OwnedFd) {
+        if self.listening {
+            let _ = epoll::delete(epoll, rustix::stdio::stdin());
+            self.listening = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_those_who_were_named_read() {
+        let two = sources(&StandardInput::Ranks(vec![1, 2]), 3, false);
+        assert_eq!(two, [Source::Null, Source::Pipe, Source::Pipe]);
+        let all = sources(&StandardInput::All, 2, false);
+        assert_eq!(all, [Source::Pipe, Source::Pipe]);
+        assert_eq!(
+            sources(&StandardInput::Ranks(vec![]), 1, true),
+            [Source::Null]
+        );
+        assert_eq!(
+            sources(&StandardInput::Ranks(vec![0]), 1, true),
+            [Source::Inherit]
+        );
+    }
+}

@@ -1,0 +1,449 @@
+//! The keeper: ancestor of all ranks. Starts them, forwards their input and output, serves PMI-1, and sees to it that the
+//! job ends as a whole. One thread, one loop. `verdict.rs` decides what an event means.
+//!
+//! Invariant: when `run` returns no process of the job is left.
+
+use super::descendants;
+use super::ending::{Cause, Ending};
+use super::input::Input;
+use super::output::{Kind, Output};
+use super::plan::{Plan, expand};
+use super::rank::{Life, Rank, Stage};
+use super::request::Label;
+use super::server::{Effect, Server};
+use super::start::Starter;
+use oxmpi::launch::wire::Lines;
+use oxmpi::os::memory::{self, Mapping};
+use oxmpi::transport::shm::layout::{self, Segment};
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use signal_hook::consts::signal::{
+    SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
+};
+use std::collections::HashMap;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What an event of epoll is about; its number is in the low half.
+const GUARD: u64 = 0;
+const SIGNALS: u64 = 1;
+const PMI: u64 = 2;
+const SOURCE: u64 = 3;
+const SINK: u64 = 4;
+const INPUT: u64 = 5;
+const READER: u64 = 6;
+
+fn tag(about: u64, number: usize) -> EventData {
+    EventData::new_u64(about << 32 | number as u64)
+}
+
+pub struct Keeper<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) segment: Segment<'a>,
+    pub(super) ranks: Vec<Rank>,
+    pub(super) server: Server,
+    pub(super) output: Output,
+    pub(super) ending: Option<Ending>,
+    /// The exit code of the first failure.
+    pub(super) code: Option<i32>,
+    pub(super) begin: Instant,
+    pub(super) timed_out: bool,
+    pub(super) checks: u32,
+    pub(super) warned: bool,
+    epoll: OwnedFd,
+    guard: UnixStream,
+    signals: UnixStream,
+    terminate: Arc<AtomicBool>,
+    report: Arc<AtomicBool>,
+    input: Input,
+    rank_of_pid: HashMap<i32, usize>,
+    /// Whether a process that is no rank may be left: one that a rank started and left behind.
+    childless: bool,
+}
+
+/// Runs the job; the exit code.
+pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    let _ = rustix::thread::set_name(c"oxmpi-keeper");
+    let prepared = prepare(plan);
+    let (fd, map) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            eprintln!("mpiexec: cannot make the shared memory segment: {error}");
+            return 1;
+        }
+    };
+    let keeper = Segment::open(&map, plan.ranks.len()).and_then(|it| Keeper::new(plan, it, guard));
+    match keeper {
+        Ok(mut keeper) => {
+            keeper.start(&fd);
+            keeper.watch();
+            keeper.finish()
+        }
+        Err(error) => {
+            eprintln!("mpiexec: {error}");
+            1
+        }
+    }
+}
+
+fn prepare(plan: &Plan) -> io::Result<(OwnedFd, Mapping)> {
+    let ranks = plan.ranks.len();
+    let fd = memory::create("oxmpi", layout::segment_bytes(ranks), false)?;
+    layout::initialise(fd.as_fd(), ranks)?;
+    let map = Mapping::of(fd.as_fd())?;
+    Ok((fd, map))
+}
+
+impl<'a> Keeper<'a> {
+    fn new(plan: &'a Plan, segment: Segment<'a>, guard: UnixStream) -> io::Result<Keeper<'a>> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let (signals, writer) = UnixStream::pair()?;
+        let flag = || Arc::new(AtomicBool::new(false));
+        let (terminate, report) = (flag(), flag());
+        // The terminal sends these to us too, but they count when the guard passes them on.
+        for ignored in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
+            signal_hook::flag::register(ignored, flag())?;
+        }
+        signal_hook::flag::register(SIGTERM, terminate.clone())?;
+        signal_hook::flag::register(SIGUSR1, report.clone())?;
+        for wakes in [SIGCHLD, SIGTERM, SIGUSR1] {
+            signal_hook::low_level::pipe::register(wakes, writer.try_clone()?)?;
+        }
+        for stream in [&signals, &guard] {
+            stream.set_nonblocking(true)?;
+        }
+        epoll::add(&epoll, &guard, tag(GUARD, 0), EventFlags::IN)?;
+        epoll::add(&epoll, &signals, tag(SIGNALS, 0), EventFlags::IN)?;
+        let appnums = plan.ranks.iter().map(|rank| rank.program).collect();
+        Ok(Keeper {
+            plan,
+            segment,
+            ranks: Vec::with_capacity(plan.ranks.len()),
+            server: Server::new(
+                appnums,
+                plan.request.universe_size.or(Some(plan.ranks.len() as u32)),
+            ),
+            output: Output::new([tag(SINK, 0), tag(SINK, 1)])?,
+            ending: None,
+            code: None,
+            begin: Instant::now(),
+            timed_out: false,
+            checks: 0,
+            warned: false,
+            epoll,
+            guard,
+            signals,
+            terminate,
+            report,
+            input: Input::new(tag(INPUT, 0)),
+            rank_of_pid: HashMap::new(),
+            childless: false,
+        })
+    }
+
+    fn start(&mut self, segment: &OwnedFd) {
+        let plan = self.plan;
+        let started = Starter::new(plan, segment).and_then(|starter| {
+            for rank in 0..plan.ranks.len() {
+                self.start_rank(&starter, rank)?;
+            }
+            starter.unbind();
+            Ok(())
+        });
+        if let Err((rank, error)) = started.map_err(|error| (self.ranks.len(), error)) {
+            self.say(&format!("cannot start rank {rank}: {error}"));
+            self.fail(1, Cause::AtOnce);
+        }
+        self.input.advance(&self.epoll);
+    }
+
+    fn start_rank(&mut self, starter: &Starter<'_>, number: usize) -> io::Result<()> {
+        let started = starter.start(number)?;
+        epoll::add(&self.epoll, &started.pmi, tag(PMI, number), EventFlags::IN)?;
+        let mut rank = Rank {
+            number,
+            pid: started.pid,
+            own_group: started.own_group,
+            pmi: Some(started.pmi),
+            lines: Lines::default(),
+            sources: Vec::new(),
+            life: Life::Running,
+            told: Stage::Outside,
+        };
+        for (kind, stream) in [(Kind::Output, started.output), (Kind::Error, started.error)] {
+            if let Some(fd) = stream {
+                let label = self.label(number, kind).into_bytes();
+                let data = tag(SOURCE, self.output.next_number());
+                rank.sources
+                    .push(self.output.add(&self.epoll, fd, kind, label, data)?);
+            }
+        }
+        if let Some(pipe) = started.input {
+            self.input.add(pipe, tag(READER, number));
+        }
+        self.rank_of_pid.insert(rank.pid, number);
+        self.ranks.push(rank);
+        Ok(())
+    }
+
+    fn label(&self, rank: usize, kind: Kind) -> String {
+        match &self.plan.request.label {
+            Label::None => String::new(),
+            Label::Rank => format!("[{rank}] "),
+            Label::Tag if kind == Kind::Output => format!("[1,{rank}]<stdout>: "),
+            Label::Tag => format!("[1,{rank}]<stderr>: "),
+            Label::Pattern(pattern) => {
+                expand(pattern, rank, self.plan.ranks.len(), &self.plan.host)
+            }
+        }
+    }
+
+    fn watch(&mut self) {
+        let mut events: Vec<Event> = Vec::with_capacity(256);
+        loop {
+            let now = Instant::now();
+            let due = self.due(now);
+            let output_due = self.output.flush(&self.epoll, now);
+            if self.is_over(now) {
+                return;
+            }
+            let due = [due, output_due].into_iter().flatten().min();
+            let timeout = due.map(|due| {
+                let rest = due.saturating_duration_since(now);
+                // Rounded up, or the last millisecond would be spent in a busy loop.
+                Timespec {
+                    tv_sec: rest.as_secs() as i64,
+                    tv_nsec: i64::from(rest.subsec_nanos()),
+                }
+            });
+            events.clear();
+            let spare = rustix::buffer::spare_capacity(&mut events);
+            match epoll::wait(&self.epoll, spare, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => {
+                    self.say(&format!("waiting for events failed: {error}"));
+                    self.fail(1, Cause::AtOnce);
+                }
+            }
+            for event in &events {
+                let data = event.data.u64();
+                self.handle(data >> 32, data as u32 as usize);
+            }
+        }
+    }
+
+    fn handle(&mut self, about: u64, number: usize) {
+        match about {
+            GUARD => self.hear_guard(),
+            SIGNALS => self.hear_signals(),
+            PMI => self.hear_rank(number),
+            SOURCE => self.output.read(&self.epoll, number, false),
+            SINK => {
+                let kind = if number == 0 {
+                    Kind::Output
+                } else {
+                    Kind::Error
+                };
+                self.output.ready(&self.epoll, kind);
+            }
+            INPUT => self.input.ready(&self.epoll),
+            READER => self.input.reader_ready(&self.epoll),
+            _ => {}
+        }
+    }
+
+    fn hear_guard(&mut self) {
+        let mut bytes = [0u8; 64];
+        match (&self.guard).read(&mut bytes) {
+            // The guard is dead: nobody wants this job any more.
+            Ok(0) => {
+                let _ = epoll::delete(&self.epoll, &self.guard);
+                self.fail(128 + 9, Cause::AtOnce);
+            }
+            Ok(count) => {
+                for signal in &bytes[..count] {
+                    self.told_signal(i32::from(*signal));
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn hear_signals(&mut self) {
+        let mut bytes = [0u8; 256];
+        while matches!((&self.signals).read(&mut bytes), Ok(count) if count > 0) {}
+        if self.terminate.swap(false, Ordering::Relaxed) {
+            self.told_signal(SIGTERM);
+        }
+        if self.report.swap(false, Ordering::Relaxed) {
+            self.told_signal(SIGUSR1);
+        }
+        self.reap();
+    }
+
+    /// Takes the dead off the kernel's list.
+    fn reap(&mut self) {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let Some(&number) = self.rank_of_pid.get(&pid.as_raw_nonzero().get()) else {
+                        continue;
+                    };
+                    let life = match (status.exit_status(), status.terminating_signal()) {
+                        (Some(code), _) => Life::Exited(code),
+                        (None, Some(signal)) => Life::Killed(signal),
+                        _ => continue,
+                    };
+                    self.rank_of_pid.remove(&pid.as_raw_nonzero().get());
+                    // What it said before it died comes first.
+                    self.hear_rank(number);
+                    for source in self.ranks[number].sources.clone() {
+                        self.output.read(&self.epoll, source, true);
+                    }
+                    self.ranks[number].life = life;
+                    self.ended(number);
+                }
+                Ok(None) => return,
+                Err(Errno::INTR) => {}
+                Err(_) => {
+                    self.childless = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads what a rank says over PMI-1.
+    fn hear_rank(&mut self, number: usize) {
+        let mut bytes = [0u8; 4096];
+        loop {
+            let rank = &mut self.ranks[number];
+            let Some(socket) = &rank.pmi else {
+                return;
+            };
+            match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
+                Ok((count, _)) if count > 0 => rank.lines.push(&bytes[..count]),
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return,
+                _ => rank.pmi = None,
+            }
+            if rank.lines.is_too_long() {
+                rank.pmi = None;
+            }
+            while let Some(line) = self.ranks[number].lines.next_line() {
+                for effect in self.server.line(number, &line) {
+                    self.apply(effect);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reply(rank, text) => {
+                if let Some(socket) = &self.ranks[rank].pmi {
+                    let line = format!("{text}\n");
+                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+                    // A rank that asks but does not read answers is beyond help.
+                    if send(socket, line.as_bytes(), flags) != Ok(line.len()) {
+                        self.ranks[rank].pmi = None;
+                    }
+                }
+            }
+            Effect::Joined(rank) => self.ranks[rank].told = Stage::Inside,
+            Effect::Finalized(rank) => self.ranks[rank].told = Stage::Finalized,
+            Effect::Abort(rank, code) => {
+                self.ranks[rank].told = Stage::Aborted(code);
+                self.aborted(rank, code);
+            }
+        }
+    }
+
+    /// Whether nothing is left to wait for.
+    fn is_over(&mut self, now: Instant) -> bool {
+        if self.ranks.iter().any(Rank::is_running) {
+            return match &self.ending {
+                Some(ending) if ending.is_hopeless(now) => {
+                    self.say("some processes of the job could not be ended");
+                    true
+                }
+                _ => false,
+            };
+        }
+        if self.childless {
+            return true;
+        }
+        // Are there processes that ranks have left behind?
+        self.reap();
+        if self.childless {
+            return true;
+        }
+        if self.ending.is_none() {
+            // A pipeline that a rank began may still be writing; others have no business here any more.
+            self.ending = Some(Ending::new(Cause::Leftovers, now));
+        }
+        self.ending
+            .as_ref()
+            .is_some_and(|ending| ending.is_hopeless(now))
+    }
+
+    /// Sends the signal that is due in an ending.
+    pub(super) fn signal_job(&mut self, signal: Signal) {
+        if signal == Signal::KILL || self.ranks.iter().all(|rank| !rank.is_running()) {
+            descendants::signal_all(signal);
+            self.reap();
+            return;
+        }
+        self.signal_ranks(signal);
+    }
+
+    /// Sends a signal to the ranks and, where they are leaders of groups, to what they started.
+    pub(super) fn signal_ranks(&self, signal: Signal) {
+        for rank in self.ranks.iter().filter(|rank| rank.is_running()) {
+            if let Some(pid) = Pid::from_raw(rank.pid) {
+                let _ = match rank.own_group {
+                    true => kill_process_group(pid, signal),
+                    false => kill_process(pid, signal),
+                };
+            }
+        }
+    }
+
+    /// A line of mpiexec's own on standard error.
+    pub(super) fn say(&mut self, text: &str) {
+        self.output.say(&format!("mpiexec: {text}\n"));
+    }
+
+    fn finish(mut self) -> i32 {
+        if self.plan.request.print_exit_codes {
+            let codes: Vec<String> = self
+                .ranks
+                .iter()
+                .map(|rank| match rank.life {
+                    Life::Running => "-".into(),
+                    Life::Exited(code) => code.to_string(),
+                    Life::Killed(signal) => (128 + signal).to_string(),
+                })
+                .collect();
+            self.output.print(&format!(
+                "Exit codes: [{}] {}\n",
+                self.plan.host,
+                codes.join(",")
+            ));
+        }
+        let limit = self
+            .ending
+            .is_some()
+            .then(|| Instant::now() + Duration::from_secs(1));
+        self.output.finish(&self.epoll, limit);
+        self.code.unwrap_or(0)
+    }
+}

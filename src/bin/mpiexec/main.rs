@@ -1,0 +1,133 @@
+//! mpiexec: starts the ranks of a job on this host, watches over them, and leaves nothing behind. It answers to mpirun
+//! and mpiexec.hydra too, and as mpichversion says who we are. See docs/launch.md.
+
+mod binding;
+mod descendants;
+mod ending;
+mod environment;
+mod foreign;
+mod guard;
+mod hosts;
+mod input;
+mod keeper;
+mod lines;
+mod options;
+mod output;
+mod plan;
+mod rank;
+mod request;
+mod server;
+mod sink;
+mod start;
+mod table;
+mod topology;
+mod verdict;
+mod version;
+mod words;
+
+use oxmpi::os::process::{Fork, fork};
+use plan::{Plan, Refusal};
+use request::{Answer, Request};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+fn main() {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let arguments: Vec<OsString> = arguments.collect();
+    if Path::new(&name)
+        .file_name()
+        .is_some_and(|name| name == "mpichversion")
+    {
+        let words = arguments
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned());
+        match version::mpichversion(&words.collect::<Vec<_>>()) {
+            Ok(text) => print(&text),
+            Err(text) => refuse("mpichversion", &text, 1),
+        }
+    }
+    match request::parse(&arguments) {
+        Ok(Answer::Help) => print(&version::help()),
+        Ok(Answer::Version) => print(&version::short()),
+        Ok(Answer::Info) => print(&version::info()),
+        Ok(Answer::Run(request)) => std::process::exit(run(*request)),
+        Err(text) => refuse("mpiexec", &text, 1),
+    }
+}
+
+fn print(text: &str) -> ! {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    std::process::exit(i32::from(written.is_err()))
+}
+
+fn refuse(name: &str, text: &str, code: i32) -> ! {
+    eprintln!("{name}: {text}");
+    std::process::exit(code)
+}
+
+fn run(mut request: Request) -> i32 {
+    if let Err(text) = environment::apply(&mut request, &|name| std::env::var(name).ok()) {
+        refuse("mpiexec", &text, 1);
+    }
+    let plan = match plan::make(request) {
+        Ok(plan) => plan,
+        Err(Refusal { text, code }) => refuse("mpiexec", &text, code),
+    };
+    if plan.ranks.len() > 1 {
+        for program in &plan.programs {
+            if let Some(complaint) = foreign::linked(&program.executable) {
+                refuse("mpiexec", &format!("{} {complaint}", program.shown), 1);
+            }
+        }
+    }
+    announce(&plan);
+    let (ours, theirs) = match UnixStream::pair() {
+        Ok(pair) => pair,
+        Err(error) => refuse("mpiexec", &format!("cannot make a socket pair: {error}"), 1),
+    };
+    match fork() {
+        Ok(Fork::Parent(keeper)) => {
+            drop(theirs);
+            guard::watch(keeper, ours)
+        }
+        Ok(Fork::Child) => {
+            drop(ours);
+            keeper::run(&plan, theirs)
+        }
+        Err(error) => refuse("mpiexec", &format!("cannot start the keeper: {error}"), 1),
+    }
+}
+
+/// Says what is asked for before the start.
+fn announce(plan: &Plan) {
+    let present = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let unknown = environment::unknown(present, &|_| false);
+    if !unknown.is_empty() {
+        eprintln!(
+            "mpiexec: unknown variables have no effect: {}",
+            unknown.join(", ")
+        );
+    }
+    let request = &plan.request;
+    if request.print_rank_map {
+        let ranks: Vec<String> = (0..plan.ranks.len()).map(|rank| rank.to_string()).collect();
+        println!("({}:{})", plan.host, ranks.join(","));
+    }
+    if request.verbose || request.report_bindings {
+        for (number, rank) in plan.ranks.iter().enumerate() {
+            let program = &plan.programs[rank.program];
+            let numbers: Vec<String> = rank.processors.iter().map(usize::to_string).collect();
+            let bound = match numbers.is_empty() {
+                true => "not bound".to_owned(),
+                false => format!("on processors {}", numbers.join(",")),
+            };
+            eprintln!(
+                "mpiexec: rank {number}: {} {bound}",
+                program.executable.display()
+            );
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Forwards what the ranks write to mpiexec's standard output and error.
+//!
+//! Invariant: memory is bounded: when nobody takes what mpiexec writes, nothing is read from the ranks.
+
+use super::lines::Merger;
+use super::sink::Sink;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+/// Reading stops when this much is to be written, bytes.
+const QUEUE_MAXIMUM: usize = 1 << 20;
+/// What is read at once, bytes.
+const CHUNK: usize = 1 << 16;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Output = 0,
+    Error = 1,
+}
+
+struct Source {
+    fd: OwnedFd,
+    data: EventData,
+    channel: usize,
+    merger: usize,
+    paused: bool,
+}
+
+struct Channel {
+    sink: Sink,
+    data: EventData,
+    merger: Merger,
+    /// How much of the merger's output is written.
+    written: usize,
+    /// Waiting for the sink to be ready.
+    blocked: bool,
+    /// Nobody reads any more.
+    broken: bool,
+}
+
+pub struct Output {
+    sources: Vec<Option<Source>>,
+    channels: Vec<Channel>,
+    /// Index of the channel for each `Kind`.
+    of_kind: [usize; 2],
+    chunk: Vec<u8>,
+}
+
+impl Output {
+    /// `events`: what epoll shall return when standard output and error become ready again.
+    pub fn new(events: [EventData; 2]) -> io::Result<Output> {
+        let sinks = [
+            Sink::of(rustix::stdio::stdout(), 1)?,
+            Sink::of(rustix::stdio::stderr(), 2)?,
+        ];
+        // One terminal, one order of lines.
+        let same = sinks[0].identity() == sinks[1].identity();
+        let channels = sinks.into_iter().zip(events).map(|(sink, data)| Channel {
+            sink,
+            data,
+            merger: Merger::new(),
+            written: 0,
+            blocked: false,
+            broken: false,
+        });
+        Ok(Output {
+            sources: Vec::new(),
+            channels: channels.collect(),
+            of_kind: [0, if same { 0 } else { 1 }],
+            chunk: vec![0; CHUNK],
+        })
+    }
+
+    /// Forwards from a non-blocking descriptor; `data` is what epoll shall return for it. The source's number.
+    pub fn add(
+        &mut self,
+        epoll: &OwnedFd,
+        fd: OwnedFd,
+        kind: Kind,
+        label: Vec<u8>,
+        data: EventData,
+    ) -> io::Result<usize> {
+        epoll::add(epoll, &fd, data, EventFlags::IN)?;
+        let channel = self.of_kind[kind as usize];
+        let merger = self.channels[channel].merger.add(label, Instant::now());
+        self.sources.push(Some(Source {
+            fd,
+            data,
+            channel,
+            merger,
+            paused: false,
+        }));
+        Ok(self.sources.len() - 1)
+    }
+
+    /// Reads what a source has, as far as it may. `all`: its writer is gone, take everything.
+    pub fn read(&mut self, epoll: &OwnedFd, number: usize, all: bool) {
+        let Some(source) = self.sources.get_mut(number).and_then(Option::as_mut) else {
+            return;
+        };
+        let channel = &mut self.channels[source.channel];
+        // Four chunks, then the others have a turn.
+        for turn in 0.. {
+            let queued = channel.merger.out.len() - channel.written;
+            if !all && (turn == 4 || source.paused) {
+                return;
+            }
+            if !all && (queued > QUEUE_MAXIMUM || channel.merger.is_full(source.merger)) {
+                let _ = epoll::delete(epoll, &source.fd);
+                source.paused = true;
+                return;
+            }
+            match rustix::io::read(&source.fd, self.chunk.as_mut_slice()) {
+                Ok(count) if count > 0 => {
+                    let data = &self.chunk[..count];
+                    channel.merger.accept(source.merger, data, Instant::now());
+                    if all && !channel.blocked && channel.merger.out.len() > CHUNK {
+                        channel.flush(epoll);
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                _ => {
+                    channel.merger.end(source.merger);
+                    self.sources[number] = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Writes what can be written, and reads again from those who had to wait. Returns when to come back.
+    pub fn flush(&mut self, epoll: &OwnedFd, now: Instant) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
+        for channel in &mut self.channels {
+            if let Some(due) = channel.merger.tick(now) {
+                next = Some(next.map_or(due, |next| next.min(due)));
+            }
+            channel.flush(epoll);
+        }
+        for source in self.sources.iter_mut().flatten().filter(|it| it.paused) {
+            let channel = &self.channels[source.channel];
+            let queued = channel.merger.out.len() - channel.written;
+            if queued < QUEUE_MAXIMUM / 4 && !channel.merger.is_full(source.merger) {
+                source.paused = epoll::add(epoll, &source.fd, source.data, EventFlags::IN).is_err();
+            }
+        }
+        next
+    }
+
+    /// A sink is ready again.
+    pub fn ready(&mut self, epoll: &OwnedFd, kind: Kind) {
+        let channel = &mut self.channels[self.of_kind[kind as usize]];
+        if channel.blocked {
+            let _ = epoll::delete(epoll, channel.sink.as_fd());
+            channel.blocked = false;
+        }
+    }
+
+    /// Says something of mpiexec's own on standard error.
+    pub fn say(&mut self, text: &str) {
+        let channel = self.of_kind[Kind::Error as usize];
+        self.channels[channel].merger.say(text, Instant::now());
+    }
+
+    /// The same on standard output.
+    pub fn print(&mut self, text: &str) {
+        self.channels[0].merger.say(text, Instant::now());
+    }
+
+    /// The number that the next source will have.
+    pub fn next_number(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether nobody reads standard output any more.
+    pub fn is_broken(&self) -> bool {
+        self.channels[0].broken
+    }
+
+    /// Writes the rest, waiting for slow readers until `limit`.
+    pub fn finish(&mut self, epoll: &OwnedFd, limit: Option<Instant>) {
+        for number in 0..self.sources.len() {
+            self.read(epoll, number, true);
+        }
+        for channel in &mut self.channels {
+            channel.merger.finish();
+            while !channel.flush(epoll) && limit.is_none_or(|limit| Instant::now() < limit) {
+                let pause = rustix::event::Timespec {
+                    tv_sec: 0,
+                    tv_nsec: 100_000_000,
+                };
+                let mut ready = [rustix::event::PollFd::new(
+                    &channel.sink,
+                    rustix::event::PollFlags::OUT,
+                )];
+                let _ = rustix::event::poll(&mut ready, Some(&pause));
+            }
+        }
+    }
+}
+
+impl Channel {
+    /// Whether everything is written.
+    fn flush(&mut self, epoll: &OwnedFd) -> bool {
+        while self.written < self.merger.out.len() {
+            if self.broken {
+                break;
+            }
+            match self.sink.write(&self.merger.out[self.written..]) {
+                Ok(0) => {
+                    if !self.blocked {
+                        let wish = EventFlags::OUT;
+                        self.blocked = epoll::add(epoll, &self.sink, self.data, wish).is_ok();
+                    }
+                    // What is written is not kept.
+                    self.merger.out.drain(..self.written);
+                    self.written = 0;
+                    return false;
+                }
+                Ok(count) => self.written += count,
+                Err(_) => self.broken = true,
+            }
+        }
+        self.merger.out.clear();
+        self.written = 0;
+        true
+    }
+}

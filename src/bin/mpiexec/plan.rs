@@ -1,0 +1,247 @@
+//! The request, resolved: each rank with its program, folder, variables, processors and output files.
+//!
+//! Invariant: whatever can be wrong before a process is started is found here.
+
+use super::binding::{self, Situation};
+use super::environment::{self, Variables};
+use super::hosts;
+use super::request::{Program, Request};
+use super::topology::Topology;
+use oxmpi::os::schedule;
+use rustix::fs::{Access, access};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What is common to the ranks of one program.
+#[derive(Debug)]
+pub struct ProgramPlan {
+    /// As the user wrote it, for messages.
+    pub shown: String,
+    pub executable: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub folder: Option<PathBuf>,
+    pub variables: Variables,
+}
+
+#[derive(Debug)]
+pub struct RankPlan {
+    /// Index into `Plan::programs`; the rank's MPI_APPNUM.
+    pub program: usize,
+    /// Empty: not bound.
+    pub processors: Vec<usize>,
+    pub output_file: Option<PathBuf>,
+    pub error_file: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    pub programs: Vec<ProgramPlan>,
+    pub ranks: Vec<RankPlan>,
+    pub host: String,
+    pub request: Request,
+}
+
+/// Why nothing was started, and the exit code for it.
+#[derive(Debug)]
+pub struct Refusal {
+    pub text: String,
+    pub code: i32,
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Refusal { text, code: 1 }
+    }
+}
+
+/// Resolves a request.
+pub fn make(mut request: Request) -> Result<Plan, Refusal> {
+    let slots = hosts::slots(&request.hosts, request.host_file.as_deref())?;
+    let counts = rank_counts(&request, slots);
+    let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+    if total > 1 << 16 {
+        return Err(format!("{total} ranks are more than one host can have").into());
+    }
+    let usable = usable_processors();
+    let topology = Topology::of(&usable);
+    let threads = std::env::var("OMP_NUM_THREADS").ok();
+    let situation = Situation {
+        quota: schedule::cpu_quota(),
+        threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
+    };
+    let wish = request.bind_to.as_deref();
+    let bound = binding::bind(wish, total as usize, &topology, &situation)
+        .map_err(|error| format!("-bind-to {error}"))?;
+    let mut bound = bound.map(Vec::into_iter);
+    let host = hosts::name();
+    let programs = std::mem::take(&mut request.programs);
+    let mut plan = Plan {
+        programs: Vec::new(),
+        ranks: Vec::with_capacity(total as usize),
+        host,
+        request,
+    };
+    for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
+        let resolved = resolve(&plan.request, program)?;
+        for _ in 0..count {
+            let rank = plan.ranks.len();
+            let file = |pattern: &Option<String>| {
+                let path = expand(pattern.as_deref()?, rank, total as usize, &plan.host);
+                let folder = resolved.folder.clone().unwrap_or_default();
+                Some(folder.join(path))
+            };
+            plan.ranks.push(RankPlan {
+                program: index,
+                processors: bound.as_mut().and_then(Iterator::next).unwrap_or_default(),
+                output_file: file(&plan.request.output_file),
+                error_file: file(&plan.request.error_file),
+            });
+        }
+        plan.programs.push(resolved);
+    }
+    Ok(plan)
+}
+
+/// How many ranks each program gets: what -n says; else -ppn, else the slots of the hosts if there is one program;
+/// else one.
+fn rank_counts(request: &Request, slots: Option<u32>) -> Vec<u32> {
+    let alone = request.programs.len() == 1;
+    let otherwise = request.ranks_per_host.or(slots).filter(|_| alone);
+    let counts = request.programs.iter();
+    counts
+        .map(|program| program.ranks.or(otherwise).unwrap_or(1))
+        .collect()
+}
+
+/// The processors this process may run on.
+pub fn usable_processors() -> Vec<usize> {
+    let mask = schedule::affinity();
+    (0..mask.len() * 64)
+        .filter(|bit| mask[bit / 64] >> (bit % 64) & 1 == 1)
+        .collect()
+}
+
+fn resolve(request: &Request, program: Program) -> Result<ProgramPlan, Refusal> {
+    let variables = environment::of_program(request, &program, std::env::vars_os());
+    let folder = program.folder.or_else(|| request.folder.clone());
+    let folder = folder.map(PathBuf::from);
+    if let Some(folder) = &folder
+        && !folder.is_dir()
+    {
+        return Err(format!("-wdir {}: no such folder", folder.display()).into());
+    }
+    let mut words = program.command.into_iter();
+    let name = words.next().unwrap_or_default();
+    let mut path = OsString::from(request.path.as_deref().unwrap_or_default());
+    if let Some(more) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(more);
+    }
+    let executable = find_program(&name, folder.as_deref(), &path)?;
+    Ok(ProgramPlan {
+        shown: name.to_string_lossy().into_owned(),
+        executable,
+        arguments: words.collect(),
+        folder,
+        variables,
+    })
+}
+
+/// Finds a program as a shell does: with a slash it is a path, relative to the ranks' folder; else PATH is searched,
+/// and at last the folder itself, as MPICH's launcher does.
+fn find_program(name: &OsStr, folder: Option<&Path>, path: &OsStr) -> Result<PathBuf, Refusal> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let base = folder.map_or_else(|| here.clone(), |folder| here.join(folder));
+    let shown = name.to_string_lossy();
+    let mut found_but = None;
+    let mut candidates = Vec::new();
+    if shown.contains('/') {
+        candidates.push(base.join(name));
+    } else {
+        let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
+        candidates.extend(folders.map(|folder| base.join(folder).join(name)));
+        candidates.push(base.join(name));
+    }
+    for candidate in candidates {
+        if !candidate.exists() {
+            continue;
+        }
+        if candidate.is_file() && access(&candidate, Access::EXEC_OK).is_ok() {
+            return Ok(candidate);
+        }
+        found_but = Some(candidate);
+    }
+    Err(match found_but {
+        Some(path) => Refusal {
+            text: format!("cannot run '{shown}': {} is not executable", path.display()),
+            code: 126,
+        },
+        None => Refusal {
+            text: format!("cannot run '{shown}': no such program"),
+            code: 127,
+        },
+    })
+}
+
+/// Fills in a pattern of -outfile-pattern, -errfile-pattern and -prepend-pattern.
+pub fn expand(pattern: &str, rank: usize, ranks: usize, host: &str) -> String {
+    let mut text = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => match letters.next() {
+                Some('r') => text += &rank.to_string(),
+                Some('n') => text += &ranks.to_string(),
+                Some('h') => text += host,
+                Some('p') => text += &std::process::id().to_string(),
+                Some('g') => text += "0",
+                Some('%') | None => text.push('%'),
+                Some(other) => text.extend(['%', other]),
+            },
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_filled_in() {
+        assert_eq!(
+            expand("o.%r-of-%n@%h 100%%%x%", 3, 8, "vm"),
+            "o.3-of-8@vm 100%%x%"
+        );
+    }
+
+    #[test]
+    fn programs_are_found_as_in_a_shell() {
+        let path = OsStr::new("/usr/bin:/bin");
+        assert!(find_program(OsStr::new("sh"), None, path).is_ok());
+        assert!(find_program(OsStr::new("/bin/sh"), None, OsStr::new("")).is_ok());
+        let folder = Some(Path::new("/bin"));
+        assert!(find_program(OsStr::new("./sh"), folder, OsStr::new("")).is_ok());
+        let missing = find_program(OsStr::new("no-such-program"), None, path).unwrap_err();
+        assert_eq!(missing.code, 127);
+        let folder = find_program(OsStr::new("/etc"), None, path).unwrap_err();
+        assert_eq!(folder.code, 126);
+    }
+
+    #[test]
+    fn the_number_of_ranks_has_an_order_of_sources() {
+        let mut request = Request {
+            programs: vec![Program::default()],
+            ..Request::default()
+        };
+        assert_eq!(rank_counts(&request, None), [1]);
+        assert_eq!(rank_counts(&request, Some(4)), [4]);
+        request.ranks_per_host = Some(2);
+        assert_eq!(rank_counts(&request, Some(4)), [2]);
+        request.programs[0].ranks = Some(3);
+        assert_eq!(rank_counts(&request, Some(4)), [3]);
+        request.programs.push(Program::default());
+        assert_eq!(rank_counts(&request, Some(4)), [3, 1]);
+    }
+}

@@ -1,0 +1,351 @@
+//! The command line, understood: what to run, as the user said it, nothing resolved yet.
+//!
+//! Invariant: every program of a `Request` has a command.
+
+use super::options::{self, Takes};
+use super::words;
+use std::ffi::OsString;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pass {
+    All,
+    Nothing,
+    List(Vec<String>),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Label {
+    #[default]
+    None,
+    Rank,
+    Tag,
+    Pattern(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StandardInput {
+    All,
+    Ranks(Vec<u32>),
+}
+
+impl StandardInput {
+    pub fn parse(text: &str) -> Result<StandardInput, String> {
+        match text {
+            "all" => return Ok(StandardInput::All),
+            "none" => return Ok(StandardInput::Ranks(Vec::new())),
+            _ => {}
+        }
+        let wrong = || format!("'{text}' is neither all, none, nor a list of ranks such as 0,2-4");
+        let mut ranks = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let first: u32 = first.trim().parse().map_err(|_| wrong())?;
+            let last: u32 = last.trim().parse().map_err(|_| wrong())?;
+            if last < first || last - first > 1 << 20 {
+                return Err(wrong());
+            }
+            ranks.extend(first..=last);
+        }
+        ranks.sort_unstable();
+        ranks.dedup();
+        Ok(StandardInput::Ranks(ranks))
+    }
+}
+
+/// One of the programs between colons.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub ranks: Option<u32>,
+    pub set: Vec<(String, String)>,
+    pub pass: Option<Pass>,
+    pub folder: Option<String>,
+    pub command: Vec<OsString>,
+}
+
+/// All that was asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub programs: Vec<Program>,
+    pub set: Vec<(String, String)>,
+    pub also_pass: Vec<String>,
+    pub pass: Option<Pass>,
+    pub folder: Option<String>,
+    pub path: Option<String>,
+    pub universe_size: Option<u32>,
+    pub hosts: Vec<String>,
+    pub host_file: Option<String>,
+    pub ranks_per_host: Option<u32>,
+    pub bind_to: Option<String>,
+    pub report_bindings: bool,
+    pub label: Label,
+    pub output_file: Option<String>,
+    pub error_file: Option<String>,
+    pub input: StandardInput,
+    pub timeout: Option<f64>,
+    pub print_rank_map: bool,
+    pub print_exit_codes: bool,
+    pub keep_going: bool,
+    pub verbose: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Request {
+            programs: Vec::new(),
+            set: Vec::new(),
+            also_pass: Vec::new(),
+            pass: None,
+            folder: None,
+            path: None,
+            universe_size: None,
+            hosts: Vec::new(),
+            host_file: None,
+            ranks_per_host: None,
+            bind_to: None,
+            report_bindings: false,
+            label: Label::None,
+            output_file: None,
+            error_file: None,
+            input: StandardInput::Ranks(vec![0]),
+            timeout: None,
+            print_rank_map: false,
+            print_exit_codes: false,
+            keep_going: false,
+            verbose: false,
+        }
+    }
+}
+
+/// What the command line wants.
+#[derive(Debug)]
+pub enum Answer {
+    Run(Box<Request>),
+    Help,
+    Version,
+    Info,
+}
+
+/// The state while parsing; the options of the table set its fields.
+#[derive(Default)]
+pub struct Parsing {
+    pub request: Request,
+    pub program: Program,
+    /// Sections from a configuration file, not parsed yet.
+    from_file: Vec<Vec<OsString>>,
+}
+
+impl Parsing {
+    /// The folder that -wdir sets: of all programs if it comes first in the command line of several, as in MPICH; a
+    /// program's own one wins.
+    pub fn folder(&mut self) -> &mut Option<String> {
+        &mut self.program.folder
+    }
+
+    /// Reads a file of program lines; `#` begins a comment, quotes work as in a shell.
+    pub fn config_file(&mut self, path: &str) -> Result<(), String> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the configuration file {path}: {error}"))?;
+        for (number, line) in words::logical_lines(&text) {
+            let words = words::split(&line).map_err(|error| format!("{path}:{number}: {error}"))?;
+            let sections = words.split(|word| word == ":");
+            self.from_file.extend(
+                sections
+                    .filter(|section| !section.is_empty())
+                    .map(|section| section.iter().map(OsString::from).collect()),
+            );
+        }
+        Ok(())
+    }
+
+    /// Parses options up to the program's name. Returns an answer that needs no program, if one was asked for.
+    fn section(&mut self, arguments: &[OsString]) -> Result<Option<Answer>, String> {
+        let mut rest = arguments;
+        while let Some((argument, after)) = rest.split_first() {
+            if argument == "--" {
+                self.program.command = after.to_vec();
+                break;
+            }
+            let option = argument.to_str().and_then(|text| text.strip_prefix('-'));
+            let (Some(name), Some(argument)) =
+                (option.filter(|name| !name.is_empty()), argument.to_str())
+            else {
+                self.program.command = rest.to_vec();
+                break;
+            };
+            let name = name.strip_prefix('-').unwrap_or(name);
+            let (name, attached) = match name.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (name, None),
+            };
+            match name {
+                "help" | "h" | "?" => return Ok(Some(Answer::Help)),
+                "version" | "V" => return Ok(Some(Answer::Version)),
+                "info" => return Ok(Some(Answer::Info)),
+                _ => {}
+            }
+            let choice = options::find(name).ok_or_else(|| unknown(argument, name))?;
+            let mut given: Vec<String> = attached.map(str::to_owned).into_iter().collect();
+            let wanted = match choice.takes {
+                Takes::None if attached.is_some() => {
+                    return Err(format!("{argument}: this option takes no value"));
+                }
+                Takes::None => 0,
+                Takes::One(_) => 1,
+                Takes::Variable => {
+                    match attached.or(after.first().and_then(|word| word.to_str())) {
+                        Some(first) if first.contains('=') => 1,
+                        _ => 2,
+                    }
+                }
+                Takes::Two(_) => 2,
+            };
+            let more = wanted - given.len().min(wanted);
+            if after.len() < more {
+                return Err(format!("{argument}: a value is missing"));
+            }
+            for value in &after[..more] {
+                let value = value.to_str();
+                given.push(
+                    value
+                        .ok_or_else(|| format!("{argument}: the value is not UTF-8"))?
+                        .to_owned(),
+                );
+            }
+            rest = &after[more..];
+            (choice.set)(self, &given).map_err(|error| format!("{argument}: {error}"))?;
+        }
+        Ok(None)
+    }
+}
+
+fn unknown(argument: &str, name: &str) -> String {
+    let hint = match options::suggestion(name) {
+        Some(known) => format!("; did you mean -{known}?"),
+        None => " (-help lists the options)".into(),
+    };
+    format!("unknown option {argument}{hint}")
+}
+
+/// Understands the arguments after the program's name.
+///
+/// Errors: a text for the user.
+pub fn parse(arguments: &[OsString]) -> Result<Answer, String> {
+    let mut parsing = Parsing::default();
+    let mut sections: Vec<Vec<OsString>> = arguments
+        .split(|argument| argument == ":")
+        .map(<[_]>::to_vec)
+        .collect();
+    let several = sections.len() > 1;
+    let mut next = 0;
+    while next < sections.len() {
+        let section = std::mem::take(&mut sections[next]);
+        if let Some(answer) = parsing.section(&section)? {
+            return Ok(answer);
+        }
+        let program = std::mem::take(&mut parsing.program);
+        let from_file = std::mem::take(&mut parsing.from_file);
+        if !from_file.is_empty() {
+            if !program.command.is_empty() {
+                return Err(
+                    "give programs on the command line or in a -configfile, not both".into(),
+                );
+            }
+            sections.splice(next + 1..next + 1, from_file);
+            parsing.request.folder = program.folder.or(parsing.request.folder);
+        } else if program.command.is_empty() {
+            return Err(match several {
+                true => "there is no program between two colons".into(),
+                false => "no program given (-help lists the options)".to_owned(),
+            });
+        } else {
+            parsing.request.programs.push(program);
+        }
+        next += 1;
+    }
+    if parsing.request.programs.is_empty() {
+        return Err("no program given (-help lists the options)".into());
+    }
+    Ok(Answer::Run(Box::new(parsing.request)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(line: &str) -> Result<Request, String> {
+        let arguments: Vec<OsString> = words::split(line)
+            .unwrap()
+            .into_iter()
+            .map(OsString::from)
+            .collect();
+        match parse(&arguments)? {
+            Answer::Run(request) => Ok(*request),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn both_habits_are_understood() {
+        let mpich =
+            request("-n 4 -genv A B -genv C=D -ppn 2 -l -bind-to core ./a.out -n 7 --x").unwrap();
+        assert_eq!(mpich.programs[0].ranks, Some(4));
+        assert_eq!(mpich.programs[0].command, ["./a.out", "-n", "7", "--x"]);
+        assert_eq!(
+            mpich.set,
+            [("A".into(), "B".into()), ("C".into(), "D".into())]
+        );
+        assert_eq!(mpich.label, Label::Rank);
+        let open = request(
+            "--np 3 -x LD -x P=1=2 --bind-to none --map-by :OVERSUBSCRIBE --mca btl self --oversubscribe \
+             --allow-run-as-root --timeout=5 --tag-output -- -odd",
+        )
+        .unwrap();
+        assert_eq!(open.programs[0].command, ["-odd"]);
+        assert_eq!(open.also_pass, ["LD"]);
+        assert_eq!(open.set, [("P".into(), "1=2".into())]);
+        assert_eq!(open.timeout, Some(5.0));
+        assert_eq!(open.bind_to.as_deref(), Some("none"));
+    }
+
+    #[test]
+    fn colons_separate_programs() {
+        let two = request("-genv G 1 -n 1 -env A 1 ./a x : -n 2 -wdir /tmp ./b").unwrap();
+        assert_eq!(two.programs.len(), 2);
+        assert_eq!(two.programs[0].set, [("A".into(), "1".into())]);
+        assert_eq!(two.programs[1].folder.as_deref(), Some("/tmp"));
+        assert_eq!(two.programs[1].ranks, Some(2));
+        assert!(request("-n 1 ./a : -n 2").is_err());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (line, part) in [
+            ("-n", "-n: a value is missing"),
+            ("-n x ./a", "'x'"),
+            ("-n 0 ./a", "'0'"),
+            ("-bindto core ./a", "did you mean -bind-to"),
+            ("-l=1 ./a", "takes no value"),
+            ("-genv ./a", "-genv: a value is missing"),
+            ("", "no program"),
+            ("-s 3-1 ./a", "3-1"),
+            ("-timeout soon ./a", "soon"),
+            ("-configfile /nonexistent", "/nonexistent"),
+        ] {
+            let error = request(line).unwrap_err();
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn input_goes_to_whom_it_was_asked_for() {
+        assert_eq!(StandardInput::parse("all"), Ok(StandardInput::All));
+        assert_eq!(
+            StandardInput::parse("3,0-1,1"),
+            Ok(StandardInput::Ranks(vec![0, 1, 3]))
+        );
+        assert_eq!(
+            StandardInput::parse("none"),
+            Ok(StandardInput::Ranks(vec![]))
+        );
+    }
+}

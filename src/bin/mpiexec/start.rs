@@ -1,0 +1,221 @@
+//! Starts the ranks.
+//!
+//! A rank of oxmpi finds everything in its environment and in inherited descriptors: its place, the segment, and a
+//! socket, over which a program of another MPI of MPICH's family can speak PMI-1.
+//!
+//! Invariant: a rank inherits no descriptor that belongs to another rank.
+
+use super::environment::Variables;
+use super::input::Source;
+use super::plan::{Plan, RankPlan};
+use super::request::Label;
+use oxmpi::launch::names;
+use rustix::fs::fstat;
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::termios::isatty;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A process that has been started, and our ends of what leads to it.
+pub struct Started {
+    pub pid: i32,
+    /// Leader of a process group of its own.
+    pub own_group: bool,
+    pub pmi: OwnedFd,
+    pub input: Option<OwnedFd>,
+    pub output: Option<OwnedFd>,
+    pub error: Option<OwnedFd>,
+}
+
+/// What is common to all ranks.
+pub struct Starter<'a> {
+    plan: &'a Plan,
+    segment: &'a OwnedFd,
+    segment_inode: u64,
+    /// One rank whose output needs no treatment has mpiexec's own descriptors.
+    pub direct: bool,
+    own_group: bool,
+    inputs: Vec<Source>,
+    all_processors: Option<CpuSet>,
+}
+
+impl<'a> Starter<'a> {
+    pub fn new(plan: &'a Plan, segment: &'a OwnedFd) -> io::Result<Starter<'a>> {
+        let direct = plan.ranks.len() == 1 && plan.request.label == Label::None;
+        let terminal = isatty(rustix::stdio::stdin())
+            || isatty(rustix::stdio::stdout())
+            || isatty(rustix::stdio::stderr());
+        // The kernel wants room for four descriptors a rank.
+        let needed = plan.ranks.len() as u64 * 4 + 64;
+        let limit = getrlimit(Resource::Nofile);
+        if limit.current.is_some_and(|current| current < needed) {
+            let raised = Rlimit {
+                current: limit
+                    .maximum
+                    .map(|maximum| maximum.min(needed))
+                    .or(Some(needed)),
+                maximum: limit.maximum,
+            };
+            setrlimit(Resource::Nofile, raised)?;
+        }
+        fcntl_setfd(segment, FdFlags::empty())?;
+        Ok(Starter {
+            inputs: super::input::sources(&plan.request.input, plan.ranks.len(), direct),
+            segment_inode: fstat(segment)?.st_ino,
+            plan,
+            segment,
+            direct,
+            // To read from a terminal, or to change it, a process must be in the foreground group.
+            own_group: !(direct && terminal),
+            all_processors: sched_getaffinity(None).ok(),
+        })
+    }
+
+    /// Starts one rank.
+    pub fn start(&self, rank: usize) -> io::Result<Started> {
+        let plan = &self.plan.ranks[rank];
+        let program = &self.plan.programs[plan.program];
+        let (pmi, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
+        let mut command = Command::new(&program.executable);
+        command
+            .arg0(&program.shown)
+            .args(&program.arguments)
+            .env_clear();
+        command.envs(&program.variables);
+        self.add_place(
+            &mut command,
+            rank,
+            plan.program,
+            &theirs,
+            &program.variables,
+        )?;
+        if let Some(folder) = &program.folder {
+            command.current_dir(folder);
+        }
+        if self.own_group {
+            command.process_group(0);
+        }
+        let input = match self.inputs[rank] {
+            Source::Inherit => {
+                command.stdin(Stdio::inherit());
+                None
+            }
+            Source::Null => {
+                command.stdin(Stdio::null());
+                None
+            }
+            Source::Pipe => {
+                let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+                ioctl_fionbio(&writer, true)?;
+                command.stdin(reader);
+                Some(writer)
+            }
+        };
+        let (stdout, output) = self.stream(plan.output_file.as_deref())?;
+        let (stderr, error) = match plan.error_file == plan.output_file && plan.error_file.is_some()
+        {
+            // One file for both: one offset, or they would overwrite each other.
+            true => (stdout.as_ref().map(OwnedFd::try_clone).transpose()?, None),
+            false => self.stream(plan.error_file.as_deref())?,
+        };
+        command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
+        command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
+        self.bind(plan);
+        fcntl_setfd(&theirs, FdFlags::empty())?;
+        let child = command.spawn()?;
+        Ok(Started {
+            pid: child.id() as i32,
+            own_group: self.own_group,
+            pmi,
+            input,
+            output,
+            error,
+        })
+    }
+
+    /// After the last rank: this process may run everywhere again.
+    pub fn unbind(&self) {
+        if let Some(all) = &self.all_processors {
+            let _ = sched_setaffinity(None, all);
+        }
+    }
+
+    /// The rank's end (`None`: mpiexec's own) and ours (`None`: nothing to forward).
+    fn stream(&self, file: Option<&Path>) -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
+        if let Some(path) = file {
+            let file = File::create(path).map_err(|error| {
+                io::Error::new(
+                    error.kind(),
+                    format!("cannot write {}: {error}", path.display()),
+                )
+            })?;
+            return Ok((Some(file.into()), None));
+        }
+        if self.direct {
+            return Ok((None, None));
+        }
+        let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+        ioctl_fionbio(&reader, true)?;
+        Ok((Some(writer), Some(reader)))
+    }
+
+    fn add_place(
+        &self,
+        command: &mut Command,
+        rank: usize,
+        appnum: usize,
+        pmi: &OwnedFd,
+        variables: &Variables,
+    ) -> io::Result<()> {
+        let size = self.plan.ranks.len();
+        let universe = self.plan.request.universe_size.unwrap_or(size as u32);
+        let numbers = [
+            (names::RANK, rank as u64),
+            (names::SIZE, size as u64),
+            (names::SEGMENT, self.segment.as_raw_fd() as u64),
+            (names::SEGMENT_INODE, self.segment_inode),
+            (names::KEEPER, u64::from(std::process::id())),
+            (names::PMI_INODE, fstat(pmi)?.st_ino),
+            (names::APPNUM, appnum as u64),
+            (names::UNIVERSE_SIZE, u64::from(universe)),
+            (names::PMI_FD, pmi.as_raw_fd() as u64),
+            (names::PMI_RANK, rank as u64),
+            (names::PMI_SIZE, size as u64),
+            ("MPI_LOCALRANKID", rank as u64),
+            ("MPI_LOCALNRANKS", size as u64),
+        ];
+        for (name, number) in numbers {
+            command.env(name, number.to_string());
+        }
+        // MPICH 5 asks for the host by this name; a user's own value wins.
+        if !variables.contains_key(std::ffi::OsStr::new("PMI_HOSTNAME")) {
+            command.env("PMI_HOSTNAME", &self.plan.host);
+        }
+        Ok(())
+    }
+
+    /// The child inherits the processors of this thread.
+    fn bind(&self, plan: &RankPlan) {
+        if plan.processors.is_empty() {
+            return;
+        }
+        let mut set = CpuSet::new();
+        for processor in plan.processors.iter().filter(|it| **it < CpuSet::MAX_CPU) {
+            set.set(*processor);
+        }
+        let _ = sched_setaffinity(None, &set);
+    }
+}

@@ -1,0 +1,264 @@
+//! What an event means for the job: the rules.
+//!
+//! - A rank that dies inside MPI (by a signal, or by exit without MPI_Finalize) ends the job: the others would wait.
+//! - So does a rank that fails before MPI_Init while others are inside, and one that is killed by a signal anywhere.
+//! - A program that does not use MPI may end with any code; the others go on. So may a rank after MPI_Finalize.
+//!
+//! The exit code is that of the first failure: the rank's own, 128 + signal, or the code of MPI_Abort.
+//!
+//! Invariant: each end of the job that is not orderly is explained by one message before it.
+
+use super::ending::{Cause, Ending};
+use super::foreign;
+use super::keeper::Keeper;
+use super::rank::{Life, Rank, Stage};
+use super::table::{render, signal_name};
+use rustix::process::Signal;
+use signal_hook::consts::signal::{
+    SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+};
+use std::time::{Duration, Instant};
+
+/// As `timeout` of the shell.
+const TIMEOUT_CODE: i32 = 124;
+/// When to look whether the ranks are what they should be, milliseconds after the start; then every five seconds.
+const CHECKS: &[u64] = &[50, 250, 1000, 3000];
+
+impl Keeper<'_> {
+    /// Remembers the first failure and begins to end the job, unless that is under way for a better reason.
+    pub(super) fn fail(&mut self, code: i32, cause: Cause) {
+        self.code.get_or_insert(code);
+        if self
+            .ending
+            .as_ref()
+            .is_none_or(|it| it.is_overtaken_by(cause))
+        {
+            self.ending = Some(Ending::new(cause, Instant::now()));
+        }
+    }
+
+    /// A rank's process has ended.
+    pub(super) fn ended(&mut self, number: usize) {
+        if self.ending.is_some() {
+            // Ranks that we end are no news.
+            return;
+        }
+        let rank = &self.ranks[number];
+        let stage = rank.stage(&self.segment);
+        let name = rank.name(self.plan, &self.segment);
+        match (rank.life, stage) {
+            (_, Stage::Aborted(code)) => self.aborted(number, code),
+            (Life::Killed(signal), stage) => {
+                self.say(&format!("{name} was killed by {}", signal_name(signal)));
+                if stage == Stage::Finalized {
+                    self.code.get_or_insert(128 + signal);
+                } else {
+                    self.died(128 + signal);
+                }
+            }
+            (Life::Exited(code), Stage::Inside) => {
+                let hint = as_of_a_shell(code);
+                self.say(&format!(
+                    "{name} ended with exit code {code}{hint} without MPI_Finalize"
+                ));
+                self.died(if code == 0 { 1 } else { code });
+            }
+            (Life::Exited(code), _) => {
+                if code != 0 {
+                    self.code.get_or_insert(code);
+                }
+                self.check_absent();
+            }
+            (Life::Running, _) => {}
+        }
+    }
+
+    /// After a death that the others cannot go on without.
+    fn died(&mut self, code: i32) {
+        if self.plan.request.keep_going {
+            self.code.get_or_insert(code);
+            return;
+        }
+        if self.ranks.len() > 1 {
+            self.show_table();
+        }
+        self.fail(code, Cause::Failure);
+    }
+
+    pub(super) fn aborted(&mut self, number: usize, code: i32) {
+        if self.ending.is_none() {
+            let name = self.ranks[number].name(self.plan, &self.segment);
+            self.say(&format!(
+                "{name} called MPI_Abort: the job ends with exit code {code}"
+            ));
+            self.fail(code, Cause::Abort);
+        }
+    }
+
+    /// A rank that ended without MPI while others are in it will be missed.
+    fn check_absent(&mut self) {
+        if self.ending.is_some() {
+            return;
+        }
+        let segment = &self.segment;
+        let inside = |rank: &&Rank| rank.is_running() && rank.stage(segment) == Stage::Inside;
+        let absent = self
+            .ranks
+            .iter()
+            .filter(|rank| rank.stage(segment) == Stage::Outside);
+        let absent = absent.filter_map(|rank| match rank.life {
+            Life::Exited(code) => Some((rank, code)),
+            _ => None,
+        });
+        let Some((rank, code)) =
+            absent.max_by_key(|(rank, code)| (*code != 0, usize::MAX - rank.number))
+        else {
+            return;
+        };
+        if !self.ranks.iter().any(|rank| inside(&rank)) {
+            return;
+        }
+        let name = rank.name(self.plan, segment);
+        let stuck = self.server.waiting().next().is_some();
+        if code != 0 || stuck {
+            self.say(&format!(
+                "{name} ended with exit code {code} before MPI_Init, but other ranks are in MPI"
+            ));
+            self.died(if code == 0 { 1 } else { code });
+        } else if !self.warned {
+            self.warned = true;
+            self.say(&format!(
+                "warning: {name} ended before MPI_Init, but other ranks are in MPI"
+            ));
+        }
+    }
+
+    /// A signal that somebody sent to mpiexec.
+    pub(super) fn told_signal(&mut self, signal: i32) {
+        match signal {
+            SIGINT | SIGTERM | SIGHUP | SIGQUIT => {
+                let again = self
+                    .ending
+                    .as_ref()
+                    .is_some_and(|it| it.cause != Cause::Leftovers);
+                let cause = match signal {
+                    SIGQUIT => Cause::AtOnce,
+                    _ if again => Cause::AtOnce,
+                    SIGINT => Cause::Interrupt,
+                    _ => Cause::Terminate,
+                };
+                if !again {
+                    let hint = if cause == Cause::Interrupt {
+                        " (once more: at once)"
+                    } else {
+                        ""
+                    };
+                    self.say(&format!(
+                        "got {}: ending the job{hint}",
+                        signal_name(signal)
+                    ));
+                }
+                self.fail(128 + signal, cause);
+            }
+            SIGALRM => self.time_is_over(),
+            SIGUSR1 => self.show_table(),
+            SIGUSR2 => self.signal_ranks(Signal::USR2),
+            SIGTSTP => self.signal_ranks(Signal::STOP),
+            SIGCONT => self.signal_ranks(Signal::CONT),
+            _ => {}
+        }
+    }
+
+    fn time_is_over(&mut self) {
+        if !self.timed_out && self.ending.is_none() {
+            self.timed_out = true;
+            let limit = self.plan.request.timeout.unwrap_or_default();
+            self.say(&format!(
+                "the time limit of {limit} s is over: ending the job"
+            ));
+            self.show_table();
+            self.fail(TIMEOUT_CODE, Cause::Failure);
+        }
+    }
+
+    pub(super) fn show_table(&mut self) {
+        let rows: Vec<_> = self
+            .ranks
+            .iter()
+            .map(|rank| rank.row(&self.segment))
+            .collect();
+        self.output.say(&render(&rows));
+    }
+
+    /// Does what is due by the clock; when something will be due next.
+    pub(super) fn due(&mut self, now: Instant) -> Option<Instant> {
+        if self.output.is_broken() && self.ending.is_none() {
+            // As any program whose reader has gone.
+            self.fail(128 + 13, Cause::Failure);
+        }
+        let mut next = None;
+        let mut earlier =
+            |time: Instant| next = Some(next.map_or(time, |next: Instant| next.min(time)));
+        if let Some(ending) = &mut self.ending {
+            let signal = ending.due(now);
+            earlier(ending.next(now));
+            if let Some(signal) = signal {
+                self.signal_job(signal);
+            }
+            return next;
+        }
+        if let Some(limit) = self.plan.request.timeout.filter(|limit| *limit > 0.0) {
+            let end = self.begin + Duration::from_secs_f64(limit.min(1e9));
+            if now >= end {
+                self.time_is_over();
+                return Some(now);
+            }
+            earlier(end);
+        }
+        if self.ranks.len() > 1 {
+            let check = self.next_check();
+            if now >= check {
+                self.checks += 1;
+                self.check();
+            }
+            earlier(self.next_check());
+        }
+        next
+    }
+
+    fn next_check(&self) -> Instant {
+        let number = self.checks as usize;
+        let milliseconds = CHECKS
+            .get(number)
+            .copied()
+            .unwrap_or_else(|| 5000 * (number - CHECKS.len() + 1) as u64);
+        self.begin + Duration::from_millis(milliseconds)
+    }
+
+    /// Looks at what no event tells.
+    fn check(&mut self) {
+        self.check_absent();
+        let nobody = |rank: &Rank| rank.stage(&self.segment) == Stage::Outside;
+        if !self.ranks.iter().all(nobody) {
+            return;
+        }
+        let pids = self
+            .ranks
+            .iter()
+            .filter(|rank| rank.is_running())
+            .map(|rank| rank.pid);
+        if let Some(complaint) = pids.take(1).find_map(foreign::mapped) {
+            let program = &self.plan.programs[0].shown;
+            self.say(&format!("{program} {complaint}"));
+            self.fail(1, Cause::Failure);
+        }
+    }
+}
+
+/// A shell passes on the death of its last command as 128 + signal.
+fn as_of_a_shell(code: i32) -> String {
+    match code {
+        129..=159 => format!(" (as after {})", signal_name(code - 128)),
+        _ => String::new(),
+    }
+}
