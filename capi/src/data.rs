@@ -60,3 +60,37 @@ static F08_BOTTOM: AtomicI32 = AtomicI32::new(0);
 static F08_IN_PLACE: AtomicI32 = AtomicI32::new(0);
 
 const _: () = assert!(size_of::<Constant<u8>>() == 8 && size_of::<Place<MPI_Status>>() == 20);
+
+/// The bytes of a text, zero-terminated, as C's `const char name[]` has them.
+const fn bytes<const N: usize>(text: &str) -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut at = 0;
+    while at < text.len() {
+        bytes[at] = text.as_bytes()[at];
+        at += 1;
+    }
+    bytes
+}
+
+// What MPICH's program `mpichversion` prints.
+
+#[unsafe(export_name = "MPII_Version_string")]
+static VERSION: [u8; 32] = bytes(concat!("oxmpi ", env!("CARGO_PKG_VERSION")));
+#[unsafe(export_name = "MPII_Version_date")]
+static DATE: [u8; 29] = bytes("of the day it was built");
+#[unsafe(export_name = "MPII_Version_ABI")]
+static ABI: [u8; 7] = bytes("14:2:2");
+#[unsafe(export_name = "MPII_Version_device")]
+static DEVICE: [u8; 8] = bytes("oxmpi");
+#[unsafe(export_name = "MPII_Version_configure")]
+static CONFIGURE: [u8; 8] = bytes("none");
+#[unsafe(export_name = "MPII_Version_CC")]
+static CC: [u8; 8] = bytes("rustc");
+#[unsafe(export_name = "MPII_Version_CXX")]
+static CXX: [u8; 8] = bytes("none");
+#[unsafe(export_name = "MPII_Version_F77")]
+static F77: [u8; 8] = bytes("none");
+#[unsafe(export_name = "MPII_Version_FC")]
+static FC: [u8; 8] = bytes("none");
+#[unsafe(export_name = "MPII_Version_custom")]
+static CUSTOM: [u8; 1] = bytes("");

@@ -1,0 +1,167 @@
+//! `mpi.h`: clean C99 and C++11, and in agreement with the library, function by function.
+
+mod abi;
+
+use abi::{facts, have, run, scratch, stage, staged};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::Command;
+
+const HEADER: &str = include_str!("../include/mpi.h");
+
+#[test]
+fn strict_compilers_take_the_header() {
+    let work = scratch("strict");
+    std::fs::write(
+        work.join("a.c"),
+        "#include <mpi.h>\nint main(void) { return MPI_SUCCESS; }\n",
+    )
+    .unwrap();
+    std::fs::copy(work.join("a.c"), work.join("a.cpp")).unwrap();
+    let include = format!("-I{}", stage().join("include").display());
+    let strict = [
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pedantic",
+        "-c",
+        "-o",
+        "a.o",
+    ];
+    for (compiler, standard, file) in [
+        ("gcc", "-std=c99", "a.c"),
+        ("gcc", "-std=c17", "a.c"),
+        ("g++", "-std=c++11", "a.cpp"),
+        ("g++", "-std=c++20", "a.cpp"),
+        ("clang", "-std=c99", "a.c"),
+    ] {
+        if have(compiler) {
+            let mut command = Command::new(compiler);
+            run(command
+                .current_dir(&work)
+                .args(strict)
+                .args([standard, &include, file]));
+        }
+    }
+}
+
+/// Takes the address of every function that the header declares: it must be in the library.
+#[test]
+fn every_prototype_is_a_function_of_the_library() {
+    let names: Vec<&str> = prototypes(HEADER).into_keys().collect();
+    assert!(names.len() > 1400, "only {} prototypes", names.len());
+    let mut program = String::from("#include <mpi.h>\n#include <stdio.h>\n");
+    program.push_str("typedef void function(void);\nfunction *all[] = {\n");
+    for name in &names {
+        // In parentheses: some names are macros too.
+        writeln!(program, "  (function *)&({name}),").unwrap();
+    }
+    program.push_str(
+        "};\nint main(void) { printf(\"%zu\\n\", sizeof all / sizeof *all); return 0; }\n",
+    );
+    let work = scratch("prototypes");
+    std::fs::write(work.join("all.c"), program).unwrap();
+    run(staged("mpicc")
+        .current_dir(&work)
+        .args(["all.c", "-o", "all"]));
+    let count = run(Command::new(work.join("all")).env("LD_BIND_NOW", "1"));
+    assert_eq!(count.trim(), names.len().to_string());
+}
+
+/// The types of all parameters against the facts about the MPI 5.0 functions.
+#[test]
+fn prototypes_have_the_types_of_the_standard() {
+    let Some(text) = facts("functions.json") else {
+        return;
+    };
+    let facts: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let prototypes = prototypes(HEADER);
+    let mut wrong = Vec::new();
+    for function in facts["functions"].as_array().unwrap() {
+        let name = function["name"].as_str().unwrap();
+        let Some((result, parameters)) = prototypes.get(name) else {
+            wrong.push(format!("{name} is not declared"));
+            continue;
+        };
+        let expected: Vec<String> = function["c"]["params"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|parameter| plain(parameter["type"].as_str().unwrap()))
+            .collect();
+        let given: Vec<String> = parameters
+            .iter()
+            .map(|parameter| plain(parameter))
+            .collect();
+        if expected != given || function["c"]["return"].as_str() != Some(result.as_str()) {
+            wrong.push(format!("{name}: {given:?}, expected {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One spelling for what is the same to C as a parameter.
+fn plain(spelled: &str) -> String {
+    let mut text = spelled
+        .replace("[][3]", "*")
+        .replace("(*", "*")
+        .replace(")[3]", "");
+    while let Some(at) = text.find("[]") {
+        text.replace_range(at..at + 2, "*");
+    }
+    let text: String = text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(" *", "*");
+    match text.as_str() {
+        // A function as a parameter is a pointer to it, and a const value is a value.
+        "MPI_T_event_cb_function"
+        | "MPI_T_event_free_cb_function"
+        | "MPI_T_event_dropped_cb_function" => format!("{text}*"),
+        "const int" => "int".to_owned(),
+        _ => text,
+    }
+}
+
+/// Name to result and parameter types, of the lines that declare a function.
+fn prototypes(header: &str) -> BTreeMap<&str, (String, Vec<String>)> {
+    let mut found = BTreeMap::new();
+    for line in header.lines() {
+        let Some(rest) = line.strip_prefix("extern ") else {
+            continue;
+        };
+        let Some((front, parameters)) = rest.split_once('(') else {
+            continue;
+        };
+        let at = front.rfind([' ', '*']).unwrap() + 1;
+        let parameters = parameters.trim_end_matches(';');
+        let parameters = &parameters[..parameters.len() - 1];
+        let types = split(parameters)
+            .iter()
+            .map(|parameter| without_name(parameter))
+            .collect();
+        found.insert(&front[at..], (front[..at].trim().to_owned(), types));
+    }
+    found
+}
+
+fn split(parameters: &str) -> Vec<&str> {
+    parameters
+        .split(", ")
+        .filter(|parameter| *parameter != "void")
+        .collect()
+}
+
+/// `const int *ranks` is a `const int *`, `int (*ranges)[3]` an `int (*)[3]`.
+fn without_name(parameter: &str) -> String {
+    if parameter == "..." {
+        return parameter.to_owned();
+    }
+    let end = parameter.find(')').unwrap_or(parameter.len());
+    let start = parameter[..end]
+        .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap()
+        + 1;
+    format!("{}{}", &parameter[..start], &parameter[end..])
+}
