@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks on oxmpi and its peers, interleaved, and writes the comparison.
+
+    benches/run.py                              everything, five rounds; writes benches/RESULTS.md and benches/plots/
+    benches/run.py --quick                      one short round, to see that all works
+    benches/run.py --only latency,rate --libs oxmpi,impi --rounds 5
+    benches/run.py --append ...                 adds rounds to those of earlier calls (say, to get the other placement too)
+    benches/run.py --report                     only writes the report of what was measured before
+
+A round is: for each benchmark, for each library: probe, run, probe. The probe is the one-way time of a cache line between the
+two cores; it stays beside each number and classes it: separate cores (over 100 ns) or siblings of one core (below). The host
+moves the cores every few seconds, so the programs probe around each value too, and that counts where there is one. What was
+measured while the class changed, or while others used the machine, is repeated, and not counted if that does not help.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import libraries
+import report
+from libraries import LIBRARIES, ROOT, WORK, Unavailable
+
+SIBLINGS_BELOW = 100.0  # ns
+FOREIGN_LIMIT = 0.25  # cores used by others during a run, above which it is not counted
+SHORT_RUN = 1.0  # s; shorter runs are too short for the kernel's accounting to tell foreign use
+MARK = "OXMPI_BENCH_RUN"  # in the environment of all that a run starts, to find what a killed run leaves
+RESULT = re.compile(r"RESULT series=(\S+) size=(-?\d+) value=([-+.\de]+|nan|inf) unit=(\S+) better=(\S+)(?: line=([\d.]+)/([\d.]+))?")
+RESULTS_FILE = WORK / "results.json"
+
+
+class Benchmark:
+    """One program at several rank counts. seconds: budget per measured value, (normal, quick)."""
+
+    def __init__(self, name, program, ranks, arguments=lambda seconds: [seconds], seconds=(0.2, 0.04), timeout=60,
+                 placed=True, quick_ranks=None):
+        self.name, self.program, self.ranks, self.arguments = name, program, ranks, arguments
+        self.seconds, self.timeout, self.placed = seconds, timeout, placed
+        self.quick_ranks = quick_ranks or ranks[:1]
+
+
+def shared_memory_now():
+    return int(re.search(r"^Shmem:\s+(\d+)", Path("/proc/meminfo").read_text(), re.M)[1])
+
+
+BENCHMARKS = {
+    benchmark.name: benchmark
+    for benchmark in [
+        Benchmark("limits", "limits", [0]),
+        Benchmark("latency", "latency", [2]),
+        Benchmark("bandwidth", "bandwidth", [2], lambda s: ["one", s]),
+        Benchmark("bidirectional", "bandwidth", [2], lambda s: ["both", s]),
+        Benchmark("rate", "bandwidth", [2], lambda s: ["rate", s], (0.5, 0.1)),
+        Benchmark("exchange", "exchange", [4, 8, 16], timeout=180),
+        Benchmark("collective", "collective", [2, 4, 8, 16], timeout=90, quick_ranks=[2, 8]),
+        Benchmark("startup", "startup", [2, 16], lambda s: []),
+        Benchmark("hello", "hello", [2, 64, 128], lambda s: [], quick_ranks=[2, 64]),
+        Benchmark("memory", "memory", [64], lambda s: [shared_memory_now()], placed=False, timeout=120),
+        Benchmark("idle", "idle", [2], seconds=(10, 2), placed=False),
+    ]
+}
+LIMITS = ["copy", "kernel", "wait"]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="A,B", help="benchmarks: " + ",".join(BENCHMARKS))
+    parser.add_argument("--libs", metavar="A,B", help="libraries: " + ",".join(LIBRARIES))
+    parser.add_argument("--ranks", metavar="N,M", help="only these rank counts")
+    parser.add_argument("--rounds", type=int, help="default 5; 1 with --quick")
+    parser.add_argument("--quick", action="store_true", help="one short round, smaller rank counts, no RESULTS.md")
+    parser.add_argument("--append", action="store_true", help="keep the runs of earlier calls and add to them")
+    parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument("--output", type=Path, help="where the report goes; default benches/RESULTS.md for a full run, else target/bench")
+    parser.add_argument("--keep-disturbed", action="store_true", help="count runs although others used the machine (to try the runner)")
+    parser.add_argument("--no-plots", action="store_true")
+    options = parser.parse_args()
+    options.full = not (options.only or options.libs or options.ranks or options.quick)
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    options.only = chosen(parser, options.only, BENCHMARKS, list(BENCHMARKS))
+    options.libs = chosen(parser, options.libs, LIBRARIES, libraries.DEFAULT)
+    options.ranks = [int(n) for n in options.ranks.split(",")] if options.ranks else None
+    if "mpich" in options.libs and "mpich-throttle" not in options.libs:
+        options.libs.insert(options.libs.index("mpich") + 1, "mpich-throttle")
+    return options
+
+
+def chosen(parser, text, known, otherwise):
+    names = text.split(",") if text else list(otherwise)
+    for name in names:
+        if name not in known:
+            parser.error(f"unknown name {name}; known: {', '.join(known)}")
+    return names
+
+
+def busy_seconds():
+    """CPU seconds that the whole machine has spent on anything, time stolen by the host included."""
+    fields = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    user, nice, system, _idle, _iowait, irq, softirq, steal = fields
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def children_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def probe():
+    """One-way time of a cache line between the two cores in ns, or None."""
+    try:
+        text = subprocess.run([WORK / "bin/none/limits", "probe"], capture_output=True, text=True, timeout=20).stdout
+    except subprocess.TimeoutExpired:
+        return None
+    found = RESULT.search(text)
+    return float(found[3]) if found else None
+
+
+def placement(before, after):
+    if before is None or after is None:
+        return "unknown"
+    classes = {"siblings" if ns < SIBLINGS_BELOW else "separate" for ns in (before, after)}
+    return classes.pop() if len(classes) == 1 else "moved"
+
+
+def kill_marked(process, mark):
+    """Ends a run: politely, then what it started and nothing else, found by the mark in the environment."""
+    process.terminate()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                pass  # not ours to read, or gone by itself
+
+
+def execute(command, environment, timeout):
+    """Runs a command under a timeout. Returns (status, output, error text, wall seconds, seconds used by others per second)."""
+    mark = uuid.uuid4().hex
+    variables = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMI", "I_MPI_", "MPIR_", "OXMPI_", "LD_"))}
+    variables.update(environment, **{MARK: mark})
+    busy, children, start = busy_seconds(), children_seconds(), time.monotonic()
+    try:
+        process = subprocess.Popen(command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, errors="replace", cwd=WORK)
+    except OSError as error:
+        return f"cannot start: {error}", "", "", 0.0, 0.0
+    try:
+        output, errors = process.communicate(timeout=timeout)
+        status = "ok" if process.returncode == 0 else f"exit code {process.returncode}"
+    except subprocess.TimeoutExpired:
+        kill_marked(process, mark)
+        output, errors = process.communicate()
+        status = f"timeout of {timeout} s"
+    except KeyboardInterrupt:
+        kill_marked(process, mark)
+        raise
+    wall = time.monotonic() - start
+    foreign = (busy_seconds() - busy - (children_seconds() - children)) / wall if wall >= SHORT_RUN else 0.0
+    return status, output, errors, wall, max(foreign, 0.0)
+
+
+def parse(output, outer, placed):
+    """The values of a run, each with its probes: its own, else those around the run. The worst value where several
+    ranks print the same series."""
+    values = {}
+    for series, size, value, unit, better, before, after in RESULT.findall(output):
+        key, value = (series, int(size)), float(value)
+        probes = (float(before), float(after)) if float(before or 0) > 0 and float(after or 0) > 0 else outer
+        if key in values:
+            value = (max if better == "lower" else min)(value, values[key]["value"])
+        values[key] = {"series": series, "size": int(size), "value": value, "unit": unit, "better": better,
+                       "probes": probes, "placement": placement(*probes) if placed else "any"}
+    return list(values.values())
+
+
+def one_run(benchmark, library, ranks, options):
+    """One library, one benchmark: probe, run, probe; repeated once where the run does not count."""
+    seconds = benchmark.seconds[options.quick]
+    if library is None:
+        commands = [[str(WORK / "bin/none/limits"), mode, str(seconds)] for mode in LIMITS]
+        environment = {}
+    else:
+        crowded = ranks > os.cpu_count()
+        commands = [library.command(benchmark.program, benchmark.arguments(seconds), ranks, crowded)]
+        environment = library.variables()
+        if benchmark.name == "memory" and library.name == "mpich":
+            environment.update(libraries.THROTTLE)  # changes no memory, but 64 ranks on two cores would take minutes
+    for attempt in range(2):
+        before = probe()
+        status, output, errors, wall, foreign = "ok", "", "", 0.0, 0.0
+        for command in commands:
+            outcome = execute(command, environment, benchmark.timeout)
+            status = status if status != "ok" else outcome[0]
+            output, errors, wall, foreign = output + outcome[1], errors + outcome[2], wall + outcome[3], max(foreign, outcome[4])
+        after = probe()
+        where = placement(before, after)
+        own_probes = "line=" in output
+        quiet = foreign <= FOREIGN_LIMIT or options.keep_disturbed
+        if status != "ok" or (quiet and (where != "moved" or own_probes or not benchmark.placed)):
+            break
+    if benchmark.name == "hello" and status == "ok":
+        lines = len(re.findall(r"hello from rank \d+ of %d\b" % ranks, output))
+        if lines != ranks:
+            status = f"only {lines} of {ranks} ranks said hello"
+        else:
+            output = f"RESULT series=hello size=-1 value={wall} unit=s better=lower"
+    values = parse(output, (before, after), benchmark.placed)
+    if status == "ok" and not values:
+        status = "no results"
+    return {
+        "benchmark": benchmark.name, "ranks": ranks, "library": library.name if library else "limit",
+        "placement": where, "before": before, "after": after, "foreign": round(foreign, 3), "counted": quiet, "status": status,
+        "wall": round(wall, 3), "values": values,
+        "places": re.findall(r"PLACE rank=(\d+) cpu=(\d+) allowed=(\d+)", output),
+        "error": "" if status == "ok" else (errors or output)[-2000:],
+    }
+
+
+def plan(options, available):
+    """The runs of one round in order: benchmarks outside, libraries inside, so that neighbours in time are compared."""
+    for name in options.only:
+        benchmark = BENCHMARKS[name]
+        counts = options.ranks or (benchmark.quick_ranks if options.quick else benchmark.ranks)
+        for ranks in benchmark.ranks:
+            if name == "limits":
+                yield benchmark, None, 0
+            elif ranks in counts:
+                for library in available:
+                    communicates = name in ("exchange", "collective")
+                    if not library.crowded_only or (communicates and ranks > os.cpu_count()):
+                        yield benchmark, library, ranks
+
+
+def text_of(command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def description(options, headers):
+    model = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    virtual = " (virtual machine)" if re.search(r"flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text()) else ""
+    memory = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1]) / 2**20
+    return {
+        "command": "benches/run.py " + " ".join(sys.argv[1:]),
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "machine": f"{model[1] if model else platform.machine()}{virtual}, {os.cpu_count()} cores, {memory:.0f} GB, Linux {platform.release()}",
+        "revision": text_of(["git", "describe", "--always", "--dirty"]),
+        "header": "oxmpi's mpi.h" if headers == libraries.STAGE else "MPICH's mpi.h",
+        "libraries": options.libs, "rounds": options.rounds,
+    }
+
+
+def save(data):
+    RESULTS_FILE.parent.mkdir(parents=True, exist_ok=True)
+    new = RESULTS_FILE.with_suffix(".new")
+    new.write_text(json.dumps(data))
+    new.replace(RESULTS_FILE)
+
+
+def measure(options):
+    available = []
+    for name in options.libs:
+        try:
+            LIBRARIES[name].provide()
+            available.append(LIBRARIES[name])
+        except Unavailable as error:
+            print(f"without {name}: {error}", flush=True)
+    if not available and options.only != ["limits"]:
+        sys.exit("no library to measure")
+    headers = libraries.build(available)
+    data = {"runs": [], "calls": []}
+    if options.append and RESULTS_FILE.exists():
+        data = json.loads(RESULTS_FILE.read_text())
+    data["calls"].append(description(options, headers))
+    start, steps = time.monotonic(), list(plan(options, available))
+    given_up = {}
+    for turn in range(options.rounds):
+        for step, (benchmark, library, ranks) in enumerate(steps):
+            name = library.name if library else "limit"
+            key = (benchmark.name, ranks, name)
+            if given_up.get(key, 0) >= 2:
+                continue  # failed twice: said already, and a timeout in each round would take forever
+            run = one_run(benchmark, library, ranks, options)
+            if run["status"] != "ok":
+                given_up[key] = given_up.get(key, 0) + 1
+            data["runs"].append(run)
+            save(data)
+            line = f"{run['before']:.0f}/{run['after']:.0f} ns" if run["before"] and run["after"] else "no probe"
+            note = "" if run["counted"] else f"  NOT COUNTED: others used {run['foreign']:.2f} cores"
+            shown = run["status"] if run["status"] == "ok" else run["status"].upper()
+            print(f"[{time.monotonic() - start:5.0f} s] round {turn + 1}/{options.rounds} {step + 1:3}/{len(steps)}  {benchmark.name:13} "
+                  f"{ranks:3} ranks  {name:14} {line:12} {run['placement']:8} {run['wall']:6.1f} s  {shown}{note}", flush=True)
+            if run["error"]:
+                print("    " + "\n    ".join(run["error"].strip().splitlines()[-6:]), flush=True)
+    return data
+
+
+def main():
+    options = parse_arguments()
+    if options.report:
+        if not RESULTS_FILE.exists():
+            sys.exit(f"{RESULTS_FILE} does not exist: nothing was measured yet")
+        data = json.loads(RESULTS_FILE.read_text())
+    else:
+        data = measure(options)
+    complete = options.full and (options.report or options.rounds >= 5)
+    output = options.output or (ROOT / "benches" / "RESULTS.md" if complete else WORK / "RESULTS.md")
+    text = report.write(data, output, plots=not options.no_plots)
+    print("\n" + text + f"\nwritten to {output}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was measured is kept: benches/run.py --report")
