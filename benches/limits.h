@@ -14,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-enum { FOOTPRINT = 4194304, PRIVATE = 4 * FOOTPRINT, RING = 1048576, MOST_PROCESSES = 64 };
+enum { FOOTPRINT = 4194304, PRIVATE = 4 * FOOTPRINT, RING = 16777216, MOST_PROCESSES = 64 };
 
 typedef void copier(void *to, const void *from, size_t bytes);
 
@@ -39,6 +39,7 @@ struct shared {
     double stamp, late, ns;
     struct {
         size_t bytes, chunk, slots;
+        size_t stride; /* from slot to slot: a gap keeps the receiver's prefetcher off the slot that is being written */
         int window, answer; /* messages in one iteration; answer: as much comes back, else one flag */
         int halves; /* copy by the kernel: each side does a half */
         char *far[2]; /* private_buffer of either side */
@@ -127,7 +128,6 @@ static inline void pair_begin(int first_core, int second_core)
         shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (shared == MAP_FAILED)
             abort();
-        memset(shared, 0, sizeof *shared);
     }
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* the second process may then write into this one */
     uint32_t seen = load(&shared->command);
@@ -195,11 +195,6 @@ static inline double crowd_barrier(int processes, double budget)
 static void copy_library(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
 
 #ifdef __x86_64__
-static void copy_string(void *to, const void *from, size_t bytes)
-{
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
-}
-
 __attribute__((target("avx2"))) static void copy_avx2(void *to, const void *from, size_t bytes)
 {
     char *t = to;
@@ -229,24 +224,6 @@ __attribute__((target("avx512f"))) static void copy_avx512(void *to, const void 
     }
     memcpy(t, f, bytes);
 }
-/* Asks for the lines to be written some way ahead: the other core owns them, and one after the other is slow. */
-__attribute__((target("avx512f"))) static void copy_ahead(void *to, const void *from, size_t bytes)
-{
-    enum { LINES = 16 };
-    char *t = to, *end = t + bytes;
-    for (int i = 0; i < LINES; i++)
-        __builtin_prefetch(t + 64 * i, 1);
-    const char *f = from;
-    for (; end - t >= 128; t += 128, f += 128) {
-        __builtin_prefetch(t + 64 * LINES, 1);
-        __builtin_prefetch(t + 64 * LINES + 64, 1);
-        __m512i a = _mm512_loadu_si512(f), b = _mm512_loadu_si512(f + 64);
-        _mm512_storeu_si512(t, a);
-        _mm512_storeu_si512(t + 64, b);
-    }
-    memcpy(t, f, end - t);
-}
-
 /* Stores that take no ownership of the lines; `to` is aligned, as chunks of a ring are. */
 __attribute__((target("avx512f"))) static void copy_past_cache(void *to, const void *from, size_t bytes)
 {
@@ -271,10 +248,8 @@ static const struct named_copier *copiers(void)
     int n = 0;
     list[n++] = (struct named_copier){"memcpy", copy_library, copy_library};
 #ifdef __x86_64__
-    list[n++] = (struct named_copier){"rep movsb", copy_string, copy_string};
     if (__builtin_cpu_supports("avx512f")) {
         list[n++] = (struct named_copier){"avx512", copy_avx512, copy_avx512};
-        list[n++] = (struct named_copier){"avx512 prefetched", copy_ahead, copy_avx512};
         list[n++] = (struct named_copier){"avx512 non-temporal", copy_past_cache, copy_avx512};
     } else if (__builtin_cpu_supports("avx2"))
         list[n++] = (struct named_copier){"avx2", copy_avx2, copy_avx2};
