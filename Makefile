@@ -55,3 +55,7 @@ support:
 
 clean:
 	$(CARGO) clean
+
+# all libraries, all benchmarks, about 20 minutes; a part: make bench BENCH="--quick --only latency"
+bench: all
+	python3 benches/run.py $(BENCH)
