@@ -30,7 +30,8 @@ int main(int argc, char **argv)
         for (int f = 0; f < FLIGHT; f++) {
             int *got = round ? out[f] : in[f];
             CHECK(requests[f] == MPI_REQUEST_NULL);
-            CHECK_STATUS(statuses[f], left, f, counts[f] * 4);
+            if (!reference) /* MPICH leaves the status of the receive out */
+                CHECK_STATUS(statuses[f], left, f, counts[f] * 4);
             for (int i = 0; i < counts[f]; i++)
                 if (got[i] != left * 7777 + f * 100000 + i) {
                     CHECK_INT(got[i], left * 7777 + f * 100000 + i);
@@ -45,7 +46,8 @@ int main(int argc, char **argv)
             MPI(MPI_Isendrecv(&value, 1, MPI_INT, 1, 20, &other, 1, MPI_INT, MPI_ANY_SOURCE, 21, MPI_COMM_WORLD, &requests[0]));
             while (!flag)
                 MPI(MPI_Test(&requests[0], &flag, &status));
-            CHECK_STATUS(status, 1, 21, 4);
+            if (!reference)
+                CHECK_STATUS(status, 1, 21, 4);
         } else {
             MPI(MPI_Recv(&other, 1, MPI_INT, 0, 20, MPI_COMM_WORLD, &status));
             MPI(MPI_Send(&value, 1, MPI_INT, 0, 21, MPI_COMM_WORLD));

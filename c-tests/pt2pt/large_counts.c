@@ -58,11 +58,13 @@ int main(int argc, char **argv)
     CHECK_INT(in[999], ((rank + 2 * size - 2) % size) * 5000 + 999 + tag - 1);
     MPI(MPI_Isendrecv_c(out, count, MPI_INT, to, 52, in, count, MPI_INT, from, 52, MPI_COMM_WORLD, &r[0]));
     MPI(MPI_Wait(&r[0], &status));
-    CHECK_STATUS(status, from, 52, 4000);
+    if (!reference) /* MPICH leaves the status of the receive out */
+        CHECK_STATUS(status, from, 52, 4000);
     CHECK_INT(in[999], from * 5000 + 999 + tag - 1);
     MPI(MPI_Isendrecv_replace_c(in, count, MPI_INT, to, 53, from, 53, MPI_COMM_WORLD, &r[0]));
     MPI(MPI_Wait(&r[0], &status));
-    CHECK_STATUS(status, from, 53, 4000);
+    if (!reference) /* MPICH leaves the status of the receive out */
+        CHECK_STATUS(status, from, 53, 4000);
 
     for (int i = 0; i < 2; i++) {
         MPI(MPI_Isend_c(out, count, MPI_INT, to, 54, MPI_COMM_WORLD, &r[0]));

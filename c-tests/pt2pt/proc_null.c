@@ -31,7 +31,8 @@ int main(int argc, char **argv)
         MPI_Status statuses[5];
         MPI(MPI_Startall(5, requests));
         MPI(MPI_Waitall(5, requests, statuses));
-        CHECK_NULL_STATUS(statuses[4]);
+        if (!reference) /* there the source is any source */
+            CHECK_NULL_STATUS(statuses[4]);
     }
     for (int i = 0; i < 5; i++)
         MPI(MPI_Request_free(&requests[i]));
@@ -42,7 +43,8 @@ int main(int argc, char **argv)
     spoil(&status);
     MPI(MPI_Irecv(&value, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, &request));
     MPI(MPI_Wait(&request, &status));
-    CHECK_NULL_STATUS(status);
+    if (!reference) /* not so in MPICH 4.0.2 */
+        CHECK_NULL_STATUS(status);
     spoil(&status);
     MPI(MPI_Probe(MPI_PROC_NULL, 3, MPI_COMM_WORLD, &status));
     CHECK_NULL_STATUS(status);
@@ -75,12 +77,14 @@ int main(int argc, char **argv)
     spoil(&status);
     MPI(MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status));
     CHECK_NULL_STATUS(status);
-    MPI(MPI_Isendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 1, &other, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request));
-    spoil(&status);
-    MPI(MPI_Wait(&request, &status));
-    CHECK_NULL_STATUS(status);
-    MPI(MPI_Isendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request));
-    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    if (!reference) { /* crashes there */
+        MPI(MPI_Isendrecv(&value, 1, MPI_INT, MPI_PROC_NULL, 1, &other, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request));
+        spoil(&status);
+        MPI(MPI_Wait(&request, &status));
+        CHECK_NULL_STATUS(status);
+        MPI(MPI_Isendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
 
     /* a chain: the ends have no neighbour */
     int left = rank ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;

@@ -39,7 +39,10 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
             Err(format!("{} is not there", path.display()))
         }
     };
-    let mpiexec = need("bin/mpiexec")?;
+    let mpiexec = match std::env::var_os("C_SUITE_MPIEXEC") {
+        Some(path) => path.into(),
+        None => need("bin/mpiexec")?,
+    };
     need("lib/libmpi.so.12")?;
     let mut stage = if crate::flag("C_SUITE_ABI") {
         let mut debian = toolchain("debian-abi", "mpicc.mpich", "mpicxx.mpich", mpiexec, build)?;
