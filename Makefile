@@ -1,55 +1,102 @@
-# make            build and stage into target/stage, a prefix that works in place
+# make            build, and stage into target/stage, a prefix that works in place
 # make demo       install what is missing (as root, by apt), build, run a program on 4 ranks
-# make check      all tests in at most ten minutes; see the other check targets below
+# make check      all tests that belong to every change, in at most ten minutes
+# make check-rust, check-c          its two halves
+# make check-long                   the large sizes: stress, long property tests, models
+# make check-reference              the C tests also on Debian's MPICH, output compared
+# make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
+# make check-valgrind               the C tests under valgrind
+# make check-loom, check-miri       models of the lock-free parts; undefined behaviour
+# make bench      the benchmarks, against the peers that are installed
+# make lint       rustfmt, clippy, and that the generated files are current
+# make support    docs/support.md from the entries
 # make install    PREFIX=/usr/local DESTDIR=
-# make PROFILE=dev ...  the same, not optimized
+# PROFILE=dev with any of them: not optimized, quickly built
 
 PROFILE ?= release
 PREFIX ?= /usr/local
 DESTDIR ?=
 CARGO ?= cargo
-CC ?= gcc
-CXX ?= g++
 
 version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 built := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 stage := target/stage
 programs := oxmpicc mpiexec mpichversion
 
-.PHONY: all stage demo check check-rust check-c check-long check-reference check-miri check-loom \
-	check-valgrind bench lint support install clean
+.PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
+	check-valgrind check-loom check-miri bench lint support install clean
 
 all: stage
 
+help:
+	@sed -n 's/^# //p' Makefile
+
 stage:
 	$(CARGO) build --workspace --profile $(PROFILE)
-	$(MAKE) --no-print-directory copy TO=$(stage)
+	@$(MAKE) --no-print-directory copy TO=$(stage)
 
 install: all
-	$(MAKE) --no-print-directory copy TO=$(DESTDIR)$(PREFIX)
+	@$(MAKE) --no-print-directory copy TO=$(DESTDIR)$(PREFIX)
 
-# `install` makes a new file, so that programs running on the old one are not hurt.
-.PHONY: copy
+# `install` makes new files, so that programs running on the old ones are not hurt.
 copy:
 	mkdir -p $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/share/doc/oxmpi
 	for program in $(programs); do \
 	  if [ -e $(built)/$$program ]; then install -m 755 $(built)/$$program $(TO)/bin/; fi; done
 	for name in mpicc mpicxx mpic++ mpiCC; do ln -sf oxmpicc $(TO)/bin/$$name; done
-	if [ -e $(TO)/bin/mpiexec ]; then \
-	  for name in mpirun mpiexec.hydra; do ln -sf mpiexec $(TO)/bin/$$name; done; fi
+	for name in mpirun mpiexec.hydra; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(TO)/include/
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
-	install -m 644 docs/*.md $(TO)/share/doc/oxmpi/
+	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/
+
+demo:
+	.ci/setup
+	$(MAKE) all
+	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
+	$(stage)/bin/mpiexec -n 4 $(stage)/demo
+
+check: check-rust check-c
+
+check-rust: stage
+	$(CARGO) test --workspace --no-fail-fast --lib --bins
+	$(CARGO) test --no-fail-fast $(addprefix --test ,$(rust_tests))
+
+rust_tests := $(filter-out c_suite loom_%,$(basename $(notdir $(wildcard tests/*.rs))))
+
+check-c: stage
+	$(CARGO) test --test c_suite
+
+check-long: stage
+	C_SUITE_LONG=1 $(CARGO) test --test c_suite
+	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
+
+check-reference: stage
+	C_SUITE_REFERENCE=1 $(CARGO) test --test c_suite
+
+check-abi: stage
+	C_SUITE_ABI=1 $(CARGO) test --test c_suite
+
+check-valgrind: stage
+	C_SUITE_WRAP="valgrind -q --error-exitcode=99" $(CARGO) test --test c_suite
+
+check-loom:
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --test 'loom_*'
+
+check-miri:
+	$(CARGO) +nightly miri test --lib -- handle:: queue::
+
+bench: stage
+	benches/run
 
 lint:
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	git diff --exit-code include
+	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
+	git diff --exit-code include docs/support.md
 
-# docs/support.md from the entries
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
 

@@ -9,9 +9,11 @@ pub fn page(entries: &[Entry]) -> String {
         chapters.entry(&entry.chapter).or_default().push(entry);
     }
     let count = |entry: &Entry| if entry.large { 2 } else { 1 };
-    let total: usize = entries.iter().map(count).sum();
+    let standard = |entry: &&Entry| !entry.name.starts_with("MPIX_");
+    let total: usize = entries.iter().filter(standard).map(count).sum();
     let written: usize = entries
         .iter()
+        .filter(standard)
         .filter(|entry| entry.written)
         .map(count)
         .sum();
@@ -19,9 +21,9 @@ pub fn page(entries: &[Entry]) -> String {
     let mut page = format!(
         "# Supported functions\n\n\
          Made from the entry points by `make support`; do not edit. Every function of MPI 5.0 is\n\
-         exported, so that every program loads. {written} of {total} C functions (`_c` variants\n\
-         counted, `PMPI_` not) are written. The others are stubs: a call fails with\n\
-         `MPI_ERR_UNSUPPORTED_OPERATION` and its name in the text. They are listed here as missing.\n\n\
+         exported, so that every program loads. {written} of its {total} C functions (`_c` variants\n\
+         counted, `PMPI_` and the extensions `MPIX_` not) are written. The others are stubs: a call\n\
+         fails with `MPI_ERR_UNSUPPORTED_OPERATION` and its name in the text; they are missing.\n\n\
          | file in `capi/src` | written | missing | what it is |\n|---|---|---|---|\n"
     );
     for (chapter, entries) in &chapters {

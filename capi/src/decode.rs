@@ -80,6 +80,15 @@ pub const RECV: Names = Names {
     count: "recvcount",
     datatype: "recvtype",
 };
+/// Of a reduction.
+pub const FROM: Names = Names {
+    buffer: "sendbuf",
+    ..BUF
+};
+pub const TO: Names = Names {
+    buffer: "recvbuf",
+    ..BUF
+};
 
 #[inline(always)]
 pub fn datatype(handle: Datatype) -> Result<&'static DatatypeObject> {

@@ -7,7 +7,7 @@ use crate::edge::{self, Origin};
 use crate::param::Comm;
 use crate::types::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request, MPI_Win};
 use oxmpi::error::Result;
-use oxmpi::{attr, errhandler};
+use oxmpi::{attr, errhandler, op};
 use std::ffi::{c_char, c_int, c_void};
 
 /// MPI_DUP_FN, MPI_COMM_DUP_FN and their like: copies the value.
@@ -66,9 +66,10 @@ extern "C" fn errhandler_set_cxx(handler: MPI_Errhandler, proxy: usize) {
     errhandler::set_proxy(handler, proxy);
 }
 
-/// Operations of C++ programs; there are no operations of programs yet.
 #[unsafe(export_name = "MPII_Op_set_cxx")]
-extern "C" fn op_set_cxx(_op: MPI_Op, _proxy: usize) {}
+extern "C" fn op_set_cxx(operation: MPI_Op, proxy: usize) {
+    op::set_proxy(operation, proxy);
+}
 
 /// Says that the callbacks of a generalized request are Fortran's; there are no such requests yet.
 #[unsafe(export_name = "MPII_Grequest_set_lang_f77")]

@@ -1,11 +1,12 @@
 //! Blocking collective operations.
 
-use crate::decode::{self, BUFFER, IN_PLACE, RECV, SEND};
+use crate::decode::{self, BUFFER, FROM, IN_PLACE, RECV, SEND, TO};
 use crate::param::*;
 use crate::place::*;
 use oxmpi::coll;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject};
 use oxmpi::error::Result;
+use oxmpi::op;
 
 /// A receive buffer with an equal part for each rank.
 struct Parts {
@@ -85,15 +86,34 @@ entry! {
     }
 }
 
+entry! {
+    fn MPI_Allreduce[_c](
+        sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
+        comm: Comm,
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        let op = op::get(op.0)?;
+        let elements = decode::count("count", count)?;
+        let kind = decode::datatype(datatype)?;
+        op.check(kind)?;
+        let into = decode::recv_buffer(TO, recvbuf, count, datatype)?;
+        let own = match sendbuf.0 as usize == IN_PLACE {
+            true => into,
+            false => decode::send_buffer(FROM, sendbuf, count, datatype)?,
+        };
+        let mut data = vec![0; own.len()].into_boxed_slice();
+        own.read(0, &mut data);
+        let combine = |left: &mut [u8], right: &mut [u8]| op.apply(left, right, elements, kind);
+        coll::allreduce(&mut data, &combine, comm)?;
+        into.write(0, &data);
+        Ok(())
+    }
+}
+
 stub! {
     fn MPI_Allgatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm,
-    ) on comm;
-
-    fn MPI_Allreduce[_c](
-        sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
-        comm: Comm,
     ) on comm;
 
     fn MPI_Alltoall[_c](
