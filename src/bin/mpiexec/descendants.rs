@@ -10,6 +10,11 @@ use std::time::{Duration, Instant};
 
 /// The process ids below this process, parents before children.
 pub fn list() -> Vec<i32> {
+    below(std::process::id() as i32)
+}
+
+/// The process ids below a process, parents before children.
+pub fn below(root: i32) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     for entry in entries {
@@ -26,9 +31,7 @@ pub fn list() -> Vec<i32> {
             children.entry(parent).or_default().push(pid);
         }
     }
-    let mut found = children
-        .remove(&(std::process::id() as i32))
-        .unwrap_or_default();
+    let mut found = children.remove(&root).unwrap_or_default();
     let mut next = 0;
     while next < found.len() {
         found.extend(children.remove(&found[next]).unwrap_or_default());

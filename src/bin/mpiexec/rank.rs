@@ -50,12 +50,12 @@ impl Rank {
     }
 
     pub fn stage(&self, segment: &Segment<'_>) -> Stage {
-        if self.told != Stage::Outside {
+        if let Stage::Aborted(_) = self.told {
             return self.told;
         }
         let page = &segment.rank(self.number).status;
         match page.state() {
-            State::NotJoined => Stage::Outside,
+            State::NotJoined => self.told,
             State::Joined => Stage::Inside,
             State::Finalized => Stage::Finalized,
             State::Aborted => Stage::Aborted(exit_status(page.abort_code.load(Ordering::Relaxed))),

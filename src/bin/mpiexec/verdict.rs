@@ -8,6 +8,7 @@
 //!
 //! Invariant: each end of the job that is not orderly is explained by one message before it.
 
+use super::descendants;
 use super::ending::{Cause, Ending};
 use super::foreign;
 use super::keeper::Keeper;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 /// As `timeout` of the shell.
 const TIMEOUT_CODE: i32 = 124;
 /// When to look whether the ranks are what they should be, milliseconds after the start; then every five seconds.
-const CHECKS: &[u64] = &[50, 250, 1000, 3000];
+const CHECKS: &[u64] = &[20, 100, 400, 1500];
 
 impl Keeper<'_> {
     /// Remembers the first failure and begins to end the job, unless that is under way for a better reason.
@@ -68,6 +69,10 @@ impl Keeper<'_> {
                     self.code.get_or_insert(code);
                 }
                 self.check_absent();
+                if self.ranks.len() > 1 && !self.looked {
+                    self.looked = true;
+                    self.check();
+                }
             }
             (Life::Running, _) => {}
         }
@@ -242,12 +247,15 @@ impl Keeper<'_> {
         if !self.ranks.iter().all(nobody) {
             return;
         }
-        let pids = self
-            .ranks
-            .iter()
-            .filter(|rank| rank.is_running())
-            .map(|rank| rank.pid);
-        if let Some(complaint) = pids.take(1).find_map(foreign::mapped) {
+        // The rank may be a shell that started the program.
+        let Some(first) = self.ranks.iter().find(|rank| rank.is_running()) else {
+            return;
+        };
+        let below = descendants::below(first.pid);
+        let complaint = std::iter::once(first.pid)
+            .chain(below)
+            .find_map(foreign::mapped);
+        if let Some(complaint) = complaint {
             let program = &self.plan.programs[0].shown;
             self.say(&format!("{program} {complaint}"));
             self.fail(1, Cause::Failure);

@@ -1,0 +1,193 @@
+//! However a job ends, nothing of it is left, the exit code tells why, and one message says who. That no process is left
+//! is checked for every job by the harness.
+
+use crate::harness::{Outcome, Running, leftovers, mpiexec, own_path, role, role_with, signal_to};
+use rustix::process::Signal;
+
+pub const TESTS: &[(&str, fn())] = &[
+    (
+        "endings::exit_codes_of_any_program",
+        exit_codes_of_any_program,
+    ),
+    ("endings::a_rank_dies_inside_mpi", a_rank_dies_inside_mpi),
+    (
+        "endings::a_rank_leaves_mpi_without_finalize",
+        a_rank_leaves_mpi_without_finalize,
+    ),
+    ("endings::abort", abort),
+    ("endings::a_rank_fails_before_mpi", a_rank_fails_before_mpi),
+    (
+        "endings::after_finalize_everyone_is_free",
+        after_finalize_everyone_is_free,
+    ),
+    ("endings::interrupt_and_terminate", interrupt_and_terminate),
+    ("endings::twice_interrupted", twice_interrupted),
+    ("endings::mpiexec_is_killed", mpiexec_is_killed),
+    ("endings::the_keeper_is_killed", the_keeper_is_killed),
+    ("endings::grandchildren_die_too", grandchildren_die_too),
+    ("endings::stopped_and_continued", stopped_and_continued),
+];
+
+fn exit_codes_of_any_program() {
+    let run = |script: &str| mpiexec(["-n", "3", "sh", "-c", script]).run().code;
+    assert_eq!(run("exit 0"), 0);
+    assert_eq!(run("test $PMI_RANK != 1 || exit 3"), 3);
+    // The first that failed.
+    assert_eq!(run("test $PMI_RANK != 2 && sleep 0.5 && exit 4; exit 5"), 5);
+    assert_eq!(
+        run("test $PMI_RANK != 2 || kill -9 $$; exec sleep 1000"),
+        137
+    );
+}
+
+fn a_rank_dies_inside_mpi() {
+    for (signal, name) in [(9, "SIGKILL"), (11, "SIGSEGV"), (6, "SIGABRT")] {
+        let outcome = role(3, &format!("kill:{signal}")).run();
+        assert_eq!(outcome.code, 128 + signal, "{outcome:?}");
+        outcome.says("rank 1 (pid ").says(name);
+    }
+    assert_eq!(leftovers(), [""; 0]);
+}
+
+fn a_rank_leaves_mpi_without_finalize() {
+    let outcome = role(2, "exit:3").run();
+    assert_eq!(outcome.code, 3);
+    outcome
+        .says("rank 1 (pid ")
+        .says("exit code 3 without MPI_Finalize");
+    let outcome = role(2, "exit:0").run();
+    assert_eq!(outcome.code, 1);
+    outcome.says("exit code 0 without MPI_Finalize");
+}
+
+fn abort() {
+    for (code, seen) in [(7, 7), (256, 1), (0, 1)] {
+        let outcome = role(3, &format!("abort:{code}")).run();
+        assert_eq!(outcome.code, seen, "{outcome:?}");
+        outcome.says("rank 1 (pid ").says("MPI_Abort");
+    }
+}
+
+fn a_rank_fails_before_mpi() {
+    let own = own_path();
+    let script = format!("test $PMI_RANK = 1 && exit 5; exec {own}");
+    let outcome = mpiexec(["-n", "2", "sh", "-c", &script])
+        .env(crate::harness::ROLE, "wait")
+        .run();
+    assert_eq!(outcome.code, 5);
+    outcome.says("exit code 5 before MPI_Init");
+}
+
+fn after_finalize_everyone_is_free() {
+    let outcome = role(2, "late:4").run();
+    assert_eq!(outcome.code, 4);
+    assert_eq!(outcome.error, "");
+}
+
+fn waiting(job: crate::harness::Job, ranks: usize) -> Running {
+    let running = job.start();
+    running.wait_for(ranks, "launch");
+    running
+}
+
+fn interrupt_and_terminate() {
+    for (signal, code, name) in [
+        (Signal::INT, 130, "SIGINT"),
+        (Signal::TERM, 143, "SIGTERM"),
+        (Signal::HUP, 129, "SIGHUP"),
+        (Signal::QUIT, 131, "SIGQUIT"),
+    ] {
+        let running = waiting(role(2, "wait"), 2);
+        running.signal(signal);
+        let outcome = running.finish();
+        assert_eq!(outcome.code, code);
+        outcome.says(name);
+    }
+}
+
+fn stubborn() -> Running {
+    let script = "trap '' INT TERM; echo ready; while :; do sleep 1; done";
+    let running = mpiexec(["-n", "2", "sh", "-c", script]).start();
+    running.wait_for(2, "sleep 1");
+    running
+}
+
+fn twice_interrupted() {
+    let running = stubborn();
+    running.signal(Signal::INT);
+    // A signal that is pending already would be merged with the next one.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    running.signal(Signal::INT);
+    assert_eq!(running.finish().code, 130);
+    // And one is enough in the end.
+    let running = stubborn();
+    running.signal(Signal::TERM);
+    assert_eq!(running.finish().code, 143);
+}
+
+fn mpiexec_is_killed() {
+    let running = waiting(role(3, "wait"), 3);
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().code, 137);
+    let running = stubborn();
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().code, 137);
+    assert_eq!(leftovers(), [""; 0]);
+}
+
+fn the_keeper_is_killed() {
+    let running = waiting(role(3, "wait"), 3);
+    let mpiexec = running.child.id() as i32;
+    let keeper = running
+        .processes()
+        .into_iter()
+        .find(|pid| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+            *pid != mpiexec && name.is_ok_and(|name| name.trim() == "oxmpi-keeper")
+        })
+        .expect("the keeper");
+    signal_to(keeper, Signal::KILL);
+    let outcome = running.finish();
+    assert_eq!(outcome.code, 137);
+    outcome.says("keeper");
+}
+
+fn grandchildren_die_too() {
+    let script = format!("{}; true", own_path());
+    let start = || {
+        let job = mpiexec(["-n", "2", "bash", "-c", &script]).env(crate::harness::ROLE, "wait");
+        let running = job.start();
+        running.wait_for(4, "launch");
+        running
+    };
+    let running = start();
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().code, 137);
+    let running = start();
+    running.signal(Signal::INT);
+    assert_eq!(running.finish().code, 130);
+    // Not even those that made themselves a session of their own.
+    let running = mpiexec([
+        "-n",
+        "2",
+        "sh",
+        "-c",
+        "setsid sleep 1000 & setsid sleep 1000",
+    ])
+    .start();
+    running.wait_for(4, "sleep 1000");
+    running.signal(Signal::KILL);
+    running.finish();
+}
+
+fn stopped_and_continued() {
+    let running = mpiexec(["-n", "1", "sh", "-c", "sleep 0.2; echo done"]).start();
+    running.wait_for(1, "sleep");
+    running.signal(Signal::TSTP);
+    running.signal(Signal::CONT);
+    let outcome: Outcome = running.finish();
+    assert_eq!(outcome.good().output, "done\n");
+    let outcome = role_with(2, "kill:9", &["-disable-auto-cleanup", "-timeout", "0.5"]).run();
+    assert_eq!(outcome.code, 137);
+    outcome.says("time limit");
+}

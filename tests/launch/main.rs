@@ -1,0 +1,39 @@
+//! mpiexec and joining a job, from outside: the built binary starts real processes. The ranks are shell commands, or this
+//! very program in one of the roles of `roles.rs`.
+//!
+//! Invariant: after every test no process that it started is left; `harness.rs` looks for them by a mark in their
+//! environment.
+
+mod endings;
+mod forwarding;
+mod harness;
+mod joining;
+mod options;
+mod reports;
+mod roles;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    if let Ok(role) = std::env::var(harness::ROLE) {
+        roles::play(&role);
+    }
+    let tests: Vec<(&str, fn())> = [
+        options::TESTS,
+        forwarding::TESTS,
+        endings::TESTS,
+        reports::TESTS,
+        joining::TESTS,
+    ]
+    .concat();
+    let trials = tests
+        .into_iter()
+        .map(|(name, test)| {
+            Trial::test(name, move || {
+                test();
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

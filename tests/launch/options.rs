@@ -1,0 +1,199 @@
+//! Options, environment, programs.
+
+use crate::harness::{Folder, MPIEXEC, launcher, mpiexec, mpiexec_words, own_path, role_with};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("options::ranks_know_their_place", ranks_know_their_place),
+    ("options::several_programs", several_programs),
+    ("options::programs_from_a_file", programs_from_a_file),
+    ("options::environment", environment),
+    ("options::working_folder", working_folder),
+    ("options::output_files", output_files),
+    ("options::labels", labels),
+    ("options::binding", binding),
+    ("options::refusals", refusals),
+    ("options::other_names_of_the_program", other_names),
+    ("options::variables_that_steer", variables_that_steer),
+];
+
+fn shell(options: &str, script: &str) -> crate::harness::Outcome {
+    let words: Vec<&str> = options
+        .split_whitespace()
+        .chain(["sh", "-c", script])
+        .collect();
+    mpiexec(words).run()
+}
+
+fn ranks_know_their_place() {
+    let place =
+        "echo $OXMPI_RANK/$OXMPI_SIZE $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS";
+    for option in ["-n", "--np", "-c", "-ppn", "-N"] {
+        let outcome = shell(&format!("{option} 3"), place);
+        let lines = ["0/3 0/3 0/3", "1/3 1/3 1/3", "2/3 2/3 2/3"];
+        assert_eq!(outcome.good().sorted(), lines, "{option}");
+    }
+    assert_eq!(shell("", place).good().output, "0/1 0/1 0/1\n");
+    let hosts = shell("-hosts localhost:2,127.0.0.1", "echo $PMI_SIZE");
+    assert_eq!(hosts.good().sorted(), ["2", "2"]);
+}
+
+fn several_programs() {
+    let own = own_path();
+    let line = format!("-n 1 -env A x {own} : -n 2 {own} : sh -c echo\n");
+    let words = line.split_whitespace();
+    let outcome = mpiexec(words).env(crate::harness::ROLE, "numbers").run();
+    let mut lines = outcome.good().sorted();
+    lines.retain(|line| !line.is_empty());
+    assert_eq!(
+        lines,
+        ["Some(0) Some(4)", "Some(1) Some(4)", "Some(1) Some(4)"]
+    );
+}
+
+fn programs_from_a_file() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "programs",
+        "# two programs\n-n 1 sh -c 'echo first $PMI_RANK $G'\n-n 2 \\\n sh -c \"echo second $G\"\n",
+    );
+    let outcome = mpiexec(["-genv", "G", "g", "-configfile", &file]).run();
+    assert_eq!(
+        outcome.good().sorted(),
+        ["first 0 g", "second g", "second g"]
+    );
+}
+
+fn environment() {
+    let run = |options: &str| {
+        let script = "/bin/echo \"$A,$B,$SECRET\"";
+        let words = options.split_whitespace().chain(["/bin/sh", "-c", script]);
+        let outcome = mpiexec(words.collect::<Vec<_>>()).env("SECRET", "s").run();
+        outcome.good().output.trim().to_owned()
+    };
+    assert_eq!(run("-genv A 1 -env B 2"), "1,2,s");
+    assert_eq!(run("-genv A=1 -x B=2 -x SECRET"), "1,2,s");
+    assert_eq!(run("-genvnone -env A 1"), "1,,");
+    assert_eq!(run("-genvlist SECRET,B"), ",,s");
+    assert_eq!(run("-envnone -x SECRET"), ",,s");
+}
+
+fn working_folder() {
+    let folder = Folder::new();
+    let place = folder.0.to_string_lossy().into_owned();
+    for option in ["-wdir", "--wd"] {
+        let outcome = mpiexec([option, &place, "pwd"]).run();
+        assert_eq!(outcome.good().output.trim(), place);
+    }
+    let script = folder.file("script", "#!/bin/sh\necho here\n");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("chmod");
+    let outcome = mpiexec(["-wdir", &place, "./script"]).run();
+    assert_eq!(outcome.good().output, "here\n");
+    let missing = mpiexec(["-wdir", "/nonexistent", "pwd"]).run();
+    assert_eq!(missing.code, 1);
+    missing.says("/nonexistent");
+}
+
+fn output_files() {
+    let folder = Folder::new();
+    let script = "echo out $PMI_RANK; echo err $PMI_RANK >&2";
+    let outcome = mpiexec([
+        "-n",
+        "2",
+        "-outfile-pattern",
+        "o.%r",
+        "-errfile-pattern",
+        "e.%r.%n",
+        "sh",
+        "-c",
+        script,
+    ])
+    .folder(&folder.0)
+    .run();
+    assert_eq!(
+        (outcome.good().output.as_str(), outcome.error.as_str()),
+        ("", "")
+    );
+    let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).expect(name);
+    assert_eq!(
+        (read("o.1"), read("e.0.2")),
+        ("out 1\n".into(), "err 0\n".into())
+    );
+}
+
+fn labels() {
+    let script = "printf 'a\\nb'";
+    assert_eq!(shell("-n 1 -l", script).good().output, "[0] a\n[0] b\n");
+    assert_eq!(
+        shell("--tag-output", "echo a").good().output,
+        "[1,0]<stdout>: a\n"
+    );
+    let outcome = shell("-n 2 -prepend-pattern %r/%n: ", "echo a");
+    assert_eq!(outcome.good().sorted(), ["0/2:a", "1/2:a"]);
+}
+
+fn binding() {
+    let affinity = "grep Cpus_allowed_list /proc/self/status";
+    let all = shell("-bind-to none", affinity);
+    let one = shell("-bind-to user:0", affinity);
+    // This machine may forbid processor 0 to us.
+    if one.code == 0 {
+        assert!(one.output.contains(":\t0\n"), "{one:?}");
+    } else {
+        one.says("processor 0");
+    }
+    // More ranks than there can be cores: not bound.
+    let crowd = shell("-n 3 -bind-to core:4096", affinity);
+    assert_eq!(crowd.good().output, all.good().output.repeat(3));
+    shell("-bind-to nonsense", "true").says("nonsense");
+    let told = shell("-n 2 -report-bindings", "true");
+    told.good().says("rank 1:");
+}
+
+fn refusals() {
+    for (line, code, text) in [
+        ("-bindto core ls", 1, "did you mean -bind-to"),
+        ("-n", 1, "a value is missing"),
+        ("-n 0 ls", 1, "'0'"),
+        ("", 1, "no program"),
+        ("-hosts 192.0.2.1 ls", 1, "192.0.2.1"),
+        ("no-such-program", 127, "no-such-program"),
+        ("/etc/passwd", 126, "not executable"),
+        ("-n 99999999 ls", 1, "99999999"),
+    ] {
+        let outcome = mpiexec_words(line).run();
+        assert_eq!(outcome.code, code, "{line}: {outcome:?}");
+        outcome.says(text);
+        assert_eq!(outcome.output, "");
+    }
+}
+
+fn other_names() {
+    let folder = Folder::new();
+    let link = folder.0.join("mpichversion");
+    std::os::unix::fs::symlink(MPIEXEC, &link).expect("link");
+    let outcome = launcher(&link.to_string_lossy(), [""; 0]).run();
+    assert!(outcome.good().output.starts_with("MPICH Version:"));
+    let link = folder.0.join("mpiexec.hydra");
+    std::os::unix::fs::symlink(MPIEXEC, &link).expect("link");
+    let outcome = launcher(&link.to_string_lossy(), ["-n", "1", "echo", "a"]).run();
+    assert_eq!(outcome.good().output, "a\n");
+    for option in ["-version", "--help", "-info"] {
+        assert!(
+            mpiexec([option]).run().good().output.contains("mpi"),
+            "{option}"
+        );
+    }
+}
+
+fn variables_that_steer() {
+    let outcome = role_with(2, "hello", &["-print-rank-map"])
+        .env("HYDRA_NONSENSE", "1")
+        .env("HYDRA_IFACE", "eth0")
+        .env("PMI_RANK", "17")
+        .env("PMI_FD", "99")
+        .run();
+    outcome.good().says("HYDRA_NONSENSE");
+    assert!(!outcome.error.contains("HYDRA_IFACE"));
+    assert!(outcome.output.contains(":0,1)"), "{outcome:?}");
+}

@@ -1,0 +1,159 @@
+//! What this program does as a rank: joins the job as the library does, marks its status page, and behaves or not.
+
+use oxmpi::launch::{Job, Launcher, SegmentPlan, join};
+use oxmpi::os::memory::Mapping;
+use oxmpi::os::monotonic_nanoseconds;
+use oxmpi::sync::Ordering;
+use oxmpi::transport::shm::layout::{self, Segment};
+use oxmpi::transport::shm::status::{Page, State};
+use rustix::process::Signal;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+pub const PLAN: SegmentPlan<'static> = SegmentPlan {
+    bytes: &layout::segment_bytes,
+    initialise: &layout::initialise,
+};
+
+struct Rank {
+    job: Job,
+    segment: Segment<'static>,
+}
+
+impl Rank {
+    fn join() -> Rank {
+        let job = match join(&PLAN) {
+            Ok(job) => job,
+            Err(error) => {
+                eprintln!("cannot join: {error}");
+                std::process::exit(9);
+            }
+        };
+        let map = Mapping::of(job.segment.as_fd()).expect("map").leak();
+        let segment = Segment::open(map, job.local_ranks.len()).expect("segment");
+        let rank = Rank { job, segment };
+        let pid = std::process::id() as i32;
+        rank.page().pid.store(pid, Ordering::Relaxed);
+        rank.page().set_state(State::Joined);
+        rank
+    }
+
+    fn page(&self) -> &'static Page {
+        &self.segment.rank(self.job.rank as usize).status
+    }
+
+    fn others_joined(&self) {
+        while !(0..self.segment.ranks())
+            .all(|rank| self.segment.rank(rank).status.state() != State::NotJoined)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn finalize(&self) -> ! {
+        self.page().set_state(State::Finalized);
+        self.job.finalize().expect("finalize");
+        std::process::exit(0);
+    }
+}
+
+/// Never comes back.
+pub fn play(role: &str) -> ! {
+    let (role, detail) = role.split_once(':').unwrap_or((role, ""));
+    let code = || detail.parse().unwrap_or(0);
+    let rank = Rank::join();
+    let bad = rank.job.rank == 1;
+    match role {
+        "hello" => {
+            let how = match rank.job.how {
+                Launcher::Mpiexec => "mpiexec",
+                Launcher::Pmi1 => "pmi",
+                Launcher::Singleton => "alone",
+            };
+            let (number, size) = (rank.job.rank, rank.job.size);
+            println!(
+                "{number} of {size} by {how}, local {:?}",
+                rank.job.local_ranks
+            );
+            rank.finalize()
+        }
+        // All see each other in the segment.
+        "meet" => {
+            rank.others_joined();
+            let pids: Vec<i32> = (0..rank.segment.ranks())
+                .map(|other| rank.segment.rank(other).status.pid.load(Ordering::Relaxed))
+                .collect();
+            println!("{pids:?}");
+            rank.finalize()
+        }
+        // Over PMI-1, whoever serves it.
+        "exchange" => {
+            let (number, size) = (rank.job.rank, rank.job.size);
+            let put = rank
+                .job
+                .put(&format!("card-{number}"), &format!("of-{number}"));
+            put.expect("put");
+            rank.job.barrier().expect("barrier");
+            let next = rank.job.get(&format!("card-{}", (number + 1) % size));
+            println!(
+                "{:?} {:?}",
+                next.expect("get"),
+                rank.job.get("none").expect("get")
+            );
+            rank.finalize()
+        }
+        "numbers" => {
+            println!("{:?} {:?}", rank.job.appnum, rank.job.universe_size);
+            rank.finalize()
+        }
+        "exit" => {
+            rank.others_joined();
+            if bad {
+                std::process::exit(code());
+            }
+        }
+        "kill" => {
+            rank.others_joined();
+            if bad {
+                let signal = Signal::from_named_raw(code()).expect("signal");
+                // Once more for a signal that the runtime of Rust looks at first.
+                for _ in 0..2 {
+                    let _ = rustix::process::kill_process(rustix::process::getpid(), signal);
+                }
+            }
+        }
+        "abort" => {
+            rank.others_joined();
+            if bad {
+                rank.page().abort_code.store(code(), Ordering::Relaxed);
+                rank.page().set_state(State::Aborted);
+                rank.job.abort(code());
+            }
+        }
+        "late" => {
+            rank.page().set_state(State::Finalized);
+            let _ = rank.job.finalize();
+            std::process::exit(if bad { code() } else { 0 });
+        }
+        // Rank 0 waits in MPI_Recv, the others are elsewhere.
+        "wait" => {
+            let page = rank.page();
+            if rank.job.rank == 0 {
+                page.function.store("MPI_Recv");
+                page.communicator.store("MPI_COMM_WORLD");
+                page.peer.store(1, Ordering::Relaxed);
+                page.tag.store(-1, Ordering::Relaxed);
+                page.posted.store(1, Ordering::Relaxed);
+                page.unexpected.store(23, Ordering::Relaxed);
+                page.since.store(monotonic_nanoseconds(), Ordering::Relaxed);
+                page.waiting.store(1, Ordering::Relaxed);
+            }
+            rank.others_joined();
+            println!("waiting");
+        }
+        other => panic!("no role {other}"),
+    }
+    loop {
+        std::thread::sleep(Duration::from_secs(1000));
+    }
+}
