@@ -48,3 +48,12 @@ pub mod pt2pt;
 // floor 7
 #[cfg(not(loom))]
 pub mod process;
+
+/// What MPI_Get_library_version says.
+pub fn library_version() -> String {
+    format!(
+        "oxmpi {}, an MPI library with the ABI of MPICH (libmpi.so.12), built by {}",
+        env!("CARGO_PKG_VERSION"),
+        env!("OXMPI_RUSTC")
+    )
+}

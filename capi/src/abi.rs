@@ -13,13 +13,19 @@ stub! {
 
     fn MPI_Abi_get_info(info: Out<Info>);
 
-    fn MPI_Abi_get_version(abi_major: Out<Int>, abi_minor: Out<Int>);
-
     fn MPI_Abi_set_fortran_booleans(
         logical_size: Int, logical_true: LogicalBits, logical_false: LogicalBits,
     );
 
     fn MPI_Abi_set_fortran_info(info: Info);
+}
+
+entry! {
+    /// This library has MPICH's ABI, not the standard one; mpi4py asks before MPI_Init.
+    fn MPI_Abi_get_version(abi_major: Out<Int>, abi_minor: Out<Int>) {
+        abi_major.set(Int(-1))?;
+        abi_minor.set(Int(-1))
+    }
 }
 
 // The integer of a handle is the handle.

@@ -1,51 +1,217 @@
 //! Attributes and their keys on communicators, datatypes and windows.
 
+use crate::callback::AttributeFunctions;
+use crate::decode;
+use crate::edge;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::attr::{self as core, Attributes, Kind, Target, Value as Attribute};
+use oxmpi::error::Result;
+use std::ffi::c_void;
 
-stub! {
+pub fn set(
+    attributes: &Attributes,
+    target: Target,
+    object: i32,
+    key: Keyval,
+    value: AttributeValue,
+) -> Result<()> {
+    let value = Attribute {
+        bits: value.0 as usize,
+        kind: Kind::Pointer,
+    };
+    core::put(attributes, target, object, key.0, value)
+}
+
+pub fn get(
+    attributes: &Attributes,
+    target: Target,
+    key: Keyval,
+    place: AttributeOut,
+    flag: Out<Logical>,
+) -> Result<()> {
+    let found = core::get(attributes, target, key.0)?;
+    if let Some(found) = found {
+        AddressOut(place.0).write(found.for_c() as *mut c_void)?;
+    }
+    flag.put_bool(found.is_some())
+}
+
+pub fn free_key(target: Target, key: InOut<Keyval>) -> Result<()> {
+    core::free(target, key.read()?.0)?;
+    key.set(Keyval(core::INVALID))
+}
+
+entry! {
     fn MPI_Comm_create_keyval(
         comm_copy_attr_fn: CommCopyFunction, comm_delete_attr_fn: CommDeleteFunction,
         comm_keyval: Out<Keyval>, extra_state: ExtraState,
-    );
+    ) {
+        let functions =
+            AttributeFunctions::new(comm_copy_attr_fn.0, comm_delete_attr_fn.0, extra_state.0);
+        comm_keyval.set(Keyval(core::create(Target::Comm, functions)?))
+    }
+}
 
-    fn MPI_Comm_delete_attr(comm: Comm, comm_keyval: Keyval) on comm;
+entry! {
+    fn MPI_Comm_delete_attr(comm: Comm, comm_keyval: Keyval) on comm {
+        let comm = decode::comm(comm)?;
+        core::delete(&comm.attributes, Target::Comm, comm.handle, comm_keyval.0)
+    }
+}
 
-    fn MPI_Comm_free_keyval(comm_keyval: InOut<Keyval>);
+entry! {
+    fn MPI_Comm_free_keyval(comm_keyval: InOut<Keyval>) {
+        free_key(Target::Comm, comm_keyval)
+    }
+}
 
+entry! {
     fn MPI_Comm_get_attr(
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
-    ) on comm;
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        get(&comm.attributes, Target::Comm, comm_keyval, attribute_val, flag)
+    }
+}
 
-    fn MPI_Comm_set_attr(comm: Comm, comm_keyval: Keyval, attribute_val: AttributeValue) on comm;
+entry! {
+    fn MPI_Comm_set_attr(
+        comm: Comm, comm_keyval: Keyval, attribute_val: AttributeValue,
+    ) on comm {
+        let comm = decode::comm(comm)?;
+        set(&comm.attributes, Target::Comm, comm.handle, comm_keyval, attribute_val)
+    }
+}
 
+entry! {
     fn MPI_Type_create_keyval(
         type_copy_attr_fn: TypeCopyFunction, type_delete_attr_fn: TypeDeleteFunction,
         type_keyval: Out<Keyval>, extra_state: ExtraState,
-    );
+    ) {
+        let functions =
+            AttributeFunctions::new(type_copy_attr_fn.0, type_delete_attr_fn.0, extra_state.0);
+        type_keyval.set(Keyval(core::create(Target::Datatype, functions)?))
+    }
+}
 
-    fn MPI_Type_delete_attr(datatype: Datatype, type_keyval: Keyval);
+entry! {
+    fn MPI_Type_delete_attr(datatype: Datatype, type_keyval: Keyval) {
+        decode::running()?;
+        let datatype = decode::datatype(datatype)?;
+        core::delete(&datatype.attributes, Target::Datatype, datatype.handle, type_keyval.0)
+    }
+}
 
-    fn MPI_Type_free_keyval(type_keyval: InOut<Keyval>);
+entry! {
+    fn MPI_Type_free_keyval(type_keyval: InOut<Keyval>) {
+        free_key(Target::Datatype, type_keyval)
+    }
+}
 
+entry! {
     fn MPI_Type_get_attr(
         datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
-    );
+    ) {
+        decode::running()?;
+        let datatype = decode::datatype(datatype)?;
+        get(&datatype.attributes, Target::Datatype, type_keyval, attribute_val, flag)
+    }
+}
 
-    fn MPI_Type_set_attr(datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeValue);
+entry! {
+    fn MPI_Type_set_attr(datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeValue) {
+        decode::running()?;
+        let datatype = decode::datatype(datatype)?;
+        set(&datatype.attributes, Target::Datatype, datatype.handle, type_keyval, attribute_val)
+    }
+}
 
+entry! {
     fn MPI_Win_create_keyval(
         win_copy_attr_fn: WinCopyFunction, win_delete_attr_fn: WinDeleteFunction,
         win_keyval: Out<Keyval>, extra_state: ExtraState,
-    );
+    ) {
+        let functions =
+            AttributeFunctions::new(win_copy_attr_fn.0, win_delete_attr_fn.0, extra_state.0);
+        win_keyval.set(Keyval(core::create(Target::Win, functions)?))
+    }
+}
 
+entry! {
+    fn MPI_Win_free_keyval(win_keyval: InOut<Keyval>) {
+        free_key(Target::Win, win_keyval)
+    }
+}
+
+stub! {
     fn MPI_Win_delete_attr(win: Win, win_keyval: Keyval) on win;
-
-    fn MPI_Win_free_keyval(win_keyval: InOut<Keyval>);
 
     fn MPI_Win_get_attr(
         win: Win, win_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on win;
 
     fn MPI_Win_set_attr(win: Win, win_keyval: Keyval, attribute_val: AttributeValue) on win;
+}
+
+/// Deletes the attributes of the predefined communicators, as MPI_Finalize does before all else.
+pub fn delete_at_finalize() -> Result<()> {
+    for handle in [oxmpi::comm::SELF, oxmpi::comm::WORLD] {
+        if let Some(comm) = oxmpi::comm::get(handle) {
+            comm.attributes.delete_all(comm.handle)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the wrappers of Fortran and C++ say about a value: 0 pointer, 1 address-sized, 3 int.
+fn kind_of(number: i32) -> Kind {
+    match number {
+        1 => Kind::Address,
+        3 => Kind::Integer,
+        _ => Kind::Pointer,
+    }
+}
+
+/// MPII_Comm_set_attr and its like: an attribute set by another language.
+pub fn set_foreign(
+    attributes: &Attributes,
+    target: Target,
+    object: i32,
+    key: i32,
+    value: *mut c_void,
+    kind: i32,
+) -> Result<()> {
+    let value = Attribute {
+        bits: value as usize,
+        kind: kind_of(kind),
+    };
+    core::put(attributes, target, object, key, value)
+}
+
+/// MPII_Comm_get_attr and its like: an attribute read by another language.
+pub fn get_foreign(
+    attributes: &Attributes,
+    target: Target,
+    key: i32,
+    place: *mut c_void,
+    flag: *mut i32,
+    kind: i32,
+) -> Result<()> {
+    if place.is_null() || flag.is_null() {
+        return edge::null("attribute_val or flag");
+    }
+    let found = core::get(attributes, target, key)?;
+    // SAFETY: the wrapper has an int at `flag` and a value of this kind at `place`.
+    unsafe {
+        flag.write(found.is_some().into());
+        if let Some(found) = found {
+            match kind_of(kind) {
+                Kind::Pointer => place.cast::<usize>().write(found.for_c()),
+                Kind::Address => place.cast::<usize>().write(found.for_fortran()),
+                Kind::Integer => place.cast::<i32>().write(found.for_fortran() as i32),
+            }
+        }
+    }
+    Ok(())
 }

@@ -4,7 +4,7 @@
 //! Invariant: the core gets only ranks, tags, counts and objects that exist.
 
 use crate::param::*;
-use crate::place::{Array, InOutArray, Out, OutArray};
+use crate::place::{Array, In, InOut, InOutArray, Out, OutArray};
 use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
@@ -281,6 +281,65 @@ pub fn text(name: &'static str, text: Text) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text.0) }
         .to_string_lossy()
         .into_owned())
+}
+
+/// The words of `argc` and `argv`, either of which may be left out.
+pub fn arguments(count: Int, words: TextArray) -> Result<Vec<String>> {
+    if words.0.is_null() {
+        return Ok(Vec::new());
+    }
+    let count = length("argc", count)?;
+    let mut arguments = Vec::new();
+    for index in 0..count {
+        // SAFETY: the caller of the C function has `argc` strings there, or a null pointer earlier.
+        let word = unsafe { words.0.add(index).read() };
+        if word.is_null() {
+            break;
+        }
+        arguments.push(text("argv", Text(word))?);
+    }
+    Ok(arguments)
+}
+
+/// Writes a status to Fortran's array of five integers.
+pub fn status_to_words(status: StatusWords, place: Out<Fint>) -> Result<()> {
+    let words = [
+        status.count_lo,
+        status.count_hi_and_cancelled,
+        status.source,
+        status.tag,
+        status.error,
+    ];
+    for (index, word) in words.into_iter().enumerate() {
+        place.put(index, Fint(word))?;
+    }
+    Ok(())
+}
+
+/// Reads a status from Fortran's array of five integers.
+pub fn status_of_words(words: In<Fint>) -> Result<StatusWords> {
+    Ok(StatusWords {
+        count_lo: words.get(0)?.0,
+        count_hi_and_cancelled: words.get(1)?.0,
+        source: words.get(2)?.0,
+        tag: words.get(3)?.0,
+        error: words.get(4)?.0,
+    })
+}
+
+/// Makes MPI_Get_elements of this status return `number`.
+pub fn set_elements(status: InOut<Status>, kind: Datatype, number: Count) -> Result<()> {
+    let kind = datatype(kind)?;
+    let number = count("count", number)?;
+    let mut words = status.read()?;
+    if words.0.set_elements(kind, number).is_none() {
+        return fail!(
+            Class::Count,
+            "count is {number}; so many elements of {} bytes do not fit into a status",
+            kind.size
+        );
+    }
+    status.set(words)
 }
 
 /// Cuts a text so that it fits into `capacity` bytes with a zero, between two characters.

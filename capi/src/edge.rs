@@ -8,6 +8,8 @@ use crate::place::InOut;
 use oxmpi::comm;
 use oxmpi::errhandler::{self, Action, Failure};
 use oxmpi::error::{Class, Error, Result};
+use oxmpi::fail;
+use oxmpi::info;
 use oxmpi::process::{self, State};
 use std::ffi::c_int;
 
@@ -129,6 +131,22 @@ pub fn raise(
     }
 }
 
+/// Does what a handler wants for an error that the program itself raises (MPI_Comm_call_errhandler
+/// and its like). Returns when the handler does.
+pub fn call_handler(handler: c_int, object: usize, name: Option<&str>, call: &str, error: &Error) {
+    match errhandler::action(handler) {
+        Action::Return => {}
+        Action::Call(handler) => handler.callback.call(object, error.code()),
+        Action::EndJob | Action::EndGroup => end_job(call, name, error),
+    }
+}
+
+/// A pointer that must not be null is.
+#[cold]
+pub fn null(name: &str) -> Result<()> {
+    fail!(Class::Arg, "{name} is NULL")
+}
+
 /// The handler for errors of no object.
 fn handler_of_the_process() -> c_int {
     let of = |handle| comm::get(handle).map_or(errhandler::ERRORS_ARE_FATAL, |c| c.errhandler());
@@ -158,7 +176,7 @@ fn call(function: &str, arguments: &[(&'static str, &dyn Describe)]) -> String {
 fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
     let failure = Failure {
         rank: process::job().map(|job| job.rank as c_int),
-        host: &host(),
+        host: &info::host(),
         pid: std::process::id(),
         call,
         object,
@@ -174,12 +192,7 @@ pub fn abort(comm: Comm, code: c_int) -> ! {
     let rank = process::job().map_or(0, |job| job.rank);
     eprintln!(
         "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})",
-        host()
+        info::host()
     );
     process::abort(code)
-}
-
-fn host() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    host.trim().to_owned()
 }

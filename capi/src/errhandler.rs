@@ -1,34 +1,163 @@
 //! Error handlers of communicators, windows, files and sessions.
 
+use crate::callback::ErrhandlerFunction;
+use crate::decode;
+use crate::edge;
 use crate::param::*;
 use crate::place::*;
+use crate::types::*;
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::errhandler::{self as core, Target};
+use oxmpi::error::{Class, Error, Result, is_code};
+use oxmpi::fail;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-stub! {
-    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm;
+/// The handler for errors of opening files, set on MPI_FILE_NULL.
+static FILES: AtomicI32 = AtomicI32::new(core::ERRORS_RETURN);
 
+pub fn set_on_comm(comm: &CommObject, errhandler: Errhandler) -> Result<()> {
+    core::check(errhandler.0, Target::Comm)?;
+    core::retain(errhandler.0);
+    core::release(comm.set_errhandler(errhandler.0));
+    Ok(())
+}
+
+pub fn get_of_comm(comm: &CommObject, errhandler: Out<Errhandler>) -> Result<()> {
+    let handle = comm.errhandler();
+    core::retain(handle);
+    errhandler.set(Errhandler(handle))
+}
+
+pub fn create_for_comm(
+    function: CommErrhandlerFunction,
+    errhandler: Out<Errhandler>,
+) -> Result<()> {
+    let function = ErrhandlerFunction::new(Target::Comm, function.0)?;
+    errhandler.set(Errhandler(core::create(Target::Comm, function)?))
+}
+
+fn check_code(code: ErrorCode) -> Result<Error> {
+    if !is_code(code.0) {
+        return fail!(
+            Class::Arg,
+            "errorcode is {}, which is no error code",
+            code.0
+        );
+    }
+    Ok(Error::from_code(code.0))
+}
+
+entry! {
+    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
+        let object = decode::comm(comm)?;
+        let error = check_code(errorcode)?;
+        let call = format!("MPI_Comm_call_errhandler({}, {})", object.name(), errorcode.0);
+        edge::call_handler(object.errhandler(), object.handle as usize, Some(&object.name()), &call, &error);
+        Ok(())
+    }
+}
+
+entry! {
     fn MPI_Comm_create_errhandler(
         comm_errhandler_fn: CommErrhandlerFunction, errhandler: Out<Errhandler>,
-    );
+    ) {
+        create_for_comm(comm_errhandler_fn, errhandler)
+    }
+}
 
-    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) on comm;
+entry! {
+    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) on comm {
+        get_of_comm(decode::comm(comm)?, errhandler)
+    }
+}
 
-    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on comm;
+entry! {
+    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on comm {
+        set_on_comm(decode::comm(comm)?, errhandler)
+    }
+}
 
-    fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) on fh;
+/// There are no files yet but MPI_FILE_NULL.
+fn file_null(file: File) -> Result<()> {
+    if !file.0.is_null() {
+        return fail!(Class::File, "file is {:p}, which is no open file", file.0);
+    }
+    Ok(())
+}
 
+entry! {
+    fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) {
+        file_null(fh)?;
+        let error = check_code(errorcode)?;
+        let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
+        let handler = FILES.load(Ordering::Acquire);
+        edge::call_handler(handler, fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
+        Ok(())
+    }
+}
+
+entry! {
     fn MPI_File_create_errhandler(
         file_errhandler_fn: FileErrhandlerFunction, errhandler: Out<Errhandler>,
-    );
+    ) {
+        // SAFETY: the prototypes differ in what the first pointer points to; the handler keeps its
+        // target and passes the right one.
+        let function = file_errhandler_fn.0.map(|function| unsafe {
+            std::mem::transmute::<MPI_File_errhandler_function, MPI_Comm_errhandler_function>(
+                function,
+            )
+        });
+        let function = ErrhandlerFunction::new(Target::File, function)?;
+        errhandler.set(Errhandler(core::create(Target::File, function)?))
+    }
+}
 
-    fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) on file;
+entry! {
+    fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
+        file_null(file)?;
+        let handle = FILES.load(Ordering::Acquire);
+        core::retain(handle);
+        errhandler.set(Errhandler(handle))
+    }
+}
 
-    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) on file;
+entry! {
+    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) {
+        file_null(file)?;
+        core::check(errhandler.0, Target::File)?;
+        core::retain(errhandler.0);
+        core::release(FILES.swap(errhandler.0, Ordering::AcqRel));
+        Ok(())
+    }
+}
 
-    fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session;
-
+entry! {
     fn MPI_Session_create_errhandler(
         session_errhandler_fn: SessionErrhandlerFunction, errhandler: Out<Errhandler>,
-    );
+    ) {
+        let function = ErrhandlerFunction::new(Target::Session, session_errhandler_fn.0)?;
+        errhandler.set(Errhandler(core::create(Target::Session, function)?))
+    }
+}
+
+entry! {
+    fn MPI_Win_create_errhandler(
+        win_errhandler_fn: WinErrhandlerFunction, errhandler: Out<Errhandler>,
+    ) {
+        let function = ErrhandlerFunction::new(Target::Win, win_errhandler_fn.0)?;
+        errhandler.set(Errhandler(core::create(Target::Win, function)?))
+    }
+}
+
+entry! {
+    fn MPI_Errhandler_free(errhandler: InOut<Errhandler>) {
+        core::free(errhandler.read()?.0)?;
+        errhandler.set(Errhandler(core::NULL))
+    }
+}
+
+stub! {
+    fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session;
 
     fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session;
 
@@ -36,13 +165,7 @@ stub! {
 
     fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win;
 
-    fn MPI_Win_create_errhandler(
-        win_errhandler_fn: WinErrhandlerFunction, errhandler: Out<Errhandler>,
-    );
-
     fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win;
 
     fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) on win;
-
-    fn MPI_Errhandler_free(errhandler: InOut<Errhandler>);
 }

@@ -1,5 +1,6 @@
 //! Conversion of handles and statuses to and from Fortran, chapter 19.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
 
@@ -140,16 +141,40 @@ entry! {
     }
 }
 
-stub! {
-    fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Fint>);
+// The five words of a status are the same in all languages.
 
-    fn MPI_Status_c2f08(c_status: In<Status>, f08_status: Out<F08Status>);
+entry! {
+    fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Fint>) {
+        decode::status_to_words(c_status.read()?.0, f_status)
+    }
+}
 
-    fn MPI_Status_f082c(f08_status: In<F08Status>, c_status: Out<Status>);
+entry! {
+    fn MPI_Status_c2f08(c_status: In<Status>, f08_status: Out<F08Status>) {
+        f08_status.set(F08Status(c_status.read()?.0))
+    }
+}
 
-    fn MPI_Status_f082f(f08_status: In<F08Status>, f_status: Out<Fint>);
+entry! {
+    fn MPI_Status_f082c(f08_status: In<F08Status>, c_status: Out<Status>) {
+        c_status.set(Status(f08_status.read()?.0))
+    }
+}
 
-    fn MPI_Status_f2c(f_status: In<Fint>, c_status: Out<Status>);
+entry! {
+    fn MPI_Status_f082f(f08_status: In<F08Status>, f_status: Out<Fint>) {
+        decode::status_to_words(f08_status.read()?.0, f_status)
+    }
+}
 
-    fn MPI_Status_f2f08(f_status: In<Fint>, f08_status: Out<F08Status>);
+entry! {
+    fn MPI_Status_f2c(f_status: In<Fint>, c_status: Out<Status>) {
+        c_status.set(Status(decode::status_of_words(f_status)?))
+    }
+}
+
+entry! {
+    fn MPI_Status_f2f08(f_status: In<Fint>, f08_status: Out<F08Status>) {
+        f08_status.set(F08Status(decode::status_of_words(f_status)?))
+    }
 }

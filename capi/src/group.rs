@@ -1,16 +1,57 @@
 //! Groups.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::group as core;
+
+const UNDEFINED: i32 = crate::constants::MPI_UNDEFINED;
+
+entry! {
+    fn MPI_Group_compare(group1: Group, group2: Group, result: Out<Comparison>) {
+        let (first, second) = (core::get(group1.0)?, core::get(group2.0)?);
+        result.set(Comparison(first.compare(&second) as i32))
+    }
+}
+
+entry! {
+    fn MPI_Group_free(group: InOut<Group>) {
+        core::free(group.read()?.0)?;
+        group.set(Group(core::NULL))
+    }
+}
+
+entry! {
+    fn MPI_Group_rank(group: Group, rank: Out<Rank>) {
+        let group = core::get(group.0)?;
+        let own = oxmpi::process::job().and_then(|job| group.rank_of(job.rank));
+        rank.set(Rank(own.unwrap_or(UNDEFINED)))
+    }
+}
+
+entry! {
+    fn MPI_Group_size(group: Group, size: Out<Int>) {
+        size.set(Int(core::get(group.0)?.size()))
+    }
+}
+
+entry! {
+    fn MPI_Group_translate_ranks(
+        group1: Group, n: Int, ranks1: Array<Rank>, group2: Group, ranks2: OutArray<Rank>,
+    ) {
+        let (first, second) = (core::get(group1.0)?, core::get(group2.0)?);
+        for index in 0..decode::length("n", n)? {
+            let rank = first.translate(ranks1.get(index)?.0, &second)?;
+            ranks2.put(index, Rank(rank))?;
+        }
+        Ok(())
+    }
+}
 
 stub! {
-    fn MPI_Group_compare(group1: Group, group2: Group, result: Out<Comparison>);
-
     fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>);
 
     fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>);
-
-    fn MPI_Group_free(group: InOut<Group>);
 
     fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>);
 
@@ -19,14 +60,6 @@ stub! {
     fn MPI_Group_range_excl(group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>);
 
     fn MPI_Group_range_incl(group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>);
-
-    fn MPI_Group_rank(group: Group, rank: Out<Rank>);
-
-    fn MPI_Group_size(group: Group, size: Out<Int>);
-
-    fn MPI_Group_translate_ranks(
-        group1: Group, n: Int, ranks1: Array<Rank>, group2: Group, ranks2: OutArray<Rank>,
-    );
 
     fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>);
 }

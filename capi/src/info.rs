@@ -1,26 +1,113 @@
 //! Info objects.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::error::Class;
+use oxmpi::{fail, info as core};
 
-stub! {
-    fn MPI_Info_create(info: Out<Info>);
+entry! {
+    fn MPI_Info_create(info: Out<Info>) {
+        info.set(Info(core::create(core::Info::new())?))
+    }
+}
 
-    fn MPI_Info_create_env(argc: Int, argv: TextArray, info: Out<Info>);
+entry! {
+    fn MPI_Info_create_env(argc: Int, argv: TextArray, info: Out<Info>) {
+        let arguments = decode::arguments(argc, argv)?;
+        info.set(Info(core::create(core::of_start(&arguments))?))
+    }
+}
 
-    fn MPI_Info_delete(info: Info, key: Text);
+entry! {
+    fn MPI_Info_delete(info: Info, key: Text) {
+        let key = decode::text("key", key)?;
+        core::get_changeable(info.0)?.lock().delete(&key)
+    }
+}
 
-    fn MPI_Info_dup(info: Info, newinfo: Out<Info>);
+entry! {
+    fn MPI_Info_dup(info: Info, newinfo: Out<Info>) {
+        let copy = core::get(info.0)?.lock().clone();
+        newinfo.set(Info(core::create(copy)?))
+    }
+}
 
-    fn MPI_Info_free(info: InOut<Info>);
+entry! {
+    fn MPI_Info_free(info: InOut<Info>) {
+        core::free(info.read()?.0)?;
+        info.set(Info(core::NULL))
+    }
+}
 
-    fn MPI_Info_get_nkeys(info: Info, nkeys: Out<Int>);
+entry! {
+    fn MPI_Info_get_nkeys(info: Info, nkeys: Out<Int>) {
+        nkeys.set(Int(core::get(info.0)?.lock().len() as i32))
+    }
+}
 
-    fn MPI_Info_get_nthkey(info: Info, n: Int, key: TextOut);
+entry! {
+    fn MPI_Info_get_nthkey(info: Info, n: Int, key: TextOut) {
+        let info = core::get(info.0)?;
+        key.write(info.lock().key(n.0)?, core::KEY_MAXIMUM + 1)?;
+        Ok(())
+    }
+}
 
+entry! {
     fn MPI_Info_get_string(
         info: Info, key: Text, buflen: InOut<Int>, value: TextOut, flag: Out<Logical>,
-    );
+    ) {
+        let key = decode::text("key", key)?;
+        let capacity = decode::length("buflen", buflen.read()?)?;
+        let info = core::get(info.0)?;
+        let info = info.lock();
+        let Some(text) = info.get(&key)? else {
+            return flag.put_bool(false);
+        };
+        if capacity > 0 {
+            value.write(text, capacity)?;
+        }
+        buflen.set(Int(text.len() as i32 + 1))?;
+        flag.put_bool(true)
+    }
+}
 
-    fn MPI_Info_set(info: Info, key: Text, value: Text);
+entry! {
+    fn MPI_Info_set(info: Info, key: Text, value: Text) {
+        let key = decode::text("key", key)?;
+        let value = decode::text("value", value)?;
+        core::get_changeable(info.0)?.lock().set(&key, &value)
+    }
+}
+
+entry! {
+    /// Deprecated: `value` has room for `valuelen` bytes and a zero; a longer one is cut.
+    fn MPI_Info_get(info: Info, key: Text, valuelen: Int, value: TextOut, flag: Out<Logical>) {
+        let key = decode::text("key", key)?;
+        if valuelen.0 < 0 {
+            return fail!(Class::Arg, "valuelen is {}; it must not be negative", valuelen.0);
+        }
+        let info = core::get(info.0)?;
+        let info = info.lock();
+        let Some(text) = info.get(&key)? else {
+            return flag.put_bool(false);
+        };
+        value.write(text, valuelen.0 as usize + 1)?;
+        flag.put_bool(true)
+    }
+}
+
+entry! {
+    /// Deprecated.
+    fn MPI_Info_get_valuelen(info: Info, key: Text, valuelen: Out<Int>, flag: Out<Logical>) {
+        let key = decode::text("key", key)?;
+        let info = core::get(info.0)?;
+        let info = info.lock();
+        let Some(text) = info.get(&key)? else {
+            return flag.put_bool(false);
+        };
+        valuelen.set(Int(text.len() as i32))?;
+        flag.put_bool(true)
+    }
 }

@@ -4,10 +4,15 @@
 //! Invariant: prototypes are those of MPICH 4.0; none has a PMPI twin.
 
 use crate::edge::{self, Origin};
-use crate::param::Comm;
-use crate::types::{MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request, MPI_Win};
+use crate::param::{Comm, Datatype};
+use crate::types::{
+    MPI_Comm, MPI_Comm_copy_attr_function, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request,
+    MPI_Win,
+};
+use crate::{attr, decode};
+use oxmpi::attr::Target;
 use oxmpi::error::Result;
-use oxmpi::{attr, errhandler, op};
+use oxmpi::{errhandler, op};
 use std::ffi::{c_char, c_int, c_void};
 
 /// MPI_DUP_FN, MPI_COMM_DUP_FN and their like: copies the value.
@@ -29,6 +34,11 @@ unsafe extern "C" fn dup_fn(
         flag.write(1);
     }
     0
+}
+
+/// Whether a program's copy function is the one above.
+pub fn is_dup_function(function: MPI_Comm_copy_attr_function) -> bool {
+    function as usize == dup_fn as *const () as usize
 }
 
 /// Makes an error code out of a class; the texts are those of MPICH's own functions.
@@ -58,7 +68,7 @@ extern "C" fn err_return_win(_win: *mut c_void, _function: *const c_char, code: 
 /// From now on the callbacks of a key are called through these functions of another language.
 #[unsafe(export_name = "MPII_Keyval_set_proxy")]
 extern "C" fn keyval_set_proxy(keyval: c_int, copy: usize, delete: usize) {
-    attr::set_proxy(keyval, copy, delete);
+    oxmpi::attr::set_proxy(keyval, copy, delete);
 }
 
 #[unsafe(export_name = "MPII_Errhandler_set_cxx")]
@@ -66,9 +76,10 @@ extern "C" fn errhandler_set_cxx(handler: MPI_Errhandler, proxy: usize) {
     errhandler::set_proxy(handler, proxy);
 }
 
+/// From now on the function of an operation is called through this function of C++.
 #[unsafe(export_name = "MPII_Op_set_cxx")]
-extern "C" fn op_set_cxx(operation: MPI_Op, proxy: usize) {
-    op::set_proxy(operation, proxy);
+extern "C" fn op_set_cxx(op: MPI_Op, proxy: usize) {
+    op::set_proxy(op, proxy);
 }
 
 /// Says that the callbacks of a generalized request are Fortran's; there are no such requests yet.
@@ -88,45 +99,66 @@ fn code_of(result: Result<()>, function: &'static str, origin: Origin) -> c_int 
 #[unsafe(export_name = "MPII_Comm_set_attr")]
 extern "C" fn comm_set_attr(
     comm: MPI_Comm,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _kind: c_int,
+    keyval: c_int,
+    value: *mut c_void,
+    kind: c_int,
 ) -> c_int {
-    let origin = Origin::Comm(Comm(comm));
-    code_of(edge::not_written(), "MPII_Comm_set_attr", origin)
+    let result = decode::comm(Comm(comm)).and_then(|object| {
+        let attributes = &object.attributes;
+        attr::set_foreign(attributes, Target::Comm, object.handle, keyval, value, kind)
+    });
+    code_of(result, "MPII_Comm_set_attr", Origin::Comm(Comm(comm)))
 }
 
 #[unsafe(export_name = "MPII_Comm_get_attr")]
 extern "C" fn comm_get_attr(
     comm: MPI_Comm,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _flag: *mut c_int,
-    _kind: c_int,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: *mut c_int,
+    kind: c_int,
 ) -> c_int {
-    let origin = Origin::Comm(Comm(comm));
-    code_of(edge::not_written(), "MPII_Comm_get_attr", origin)
+    let result = decode::comm(Comm(comm)).and_then(|object| {
+        let attributes = &object.attributes;
+        attr::get_foreign(attributes, Target::Comm, keyval, value, flag, kind)
+    });
+    code_of(result, "MPII_Comm_get_attr", Origin::Comm(Comm(comm)))
 }
 
 #[unsafe(export_name = "MPII_Type_set_attr")]
 extern "C" fn type_set_attr(
-    _datatype: MPI_Datatype,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _kind: c_int,
+    datatype: MPI_Datatype,
+    keyval: c_int,
+    value: *mut c_void,
+    kind: c_int,
 ) -> c_int {
-    code_of(edge::not_written(), "MPII_Type_set_attr", Origin::None)
+    let result = decode::datatype(Datatype(datatype)).and_then(|object| {
+        let attributes = &object.attributes;
+        attr::set_foreign(
+            attributes,
+            Target::Datatype,
+            object.handle,
+            keyval,
+            value,
+            kind,
+        )
+    });
+    code_of(result, "MPII_Type_set_attr", Origin::None)
 }
 
 #[unsafe(export_name = "MPII_Type_get_attr")]
 extern "C" fn type_get_attr(
-    _datatype: MPI_Datatype,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _flag: *mut c_int,
-    _kind: c_int,
+    datatype: MPI_Datatype,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: *mut c_int,
+    kind: c_int,
 ) -> c_int {
-    code_of(edge::not_written(), "MPII_Type_get_attr", Origin::None)
+    let result = decode::datatype(Datatype(datatype)).and_then(|object| {
+        let attributes = &object.attributes;
+        attr::get_foreign(attributes, Target::Datatype, keyval, value, flag, kind)
+    });
+    code_of(result, "MPII_Type_get_attr", Origin::None)
 }
 
 #[unsafe(export_name = "MPII_Win_set_attr")]

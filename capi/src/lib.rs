@@ -17,6 +17,7 @@ mod types;
 
 mod abi;
 mod attr;
+mod callback;
 mod coll;
 mod comm;
 mod data;

@@ -1,5 +1,6 @@
 //! Initialization and finalization, chapter 11.
 
+use crate::attr;
 use crate::decode;
 use crate::edge;
 use crate::param::*;
@@ -49,6 +50,9 @@ entry! {
 
 entry! {
     fn MPI_Finalize() {
+        if process::is_running() {
+            attr::delete_at_finalize()?;
+        }
         process::finalize()
     }
 }

@@ -36,11 +36,12 @@ const fn cell(set: bool, value: i32) -> Cell {
     }
 }
 
+/// Before anyone calls `set`. All processes are on one machine and read one clock.
 static CELLS: [Cell; COUNT] = [
     cell(true, i32::MAX),
     cell(true, PROC_NULL),
     cell(true, ANY_SOURCE),
-    cell(true, 0),
+    cell(true, 1),
     cell(false, 0),
     cell(true, 0),
     cell(false, 0),

@@ -3,8 +3,11 @@
 //! Invariant: what communication needs (context, ranks) never changes after a communicator was made, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+use crate::attr::Attributes;
+use crate::errhandler;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, builtin, null};
+use crate::info::Info;
 use crate::sync::{AtomicI32, Ordering};
 use parking_lot::Mutex;
 
@@ -23,9 +26,6 @@ pub const SELF_CONTEXT: u32 = 4;
 pub const INTERNAL_CONTEXT: u32 = 8;
 /// Added to a communicator's context id for collective operations: the two low bits are the context's type.
 pub const COLLECTIVE: u32 = 1;
-
-/// MPI_ERRORS_ARE_FATAL, the handler that predefined communicators begin with.
-const ERRORS_ARE_FATAL: i32 = 0x5400_0000;
 
 static TABLE: Table<Comm> = Table::new(ObjectType::Comm);
 
@@ -46,6 +46,9 @@ pub struct Comm {
     members: Members,
     name: Mutex<String>,
     errhandler: AtomicI32,
+    pub attributes: Attributes,
+    /// Hints.
+    pub info: Mutex<Info>,
 }
 
 impl Comm {
@@ -105,7 +108,9 @@ impl Comm {
             rank,
             members,
             name: Mutex::new(name.to_owned()),
-            errhandler: AtomicI32::new(ERRORS_ARE_FATAL),
+            errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),
+            attributes: Attributes::new(),
+            info: Mutex::new(Info::new()),
         }
     }
 }
@@ -130,13 +135,15 @@ pub fn start(rank: u32, size: u32) {
     TABLE.insert_builtin(1, own);
 }
 
-/// Adds a communicator with the members of `parent` and its error handler.
+/// Adds a communicator with the members of `parent`, its error handler and its hints.
 ///
 /// Errors: MPI_ERR_OTHER when memory or handles are used up.
 pub fn add_like(parent: &Comm, context: u32) -> Result<&'static Comm> {
     let handle = TABLE.insert_with(|handle| {
         let comm = Comm::new(handle, context, parent.rank, parent.members.clone(), "");
+        errhandler::retain(parent.errhandler());
         comm.set_errhandler(parent.errhandler());
+        *comm.info.lock() = parent.info.lock().clone();
         comm
     })?;
     match get(handle) {

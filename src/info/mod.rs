@@ -117,7 +117,10 @@ pub fn create(info: Info) -> Result<i32> {
 pub fn get(handle: i32) -> Result<Arc<Mutex<Info>>> {
     match INFOS.get(handle) {
         Some(info) => Ok(info),
-        None if handle == ENVIRONMENT => Ok(Arc::default()),
+        None if handle == ENVIRONMENT => {
+            let arguments: Vec<String> = std::env::args().collect();
+            Ok(Arc::new(Mutex::new(of_start(&arguments))))
+        }
         None if handle == NULL => fail!(Class::Info, "info is MPI_INFO_NULL"),
         None => fail!(Class::Info, "info is {handle:#x}, which is no info object"),
     }
@@ -146,6 +149,33 @@ pub fn free(handle: i32) -> Result<()> {
     get_changeable(handle)?;
     INFOS.remove(handle);
     Ok(())
+}
+
+/// What MPI_INFO_ENV and MPI_Info_create_env say of a process started with these words. Texts that
+/// are too long are left out.
+pub fn of_start(arguments: &[String]) -> Info {
+    let mut info = Info::new();
+    let directory = std::env::current_dir().ok();
+    let directory = directory.and_then(|path| path.to_str().map(str::to_owned));
+    let words = arguments.get(1..).unwrap_or_default().join(" ");
+    for (key, value) in [
+        ("command", arguments.first().map_or("", String::as_str)),
+        ("argv", &words),
+        ("host", &host()),
+        ("arch", std::env::consts::ARCH),
+        ("wdir", directory.as_deref().unwrap_or_default()),
+    ] {
+        if !value.is_empty() && value.len() <= VALUE_MAXIMUM {
+            info.entries.push((key.to_owned(), value.to_owned()));
+        }
+    }
+    info
+}
+
+/// The name of this machine.
+pub fn host() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    host.trim().to_owned()
 }
 
 /// Fills MPI_INFO_ENV; done once, when the process knows how it was started.

@@ -1,9 +1,11 @@
 //! Size, rank, group, name and hints of a communicator.
 
-use crate::constants::MPI_MAX_OBJECT_NAME;
+use crate::constants::{MPI_COMM_NULL, MPI_MAX_OBJECT_NAME};
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::{group, info};
+use std::sync::Arc;
 
 entry! {
     fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
@@ -30,8 +32,11 @@ entry! {
 
 entry! {
     fn MPI_Comm_get_name(comm: Comm, comm_name: TextOut, resultlen: Out<Int>) on comm {
-        let comm = decode::comm(comm)?;
-        let length = comm_name.write(&comm.name(), MPI_MAX_OBJECT_NAME as usize)?;
+        let name = match comm.0 {
+            MPI_COMM_NULL => "MPI_COMM_NULL".to_owned(),
+            _ => decode::comm(comm)?.name(),
+        };
+        let length = comm_name.write(&name, MPI_MAX_OBJECT_NAME as usize)?;
         resultlen.set(Int(length as i32))
     }
 }
@@ -46,16 +51,39 @@ entry! {
     }
 }
 
+entry! {
+    fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
+        let comm = decode::comm(comm)?;
+        let members: Vec<u32> = (0..comm.size()).map(|rank| comm.world(rank)).collect();
+        let object = Arc::new(group::Group::new(members));
+        group.set(Group(group::create(object)?))
+    }
+}
+
+entry! {
+    /// All hints that were given: none is refused, and nothing depends on any yet.
+    fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
+        let hints = decode::comm(comm)?.info.lock().clone();
+        info_used.set(Info(info::create(hints)?))
+    }
+}
+
+entry! {
+    fn MPI_Comm_set_info(comm: Comm, info: Info) on comm {
+        let comm = decode::comm(comm)?;
+        let new = info::hints(info.0)?;
+        let mut hints = comm.info.lock();
+        for (key, value) in new.entries() {
+            hints.set(key, value)?;
+        }
+        Ok(())
+    }
+}
+
 stub! {
     fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1;
-
-    fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm;
-
-    fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm;
 
     fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm;
 
     fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm;
-
-    fn MPI_Comm_set_info(comm: Comm, info: Info) on comm;
 }

@@ -3,15 +3,28 @@
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::comm as communicator;
+use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors;
-use oxmpi::error::Class;
+use oxmpi::errhandler;
+use oxmpi::error::{Class, Result};
 use oxmpi::fail;
+
+/// A duplicate with the attributes that their copy callbacks give it.
+fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
+    let new = constructors::dup(comm)?;
+    if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
+        // What was copied is deleted again; the first error is the one to report.
+        let _ = new.attributes.delete_all(new.handle);
+        errhandler::release(new.errhandler());
+        constructors::free(new);
+        return Err(error);
+    }
+    Ok(new)
+}
 
 entry! {
     fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
-        let comm = decode::comm(comm)?;
-        newcomm.set(Comm(constructors::dup(comm)?.handle))
+        newcomm.set(Comm(duplicate(decode::comm(comm)?)?.handle))
     }
 }
 
@@ -21,8 +34,20 @@ entry! {
         if object.handle == communicator::WORLD || object.handle == communicator::SELF {
             return fail!(Class::Comm, "comm is {}, which cannot be freed", object.name());
         }
+        object.attributes.delete_all(object.handle)?;
+        errhandler::release(object.errhandler());
         constructors::free(object);
         comm.set(Comm(communicator::NULL))
+    }
+}
+
+entry! {
+    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
+        let comm = decode::comm(comm)?;
+        let hints = oxmpi::info::hints(info.0)?;
+        let new = duplicate(comm)?;
+        *new.info.lock() = hints;
+        newcomm.set(Comm(new.handle))
     }
 }
 
@@ -34,8 +59,6 @@ stub! {
     );
 
     fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm;
-
-    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm;
 
     fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm;
 

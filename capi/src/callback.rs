@@ -1,0 +1,273 @@
+//! The program's functions as the core calls them: C's, and through proxies those of Fortran and C++.
+//!
+//! Invariant: a proxy is given by the language's own wrapper library right after the object was made,
+//! with the prototype that MPICH's library of that language expects.
+
+use crate::types::*;
+use oxmpi::attr::{Callbacks, Kind, Value};
+use oxmpi::errhandler::{Callback, Target};
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::op::Function;
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// int (user_function, object, keyval, extra_state, kind, value, &copy, &flag)
+type CopyProxy = unsafe extern "C" fn(
+    usize,
+    c_int,
+    c_int,
+    *mut c_void,
+    c_int,
+    *mut c_void,
+    *mut *mut c_void,
+    *mut c_int,
+) -> c_int;
+
+/// int (user_function, object, keyval, kind, value, extra_state)
+type DeleteProxy =
+    unsafe extern "C" fn(usize, c_int, c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+
+/// The callbacks of an attribute key.
+pub struct AttributeFunctions {
+    copy: Option<MPI_Comm_copy_attr_function>,
+    delete: Option<MPI_Comm_delete_attr_function>,
+    extra_state: usize,
+    proxies: OnceLock<(CopyProxy, DeleteProxy)>,
+}
+
+impl AttributeFunctions {
+    pub fn new(
+        copy: Option<MPI_Comm_copy_attr_function>,
+        delete: Option<MPI_Comm_delete_attr_function>,
+        extra_state: *mut c_void,
+    ) -> Box<dyn Callbacks> {
+        Box::new(AttributeFunctions {
+            copy,
+            delete,
+            extra_state: extra_state as usize,
+            proxies: OnceLock::new(),
+        })
+    }
+}
+
+/// The number by which a proxy knows the kind of a value.
+fn number(kind: Kind) -> c_int {
+    match kind {
+        Kind::Pointer => 0,
+        Kind::Address => 1,
+        Kind::Integer => 3,
+    }
+}
+
+impl Callbacks for AttributeFunctions {
+    fn copy(
+        &self,
+        object: i32,
+        keyval: i32,
+        value: Value,
+    ) -> std::result::Result<Option<Value>, i32> {
+        let Some(copy) = self.copy else {
+            return Ok(None);
+        };
+        let extra_state = self.extra_state as *mut c_void;
+        let mut copied: *mut c_void = std::ptr::null_mut();
+        let mut flag: c_int = 0;
+        let mut kind = value.kind;
+        let code = if let Some((proxy, _)) = self.proxies.get() {
+            // SAFETY: the wrapper that made the key gave a proxy of this prototype; `copied` and
+            // `flag` are ours.
+            unsafe {
+                proxy(
+                    copy as usize,
+                    object,
+                    keyval,
+                    extra_state,
+                    number(kind),
+                    value.bits as *mut c_void,
+                    &mut copied,
+                    &mut flag,
+                )
+            }
+        } else {
+            // C sees what Fortran set by its address; but a plain copy stays what it was.
+            let by_address = kind != Kind::Pointer && !crate::internal::is_dup_function(copy);
+            let seen = if by_address {
+                kind = Kind::Pointer;
+                &raw const value.bits as *mut c_void
+            } else {
+                value.bits as *mut c_void
+            };
+            // SAFETY: the program passed a copy function, which it has to keep callable as long as
+            // the key is in use; `copied` and `flag` are ours.
+            unsafe {
+                copy(
+                    object,
+                    keyval,
+                    extra_state,
+                    seen,
+                    (&raw mut copied).cast(),
+                    &mut flag,
+                )
+            }
+        };
+        if code != 0 {
+            return Err(code);
+        }
+        Ok((flag != 0).then_some(Value {
+            bits: copied as usize,
+            kind,
+        }))
+    }
+
+    fn delete(&self, object: i32, keyval: i32, value: Value) -> std::result::Result<(), i32> {
+        let Some(delete) = self.delete else {
+            return Ok(());
+        };
+        let extra_state = self.extra_state as *mut c_void;
+        let code = if let Some((_, proxy)) = self.proxies.get() {
+            // SAFETY: as in `copy`.
+            unsafe {
+                proxy(
+                    delete as usize,
+                    object,
+                    keyval,
+                    number(value.kind),
+                    value.bits as *mut c_void,
+                    extra_state,
+                )
+            }
+        } else {
+            let seen = match value.kind {
+                Kind::Pointer => value.bits as *mut c_void,
+                Kind::Address | Kind::Integer => &raw const value.bits as *mut c_void,
+            };
+            // SAFETY: as in `copy`.
+            unsafe { delete(object, keyval, seen, extra_state) }
+        };
+        if code == 0 { Ok(()) } else { Err(code) }
+    }
+
+    fn set_proxy(&self, copy_proxy: usize, delete_proxy: usize) {
+        if copy_proxy == 0 || delete_proxy == 0 {
+            return;
+        }
+        // SAFETY: the wrapper library passes functions of these prototypes.
+        let proxies = unsafe {
+            (
+                std::mem::transmute::<usize, CopyProxy>(copy_proxy),
+                std::mem::transmute::<usize, DeleteProxy>(delete_proxy),
+            )
+        };
+        // A key has one language: a second proxy would be the same.
+        let _ = self.proxies.set(proxies);
+    }
+}
+
+/// void (kind of object, &handle, &code, user_function)
+type ErrhandlerProxy = unsafe extern "C" fn(c_int, *mut c_void, *mut c_int, usize);
+
+/// An error handler function. All four prototypes of C differ in the type of the handle only.
+pub struct ErrhandlerFunction {
+    target: Target,
+    function: MPI_Comm_errhandler_function,
+    proxy: OnceLock<ErrhandlerProxy>,
+}
+
+impl ErrhandlerFunction {
+    pub fn new(
+        target: Target,
+        function: Option<MPI_Comm_errhandler_function>,
+    ) -> Result<Box<dyn Callback>> {
+        let Some(function) = function else {
+            return fail!(Class::Arg, "the function of the error handler is NULL");
+        };
+        Ok(Box::new(ErrhandlerFunction {
+            target,
+            function,
+            proxy: OnceLock::new(),
+        }))
+    }
+}
+
+impl Callback for ErrhandlerFunction {
+    fn call(&self, object: usize, mut code: i32) {
+        let mut handle = object as c_int;
+        let mut file = object;
+        let object: *mut c_int = match self.target {
+            Target::File => (&raw mut file).cast(),
+            _ => &mut handle,
+        };
+        match self.proxy.get() {
+            // SAFETY: the wrapper that made the handler gave a proxy of this prototype.
+            Some(proxy) => unsafe {
+                let kind = match self.target {
+                    Target::Comm => 0,
+                    Target::File => 1,
+                    Target::Win => 2,
+                    Target::Session => 3,
+                };
+                proxy(kind, object.cast(), &mut code, self.function as usize);
+            },
+            // SAFETY: the program passed an error handler function for this kind of object, which
+            // it has to keep callable as long as the handler is in use.
+            None => unsafe { (self.function)(object, &mut code) },
+        }
+    }
+
+    fn set_proxy(&self, proxy: usize) {
+        if proxy != 0 {
+            // SAFETY: the wrapper library passes a function of this prototype.
+            let proxy = unsafe { std::mem::transmute::<usize, ErrhandlerProxy>(proxy) };
+            let _ = self.proxy.set(proxy);
+        }
+    }
+}
+
+/// The function of an operation that the program made.
+pub enum ReductionFunction {
+    Small(MPI_User_function, AtomicUsize),
+    Large(MPI_User_function_c),
+}
+
+/// void (input, inout, count, datatype, user_function)
+type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_int, usize);
+
+impl Function for ReductionFunction {
+    fn call(&self, input: &[u8], inout: &mut [u8], count: u64, mut datatype: i32) -> Result<()> {
+        let (input, inout) = (input.as_ptr() as *mut c_void, inout.as_mut_ptr().cast());
+        match self {
+            // SAFETY: the program's function reads and writes `count` elements, which the slices
+            // hold; it does not change its input, as MPI demands.
+            ReductionFunction::Large(function) => unsafe {
+                function(input, inout, &mut (count as MPI_Count), &mut datatype);
+            },
+            ReductionFunction::Small(function, proxy) => {
+                let Ok(mut count) = c_int::try_from(count) else {
+                    return fail!(
+                        Class::Count,
+                        "{count} elements need an operation made by MPI_Op_create_c"
+                    );
+                };
+                match proxy.load(Ordering::Acquire) {
+                    // SAFETY: as above.
+                    0 => unsafe { function(input, inout, &mut count, &mut datatype) },
+                    // SAFETY: as above; the wrapper that made the operation gave a proxy of this
+                    // prototype.
+                    proxy => unsafe {
+                        let proxy = std::mem::transmute::<usize, ReductionProxy>(proxy);
+                        proxy(input, inout, count, datatype, *function as usize);
+                    },
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_proxy(&self, address: usize) {
+        if let ReductionFunction::Small(_, proxy) = self {
+            proxy.store(address, Ordering::Release);
+        }
+    }
+}
