@@ -167,29 +167,31 @@ impl<'m> Producer<'m> {
         let Some(position) = self.claim(slots) else {
             return false;
         };
+        if slots > 1 {
+            // Before the head: the consumer watches that line, and would take it away between two stores.
+            self.fill_rest(position, length, &mut fill);
+        }
         let head = self.ring.slot(position);
         head.body.with_mut(|body| {
             // SAFETY: the claimed slot is this producer's until it is stamped; `Header` is 20 bytes with alignment 4,
             // which a slot's body has; the first piece lies behind it.
             unsafe {
-                body.cast::<Header>().write(*header);
                 let piece = std::slice::from_raw_parts_mut(
                     body.cast::<u8>().add(HEADER_BYTES),
                     length.min(HEAD_PAYLOAD),
                 );
                 fill(0, piece);
+                body.cast::<Header>().write(*header);
             }
         });
-        if slots > 1 {
-            self.fill_rest(position, length, fill);
-        }
         // Commit. Release: pairs with the Acquire of `Consumer::peek`.
         head.stamp
             .store(position.wrapping_add(1), Ordering::Release);
         true
     }
 
-    fn fill_rest(&self, position: u32, length: usize, mut fill: impl FnMut(usize, &mut [u8])) {
+    #[inline(never)]
+    fn fill_rest(&self, position: u32, length: usize, fill: &mut impl FnMut(usize, &mut [u8])) {
         let (mut offset, mut position) = (HEAD_PAYLOAD, position);
         while offset < length {
             position = position.wrapping_add(1);
