@@ -31,6 +31,7 @@ fn main() {
                     } else {
                         "0,1".into()
                     })
+                    .args(std::env::var("WRAP").ok())
                     .arg(&arguments[0])
                     .args(&arguments[1..])
                     .env("OXMPI_RANK", rank.to_string())
@@ -49,7 +50,26 @@ fn main() {
     }
     process::init(ThreadLevel::Single).unwrap();
     match arguments[2].as_str() {
-        "latency" => latency(),
+        "latency" => latency(&[
+            0,
+            8,
+            40,
+            64,
+            256,
+            512,
+            1024,
+            2048,
+            4096,
+            8192,
+            16384,
+            32768,
+            65536,
+            131072,
+            1 << 18,
+            1 << 20,
+            1 << 22,
+        ]),
+        "eight" => latency(&[8]),
         "rate" => rate(),
         "barrier" => barrier(),
         other => panic!("no test {other}"),
@@ -62,27 +82,10 @@ fn buffer(data: &mut [u8]) -> Buffer {
     unsafe { Buffer::bytes(data.as_mut_ptr(), data.len()) }
 }
 
-fn latency() {
+fn latency(sizes: &[usize]) {
     let world = comm::get(comm::WORLD).unwrap();
     let me = world.rank();
-    for bytes in [
-        0,
-        8,
-        40,
-        64,
-        256,
-        1024,
-        2048,
-        4096,
-        8192,
-        16384,
-        32768,
-        65536,
-        131072,
-        1 << 18,
-        1 << 20,
-        1 << 22,
-    ] {
+    for &bytes in sizes {
         let mut out = vec![me as u8; bytes];
         let mut into = vec![9u8; bytes];
         let rounds = (200_000_000 / (bytes + 2000)).clamp(50, 100_000);

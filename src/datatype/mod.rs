@@ -7,6 +7,7 @@ pub mod pack;
 mod predefined;
 mod scalar;
 mod status;
+mod streaming;
 
 pub use pack::Buffer;
 pub use scalar::{Category, Scalar};

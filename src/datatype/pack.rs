@@ -96,7 +96,7 @@ impl Buffer {
             // SAFETY: in bounds by `check`; the memory is ours by the contract of `new`, and `out`
             // is a reference of someone else's, so they do not overlap.
             None => unsafe {
-                ptr::copy_nonoverlapping(self.address.add(offset), out.as_mut_ptr(), out.len());
+                copy(self.address.add(offset), out.as_mut_ptr(), out.len());
             },
             Some(datatype) => walk(datatype, offset, out.len(), |at, from, length| {
                 // SAFETY: `walk` stays in the blocks of elements that exist, as `check` says.
@@ -108,6 +108,19 @@ impl Buffer {
         }
     }
 
+    /// As `read`, into memory that another core will read next (see [`super::streaming`]).
+    #[inline]
+    pub fn read_streaming(&self, offset: usize, out: &mut [u8]) {
+        self.check(offset, out.len());
+        match self.layout {
+            // SAFETY: as in `read`.
+            None => unsafe {
+                super::streaming::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
+            },
+            Some(_) => self.read(offset, out),
+        }
+    }
+
     /// Unpacks `data` to where the packed bytes from `offset` on belong. Panics if they are not all
     /// in the buffer.
     #[inline]
@@ -116,7 +129,7 @@ impl Buffer {
         match self.layout {
             // SAFETY: as in `read`.
             None => unsafe {
-                ptr::copy_nonoverlapping(data.as_ptr(), self.address.add(offset), data.len());
+                copy(data.as_ptr(), self.address.add(offset), data.len());
             },
             Some(datatype) => walk(datatype, offset, data.len(), |at, from, length| {
                 // SAFETY: as in `read`.
@@ -204,6 +217,31 @@ pub fn unpack(packed: &[u8], memory: &mut [u8], count: u64, datatype: &'static D
     let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, datatype) };
     assert_eq!(buffer.len(), packed.len());
     buffer.write(0, packed);
+}
+
+/// Copies `length` bytes; the few bytes of a short message without a call.
+///
+/// # Safety
+/// Both ranges are valid and do not overlap.
+#[inline(always)]
+unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller; the second of two pieces ends where the data ends, and both lie inside it.
+    unsafe {
+        let last = length.wrapping_sub(8);
+        if length <= 16 && length >= 8 {
+            let (head, tail) = (
+                source.cast::<u64>().read_unaligned(),
+                source.add(last).cast::<u64>().read_unaligned(),
+            );
+            target.cast::<u64>().write_unaligned(head);
+            target.add(last).cast::<u64>().write_unaligned(tail);
+        } else if length == 4 {
+            let word = source.cast::<u32>().read_unaligned();
+            target.cast::<u32>().write_unaligned(word);
+        } else if length > 0 {
+            ptr::copy_nonoverlapping(source, target, length);
+        }
+    }
 }
 
 /// Calls `copy(displacement in the user's memory, position in the packed piece, bytes)` for each run

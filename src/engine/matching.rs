@@ -29,7 +29,8 @@ impl Key {
     }
 
     /// Whether a message with the key `message` fits a receive with this one.
-    fn takes(self, message: Key) -> bool {
+    #[inline(always)]
+    pub fn takes(self, message: Key) -> bool {
         self.context == message.context
             && (self.source == ANY_SOURCE || self.source == message.source)
             && (self.tag == ANY_TAG || self.tag == message.tag)
@@ -64,8 +65,8 @@ const EMPTY: Ends = Ends {
     last: NONE,
 };
 
-/// A hash table of FIFO lists.
-struct Lists {
+/// A hash table of FIFO lists; `ARRIVAL` says whether the order of all nodes is kept too.
+struct Lists<const ARRIVAL: bool> {
     buckets: Vec<Ends>,
     shift: u32,
     nodes: Vec<Node>,
@@ -78,7 +79,7 @@ struct Lists {
 
 const FIRST_BUCKETS: usize = 64;
 
-impl Lists {
+impl<const ARRIVAL: bool> Lists<ARRIVAL> {
     fn new() -> Self {
         Self {
             buckets: vec![EMPTY; FIRST_BUCKETS],
@@ -121,12 +122,14 @@ impl Lists {
             self.nodes[index as usize] = node;
             index
         };
-        if self.newest == NONE {
-            self.oldest = index;
-        } else {
-            self.nodes[self.newest as usize].newer = index;
+        if ARRIVAL {
+            if self.newest == NONE {
+                self.oldest = index;
+            } else {
+                self.nodes[self.newest as usize].newer = index;
+            }
+            self.newest = index;
         }
-        self.newest = index;
         self.append(index);
         index
     }
@@ -148,12 +151,16 @@ impl Lists {
     #[cold]
     fn grow(&mut self) {
         let buckets = self.buckets.len() * 4;
-        self.buckets = vec![EMPTY; buckets];
+        let before = std::mem::replace(&mut self.buckets, vec![EMPTY; buckets]);
         self.shift = 64 - buckets.trailing_zeros();
-        let mut index = self.oldest;
-        while index != NONE {
-            self.append(index);
-            index = self.nodes[index as usize].newer;
+        // Nodes of one key stand in one bucket, in order, and keep that order.
+        for ends in before {
+            let mut index = ends.first;
+            while index != NONE {
+                let next = self.nodes[index as usize].next;
+                self.append(index);
+                index = next;
+            }
         }
     }
 
@@ -188,15 +195,17 @@ impl Lists {
         if node.next != NONE {
             self.nodes[node.next as usize].previous = node.previous;
         }
-        if node.older == NONE {
-            self.oldest = node.newer;
-        } else {
-            self.nodes[node.older as usize].newer = node.newer;
-        }
-        if node.newer == NONE {
-            self.newest = node.older;
-        } else {
-            self.nodes[node.newer as usize].older = node.older;
+        if ARRIVAL {
+            if node.older == NONE {
+                self.oldest = node.newer;
+            } else {
+                self.nodes[node.older as usize].newer = node.newer;
+            }
+            if node.newer == NONE {
+                self.newest = node.older;
+            } else {
+                self.nodes[node.newer as usize].older = node.older;
+            }
         }
         self.nodes[index as usize].next = self.free;
         self.free = index;
@@ -207,7 +216,7 @@ impl Lists {
 
 /// Receives that wait for their message; values are the caller's request numbers.
 pub struct Posted {
-    lists: Lists,
+    lists: Lists<false>,
     classes: [u32; 4],
 }
 
@@ -223,6 +232,10 @@ impl Posted {
         self.lists.count
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.lists.count == 0
+    }
+
     /// Posts a receive (`key` may have wildcards); returns a name to withdraw it by.
     #[inline]
     pub fn post(&mut self, key: Key, value: u32) -> u32 {
@@ -233,9 +246,15 @@ impl Posted {
     /// Takes the oldest receive that fits a message.
     #[inline]
     pub fn take(&mut self, message: Key) -> Option<u32> {
-        if self.lists.count == 0 {
-            return None;
+        if self.lists.count == self.classes[0] as usize {
+            let index = self.lists.first(message)?;
+            return Some(self.withdraw(index));
         }
+        self.take_oldest(message)
+    }
+
+    #[inline(never)]
+    fn take_oldest(&mut self, message: Key) -> Option<u32> {
         let mut best = None;
         let mut best_sequence = u64::MAX;
         for class in 0..4 {
@@ -270,7 +289,7 @@ impl Posted {
 
 /// Messages that nobody has asked for; values are the caller's message numbers.
 pub struct Unexpected {
-    lists: Lists,
+    lists: Lists<true>,
 }
 
 impl Unexpected {
@@ -282,6 +301,10 @@ impl Unexpected {
 
     pub fn len(&self) -> usize {
         self.lists.count
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lists.count == 0
     }
 
     pub fn push(&mut self, key: Key, value: u32) {

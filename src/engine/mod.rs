@@ -158,14 +158,14 @@ impl Engine {
         let request = self.requests.at(index);
         if request.kind != requests::Kind::Receive {
             self.sending -= 1;
-            request.copy = None;
-            let (account, bytes) = (request.account.take(), request.total);
-            let partner = request.partner.take();
-            if let Some(account) = account {
-                self.accounts[account as usize].give_back(bytes);
-            }
-            if let Some(partner) = partner {
-                self.part_done(partner);
+            let bytes = request.total;
+            if let Some(extra) = request.extra.take() {
+                if let Some(account) = extra.account {
+                    self.accounts[account as usize].give_back(bytes);
+                }
+                if let Some(partner) = extra.partner {
+                    self.part_done(partner);
+                }
             }
         }
         self.part_done(index);

@@ -47,7 +47,7 @@ impl Engine {
             }
             records::DATA => {
                 let data = self.decode::<Data>(header);
-                self.on_data(world, &data);
+                self.on_data(header, &data);
             }
             records::REPLY => {
                 let reply = self.decode::<Reply>(header);

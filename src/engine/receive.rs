@@ -6,7 +6,7 @@
 
 use super::matching::Key;
 use super::records::{self, Announcement, Data, Reply};
-use super::requests::{Index, Kind, Phase, Request};
+use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
@@ -14,7 +14,7 @@ use crate::error::{Class, Error};
 use crate::os::peer_memory;
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
-use crate::transport::shm::cells::CellName;
+use crate::transport::shm::cells::{CellName, Filled};
 
 /// Who gets the rest of a message's first part.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,15 @@ impl Message {
     }
 }
 
+/// The answer of [`Engine::receive_directly`].
+#[derive(Debug)]
+pub enum Direct {
+    Received(Status),
+    Nothing,
+    /// Something else has come in first.
+    Other,
+}
+
 /// The messages kept, by number.
 #[derive(Debug)]
 pub struct Messages {
@@ -91,6 +100,7 @@ impl Messages {
     }
 }
 
+#[inline(always)]
 fn status(key: Key, bytes: usize) -> Status {
     let mut status = Status::empty();
     status.source = key.source;
@@ -99,6 +109,7 @@ fn status(key: Key, bytes: usize) -> Status {
     status
 }
 
+#[inline(always)]
 fn key_of(header: &Header) -> Key {
     Key {
         context: header.context,
@@ -126,8 +137,36 @@ impl Engine {
             self.match_message(index, message);
         } else {
             let name = self.posted.post(key, index);
-            self.requests.at(index).posted = Some(name);
+            self.requests.at(index).posted = name;
         }
+    }
+
+    /// One look for a message that is received without a request, the shortest way for a blocking receive.
+    ///
+    /// Only when nothing else could take the message: no receive is posted, none is kept, and no other thread is here.
+    #[inline(always)]
+    pub fn receive_directly(&mut self, key: Key, buffer: &Buffer) -> Direct {
+        let Some(header) = self.shm.peek() else {
+            return Direct::Nothing;
+        };
+        let length = header.length as usize;
+        if header.kind != records::SHORT || !key.takes(key_of(&header)) || length > buffer.len() {
+            return Direct::Other;
+        }
+        self.shm
+            .payload(length, |offset, piece| buffer.write(offset, piece));
+        self.shm.done(length);
+        Direct::Received(status(key_of(&header), length))
+    }
+
+    /// Whether [`Engine::receive_directly`] may be used.
+    #[inline(always)]
+    pub fn may_receive_directly(&self) -> bool {
+        self.posted.is_empty()
+            && self.unexpected.is_empty()
+            && self.busy.is_empty()
+            && !super::ENGINE.is_shared()
+            && !self.oversubscribed
     }
 
     /// What is first in line for `key`, left there.
@@ -159,9 +198,10 @@ impl Engine {
 
     /// Withdraws a posted receive. False: it has met its message already.
     pub fn cancel_receive(&mut self, index: Index) -> bool {
-        let Some(name) = self.requests.at(index).posted.take() else {
+        let name = std::mem::replace(&mut self.requests.at(index).posted, NOT_POSTED);
+        if name == NOT_POSTED {
             return false;
-        };
+        }
         self.posted.withdraw(name);
         let request = self.requests.at(index);
         request.status.set_cancelled(true);
@@ -206,7 +246,7 @@ impl Engine {
         request.status = status(key, total.min(room));
         request.total = total;
         request.moved = 0;
-        request.posted = None;
+        request.posted = NOT_POSTED;
         if total > room {
             request.error = Some(truncated(key, total, room));
         }
@@ -292,7 +332,7 @@ impl Engine {
         let request = self.requests.at(index);
         let room = request.buffer.len();
         request.status = status(key, length.min(room));
-        request.posted = None;
+        request.posted = NOT_POSTED;
         let buffer = request.buffer;
         if length <= room {
             self.shm
@@ -375,12 +415,15 @@ impl Engine {
             announcement.cell_bytes as usize,
             announcement.eager as usize,
         );
-        let name = CellName(announcement.cell);
+        let cell = Filled {
+            name: CellName(announcement.cell),
+            measured: header.flags & records::MEASURED != 0,
+        };
         if let Some(index) = self.posted.take(key) {
             self.meet(index, key, announcement.total as usize);
             self.answer(index, world, header.flags, announcement);
             if first > 0 {
-                self.put_cell(index, world, name, first);
+                self.put_cell(index, world, cell, first);
             }
             if first < eager {
                 self.peers[world].inflow = Some(Inflow {
@@ -394,7 +437,7 @@ impl Engine {
         let mut data = Vec::with_capacity(eager);
         if first > 0 {
             self.shm
-                .read_cell(world, name, first, |bytes| data.extend_from_slice(bytes));
+                .read_cell(world, cell, first, |bytes| data.extend_from_slice(bytes));
         }
         let message = self.keep(key, world, header.flags, announcement, data, None);
         if first < eager {
@@ -405,10 +448,10 @@ impl Engine {
         }
     }
 
-    fn put_cell(&mut self, index: Index, world: usize, name: CellName, bytes: usize) {
+    fn put_cell(&mut self, index: Index, world: usize, cell: Filled, bytes: usize) {
         let request = self.requests.at(index);
         let (offset, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
-        self.shm.read_cell(world, name, bytes, |data| {
+        self.shm.read_cell(world, cell, bytes, |data| {
             if offset < room {
                 buffer.write(offset, &data[..data.len().min(room - offset)]);
             }
@@ -417,8 +460,12 @@ impl Engine {
     }
 
     /// Further bytes of an announced message.
-    pub(super) fn on_data(&mut self, world: usize, data: &Data) {
-        let (name, bytes) = (CellName(data.cell), data.bytes as usize);
+    pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
+        let (world, bytes) = (header.origin as usize, data.bytes as usize);
+        let cell = Filled {
+            name: CellName(data.cell),
+            measured: header.flags & records::MEASURED != 0,
+        };
         if data.token != records::FIRST_PART {
             let active = self
                 .requests
@@ -428,7 +475,7 @@ impl Engine {
                 active,
                 "process {world} sent data for a receive that does not exist"
             );
-            self.put_cell(data.token, world, name, bytes);
+            self.put_cell(data.token, world, cell, bytes);
             self.finish_if_all_is_here(data.token);
             return;
         }
@@ -437,7 +484,7 @@ impl Engine {
         });
         let here = match inflow.target {
             Target::Request(index) => {
-                self.put_cell(index, world, name, bytes);
+                self.put_cell(index, world, cell, bytes);
                 let here = self.requests.at(index).moved;
                 self.finish_if_all_is_here(index);
                 here
@@ -446,7 +493,7 @@ impl Engine {
                 Some(message) => {
                     let kept = &mut message.data;
                     self.shm
-                        .read_cell(world, name, bytes, |data| kept.extend_from_slice(data));
+                        .read_cell(world, cell, bytes, |data| kept.extend_from_slice(data));
                     kept.len()
                 }
                 None => panic!("the message that process {world} is sending was lost"),

@@ -18,6 +18,9 @@ pub const DONE: u8 = 4;
 /// Flag of `REPLY`: the receiver cannot read the sender's memory, now and later.
 pub const UNREADABLE: u8 = 8;
 
+/// Flag of `LONG` and `DATA`: say in the cell what reading it cost.
+pub const MEASURED: u8 = 16;
+
 /// No cell.
 pub const NO_CELL: u32 = 0;
 /// A `DATA` record of a message's first part, which needs no token: parts of one origin come in order.

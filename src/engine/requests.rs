@@ -87,6 +87,8 @@ pub struct Request {
     pub persistent: bool,
     /// Nobody holds a handle: recycled on completion.
     pub detached: bool,
+    /// Parts of a combined operation that are not done yet, this one not counted.
+    pub others: u8,
     pub buffer: Buffer,
     /// The communicator's handle, for its error handler.
     pub communicator: i32,
@@ -104,26 +106,39 @@ pub struct Request {
     pub total: usize,
     /// The peer's request in a rendezvous.
     pub token: u32,
-    /// The name of a posted receive.
-    pub posted: Option<u32>,
-    /// The copy that a buffered send owns; `buffer` leads into it.
+    /// The name of a posted receive, or [`NOT_POSTED`].
+    pub posted: u32,
+    /// What few requests have.
+    pub extra: Option<Box<Extra>>,
+}
+
+/// [`Request::posted`] of a receive that is not in the list of posted receives.
+pub const NOT_POSTED: u32 = u32::MAX;
+
+/// The rare parts of a request.
+#[derive(Debug, Default)]
+pub struct Extra {
+    /// The copy that a send owns; the request's buffer leads into it.
     pub copy: Option<Box<[u8]>>,
-    /// The buffered-send account to give `total` back to.
+    /// The buffered-send account to give the request's `total` back to.
     pub account: Option<u32>,
     /// The receive that this send completes together with.
     pub partner: Option<Index>,
-    /// Parts of a combined operation that are not done yet, this one not counted.
-    pub others: u32,
 }
+
+// Two cache lines: a request is written and read once or twice for each message.
+const _: () = assert!(size_of::<Request>() <= 128);
 
 impl Request {
     /// An active request for these arguments.
+    #[inline(always)]
     pub fn new(kind: Kind, buffer: Buffer, communicator: i32, context: u32, source: i32) -> Self {
         Self {
             phase: Phase::Active,
             kind,
             persistent: false,
             detached: false,
+            others: 0,
             buffer,
             communicator,
             context,
@@ -136,11 +151,8 @@ impl Request {
             moved: 0,
             total: 0,
             token: 0,
-            posted: None,
-            copy: None,
-            account: None,
-            partner: None,
-            others: 0,
+            posted: NOT_POSTED,
+            extra: None,
         }
     }
 }
@@ -159,7 +171,7 @@ impl Slab {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
@@ -189,8 +201,12 @@ impl Slab {
     pub fn release(&mut self, index: Index) {
         let request = &mut self.slots[index as usize];
         request.phase = Phase::Free;
-        request.copy = None;
-        request.error = None;
+        if request.extra.is_some() {
+            request.extra = None;
+        }
+        if request.error.is_some() {
+            request.error = None;
+        }
         self.free.push_back(index);
     }
 

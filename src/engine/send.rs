@@ -7,14 +7,15 @@ use super::matching::Key;
 use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
-use super::requests::{Index, Kind, Mode, Phase, Request};
+use super::requests::{Extra, Index, Kind, Mode, NOT_POSTED, Phase, Request};
 use super::{Engine, requests};
 use crate::datatype::pack::Buffer;
 use crate::queue::ring::Header;
-use crate::transport::shm::cells::{CELL_BYTES, CellName};
+use crate::transport::shm::cells::{CELL_BYTES, Filled};
+use crate::transport::shm::pace::Stores;
 
 /// Up to so many bytes travel in the ring itself.
-pub const SHORT_BYTES: usize = 1024;
+pub const SHORT_BYTES: usize = 208;
 /// Up to so many bytes are sent without asking whether the receiver has matched.
 pub const EAGER_BYTES: usize = 64 << 10;
 /// On a node with more ranks than cores, from here on the receiver reads the sender's memory.
@@ -123,8 +124,11 @@ impl Engine {
             total: copy.len(),
             detached: true,
             buffer: Buffer::of_copy(&mut copy),
-            copy: Some(copy),
-            account: Some(account),
+            extra: Some(Box::new(Extra {
+                copy: Some(copy),
+                account: Some(account),
+                partner: None,
+            })),
             ..Request::new(
                 Kind::Send(Mode::Buffered),
                 Buffer::empty(),
@@ -276,17 +280,18 @@ impl Engine {
             }
             _ => {}
         }
-        let first = (announcement.eager as usize).min(chunk(total, 0));
+        let first = (announcement.eager as usize).min(chunk(total));
         let mut cell = None;
         if first > 0 {
-            cell = self
-                .shm
-                .fill_cell(world, first, |data| buffer.read(0, data));
-            let Some(CellName(name)) = cell else {
+            let Some(filled) = self.shm.fill_cell(world, first, |data, stores| {
+                copy_out(&buffer, 0, data, stores);
+            }) else {
                 return Err(Outgoing::Long(index));
             };
-            announcement.cell = name;
+            header.flags |= measured(&filled);
+            announcement.cell = filled.name.0;
             announcement.cell_bytes = first as u32;
+            cell = Some(filled.name);
         }
         if !self
             .shm
@@ -324,21 +329,20 @@ impl Engine {
     fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
-        let bytes = (end - offset).min(chunk(request.total, offset));
-        let Some(name) = self
-            .shm
-            .fill_cell(world, bytes, |data| buffer.read(offset, data))
-        else {
+        let bytes = (end - offset).min(chunk(request.total));
+        let Some(filled) = self.shm.fill_cell(world, bytes, |data, stores| {
+            copy_out(&buffer, offset, data, stores);
+        }) else {
             return false;
         };
         let data = Data {
             token,
-            cell: name.0,
+            cell: filled.name.0,
             bytes: bytes as u32,
         };
-        let header = self.header(records::DATA, 0, Data::BYTES);
+        let header = self.header(records::DATA, measured(&filled), Data::BYTES);
         if !self.shm.push(world, &header, |_, piece| data.encode(piece)) {
-            self.shm.take_back(name);
+            self.shm.take_back(filled.name);
             return false;
         }
         self.requests.at(index).moved += bytes;
@@ -421,7 +425,7 @@ impl Engine {
         };
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
         if let Some(receive) = self.posted.take(key) {
-            self.requests.at(receive).posted = None;
+            self.requests.at(receive).posted = NOT_POSTED;
             self.receive_from_buffer(receive, key, &buffer);
             self.complete(index);
             return;
@@ -448,14 +452,31 @@ fn short_header(envelope: &Envelope, bytes: usize, me: usize) -> Header {
     }
 }
 
-/// How many bytes go into the next cell: small first, so that the receiver starts to copy early.
+/// Fills a cell.
 #[inline]
-fn chunk(total: usize, offset: usize) -> usize {
-    if total <= CELL_BYTES / 2 {
-        total
-    } else if offset < CELL_BYTES {
-        CELL_BYTES / 4
+fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: Stores) {
+    match stores {
+        Stores::Ordinary => buffer.read(offset, data),
+        Stores::Streaming => buffer.read_streaming(offset, data),
+    }
+}
+
+fn measured(filled: &Filled) -> u8 {
+    if filled.measured {
+        records::MEASURED
     } else {
-        CELL_BYTES
+        0
+    }
+}
+
+/// How many bytes of a message go into the next cell: small ones, so that the receiver starts to copy early, but not so
+/// small that the records cost more than the copies.
+#[inline]
+fn chunk(total: usize) -> usize {
+    match total {
+        0..=4096 => total,
+        4097..=16_384 => 4096,
+        16_385..=65_536 => 8192,
+        _ => CELL_BYTES,
     }
 }

@@ -19,6 +19,18 @@ pub fn monotonic_nanoseconds() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// A counter for short times: the processor's time-stamp counter where there is one, else nanoseconds.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: reads a register.
+    unsafe {
+        std::arch::x86_64::_rdtsc()
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    monotonic_nanoseconds()
+}
+
 /// The resolution of CLOCK_MONOTONIC, seconds.
 pub fn clock_resolution() -> f64 {
     let mut step = libc::timespec {

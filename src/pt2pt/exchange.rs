@@ -3,7 +3,7 @@
 use super::{Mode, PROC_NULL, envelope, finish, irecv, isend, key};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
-use crate::engine::requests::{self, Kind, Phase, Request};
+use crate::engine::requests::{self, Extra, Kind, Phase, Request};
 use crate::engine::wait::Reason;
 use crate::engine::{Engine, enter};
 use crate::error::Result;
@@ -115,8 +115,11 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32
         tag: send.tag,
         total: send.buffer.len(),
         detached: true,
-        copy,
-        partner: Some(index),
+        extra: Some(Box::new(Extra {
+            copy,
+            account: None,
+            partner: Some(index),
+        })),
         ..Request::new(
             Kind::Send(Mode::Standard),
             send.buffer,

@@ -16,11 +16,15 @@ pub use crate::engine::requests::{Mode, NO_PROC, NULL as REQUEST_NULL};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::matching::Key;
+use crate::engine::receive::Direct;
 use crate::engine::requests::{self, Index, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until};
 use crate::engine::{Engine, enter};
 use crate::error::Result;
+
+/// Looks of a blocking receive before it makes a request and waits like the others.
+const DIRECT_LOOKS: u32 = 500;
 
 /// MPI_PROC_NULL.
 pub const PROC_NULL: i32 = -1;
@@ -119,7 +123,19 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Status
     if source == PROC_NULL {
         return Ok(Status::proc_null());
     }
-    let index = enter().receive(key(comm, source, tag), source, comm.handle, buffer);
+    let wanted = key(comm, source, tag);
+    let mut engine = enter();
+    if engine.may_receive_directly() {
+        for _ in 0..DIRECT_LOOKS {
+            match engine.receive_directly(wanted, &buffer) {
+                Direct::Nothing => {}
+                Direct::Received(status) => return Ok(status),
+                Direct::Other => break,
+            }
+        }
+    }
+    let index = engine.receive(wanted, source, comm.handle, buffer);
+    drop(engine);
     let reason = Reason {
         function: "MPI_Recv",
         peer: source,

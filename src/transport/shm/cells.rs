@@ -1,49 +1,84 @@
-//! Cells: the pieces of shared memory through which larger data flows. Each rank owns a few and lends them; whoever
+//! Cells: the pieces of shared memory through which larger data flows. Each rank owns some and lends them; whoever
 //! has read a cell marks it free. Invariant: a cell's state goes 0 → 1 only by its owner and 1 → 0 only by the rank it
 //! was lent to.
 
 use super::layout::Segment;
+use super::pace::{Pace, Plan, Stores};
+use crate::os::ticks;
 use crate::sync::{AtomicU32, Ordering};
 use std::io::Result;
 use std::os::fd::BorrowedFd;
 
 /// Data bytes of a cell.
-pub const CELL_BYTES: usize = 8192;
+pub const CELL_BYTES: usize = 16384;
 const STATE_BYTES: usize = 64;
 /// Not a multiple of the page size, so that cells do not fall on the same cache sets.
 const STRIDE: usize = STATE_BYTES + CELL_BYTES;
 const FIRST_CELLS: usize = 16;
-const MORE_CELLS: usize = 4;
+const MORE_CELLS: usize = 16;
+/// Cells of all ranks of a node together, and of one rank: 64 MB and 4 MB.
+const NODE_CELLS: usize = 4096;
+const MOST_CELLS: usize = 256;
+/// Cells that are too small to tell anything about cost.
+const MEASURED_BYTES: usize = 2048;
 
 /// Where a cell is, as it travels in a record: its offset in the segment in units of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellName(pub u32);
 
+/// A filled cell, ready to be named in a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Filled {
+    pub name: CellName,
+    /// The reader is to say what the reading cost.
+    pub measured: bool,
+}
+
+/// The first line of a cell.
+#[repr(C)]
+struct State {
+    lent: AtomicU32,
+    /// What the last measured reading cost, ticks a kilobyte.
+    cost: AtomicU32,
+}
+
 struct Owned {
     name: CellName,
     address: *mut u8,
     lent_to: u32,
+    plan: Plan,
+    fill_cost: u32,
 }
 
 /// The cells of this rank.
 pub struct Pool {
     cells: Vec<Owned>,
     next: usize,
+    most: usize,
+    paces: Vec<Pace>,
 }
 
 // SAFETY: the addresses lead into the segment, which every thread may use; the pool itself is behind the engine's guard.
 unsafe impl Send for Pool {}
 
-fn state(address: *mut u8) -> &'static AtomicU32 {
-    // SAFETY: the first word of a cell, in a mapping that is never unmapped; only used atomically.
-    unsafe { &*address.cast::<AtomicU32>() }
+fn state(address: *mut u8) -> &'static State {
+    // SAFETY: the first line of a cell, in a mapping that is never unmapped; atomics only.
+    unsafe { &*address.cast::<State>() }
+}
+
+fn cost(since: u64, bytes: usize) -> u32 {
+    (ticks().saturating_sub(since).saturating_mul(1024) / bytes as u64).min(u64::from(u32::MAX))
+        as u32
 }
 
 impl Pool {
-    pub const fn new() -> Self {
+    /// An empty pool on a node of so many ranks; cells come when they are needed.
+    pub fn new(ranks: usize) -> Self {
         Self {
             cells: Vec::new(),
             next: 0,
+            most: (NODE_CELLS / ranks).clamp(FIRST_CELLS, MOST_CELLS),
+            paces: vec![Pace::default(); ranks],
         }
     }
 
@@ -57,24 +92,44 @@ impl Pool {
         fd: BorrowedFd<'_>,
         peer: u32,
         bytes: usize,
-        write: impl FnOnce(&mut [u8]),
-    ) -> Option<CellName> {
+        write: impl FnOnce(&mut [u8], Stores),
+    ) -> Option<Filled> {
         let index = self.find(segment, fd, peer)?;
+        let cells = self.cells.len() as u32;
+        let plan = if bytes >= MEASURED_BYTES {
+            self.paces[peer as usize].plan(cells)
+        } else {
+            Plan {
+                stores: Stores::Ordinary,
+                measured: false,
+            }
+        };
         let cell = &mut self.cells[index];
         cell.lent_to = peer;
+        cell.plan = plan;
         // SAFETY: the cell is free, so nobody reads it until its name is sent; it has CELL_BYTES behind its state.
         let data = unsafe {
             std::slice::from_raw_parts_mut(cell.address.add(STATE_BYTES), bytes.min(CELL_BYTES))
         };
-        write(data);
-        state(cell.address).store(1, Ordering::Relaxed);
-        Some(cell.name)
+        if plan.measured {
+            let since = ticks();
+            write(data, plan.stores);
+            cell.fill_cost = cost(since, bytes);
+        } else {
+            write(data, plan.stores);
+        }
+        state(cell.address).lent.store(1, Ordering::Relaxed);
+        Some(Filled {
+            name: cell.name,
+            measured: plan.measured,
+        })
     }
 
     /// Takes a cell back whose name was not sent.
     pub fn take_back(&mut self, name: CellName) {
-        if let Some(cell) = self.cells.iter().find(|cell| cell.name == name) {
-            state(cell.address).store(0, Ordering::Relaxed);
+        if let Some(cell) = self.cells.iter_mut().find(|cell| cell.name == name) {
+            cell.plan.measured = false;
+            state(cell.address).lent.store(0, Ordering::Relaxed);
         }
     }
 
@@ -82,26 +137,41 @@ impl Pool {
     fn find(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) -> Option<usize> {
         for _ in 0..self.cells.len() {
             let index = self.next;
-            self.next = if index + 1 == self.cells.len() {
-                0
-            } else {
-                index + 1
-            };
-            // Acquire: pairs with `release`; the reader is done with the data.
-            if state(self.cells[index].address).load(Ordering::Acquire) == 0 {
+            let cell = &mut self.cells[index];
+            let state = state(cell.address);
+            // Acquire: pairs with `read`; the reader is done with the data.
+            let free = state.lent.load(Ordering::Acquire) == 0;
+            if free && cell.plan.measured {
+                cell.plan.measured = false;
+                let cost = cell.fill_cost.max(state.cost.load(Ordering::Relaxed));
+                self.paces[cell.lent_to as usize].learn(cell.plan.stores, cost);
+            }
+            self.next = index + 1;
+            if self.next == self.cells.len() {
+                self.next = 0;
+                self.end_of_lap(segment, fd, peer);
+            }
+            if free {
                 return Some(index);
             }
         }
-        let more = if self.cells.is_empty() {
-            FIRST_CELLS
-        } else if self.cells.iter().all(|cell| cell.lent_to != peer) {
-            MORE_CELLS
-        } else {
+        if !self.cells.is_empty() && self.cells.iter().any(|cell| cell.lent_to == peer) {
             return None;
-        };
-        self.grow(segment, fd, more).ok()?;
-        self.next = self.cells.len() - more;
+        }
+        self.next = self.cells.len();
+        self.grow(segment, fd, FIRST_CELLS).ok()?;
         Some(self.next)
+    }
+
+    /// After each round there may be more cells, as far as the node's memory allows.
+    #[cold]
+    fn end_of_lap(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) {
+        if self.cells.len() < self.most && self.paces[peer as usize].wants_more_cells() {
+            let before = self.cells.len();
+            if self.grow(segment, fd, MORE_CELLS).is_ok() {
+                self.next = before;
+            }
+        }
     }
 
     #[cold]
@@ -116,6 +186,11 @@ impl Pool {
                 name: CellName((offset / 64) as u32),
                 address,
                 lent_to: u32::MAX,
+                plan: Plan {
+                    stores: Stores::Ordinary,
+                    measured: false,
+                },
+                fill_cost: 0,
             });
         }
         Ok(())
@@ -126,17 +201,26 @@ impl Pool {
 #[inline]
 pub fn read(
     segment: Segment<'static>,
-    name: CellName,
+    filled: Filled,
     bytes: usize,
     take: impl FnOnce(&[u8]),
 ) -> Option<()> {
-    let address = segment.dynamic(name.0 as usize * 64, STRIDE)?;
+    let address = segment.dynamic(filled.name.0 as usize * 64, STRIDE)?;
     // SAFETY: the record that named the cell lent it to this rank (its commit orders the data before); it lies inside
     // the mapping whatever the name was.
     let data =
         unsafe { std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES)) };
-    take(data);
+    let state = state(address);
+    if filled.measured {
+        let since = ticks();
+        take(data);
+        state
+            .cost
+            .store(cost(since, bytes.max(1)), Ordering::Relaxed);
+    } else {
+        take(data);
+    }
     // Release: pairs with `find`.
-    state(address).store(0, Ordering::Release);
+    state.lent.store(0, Ordering::Release);
     Some(())
 }

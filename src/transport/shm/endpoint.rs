@@ -3,9 +3,10 @@
 //! Invariant: records to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
 //! itself the last record in the inbox, and the peer looks into the private ring only after it has read that record.
 
-use super::cells::{self, CellName, Pool};
+use super::cells::{self, CellName, Filled, Pool};
 use super::doorbell;
 use super::layout::{RankPage, Segment};
+use super::pace::Stores;
 use crate::os::memory::Mapping;
 use crate::os::schedule;
 use crate::queue::doorbell::Doorbell;
@@ -79,7 +80,7 @@ impl Endpoint {
             out,
             inbound: vec![inbox],
             turn: 0,
-            pool: Pool::new(),
+            pool: Pool::new(ranks),
             fences,
             quota: schedule::cpu_quota().unwrap_or(f64::INFINITY),
         })
@@ -260,8 +261,8 @@ impl Endpoint {
         &mut self,
         peer: usize,
         bytes: usize,
-        write: impl FnOnce(&mut [u8]),
-    ) -> Option<CellName> {
+        write: impl FnOnce(&mut [u8], Stores),
+    ) -> Option<Filled> {
         self.pool
             .fill(self.segment, self.fd.as_fd(), peer as u32, bytes, write)
     }
@@ -273,9 +274,9 @@ impl Endpoint {
 
     /// Reads a cell that a record of `origin` named.
     #[inline]
-    pub fn read_cell(&self, origin: usize, name: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
-        cells::read(self.segment, name, bytes, take)
-            .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", name.0));
+    pub fn read_cell(&self, origin: usize, cell: Filled, bytes: usize, take: impl FnOnce(&[u8])) {
+        cells::read(self.segment, cell, bytes, take)
+            .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.name.0));
         if let Some(out) = self.out.get(origin) {
             doorbell::wake(out.bell, self.fences);
         }

@@ -5,4 +5,5 @@ pub mod cells;
 pub mod doorbell;
 pub mod endpoint;
 pub mod layout;
+pub mod pace;
 pub mod status;
