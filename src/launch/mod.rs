@@ -11,7 +11,7 @@ mod segment;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};
-use crate::os::process::exit_now;
+use crate::os::process::{die_with, exit_now};
 use client::Client;
 use environment::{Ours, Started};
 use std::io;
@@ -91,6 +91,8 @@ fn alone(plan: &SegmentPlan<'_>) -> Result<Job> {
 
 fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
     let segment = segment::of_mpiexec(&ours)?;
+    // Should mpiexec and its keeper be killed at the same moment, nobody else would end this process.
+    die_with(ours.keeper);
     let server = ours
         .pmi_fd
         .and_then(crate::os::process::inherited)

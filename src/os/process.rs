@@ -5,7 +5,7 @@
 use std::fs::metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Mutex;
 
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
@@ -61,6 +61,36 @@ pub fn fork() -> Result<Fork> {
         -1 => Err(Error::last_os_error()),
         0 => Ok(Fork::Child),
         child => Ok(Fork::Parent(child)),
+    }
+}
+
+/// Makes this process's command line read as `name` for `ps` and `pkill -f`. The arguments must not be used afterwards.
+///
+/// Errors: no /proc, or a command line that is shorter than the name.
+pub fn rename(name: &str) -> Result<()> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    // Fields 48 and 49: where the arguments begin and end; the second field, a name in parentheses, may hold blanks.
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let mut fields = fields.split_whitespace().skip(45).map(str::parse::<u64>);
+    let (Some(Ok(start)), Some(Ok(end))) = (fields.next(), fields.next()) else {
+        return Err(ErrorKind::InvalidData.into());
+    };
+    let mut line = vec![0; end.saturating_sub(start) as usize];
+    let place = line.get_mut(..name.len()).ok_or(ErrorKind::InvalidInput)?;
+    place.copy_from_slice(name.as_bytes());
+    let memory = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/proc/self/mem")?;
+    memory.write_all_at(&line, start)
+}
+
+/// Asks the kernel to kill this process when `parent`, its parent, dies. Does nothing for any other process.
+pub fn die_with(parent: i32) {
+    // SAFETY: plain calls on integers.
+    unsafe {
+        if libc::getppid() == parent {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        }
     }
 }
 

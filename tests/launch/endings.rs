@@ -23,6 +23,14 @@ pub const TESTS: &[(&str, fn())] = &[
     ("endings::interrupt_and_terminate", interrupt_and_terminate),
     ("endings::twice_interrupted", twice_interrupted),
     ("endings::mpiexec_is_killed", mpiexec_is_killed),
+    (
+        "endings::the_whole_process_group_is_killed",
+        the_whole_process_group_is_killed,
+    ),
+    (
+        "endings::a_program_of_a_script_dies",
+        a_program_of_a_script_dies,
+    ),
     ("endings::the_keeper_is_killed", the_keeper_is_killed),
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
@@ -133,6 +141,24 @@ fn mpiexec_is_killed() {
     running.signal(Signal::KILL);
     assert_eq!(running.finish().code, 137);
     assert_eq!(leftovers(), [""; 0]);
+}
+
+fn the_whole_process_group_is_killed() {
+    let job = mpiexec(["-n", "2", "sh", "-c", "sleep 1000; true"]).group();
+    let running = job.start();
+    running.wait_for(4, "sleep 1000");
+    let group = rustix::process::Pid::from_raw(running.child.id() as i32).expect("a process id");
+    rustix::process::kill_process_group(group, Signal::KILL).expect("kill");
+    assert_eq!(running.finish().code, 137);
+}
+
+fn a_program_of_a_script_dies() {
+    let script = format!("{}; sleep 1000", own_path());
+    let outcome = mpiexec(["-n", "2", "bash", "-c", &script])
+        .env(crate::harness::ROLE, "kill-later:9")
+        .run();
+    assert_eq!(outcome.code, 1);
+    outcome.says("rank 1").says("died without MPI_Finalize");
 }
 
 fn the_keeper_is_killed() {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -98,6 +98,12 @@ impl Job {
 
     pub fn folder(mut self, folder: &std::path::Path) -> Job {
         self.command.current_dir(folder);
+        self
+    }
+
+    /// As the leader of a process group of its own.
+    pub fn group(mut self) -> Job {
+        self.command.process_group(0);
         self
     }
 

@@ -11,7 +11,8 @@ type Steps = &'static [(u64, Signal)];
 /// Why a job is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A rank died, a time limit, nobody reads the output.
+    /// A rank died, a time limit, nobody reads the output. The moment before the first step lets ranks that have just
+    /// begun to wait write down what for.
     Failure,
     /// The caller of MPI_Abort gets a moment to write what it has buffered and to go by itself.
     Abort,
@@ -28,7 +29,7 @@ pub enum Cause {
 impl Cause {
     fn steps(self) -> Steps {
         match self {
-            Cause::Failure => &[(0, Signal::TERM), (400, Signal::KILL)],
+            Cause::Failure => &[(80, Signal::TERM), (480, Signal::KILL)],
             Cause::Abort => &[(150, Signal::TERM), (500, Signal::KILL)],
             Cause::Interrupt => &[(0, Signal::INT), (500, Signal::TERM), (1000, Signal::KILL)],
             Cause::Terminate => &[(0, Signal::TERM), (1000, Signal::KILL)],

@@ -10,7 +10,7 @@ use super::output::{Kind, Output};
 use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
 use super::request::Label;
-use super::server::{Effect, Server};
+use super::server::Server;
 use super::start::Starter;
 use oxmpi::launch::wire::Lines;
 use oxmpi::os::memory::{self, Mapping};
@@ -18,29 +18,29 @@ use oxmpi::transport::shm::layout::{self, Segment};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::signal::{
     SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
 };
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// What an event of epoll is about; its number is in the low half.
-const GUARD: u64 = 0;
-const SIGNALS: u64 = 1;
-const PMI: u64 = 2;
-const SOURCE: u64 = 3;
-const SINK: u64 = 4;
-const INPUT: u64 = 5;
-const READER: u64 = 6;
+pub(super) const GUARD: u64 = 0;
+pub(super) const SIGNALS: u64 = 1;
+pub(super) const PMI: u64 = 2;
+pub(super) const SOURCE: u64 = 3;
+pub(super) const SINK: u64 = 4;
+pub(super) const INPUT: u64 = 5;
+pub(super) const READER: u64 = 6;
+pub(super) const WATCHED: u64 = 7;
 
-fn tag(about: u64, number: usize) -> EventData {
+pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
 }
 
@@ -58,21 +58,27 @@ pub struct Keeper<'a> {
     pub(super) checks: u32,
     pub(super) warned: bool,
     pub(super) looked: bool,
-    epoll: OwnedFd,
-    guard: UnixStream,
-    signals: UnixStream,
-    terminate: Arc<AtomicBool>,
-    report: Arc<AtomicBool>,
-    input: Input,
-    rank_of_pid: HashMap<i32, usize>,
+    /// The table is to be shown before the first signal of the ending.
+    pub(super) table_due: bool,
+    /// Ranks whose process in MPI is not the one we started, and a handle to see it end.
+    pub(super) watched: HashMap<usize, OwnedFd>,
+    /// A rank whose process in MPI has ended while the one we started goes on, and when to judge it.
+    pub(super) lost: Option<(usize, Instant)>,
+    pub(super) epoll: OwnedFd,
+    pub(super) guard: UnixStream,
+    pub(super) signals: UnixStream,
+    pub(super) terminate: Arc<AtomicBool>,
+    pub(super) report: Arc<AtomicBool>,
+    pub(super) input: Input,
+    pub(super) rank_of_pid: HashMap<i32, usize>,
     /// Whether a process that is no rank may be left: one that a rank started and left behind.
-    childless: bool,
+    pub(super) childless: bool,
 }
 
 /// Runs the job; the exit code.
 pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    let _ = rustix::thread::set_name(c"oxmpi-keeper");
+    step_aside();
     let prepared = prepare(plan);
     let (fd, map) = match prepared {
         Ok(prepared) => prepared,
@@ -92,6 +98,21 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
             eprintln!("mpiexec: {error}");
             1
         }
+    }
+}
+
+/// Makes it unlikely that one command kills guard and keeper together: another name, and without a terminal (whose
+/// background processes may not read from it) another process group.
+fn step_aside() {
+    let _ = rustix::thread::set_name(c"oxmpi-keeper");
+    let _ = oxmpi::os::process::rename("oxmpi-keeper");
+    let stdio = [
+        rustix::stdio::stdin(),
+        rustix::stdio::stdout(),
+        rustix::stdio::stderr(),
+    ];
+    if !stdio.into_iter().any(rustix::termios::isatty) {
+        let _ = rustix::process::setpgid(None, None);
     }
 }
 
@@ -140,6 +161,9 @@ impl<'a> Keeper<'a> {
             checks: 0,
             warned: false,
             looked: false,
+            table_due: false,
+            watched: HashMap::new(),
+            lost: None,
             epoll,
             guard,
             signals,
@@ -238,133 +262,6 @@ impl<'a> Keeper<'a> {
             for event in &events {
                 let data = event.data.u64();
                 self.handle(data >> 32, data as u32 as usize);
-            }
-        }
-    }
-
-    fn handle(&mut self, about: u64, number: usize) {
-        match about {
-            GUARD => self.hear_guard(),
-            SIGNALS => self.hear_signals(),
-            PMI => self.hear_rank(number),
-            SOURCE => self.output.read(&self.epoll, number, false),
-            SINK => {
-                let kind = if number == 0 {
-                    Kind::Output
-                } else {
-                    Kind::Error
-                };
-                self.output.ready(&self.epoll, kind);
-            }
-            INPUT => self.input.ready(&self.epoll),
-            READER => self.input.reader_ready(&self.epoll),
-            _ => {}
-        }
-    }
-
-    fn hear_guard(&mut self) {
-        let mut bytes = [0u8; 64];
-        match (&self.guard).read(&mut bytes) {
-            // The guard is dead: nobody wants this job any more.
-            Ok(0) => {
-                let _ = epoll::delete(&self.epoll, &self.guard);
-                self.fail(128 + 9, Cause::AtOnce);
-            }
-            Ok(count) => {
-                for signal in &bytes[..count] {
-                    self.told_signal(i32::from(*signal));
-                }
-            }
-            Err(_) => {}
-        }
-    }
-
-    fn hear_signals(&mut self) {
-        let mut bytes = [0u8; 256];
-        while matches!((&self.signals).read(&mut bytes), Ok(count) if count > 0) {}
-        if self.terminate.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGTERM);
-        }
-        if self.report.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGUSR1);
-        }
-        self.reap();
-    }
-
-    /// Takes the dead off the kernel's list.
-    fn reap(&mut self) {
-        loop {
-            match wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) => {
-                    let Some(&number) = self.rank_of_pid.get(&pid.as_raw_nonzero().get()) else {
-                        continue;
-                    };
-                    let life = match (status.exit_status(), status.terminating_signal()) {
-                        (Some(code), _) => Life::Exited(code),
-                        (None, Some(signal)) => Life::Killed(signal),
-                        _ => continue,
-                    };
-                    self.rank_of_pid.remove(&pid.as_raw_nonzero().get());
-                    // What it said before it died comes first.
-                    self.hear_rank(number);
-                    for source in self.ranks[number].sources.clone() {
-                        self.output.read(&self.epoll, source, true);
-                    }
-                    self.ranks[number].life = life;
-                    self.ended(number);
-                }
-                Ok(None) => return,
-                Err(Errno::INTR) => {}
-                Err(_) => {
-                    self.childless = true;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Reads what a rank says over PMI-1.
-    fn hear_rank(&mut self, number: usize) {
-        let mut bytes = [0u8; 4096];
-        loop {
-            let rank = &mut self.ranks[number];
-            let Some(socket) = &rank.pmi else {
-                return;
-            };
-            match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
-                Ok((count, _)) if count > 0 => rank.lines.push(&bytes[..count]),
-                Err(Errno::INTR) => continue,
-                Err(Errno::AGAIN) => return,
-                _ => rank.pmi = None,
-            }
-            if rank.lines.is_too_long() {
-                rank.pmi = None;
-            }
-            while let Some(line) = self.ranks[number].lines.next_line() {
-                for effect in self.server.line(number, &line) {
-                    self.apply(effect);
-                }
-            }
-        }
-    }
-
-    fn apply(&mut self, effect: Effect) {
-        match effect {
-            Effect::Reply(rank, text) => {
-                if let Some(socket) = &self.ranks[rank].pmi {
-                    let line = format!("{text}\n");
-                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-                    // A rank that asks but does not read answers is beyond help.
-                    if send(socket, line.as_bytes(), flags) != Ok(line.len()) {
-                        self.ranks[rank].pmi = None;
-                    }
-                }
-            }
-            Effect::Joined(rank) => self.ranks[rank].told = Stage::Inside,
-            Effect::Finalized(rank) => self.ranks[rank].told = Stage::Finalized,
-            Effect::Abort(rank, code) => {
-                self.ranks[rank].told = Stage::Aborted(code);
-                self.aborted(rank, code);
             }
         }
     }

@@ -5,6 +5,7 @@ mod binding;
 mod descendants;
 mod ending;
 mod environment;
+mod events;
 mod foreign;
 mod guard;
 mod hosts;

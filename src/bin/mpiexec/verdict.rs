@@ -11,10 +11,11 @@
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::foreign;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, WATCHED, tag};
 use super::rank::{Life, Rank, Stage};
 use super::table::{render, signal_name};
-use rustix::process::Signal;
+use rustix::event::epoll::{self, EventFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use signal_hook::consts::signal::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
@@ -84,9 +85,7 @@ impl Keeper<'_> {
             self.code.get_or_insert(code);
             return;
         }
-        if self.ranks.len() > 1 {
-            self.show_table();
-        }
+        self.table_due = self.ranks.len() > 1;
         self.fail(code, Cause::Failure);
     }
 
@@ -208,6 +207,9 @@ impl Keeper<'_> {
             let signal = ending.due(now);
             earlier(ending.next(now));
             if let Some(signal) = signal {
+                if std::mem::take(&mut self.table_due) {
+                    self.show_table();
+                }
                 self.signal_job(signal);
             }
             return next;
@@ -219,6 +221,14 @@ impl Keeper<'_> {
                 return Some(now);
             }
             earlier(end);
+        }
+        if let Some((number, due)) = self.lost {
+            if now >= due {
+                self.lost = None;
+                self.judge_lost(number);
+                return Some(now);
+            }
+            earlier(due);
         }
         if self.ranks.len() > 1 {
             let check = self.next_check();
@@ -243,6 +253,7 @@ impl Keeper<'_> {
     /// Looks at what no event tells.
     fn check(&mut self) {
         self.check_absent();
+        self.watch_descendants();
         let nobody = |rank: &Rank| rank.stage(&self.segment) == Stage::Outside;
         if !self.ranks.iter().all(nobody) {
             return;
@@ -259,6 +270,47 @@ impl Keeper<'_> {
             let program = &self.plan.programs[0].shown;
             self.say(&format!("{program} {complaint}"));
             self.fail(1, Cause::Failure);
+        }
+    }
+
+    /// Where the process in MPI is a descendant of the one we started (a script's program), its end must be watched too.
+    fn watch_descendants(&mut self) {
+        for rank in &self.ranks {
+            let pid = rank.mpi_pid(&self.segment);
+            let new = pid != rank.pid && !self.watched.contains_key(&rank.number);
+            // A rank in a namespace of its own calls itself by another number than we do.
+            if !new || !rank.is_running() || !descendants::below(rank.pid).contains(&pid) {
+                continue;
+            }
+            let handle = Pid::from_raw(pid).map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+            if let Some(Ok(handle)) = handle {
+                let _ = epoll::add(
+                    &self.epoll,
+                    &handle,
+                    tag(WATCHED, rank.number),
+                    EventFlags::IN,
+                );
+                self.watched.insert(rank.number, handle);
+            }
+        }
+    }
+
+    /// The process of a rank that was in MPI has ended; usually the one that started it ends now too.
+    pub(super) fn watched_ended(&mut self, number: usize) {
+        if let Some(handle) = self.watched.get(&number) {
+            let _ = epoll::delete(&self.epoll, handle);
+        }
+        self.lost = Some((number, Instant::now() + Duration::from_millis(100)));
+    }
+
+    fn judge_lost(&mut self, number: usize) {
+        let rank = &self.ranks[number];
+        if rank.is_running() && rank.stage(&self.segment) == Stage::Inside {
+            let name = rank.name(self.plan, &self.segment);
+            self.say(&format!(
+                "{name} died without MPI_Finalize; the process that started it goes on"
+            ));
+            self.died(1);
         }
     }
 }

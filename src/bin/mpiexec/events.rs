@@ -1,0 +1,147 @@
+//! What the keeper hears: from the guard, from the kernel about its children, from ranks over PMI-1.
+//!
+//! Invariant: what a rank said or wrote before it died is taken before its death is judged.
+
+use super::ending::Cause;
+use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SIGNALS, SINK, SOURCE, WATCHED};
+use super::output::Kind;
+use super::rank::{Life, Stage};
+use super::server::Effect;
+use rustix::event::epoll;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{WaitOptions, wait};
+use signal_hook::consts::signal::{SIGTERM, SIGUSR1};
+use std::io::Read;
+use std::sync::atomic::Ordering;
+
+impl Keeper<'_> {
+    /// Handles an event of epoll.
+    pub(super) fn handle(&mut self, about: u64, number: usize) {
+        match about {
+            GUARD => self.hear_guard(),
+            SIGNALS => self.hear_signals(),
+            PMI => self.hear_rank(number),
+            SOURCE => self.output.read(&self.epoll, number, false),
+            SINK => {
+                let kind = if number == 0 {
+                    Kind::Output
+                } else {
+                    Kind::Error
+                };
+                self.output.ready(&self.epoll, kind);
+            }
+            INPUT => self.input.ready(&self.epoll),
+            READER => self.input.reader_ready(&self.epoll),
+            WATCHED => self.watched_ended(number),
+            _ => {}
+        }
+    }
+
+    fn hear_guard(&mut self) {
+        let mut bytes = [0u8; 64];
+        match (&self.guard).read(&mut bytes) {
+            // The guard is dead: nobody wants this job any more.
+            Ok(0) => {
+                let _ = epoll::delete(&self.epoll, &self.guard);
+                self.fail(128 + 9, Cause::AtOnce);
+            }
+            Ok(count) => {
+                for signal in &bytes[..count] {
+                    self.told_signal(i32::from(*signal));
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn hear_signals(&mut self) {
+        let mut bytes = [0u8; 256];
+        while matches!((&self.signals).read(&mut bytes), Ok(count) if count > 0) {}
+        if self.terminate.swap(false, Ordering::Relaxed) {
+            self.told_signal(SIGTERM);
+        }
+        if self.report.swap(false, Ordering::Relaxed) {
+            self.told_signal(SIGUSR1);
+        }
+        self.reap();
+    }
+
+    /// Takes the dead off the kernel's list.
+    pub(super) fn reap(&mut self) {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    let Some(&number) = self.rank_of_pid.get(&pid.as_raw_nonzero().get()) else {
+                        continue;
+                    };
+                    let life = match (status.exit_status(), status.terminating_signal()) {
+                        (Some(code), _) => Life::Exited(code),
+                        (None, Some(signal)) => Life::Killed(signal),
+                        _ => continue,
+                    };
+                    self.rank_of_pid.remove(&pid.as_raw_nonzero().get());
+                    // What it said before it died comes first.
+                    self.hear_rank(number);
+                    for source in self.ranks[number].sources.clone() {
+                        self.output.read(&self.epoll, source, true);
+                    }
+                    self.ranks[number].life = life;
+                    self.ended(number);
+                }
+                Ok(None) => return,
+                Err(Errno::INTR) => {}
+                Err(_) => {
+                    self.childless = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reads what a rank says over PMI-1.
+    fn hear_rank(&mut self, number: usize) {
+        let mut bytes = [0u8; 4096];
+        loop {
+            let rank = &mut self.ranks[number];
+            let Some(socket) = &rank.pmi else {
+                return;
+            };
+            match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
+                Ok((count, _)) if count > 0 => rank.lines.push(&bytes[..count]),
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return,
+                _ => rank.pmi = None,
+            }
+            if rank.lines.is_too_long() {
+                rank.pmi = None;
+            }
+            while let Some(line) = self.ranks[number].lines.next_line() {
+                for effect in self.server.line(number, &line) {
+                    self.apply(effect);
+                }
+            }
+        }
+    }
+
+    fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reply(rank, text) => {
+                if let Some(socket) = &self.ranks[rank].pmi {
+                    let line = format!("{text}\n");
+                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+                    // A rank that asks but does not read answers is beyond help.
+                    if send(socket, line.as_bytes(), flags) != Ok(line.len()) {
+                        self.ranks[rank].pmi = None;
+                    }
+                }
+            }
+            Effect::Joined(rank) => self.ranks[rank].told = Stage::Inside,
+            Effect::Finalized(rank) => self.ranks[rank].told = Stage::Finalized,
+            Effect::Abort(rank, code) => {
+                self.ranks[rank].told = Stage::Aborted(code);
+                self.aborted(rank, code);
+            }
+        }
+    }
+}
