@@ -21,7 +21,7 @@ CARGO ?= cargo
 version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 built := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 stage := target/stage
-programs := oxmpicc mpiexec mpichversion
+programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
 	check-valgrind check-loom check-miri bench lint support install clean
@@ -44,7 +44,7 @@ copy:
 	for program in $(programs); do \
 	  if [ -e $(built)/$$program ]; then install -m 755 $(built)/$$program $(TO)/bin/; fi; done
 	for name in mpicc mpicxx mpic++ mpiCC; do ln -sf oxmpicc $(TO)/bin/$$name; done
-	for name in mpirun mpiexec.hydra; do ln -sf mpiexec $(TO)/bin/$$name; done
+	for name in mpirun mpiexec.hydra mpichversion; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(TO)/include/
