@@ -155,13 +155,26 @@ stub! {
 }
 
 /// Deletes the attributes of the predefined communicators, as MPI_Finalize does before all else.
-pub fn delete_at_finalize() -> Result<()> {
+/// What a callback reports meets the communicator's error handler; if that returns, the rest
+/// goes on, because MPI ends in any case.
+pub fn delete_at_finalize() {
     for handle in [oxmpi::comm::SELF, oxmpi::comm::WORLD] {
-        if let Some(comm) = oxmpi::comm::get(handle) {
-            comm.attributes.delete_all(comm.handle)?;
+        let Some(comm) = oxmpi::comm::get(handle) else {
+            continue;
+        };
+        while let Err(error) = comm.attributes.delete_all(comm.handle) {
+            let name = comm.name();
+            let object = comm.handle as usize;
+            edge::call_handler(
+                comm.errhandler(),
+                object,
+                Some(&name),
+                "MPI_Finalize()",
+                &error,
+            );
+            comm.attributes.forget_last();
         }
     }
-    Ok(())
 }
 
 /// What the wrappers of Fortran and C++ say about a value: 0 pointer, 1 address-sized, 3 int.

@@ -51,7 +51,7 @@ entry! {
 entry! {
     fn MPI_Finalize() {
         if process::is_running() {
-            attr::delete_at_finalize()?;
+            attr::delete_at_finalize();
         }
         process::finalize()
     }

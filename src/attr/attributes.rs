@@ -116,6 +116,13 @@ impl Attributes {
     }
 }
 
+impl Attributes {
+    /// Takes out the attribute set last without a callback, after its callback failed for good.
+    pub fn forget_last(&self) {
+        self.entries.lock().pop();
+    }
+}
+
 impl Default for Attributes {
     fn default() -> Attributes {
         Attributes::new()
@@ -195,6 +202,8 @@ mod tests {
         }
         assert_eq!(bits(&attributes, key), Some(99));
         assert_eq!(log.lock().len(), 3);
+        attributes.forget_last();
+        attributes.delete_all(1).unwrap();
     }
 
     #[test]

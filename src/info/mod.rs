@@ -118,7 +118,9 @@ pub fn get(handle: i32) -> Result<Arc<Mutex<Info>>> {
     match INFOS.get(handle) {
         Some(info) => Ok(info),
         None if handle == ENVIRONMENT => {
-            let arguments: Vec<String> = std::env::args().collect();
+            let arguments: Vec<String> = std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect();
             Ok(Arc::new(Mutex::new(of_start(&arguments))))
         }
         None if handle == NULL => fail!(Class::Info, "info is MPI_INFO_NULL"),

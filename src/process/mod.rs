@@ -3,11 +3,13 @@
 //! Invariant: `STATE` says whether communication is allowed; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
+use crate::attr;
 use crate::comm;
 use crate::engine::{self, enter, wait};
 use crate::error::{Class, Error, Result, fail};
+use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
-use crate::pt2pt::buffered;
+use crate::pt2pt::{TAG_UB, buffered};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
@@ -130,12 +132,40 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     }
     start_engine(&job, level)?;
     comm::start(job.rank, job.size);
+    describe(&job, level);
     let _ = JOB.set(job);
     let _ = MAIN_THREAD.set(std::thread::current().id());
     LEVEL.store(level as u32, Ordering::Relaxed);
     install_hooks();
     STATE.store(State::Running as u32, Ordering::Release);
     Ok(level)
+}
+
+/// Fills what programs can ask about the job: predefined attributes and MPI_INFO_ENV.
+fn describe(job: &Job, level: ThreadLevel) {
+    attr::set(attr::TAG_UB, Some(TAG_UB));
+    attr::set(attr::UNIVERSE_SIZE, job.universe_size);
+    attr::set(attr::APPNUM, job.appnum);
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let mut environment = info::of_start(&arguments);
+    let level = match level {
+        ThreadLevel::Single => "MPI_THREAD_SINGLE",
+        ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
+        ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
+        ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
+    };
+    let size = job.size.to_string();
+    for (key, value) in [
+        ("maxprocs", size.as_str()),
+        ("soft", &size),
+        ("thread_level", level),
+    ] {
+        // Both are short enough.
+        let _ = environment.set(key, value);
+    }
+    info::set_environment(environment);
 }
 
 fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
