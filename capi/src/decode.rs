@@ -9,6 +9,7 @@ use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
 use oxmpi::process;
+use oxmpi::pt2pt::complete::Completion;
 use oxmpi::pt2pt::complete::UNDEFINED;
 use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB};
 use oxmpi::{datatype::Status as StatusWords, fail};
@@ -444,6 +445,13 @@ impl Out<Count> {
 }
 
 impl Out<Status> {
+    /// Writes the status of an operation, also of one that failed, and gives the error.
+    #[inline(always)]
+    pub fn finish(&self, done: Completion) -> Result<()> {
+        self.give(done.status)?;
+        done.into_result()
+    }
+
     /// Writes a status unless it is MPI_STATUS_IGNORE. MPI_ERROR stays as it is: only functions
     /// that return several statuses write it.
     #[inline(always)]

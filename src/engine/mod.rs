@@ -11,6 +11,7 @@ pub mod requests;
 pub mod send;
 pub mod wait;
 
+use crate::datatype::Buffer;
 use crate::sync::{Exclusive, ExclusiveGuard};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout::RankPage;
@@ -63,6 +64,8 @@ pub struct Engine {
     /// Sends that are not done.
     sending: u32,
     accounts: Vec<send::Account>,
+    /// Requests that wait for an account to be empty.
+    flushes: Vec<(u32, Index)>,
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
@@ -130,6 +133,7 @@ impl Engine {
             busy: Vec::new(),
             sending: 0,
             accounts: Vec::new(),
+            flushes: Vec::new(),
             oversubscribed,
             surveyed: false,
             single_copy: true,
@@ -161,7 +165,7 @@ impl Engine {
             let bytes = request.total;
             if let Some(extra) = request.extra.take() {
                 if let Some(account) = extra.account {
-                    self.accounts[account as usize].give_back(bytes);
+                    self.give_back(account, bytes);
                 }
                 if let Some(partner) = extra.partner {
                     self.part_done(partner);
@@ -172,6 +176,34 @@ impl Engine {
         if ENGINE.is_shared() {
             self.wake_own_sleepers();
         }
+    }
+
+    /// A message has left an attached buffer; who waits for it to be empty may be done.
+    fn give_back(&mut self, account: u32, bytes: usize) {
+        self.accounts[account as usize].give_back(bytes);
+        if self.accounts[account as usize].messages > 0 {
+            return;
+        }
+        let flushes = std::mem::take(&mut self.flushes);
+        for (of, index) in flushes {
+            if of == account {
+                self.complete(index);
+            } else {
+                self.flushes.push((of, index));
+            }
+        }
+    }
+
+    /// A request that is complete when an attached buffer is empty.
+    pub fn flush_account(&mut self, account: u32) -> Index {
+        let request = requests::Request::new(requests::Kind::Receive, Buffer::empty(), 0, 0, 0);
+        let index = self.requests.insert(request);
+        if self.accounts[account as usize].messages == 0 {
+            self.complete(index);
+        } else {
+            self.flushes.push((account, index));
+        }
+        index
     }
 
     /// One part of an operation is done; most have only one.

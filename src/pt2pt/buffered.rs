@@ -6,6 +6,7 @@
 use super::envelope;
 use crate::comm::Comm;
 use crate::datatype::Buffer;
+use crate::engine::requests;
 use crate::engine::send::{Account, BSEND_OVERHEAD};
 use crate::engine::wait::{Reason, until};
 use crate::engine::{Engine, enter};
@@ -98,14 +99,12 @@ pub fn flush(scope: Scope) -> Result<()> {
     Ok(())
 }
 
-/// Whether all messages in the buffer have left (the nonblocking flushes).
-pub fn is_flushed(scope: Scope) -> bool {
-    let Some(attached) = find(scope) else {
-        return true;
-    };
-    let mut engine = enter();
-    engine.progress();
-    engine.accounts()[attached.account as usize].messages == 0
+/// MPI_Buffer_iflush and its kin: a request that is complete when all messages in the buffer have left.
+pub fn iflush(scope: Scope) -> Result<i32> {
+    Ok(match find(scope) {
+        Some(attached) => requests::handle_of(enter().flush_account(attached.account)),
+        None => requests::SENT,
+    })
 }
 
 /// Detaches everything, at finalize.

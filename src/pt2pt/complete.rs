@@ -60,7 +60,7 @@ fn status_of_done(handle: i32) -> Status {
     }
 }
 
-/// One completed operation.
+/// One completed operation. The status is good also when it failed: a message too long says who sent it.
 #[derive(Debug)]
 pub struct Completion {
     pub status: Status,
@@ -68,19 +68,18 @@ pub struct Completion {
 }
 
 impl Completion {
-    fn of(status: Status) -> Self {
+    #[inline(always)]
+    pub(super) fn of(status: Status) -> Self {
         Self {
             status,
             error: None,
         }
     }
 
-    /// The status, or the error.
-    pub fn into_result(self) -> Result<Status> {
-        match self.error {
-            None => Ok(self.status),
-            Some(error) => Err(error),
-        }
+    /// The error, if there is one.
+    #[inline(always)]
+    pub fn into_result(self) -> Result<()> {
+        self.error.map_or(Ok(()), Err)
     }
 }
 
@@ -154,28 +153,28 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
 
 /// MPI_Wait.
 ///
-/// Errors: MPI_ERR_REQUEST; those of the operation.
+/// Errors: MPI_ERR_REQUEST.
 #[inline]
-pub fn wait(handle: &mut i32) -> Result<Status> {
+pub fn wait(handle: &mut i32) -> Result<Completion> {
     let reason = {
         let mut engine = enter();
         if let Some(done) = try_one(&mut engine, handle)? {
-            return done.into_result();
+            return Ok(done);
         }
         reason(&mut engine, "MPI_Wait", *handle)
     };
-    until(&reason, |engine| try_one(engine, handle).transpose())?.into_result()
+    until(&reason, |engine| try_one(engine, handle).transpose())
 }
 
 /// MPI_Test: `None` if the operation is not complete.
-pub fn test(handle: &mut i32) -> Result<Option<Status>> {
+pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
     let mut engine = enter();
     let mut done = try_one(&mut engine, handle)?;
     if done.is_none() {
         engine.progress();
         done = try_one(&mut engine, handle)?;
     }
-    done.map(Completion::into_result).transpose()
+    Ok(done)
 }
 
 /// MPI_Waitall: `report(position, completion)` is called once for each request.

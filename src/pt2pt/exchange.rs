@@ -1,5 +1,6 @@
 //! Sending and receiving in one call.
 
+use super::complete::Completion;
 use super::{Mode, PROC_NULL, envelope, finish, irecv, isend, key};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
@@ -16,10 +17,8 @@ pub struct Half {
     pub tag: i32,
 }
 
-/// MPI_Sendrecv.
-///
-/// Errors: MPI_ERR_TRUNCATE.
-pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Result<Status> {
+/// MPI_Sendrecv. Its error can be MPI_ERR_TRUNCATE.
+pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Completion {
     let index = begin(send, receive, None, comm);
     finish(&reason("MPI_Sendrecv", receive, comm), index)
 }
@@ -30,7 +29,7 @@ pub fn sendrecv_replace(
     dest: (i32, i32),
     source: (i32, i32),
     comm: &Comm,
-) -> Result<Status> {
+) -> Completion {
     let index = begin_replace(buffer, dest, source, comm);
     let receive = Half {
         buffer,

@@ -22,6 +22,7 @@ use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until};
 use crate::engine::{Engine, enter};
 use crate::error::Result;
+use complete::Completion;
 
 /// Looks of a blocking receive before it makes a request and waits like the others.
 const DIRECT_LOOKS: u32 = 500;
@@ -89,7 +90,7 @@ fn send_long(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
         tag,
         context: comm.context(),
     };
-    finish(&reason, index).map(drop)
+    finish(&reason, index).into_result()
 }
 
 /// MPI_Isend, MPI_Issend, MPI_Irsend and MPI_Ibsend. Returns the request's handle.
@@ -115,13 +116,11 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     Ok(requests::handle_of(index))
 }
 
-/// MPI_Recv.
-///
-/// Errors: MPI_ERR_TRUNCATE.
+/// MPI_Recv. Its error can be MPI_ERR_TRUNCATE.
 #[inline]
-pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Status> {
+pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
     if source == PROC_NULL {
-        return Ok(Status::proc_null());
+        return Completion::of(Status::proc_null());
     }
     let wanted = key(comm, source, tag);
     let mut engine = enter();
@@ -129,7 +128,7 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Status
         for _ in 0..DIRECT_LOOKS {
             match engine.receive_directly(wanted, &buffer) {
                 Direct::Nothing => {}
-                Direct::Received(status) => return Ok(status),
+                Direct::Received(status) => return Completion::of(status),
                 Direct::Other => break,
             }
         }
@@ -157,7 +156,7 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
 
 /// Waits for a request that no handle was given out for, and recycles it.
 #[inline]
-fn finish(reason: &Reason, index: Index) -> Result<Status> {
+fn finish(reason: &Reason, index: Index) -> Completion {
     until(reason, |engine| {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
@@ -166,10 +165,7 @@ fn finish(reason: &Reason, index: Index) -> Result<Status> {
         let status = request.status;
         let error = request.error.take();
         engine.requests().release(index);
-        Some(match error {
-            None => Ok(status),
-            Some(error) => Err(error),
-        })
+        Some(Completion { status, error })
     })
 }
 

@@ -1,5 +1,6 @@
 //! Probing, and receiving what a probe has matched.
 
+use super::complete::Completion;
 use super::{NO_PROC, PROC_NULL, finish, key};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
@@ -88,12 +89,12 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
 
 /// MPI_Mrecv.
 ///
-/// Errors: MPI_ERR_REQUEST for what is no message; MPI_ERR_TRUNCATE.
-pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Status> {
-    match begin(buffer, message)? {
-        None => Ok(Status::proc_null()),
+/// Errors: MPI_ERR_REQUEST for what is no message.
+pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Completion> {
+    Ok(match begin(buffer, message)? {
+        None => Completion::of(Status::proc_null()),
         Some(index) => finish(&Reason::of("MPI_Mrecv"), index),
-    }
+    })
 }
 
 /// MPI_Imrecv: the request's handle.

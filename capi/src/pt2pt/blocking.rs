@@ -63,7 +63,7 @@ entry! {
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        status.give(pt2pt::recv(buffer, source, tag, comm)?)
+        status.finish(pt2pt::recv(buffer, source, tag, comm))
     }
 }
 
@@ -84,7 +84,7 @@ entry! {
             peer: decode::source(source, comm)?,
             tag: decode::named_recv_tag("recvtag", recvtag)?,
         };
-        status.give(exchange::sendrecv(send, receive, comm)?)
+        status.finish(exchange::sendrecv(send, receive, comm))
     }
 }
 
@@ -97,6 +97,6 @@ entry! {
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);
         let from = (decode::source(source, comm)?, decode::named_recv_tag("recvtag", recvtag)?);
-        status.give(exchange::sendrecv_replace(buffer, to, from, comm)?)
+        status.finish(exchange::sendrecv_replace(buffer, to, from, comm))
     }
 }

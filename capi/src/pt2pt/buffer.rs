@@ -66,11 +66,21 @@ entry! {
     }
 }
 
+entry! {
+    fn MPI_Buffer_iflush(request: Out<Request>) {
+        decode::running()?;
+        request.set(Request(buffered::iflush(Scope::Process)?))
+    }
+}
+
+entry! {
+    fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
+        let comm = decode::comm(comm)?;
+        request.set(Request(buffered::iflush(Scope::Comm(comm.context()))?))
+    }
+}
+
 stub! {
-    fn MPI_Buffer_iflush(request: Out<Request>);
-
-    fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm;
-
     fn MPI_Session_attach_buffer[_c](session: Session, buffer: Memory, size: Count) on session;
 
     fn MPI_Session_detach_buffer[_c](

@@ -89,7 +89,7 @@ entry! {
         let mut handle = request.read()?.0;
         let result = complete::wait(&mut handle);
         request.set(Request(handle))?;
-        status.give(result?)
+        status.finish(result?)
     }
 }
 
@@ -101,7 +101,7 @@ entry! {
         request.set(Request(handle))?;
         let done = result?;
         flag.put_bool(done.is_some())?;
-        done.map_or(Ok(()), |done| status.give(done))
+        done.map_or(Ok(()), |done| status.finish(done))
     }
 }
 
@@ -149,7 +149,7 @@ entry! {
             }
             Some((at, done)) => {
                 indx.set(Index(at as i32))?;
-                status.give(done.into_result()?)
+                status.finish(done)
             }
         }
     }
@@ -176,7 +176,7 @@ entry! {
             Any::Complete(at, done) => {
                 indx.set(Index(at as i32))?;
                 flag.put_bool(true)?;
-                status.give(done.into_result()?)
+                status.finish(done)
             }
         }
     }

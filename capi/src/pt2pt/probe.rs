@@ -68,7 +68,7 @@ entry! {
         let mut handle = message.read()?.0;
         let result = probe::mrecv(buffer, &mut handle);
         message.set(Message(handle))?;
-        status.give(result?)
+        status.finish(result?)
     }
 }
 
