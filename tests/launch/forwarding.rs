@@ -18,6 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
         bytes_stay_what_they_are,
     ),
     ("forwarding::a_reader_that_leaves", a_reader_that_leaves),
+    ("forwarding::a_full_disk", a_full_disk),
     (
         "forwarding::a_pipeline_left_behind_may_finish",
         a_pipeline_left_behind_may_finish,
@@ -89,6 +90,13 @@ fn a_reader_that_leaves() {
         let outcome = launcher("sh", ["-c", &script]).run();
         assert_eq!(outcome.good().output, "y\n");
     }
+}
+
+fn a_full_disk() {
+    let script = format!("{MPIEXEC} -n 2 echo text > /dev/full");
+    let outcome = launcher("sh", ["-c", &script]).run();
+    assert_eq!(outcome.code, 1);
+    outcome.says("cannot write standard output");
 }
 
 fn a_pipeline_left_behind_may_finish() {

@@ -57,7 +57,8 @@ pub struct Keeper<'a> {
     pub(super) timed_out: bool,
     pub(super) checks: u32,
     pub(super) warned: bool,
-    pub(super) looked: bool,
+    /// When to look at the others because a rank has ended.
+    pub(super) look_at: Option<Instant>,
     /// The table is to be shown before the first signal of the ending.
     pub(super) table_due: bool,
     /// Ranks whose process in MPI is not the one we started, and a handle to see it end.
@@ -160,7 +161,7 @@ impl<'a> Keeper<'a> {
             timed_out: false,
             checks: 0,
             warned: false,
-            looked: false,
+            look_at: None,
             table_due: false,
             watched: HashMap::new(),
             lost: None,
@@ -343,6 +344,14 @@ impl<'a> Keeper<'a> {
             .is_some()
             .then(|| Instant::now() + Duration::from_secs(1));
         self.output.finish(&self.epoll, limit);
-        self.code.unwrap_or(0)
+        match (self.code, self.output.broken()) {
+            (Some(code), _) => code,
+            (None, None) => 0,
+            (None, Some(Errno::PIPE)) => 128 + 13,
+            (None, Some(error)) => {
+                eprintln!("mpiexec: cannot write standard output: {error}");
+                1
+            }
+        }
     }
 }

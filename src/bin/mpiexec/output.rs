@@ -37,8 +37,8 @@ struct Channel {
     written: usize,
     /// Waiting for the sink to be ready.
     blocked: bool,
-    /// Nobody reads any more.
-    broken: bool,
+    /// Why nothing can be written any more.
+    broken: Option<Errno>,
 }
 
 pub struct Output {
@@ -64,7 +64,7 @@ impl Output {
             merger: Merger::new(),
             written: 0,
             blocked: false,
-            broken: false,
+            broken: None,
         });
         Ok(Output {
             sources: Vec::new(),
@@ -176,8 +176,8 @@ impl Output {
         self.sources.len()
     }
 
-    /// Whether nobody reads standard output any more.
-    pub fn is_broken(&self) -> bool {
+    /// Why nothing can be written to standard output any more, if so.
+    pub fn broken(&self) -> Option<Errno> {
         self.channels[0].broken
     }
 
@@ -207,7 +207,7 @@ impl Channel {
     /// Whether everything is written.
     fn flush(&mut self, epoll: &OwnedFd) -> bool {
         while self.written < self.merger.out.len() {
-            if self.broken {
+            if self.broken.is_some() {
                 break;
             }
             match self.sink.write(&self.merger.out[self.written..]) {
@@ -222,7 +222,7 @@ impl Channel {
                     return false;
                 }
                 Ok(count) => self.written += count,
-                Err(_) => self.broken = true,
+                Err(error) => self.broken = Some(error),
             }
         }
         self.merger.out.clear();

@@ -15,6 +15,7 @@ use super::keeper::{Keeper, WATCHED, tag};
 use super::rank::{Life, Rank, Stage};
 use super::table::{render, signal_name};
 use rustix::event::epoll::{self, EventFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use signal_hook::consts::signal::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
@@ -23,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// As `timeout` of the shell.
 const TIMEOUT_CODE: i32 = 124;
+/// After the end of a rank others that end with it have ended too.
+const SOON: Duration = Duration::from_millis(10);
 /// When to look whether the ranks are what they should be, milliseconds after the start; then every five seconds.
 const CHECKS: &[u64] = &[20, 100, 400, 1500];
 
@@ -69,11 +72,11 @@ impl Keeper<'_> {
                 if code != 0 {
                     self.code.get_or_insert(code);
                 }
-                self.check_absent();
-                if self.ranks.len() > 1 && !self.looked {
-                    self.looked = true;
-                    self.check();
+                if code != 0 {
+                    self.check_absent();
                 }
+                // Will the others miss it? Not each one of many that end together needs an answer of its own.
+                self.look_at.get_or_insert(Instant::now() + SOON);
             }
             (Life::Running, _) => {}
         }
@@ -196,9 +199,16 @@ impl Keeper<'_> {
 
     /// Does what is due by the clock; when something will be due next.
     pub(super) fn due(&mut self, now: Instant) -> Option<Instant> {
-        if self.output.is_broken() && self.ending.is_none() {
-            // As any program whose reader has gone.
-            self.fail(128 + 13, Cause::Failure);
+        if let Some(error) = self.output.broken()
+            && self.ending.is_none()
+        {
+            // As any program whose reader has gone: no words about that.
+            if error == Errno::PIPE {
+                self.fail(128 + 13, Cause::Failure);
+            } else {
+                self.say(&format!("cannot write standard output: {error}"));
+                self.fail(1, Cause::Failure);
+            }
         }
         let mut next = None;
         let mut earlier =
@@ -231,12 +241,15 @@ impl Keeper<'_> {
             earlier(due);
         }
         if self.ranks.len() > 1 {
-            let check = self.next_check();
-            if now >= check {
-                self.checks += 1;
+            let regular = self.next_check();
+            let soon = self.look_at.unwrap_or(regular);
+            if now >= regular.min(soon) {
+                self.checks += u32::from(now >= regular);
+                self.look_at = self.look_at.filter(|soon| now < *soon);
                 self.check();
+                return Some(now);
             }
-            earlier(self.next_check());
+            earlier(regular.min(soon));
         }
         next
     }
