@@ -1363,6 +1363,7 @@ extern int MPI_T_pvar_session_free(MPI_T_pvar_session *session);
 extern int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
+extern int MPI_Topo_test(MPI_Comm comm, int *status);
 extern int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
 extern int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart);
 extern int MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
@@ -1383,7 +1384,6 @@ extern int MPI_Graph_map(MPI_Comm comm, int nnodes, const int *indx, const int *
 extern int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors);
 extern int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 extern int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
-extern int MPI_Topo_test(MPI_Comm comm, int *status);
 extern int PMPI_Abi_get_version(int *abi_major, int *abi_minor);
 extern int PMPI_Comm_toint(MPI_Comm comm);
 extern MPI_Comm PMPI_Comm_fromint(int comm);
@@ -2124,6 +2124,7 @@ extern int PMPI_T_pvar_session_free(MPI_T_pvar_session *session);
 extern int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
+extern int PMPI_Topo_test(MPI_Comm comm, int *status);
 extern int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
 extern int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart);
 extern int PMPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
@@ -2144,7 +2145,6 @@ extern int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int *indx, const int 
 extern int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int *neighbors);
 extern int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors);
 extern int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
-extern int PMPI_Topo_test(MPI_Comm comm, int *status);
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
