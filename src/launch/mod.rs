@@ -19,6 +19,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 
 pub use environment::names;
+pub use segment::create as create_segment;
 
 /// Who started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

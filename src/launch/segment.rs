@@ -24,11 +24,21 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
-/// Makes the segment for so many ranks.
+/// Makes the segment for so many ranks: a memfd, or where there is none an unlinked file in TMPDIR. Closed at exec.
+///
+/// Errors: out of memory, or neither is possible.
 pub fn create(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<OwnedFd> {
-    let fd = memory::create("oxmpi", (plan.bytes)(ranks), false)?;
-    (plan.initialise)(fd.as_fd(), ranks)?;
-    Ok(fd)
+    match memory::create("oxmpi", (plan.bytes)(ranks), false) {
+        Ok(fd) => {
+            (plan.initialise)(fd.as_fd(), ranks)?;
+            Ok(fd)
+        }
+        Err(refused) => {
+            let (path, file) = create_file(plan, ranks).map_err(|_| refused)?;
+            std::fs::remove_file(path)?;
+            Ok(file.into())
+        }
+    }
 }
 
 /// The segment our mpiexec made: inherited, or if a program between has closed it, from the keeper.

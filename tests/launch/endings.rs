@@ -1,10 +1,16 @@
 //! However a job ends, nothing of it is left, the exit code tells why, and one message says who. That no process is left
 //! is checked for every job by the harness.
 
-use crate::harness::{Outcome, Running, leftovers, mpiexec, own_path, role, role_with, signal_to};
+use crate::harness::{
+    MPIEXEC, Outcome, Running, launcher, leftovers, mpiexec, own_path, role, role_with, signal_to,
+};
 use rustix::process::Signal;
 
 pub const TESTS: &[(&str, fn())] = &[
+    (
+        "endings::ignored_signals_stay_ignored",
+        ignored_signals_stay_ignored,
+    ),
     (
         "endings::exit_codes_of_any_program",
         exit_codes_of_any_program,
@@ -141,6 +147,14 @@ fn mpiexec_is_killed() {
     running.signal(Signal::KILL);
     assert_eq!(running.finish().code, 137);
     assert_eq!(leftovers(), [""; 0]);
+}
+
+fn ignored_signals_stay_ignored() {
+    let script = format!("trap '' HUP; exec {MPIEXEC} -n 2 sh -c 'sleep 0.5; echo done'");
+    let running = launcher("sh", ["-c", &script]).start();
+    running.wait_for(2, "sleep 0.5");
+    running.signal(Signal::HUP);
+    assert_eq!(running.finish().good().output, "done\ndone\n");
 }
 
 fn the_whole_process_group_is_killed() {

@@ -23,7 +23,10 @@ pub const PASSED: &[i32] = &[
 
 /// Watches the keeper until it ends; the exit code.
 pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
-    let signals = Signals::new(PASSED.iter().copied().chain([SIGCHLD]));
+    let ignored = ignored_signals();
+    let wanted = PASSED.iter().copied();
+    let wanted = wanted.filter(|signal| !ignored.contains(*signal));
+    let signals = Signals::new(wanted.chain([SIGCHLD]));
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let Some(keeper) = Pid::from_raw(keeper) else {
         return 1;
@@ -51,6 +54,27 @@ pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
     1
 }
 
+/// A set of signals.
+pub struct SignalSet(u64);
+
+impl SignalSet {
+    pub fn contains(&self, signal: i32) -> bool {
+        self.0 >> (signal - 1) & 1 == 1
+    }
+
+    /// From a line such as `SigIgn:\t0000000000000001` in /proc/PID/status.
+    fn of_status(status: &str) -> SignalSet {
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        SignalSet(line.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap_or(0)))
+    }
+}
+
+/// What this process was told to ignore when it was started, by nohup or as a background command of a script. That is
+/// meant for the whole job, so no handler may be set for these.
+pub fn ignored_signals() -> SignalSet {
+    SignalSet::of_status(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+}
+
 fn code_of_keeper(keeper: Pid, options: WaitOptions) -> Option<i32> {
     let (_, status) = waitpid(Some(keeper), options).ok()??;
     if let Some(code) = status.exit_status() {
@@ -64,4 +88,19 @@ fn code_of_keeper(keeper: Pid, options: WaitOptions) -> Option<i32> {
         eprintln!("mpiexec: some processes of the job could not be ended");
     }
     Some(128 + signal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read() {
+        let set = SignalSet::of_status(
+            "Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\tffffffffffffffff\n",
+        );
+        assert!(set.contains(SIGHUP) && set.contains(13));
+        assert!(!set.contains(SIGINT));
+        assert!(!SignalSet::of_status("").contains(SIGHUP));
+    }
 }

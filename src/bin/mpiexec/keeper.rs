@@ -13,7 +13,8 @@ use super::request::Label;
 use super::server::Server;
 use super::start::Starter;
 use oxmpi::launch::wire::Lines;
-use oxmpi::os::memory::{self, Mapping};
+use oxmpi::launch::{SegmentPlan, create_segment};
+use oxmpi::os::memory::Mapping;
 use oxmpi::transport::shm::layout::{self, Segment};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -118,9 +119,11 @@ fn step_aside() {
 }
 
 fn prepare(plan: &Plan) -> io::Result<(OwnedFd, Mapping)> {
-    let ranks = plan.ranks.len();
-    let fd = memory::create("oxmpi", layout::segment_bytes(ranks), false)?;
-    layout::initialise(fd.as_fd(), ranks)?;
+    let segment = SegmentPlan {
+        bytes: &layout::segment_bytes,
+        initialise: &layout::initialise,
+    };
+    let fd = create_segment(&segment, plan.ranks.len())?;
     let map = Mapping::of(fd.as_fd())?;
     Ok((fd, map))
 }
@@ -132,8 +135,11 @@ impl<'a> Keeper<'a> {
         let flag = || Arc::new(AtomicBool::new(false));
         let (terminate, report) = (flag(), flag());
         // The terminal sends these to us too, but they count when the guard passes them on.
-        for ignored in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
-            signal_hook::flag::register(ignored, flag())?;
+        let ignored = super::guard::ignored_signals();
+        for signal in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
+            if !ignored.contains(signal) {
+                signal_hook::flag::register(signal, flag())?;
+            }
         }
         signal_hook::flag::register(SIGTERM, terminate.clone())?;
         signal_hook::flag::register(SIGUSR1, report.clone())?;
