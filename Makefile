@@ -21,6 +21,7 @@ CARGO ?= cargo
 version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 built := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 stage := target/stage
+cxx := $(built)/libmpicxx.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
@@ -33,7 +34,13 @@ help:
 
 stage:
 	$(CARGO) build --workspace --profile $(PROFILE)
+	@$(MAKE) --no-print-directory $(cxx)
 	@$(MAKE) --no-print-directory copy TO=$(stage)
+
+# The C++ bindings, for programs built long ago.
+$(cxx): $(wildcard capi/cxx/*) include/mpi.h
+	$(CXX) -O2 -std=c++11 -Wall -Wextra -fPIC -shared -Iinclude -Wl,-soname,libmpicxx.so.12 \
+	  -o $@ $(wildcard capi/cxx/*.cpp) $(built)/libmpi.so
 
 install: all
 	@$(MAKE) --no-print-directory copy TO=$(DESTDIR)$(PREFIX)
@@ -47,6 +54,9 @@ copy:
 	for name in mpirun mpiexec.hydra mpichversion; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
+	install -m 644 $(cxx) $(TO)/lib/
+	for name in libmpicxx.so libmpichcxx.so libmpichcxx.so.12; do \
+	  ln -sf libmpicxx.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(TO)/include/
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
@@ -87,9 +97,6 @@ check-loom:
 
 check-miri:
 	$(CARGO) +nightly miri test --lib -- handle:: queue::
-
-bench: stage
-	benches/run
 
 lint:
 	$(CARGO) fmt --all --check

@@ -2192,8 +2192,3 @@ extern int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges);
 #define PMPI_Win_c2f(win) ((MPI_Fint)(win))
 #define MPI_Win_f2c(win) ((MPI_Win)(win))
 #define PMPI_Win_f2c(win) ((MPI_Win)(win))
-
-/* The C++ bindings, which the standard removed: only when asked for. */
-#if defined(__cplusplus) && defined(OXMPI_WITH_CXX)
-#include "mpicxx.h"
-#endif
