@@ -272,10 +272,6 @@ void Comm::Allgatherv(const void *sendbuf, int sendcount, const Datatype &sendty
   check(handle, MPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, handle));
 }
 
-void Comm::Call_errhandler(int errorcode) const {
-  check(handle, MPI_Comm_call_errhandler(handle, errorcode));
-}
-
 void Comm::Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, const Datatype &datatype, const Op &op) const {
   check(handle, MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, handle));
 }

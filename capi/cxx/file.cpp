@@ -316,8 +316,4 @@ bool File::Get_atomicity() const {
   return result != 0;
 }
 
-void File::Call_errhandler(int errorcode) const {
-  check(MPI_File_call_errhandler(handle, errorcode));
-}
-
 } // namespace MPI

@@ -9,26 +9,49 @@ void MPII_Op_set_cxx(MPI_Op op, void (*proxy)());
 
 namespace MPI {
 
-/* Errors. The C function has called the handler already; what is left is to throw. */
+/* Errors. The C function has called the handler already, and returned success if the handler is one of
+ * C++; what is left is to throw. */
+
+static bool throws(MPI_Errhandler handler) {
+  bool throws = handler == MPIR_ERRORS_THROW_EXCEPTIONS;
+  MPI_Errhandler_free(&handler);
+  return throws;
+}
 
 void check(MPI_Comm comm, int code) {
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (code == MPI_SUCCESS)
     return;
-  if (MPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-    return;
-  bool throws = handler == MPIR_ERRORS_THROW_EXCEPTIONS;
-  MPI_Errhandler_free(&handler);
-  if (throws)
+  if (MPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS && throws(handler))
     throw Exception(code);
 }
 
 void check(int code) { check(MPI_COMM_WORLD, code); }
 
-/* Called by functions that programs have inlined. */
+/* Called by functions that programs have inlined, with the code of a failed call. */
+
+void Comm::Call_errhandler(int errorcode) const {
+  check(handle == MPI_COMM_NULL ? MPI_COMM_WORLD : handle, errorcode);
+  MPI_Comm_call_errhandler(handle, errorcode);
+}
+
+void Win::Call_errhandler(int errorcode) const {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (MPI_Win_get_errhandler(handle, &handler) == MPI_SUCCESS && throws(handler))
+    throw Exception(errorcode);
+  MPI_Win_call_errhandler(handle, errorcode);
+}
+
+void File::Call_errhandler(int errorcode) const {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (MPI_File_get_errhandler(handle, &handler) == MPI_SUCCESS && throws(handler))
+    throw Exception(errorcode);
+  MPI_File_call_errhandler(handle, errorcode);
+}
+
 void MPIR_Call_world_errhand(int code) {
-  MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
   check(code);
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
 }
 
 Ints::Ints(int count) : length(count > 0 ? count : 0), ints(new int[length + 1]) {

@@ -352,10 +352,6 @@ void Win::Get_name(char *win_name, int &resultlen) const {
   check(MPI_Win_get_name(handle, win_name, &resultlen));
 }
 
-void Win::Call_errhandler(int errorcode) const {
-  check(MPI_Win_call_errhandler(handle, errorcode));
-}
-
 void Request::Free() {
   check(MPI_Request_free(&handle));
 }

@@ -192,7 +192,7 @@ impl ErrhandlerFunction {
 }
 
 impl Callback for ErrhandlerFunction {
-    fn call(&self, object: usize, mut code: i32) {
+    fn call(&self, object: usize, mut code: i32) -> i32 {
         let mut handle = object as c_int;
         let mut file = object;
         let object: *mut c_int = match self.target {
@@ -209,10 +209,15 @@ impl Callback for ErrhandlerFunction {
                     Target::Session => 3,
                 };
                 proxy(kind, object.cast(), &mut code, self.function as usize);
+                // The wrapper would call the handler again for a code.
+                0
             },
             // SAFETY: the program passed an error handler function for this kind of object, which
             // it has to keep callable as long as the handler is in use.
-            None => unsafe { (self.function)(object, &mut code) },
+            None => unsafe {
+                (self.function)(object, &mut code);
+                code
+            },
         }
     }
 

@@ -121,8 +121,7 @@ pub fn raise(
         Action::Call(handler) => {
             let object = comm.map_or(comm::SELF, |comm| comm.handle);
             let code = error.context(function).code();
-            handler.callback.call(object as usize, code);
-            code
+            handler.callback.call(object as usize, code)
         }
         Action::EndJob | Action::EndGroup => {
             let name = comm.map(comm::Comm::name);
@@ -136,7 +135,9 @@ pub fn raise(
 pub fn call_handler(handler: c_int, object: usize, name: Option<&str>, call: &str, error: &Error) {
     match errhandler::action(handler) {
         Action::Return => {}
-        Action::Call(handler) => handler.callback.call(object, error.code()),
+        Action::Call(handler) => {
+            handler.callback.call(object, error.code());
+        }
         Action::EndJob | Action::EndGroup => end_job(call, name, error),
     }
 }

@@ -32,7 +32,9 @@ pub enum Target {
 /// The program's function, in whatever language.
 pub trait Callback: Send + Sync {
     /// `object` is the handle of the communicator, window or session, or the address of the file.
-    fn call(&self, object: usize, code: i32);
+    /// Returns the code that the failed function is to return: the function may change it, and a
+    /// wrapper that has done all there is to do makes it 0.
+    fn call(&self, object: usize, code: i32) -> i32;
 
     /// From now on the function is called through this function of another language's wrapper (an
     /// address, known to the implementation only).
@@ -154,8 +156,9 @@ mod tests {
     struct Logged(Arc<Mutex<Vec<(usize, i32)>>>);
 
     impl Callback for Logged {
-        fn call(&self, object: usize, code: i32) {
+        fn call(&self, object: usize, code: i32) -> i32 {
             self.0.lock().unwrap().push((object, code));
+            code
         }
 
         fn set_proxy(&self, _: usize) {}
