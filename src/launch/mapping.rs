@@ -44,7 +44,8 @@ fn nodes_of(mapping: &str, size: usize) -> Option<Vec<u32>> {
         let [first, nodes, ranks] = numbers[..] else {
             return None;
         };
-        for node in 0..nodes {
+        // A block without ranks places nobody, however many nodes it has.
+        for node in 0..if ranks == 0 { 0 } else { nodes } {
             for _ in 0..ranks {
                 if cycle.len() == size {
                     return Some(cycle);
@@ -92,6 +93,7 @@ mod tests {
             "(vector,(0,1,x))",
             "(vector,(0,1,-1))",
             "(vector,(0,0,4))",
+            "(vector,(0,4294967295,0))",
             "(matrix,(0,1,4))",
             "(vector,(4294967295,2,1))",
         ] {
@@ -102,5 +104,14 @@ mod tests {
             nodes_of("(vector,(0,4294967295,4294967295))", 2),
             Some(vec![0, 0])
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_full_map_or_none(text in "\\(?(vector,)?(\\(-?[0-9]{0,10},[0-9]{0,10},[0-9]{0,10}\\),?){0,4}\\)?|.*", size in 1..40usize) {
+            if let Some(nodes) = nodes_of(&text, size) {
+                proptest::prop_assert_eq!(nodes.len(), size);
+            }
+        }
     }
 }

@@ -115,4 +115,22 @@ mod tests {
         lines.push(&[b'x'; LINE_MAXIMUM]);
         assert!(lines.is_too_long());
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_cut_into_lines(chunks in proptest::collection::vec(proptest::collection::vec(0..=255u8, 0..20), 0..20)) {
+            let mut lines = Lines::default();
+            let mut found = 0;
+            for chunk in &chunks {
+                lines.push(chunk);
+                while let Some(line) = lines.next_line() {
+                    found += 1;
+                    let line = Line(&line);
+                    let _ = (line.command(), line.number("rank"), line.rest("value"), line.succeeded());
+                }
+            }
+            let feeds = chunks.iter().flatten().filter(|byte| **byte == b'\n').count();
+            proptest::prop_assert_eq!(found, feeds);
+        }
+    }
 }

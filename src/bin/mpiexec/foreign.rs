@@ -43,7 +43,7 @@ fn complaint(library: &str) -> Option<String> {
 
 /// The DT_NEEDED entries of a 64-bit little-endian ELF file; `None` if it is none. `read` fills bytes from an offset on
 /// and says how many there are.
-fn needed_libraries(read: &dyn Fn(u64, &mut [u8]) -> usize) -> Option<Vec<String>> {
+pub fn needed_libraries(read: &dyn Fn(u64, &mut [u8]) -> usize) -> Option<Vec<String>> {
     const DYNAMIC: u64 = 2;
     const LOAD: u64 = 1;
     const NEEDED: u64 = 1;

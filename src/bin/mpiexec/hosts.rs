@@ -35,7 +35,7 @@ pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String
 }
 
 /// `HOST`, `HOST:N`, `HOST slots=N max-slots=M`, and MPICH's `binding=...`, as HOST or HOST:N.
-fn entry_of_line(line: &str) -> Result<String, String> {
+pub fn entry_of_line(line: &str) -> Result<String, String> {
     let mut words = line.split('#').next().unwrap_or("").split_whitespace();
     let host = words.next().unwrap_or_default();
     let mut entry = host.to_owned();

@@ -15,6 +15,8 @@ mod lines;
 mod options;
 mod output;
 mod plan;
+#[cfg(test)]
+mod properties;
 mod rank;
 mod request;
 mod server;
