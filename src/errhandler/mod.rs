@@ -188,7 +188,7 @@ mod tests {
         retain(handle);
         free(handle).unwrap();
         match action(handle) {
-            Action::Call(errhandler) => errhandler.callback.call(7, 12),
+            Action::Call(errhandler) => assert_eq!(errhandler.callback.call(7, 12), 12),
             _ => panic!("the handler is still set"),
         }
         assert_eq!(*log.lock().unwrap(), [(7, 12)]);
