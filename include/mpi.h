@@ -1364,6 +1364,7 @@ extern int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle
 extern int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
 extern int MPI_Topo_test(MPI_Comm comm, int *status);
+extern int MPI_Get_hw_resource_info(MPI_Info *hw_info);
 extern int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
 extern int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart);
 extern int MPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
@@ -1377,7 +1378,6 @@ extern int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, c
 extern int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
 extern int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights);
 extern int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-extern int MPI_Get_hw_resource_info(MPI_Info *hw_info);
 extern int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *indx, const int *edges, int reorder, MPI_Comm *comm_graph);
 extern int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *indx, int *edges);
 extern int MPI_Graph_map(MPI_Comm comm, int nnodes, const int *indx, const int *edges, int *newrank);
@@ -2125,6 +2125,7 @@ extern int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handl
 extern int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
 extern int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
 extern int PMPI_Topo_test(MPI_Comm comm, int *status);
+extern int PMPI_Get_hw_resource_info(MPI_Info *hw_info);
 extern int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int *coords);
 extern int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int *dims, const int *periods, int reorder, MPI_Comm *comm_cart);
 extern int PMPI_Cart_get(MPI_Comm comm, int maxdims, int *dims, int *periods, int *coords);
@@ -2138,7 +2139,6 @@ extern int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int *sources, 
 extern int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int *sources, const int *sourceweights, int outdegree, const int *destinations, const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph);
 extern int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int *sources, int *sourceweights, int maxoutdegree, int *destinations, int *destweights);
 extern int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-extern int PMPI_Get_hw_resource_info(MPI_Info *hw_info);
 extern int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int *indx, const int *edges, int reorder, MPI_Comm *comm_graph);
 extern int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int *indx, int *edges);
 extern int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int *indx, const int *edges, int *newrank);

@@ -3,6 +3,7 @@
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::info;
 
 stub! {
     fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm;
@@ -54,8 +55,6 @@ stub! {
         comm: Comm, indegree: Out<Int>, outdegree: Out<Int>, weighted: Out<Logical>,
     ) on comm;
 
-    fn MPI_Get_hw_resource_info(hw_info: Out<Info>);
-
     fn MPI_Graph_create(
         comm_old: Comm, nnodes: Int, indx: Array<Index>, edges: Array<Int>, reorder: Logical,
         comm_graph: Out<Comm>,
@@ -79,9 +78,16 @@ stub! {
 }
 
 entry! {
+    /// No communicator has a topology yet.
     fn MPI_Topo_test(comm: Comm, status: Out<TopologyType>) on comm {
-        // No constructor of topologies is written yet, so no communicator has one.
         decode::comm(comm)?;
         status.set(TopologyType(crate::constants::MPI_UNDEFINED))
+    }
+}
+
+entry! {
+    /// The info names the kinds of resources that processes are bound to; none is known here.
+    fn MPI_Get_hw_resource_info(hw_info: Out<Info>) {
+        hw_info.set(Info(info::create(info::Info::new())?))
     }
 }

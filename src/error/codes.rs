@@ -48,7 +48,7 @@ impl Store {
     fn find(&self, code: i32) -> Option<&str> {
         let sequence = (code >> CLASS_BITS) as usize;
         match self.texts.get(sequence % TEXTS) {
-            Some((stored, text)) if *stored == code => Some(text),
+            Some((stored, text)) if *stored == code && sequence != 0 => Some(text),
             _ => None,
         }
     }
@@ -114,6 +114,7 @@ mod tests {
     fn old_texts_are_forgotten_but_not_their_class() {
         let mut store = Store::new();
         let first = store.put(Class::Root, "root is 9");
+        assert_eq!(store.find(0), None, "a class has no stored text");
         assert_eq!(store.find(first), Some("root is 9"));
         for number in 0..TEXTS {
             store.put(Class::Arg, &format!("argument {number}"));

@@ -73,11 +73,11 @@ pub fn add_string(code: i32, text: &str) -> Result<()> {
     }
 }
 
-/// MPI_Remove_error_class: no code of the class may be left.
+/// MPI_Remove_error_class: no code of the class may be left, and its string must have been removed.
 pub fn remove_class(class: i32) -> Result<()> {
     let mut added = ADDED.lock();
     match added.entries.get(&class) {
-        Some(entry) if entry.class == class => {}
+        Some(entry) if entry.class == class => has_no_string("errorclass", class, entry)?,
         _ => return not_added("errorclass", class),
     }
     let codes = added.entries.iter();
@@ -92,16 +92,28 @@ pub fn remove_class(class: i32) -> Result<()> {
     Ok(())
 }
 
-/// MPI_Remove_error_code.
+/// MPI_Remove_error_code: its string must have been removed.
 pub fn remove_code(code: i32) -> Result<()> {
     let mut added = ADDED.lock();
     match added.entries.get(&code) {
         Some(entry) if entry.class != code => {
+            has_no_string("errorcode", code, entry)?;
             added.entries.remove(&code);
             Ok(())
         }
         _ => not_added("errorcode", code),
     }
+}
+
+fn has_no_string(argument: &str, value: i32, entry: &Entry) -> Result<()> {
+    if entry.text.is_empty() {
+        return Ok(());
+    }
+    fail!(
+        Class::Other,
+        "{argument} {value} still has the string \"{}\"",
+        entry.text
+    )
 }
 
 /// MPI_Remove_error_string: the string of an added class or code becomes empty again.
@@ -163,6 +175,7 @@ mod tests {
         assert_eq!(string_of(code).unwrap(), "");
         add_string(code, "the mesh is torn").unwrap();
         assert_eq!(string_of(code).unwrap(), "the mesh is torn");
+        assert_eq!(remove_code(code).unwrap_err().class(), Class::Other);
         remove_string(code).unwrap();
         assert_eq!(string_of(code).unwrap(), "");
 
