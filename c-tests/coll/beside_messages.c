@@ -12,10 +12,10 @@ int main(int argc, char **argv)
         MPI(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
         CHECK_INT(sum, size * (size - 1) / 2);
         MPI(MPI_Barrier(MPI_COMM_WORLD));
+        CHECK_INT(got, -1); /* nobody sends before all are in the next call */
         MPI(MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD));
         for (int i = 0; i < size; i++)
             CHECK_INT(all[i], i);
-        CHECK_INT(got, -1);
         MPI(MPI_Send(&value, 1, MPI_INT, to, round, MPI_COMM_WORLD));
         MPI(MPI_Wait(&receive, &status));
         CHECK_STATUS(status, from, round, 4);

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
         MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[c], &flag, &status));
         CHECK_INT(flag, 0);
     }
+    MPI(MPI_Barrier(MPI_COMM_WORLD)); /* until here nobody sends anything else */
     MPI(MPI_Waitall(COMMS, requests, MPI_STATUSES_IGNORE));
     /* posted receives on one do not take messages of another */
     MPI_Request receive;
@@ -44,9 +45,9 @@ int main(int argc, char **argv)
     other = -1;
     MPI(MPI_Sendrecv(&rank, 1, MPI_INT, to, 4, &value, 1, MPI_INT, from, 4, comms[2], MPI_STATUS_IGNORE));
     CHECK_INT(value, from);
-    MPI(MPI_Barrier(comms[1]));
     MPI(MPI_Test(&receive, &flag, MPI_STATUS_IGNORE));
     CHECK_INT(flag, 0);
+    MPI(MPI_Barrier(comms[1]));
     value = rank + 500;
     MPI(MPI_Send(&value, 1, MPI_INT, to, 5, comms[1]));
     MPI(MPI_Wait(&receive, &status));

@@ -47,11 +47,13 @@ int main(int argc, char **argv)
         CHECK_INT(found, 1);
     }
     /* less room than the value: cut, with a zero at the end */
-    memset(value, 'x', sizeof value);
-    MPI(MPI_Info_get(info, "First", 4, value, &flag));
-    CHECK_INT(flag, 1);
-    CHECK(!strncmp(value, "othe", 4));
-    CHECK_INT(value[4], 0);
+    if (!reference) { /* an error there */
+        memset(value, 'x', sizeof value);
+        MPI(MPI_Info_get(info, "First", 4, value, &flag));
+        CHECK_INT(flag, 1);
+        CHECK(!strncmp(value, "othe", 4));
+        CHECK_INT(value[4], 0);
+    }
     memset(value, 'x', sizeof value);
     length = 5;
     MPI(MPI_Info_get_string(info, "First", &length, value, &flag));

@@ -157,11 +157,16 @@ impl Toolchain {
 
     fn build(&self, source: &Path, line: &Line) -> Result<PathBuf, String> {
         let file = source.join(format!("{}.{}", line.program, line.extension));
-        let helper = source.join("common/check.h");
+        let helper = source.join("common");
         let flags = line.compiler.join("_").replace('/', "_");
         let program = self.build.join(format!("{}{flags}", line.program));
         let modified = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-        let newest = [modified(&file), modified(&helper), Some(self.stamp)];
+        let newest = [
+            modified(&file),
+            modified(&helper.join("check.h")),
+            modified(&helper.join("threads.h")),
+            Some(self.stamp),
+        ];
         let newest = newest.into_iter().flatten().max();
         if modified(&program).is_some_and(|built| newest.is_some_and(|newest| built > newest)) {
             return Ok(program);
