@@ -136,21 +136,25 @@ static CHECK_UNUSED int check_class_of(int code)
             check_failed(__FILE__, __LINE__, "%s is \"%s\", expected \"%s\"", #actual, check_actual, check_expected); \
     } while (0)
 
-#define CHECK_CLASS(code, class_) do { CHECK_HERE; \
-        int check_code = (code), check_class = check_class_of(check_code); \
-        if (check_class != (class_)) { \
-            char check_text[MPI_MAX_ERROR_STRING] = ""; int check_length; \
-            char check_found[48]; snprintf(check_found, sizeof check_found, "%s", class_name(check_class)); \
-            MPI_Error_string(check_code, check_text, &check_length); \
-            check_failed(__FILE__, __LINE__, "%s gives %s, expected %s (text: %s)", #code, check_found, class_name(class_), check_text); \
-        } } while (0)
+#define CHECK_CLASS(code, class_) do { CHECK_HERE; check_class(__FILE__, __LINE__, #code, code, class_); } while (0)
+
+static CHECK_UNUSED void check_class(const char *file, int line, const char *call, int code, int expected)
+{
+    int found = check_class_of(code), length;
+    char text[MPI_MAX_ERROR_STRING] = "", name[48];
+    if (found == expected)
+        return;
+    snprintf(name, sizeof name, "%s", class_name(found));
+    MPI_Error_string(code, text, &length);
+    check_failed(file, line, "%s gives %s, expected %s (text: %s)", call, name, class_name(expected), text);
+}
 
 /* A call with one wrong argument: the class of its error, and that the text names the function (taken
  * from the call as it is written), the argument, and its value (left out if value is NULL). The reference
  * has texts of its own. */
 #define ERROR(call, class_, argument, value) do { CHECK_HERE; \
         int check_error_code = (call); \
-        CHECK_CLASS(check_error_code, class_); \
+        check_class(__FILE__, __LINE__, #call, check_error_code, class_); \
         check_error_text(__FILE__, __LINE__, check_error_code, #call, argument, value); } while (0)
 
 static CHECK_UNUSED void check_error_text(const char *file, int line, int code, const char *call,

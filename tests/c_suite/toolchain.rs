@@ -165,6 +165,7 @@ impl Toolchain {
             modified(&file),
             modified(&helper.join("check.h")),
             modified(&helper.join("threads.h")),
+            modified(&helper.join("wrong.h")),
             Some(self.stamp),
         ];
         let newest = newest.into_iter().flatten().max();
