@@ -73,13 +73,14 @@ impl Status {
         }
     }
 
-    /// Basic elements that were received: a half received pair counts as one.
+    /// Basic elements that were received: a half received pair counts as one. `None`
+    /// (MPI_UNDEFINED) if an element is not whole.
     pub fn get_elements(&self, datatype: &Datatype) -> Option<u64> {
         match first_of_pair(datatype) {
             None => self.get_count(datatype),
             Some(first) => {
                 let (pairs, rest) = (self.bytes() / datatype.size, self.bytes() % datatype.size);
-                Some(2 * pairs + (rest >= first) as u64)
+                (rest == 0 || rest == first).then_some(2 * pairs + (rest != 0) as u64)
             }
         }
     }
@@ -151,17 +152,17 @@ mod tests {
     fn elements_of_a_pair_type() {
         let double_int = get(0x8c00_0001_u32 as i32).unwrap();
         for (bytes, count, elements) in [
-            (0, Some(0), 0),
-            (4, None, 0),
-            (8, None, 1),
-            (12, Some(1), 2),
-            (16, None, 2),
-            (20, None, 3),
-            (24, Some(2), 4),
+            (0, Some(0), Some(0)),
+            (4, None, None),
+            (8, None, Some(1)),
+            (12, Some(1), Some(2)),
+            (16, None, None),
+            (20, None, Some(3)),
+            (24, Some(2), Some(4)),
         ] {
             let status = Status::new(0, 0, bytes);
             assert_eq!(status.get_count(double_int), count);
-            assert_eq!(status.get_elements(double_int), Some(elements));
+            assert_eq!(status.get_elements(double_int), elements);
         }
         let mut status = Status::empty();
         status.set_elements(double_int, 3).unwrap();
