@@ -57,9 +57,9 @@ fn no_comm<T>(handle: Comm) -> Result<T> {
 /// The names of a buffer's three arguments.
 #[derive(Clone, Copy)]
 pub struct Names {
-    buffer: &'static str,
-    count: &'static str,
-    datatype: &'static str,
+    pub buffer: &'static str,
+    pub count: &'static str,
+    pub datatype: &'static str,
 }
 
 pub const BUF: Names = Names {
