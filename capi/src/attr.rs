@@ -48,7 +48,7 @@ entry! {
         comm_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
         let functions =
-            AttributeFunctions::new(comm_copy_attr_fn.0, comm_delete_attr_fn.0, extra_state.0);
+            AttributeFunctions::boxed(comm_copy_attr_fn.0, comm_delete_attr_fn.0, extra_state.0);
         comm_keyval.set(Keyval(core::create(Target::Comm, functions)?))
     }
 }
@@ -90,7 +90,7 @@ entry! {
         type_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
         let functions =
-            AttributeFunctions::new(type_copy_attr_fn.0, type_delete_attr_fn.0, extra_state.0);
+            AttributeFunctions::boxed(type_copy_attr_fn.0, type_delete_attr_fn.0, extra_state.0);
         type_keyval.set(Keyval(core::create(Target::Datatype, functions)?))
     }
 }
@@ -133,7 +133,7 @@ entry! {
         win_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
         let functions =
-            AttributeFunctions::new(win_copy_attr_fn.0, win_delete_attr_fn.0, extra_state.0);
+            AttributeFunctions::boxed(win_copy_attr_fn.0, win_delete_attr_fn.0, extra_state.0);
         win_keyval.set(Keyval(core::create(Target::Win, functions)?))
     }
 }

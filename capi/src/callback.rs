@@ -38,7 +38,7 @@ pub struct AttributeFunctions {
 }
 
 impl AttributeFunctions {
-    pub fn new(
+    pub fn boxed(
         copy: Option<MPI_Comm_copy_attr_function>,
         delete: Option<MPI_Comm_delete_attr_function>,
         extra_state: *mut c_void,
@@ -176,7 +176,7 @@ pub struct ErrhandlerFunction {
 }
 
 impl ErrhandlerFunction {
-    pub fn new(
+    pub fn boxed(
         target: Target,
         function: Option<MPI_Comm_errhandler_function>,
     ) -> Result<Box<dyn Callback>> {

@@ -32,7 +32,7 @@ pub fn create_for_comm(
     function: CommErrhandlerFunction,
     errhandler: Out<Errhandler>,
 ) -> Result<()> {
-    let function = ErrhandlerFunction::new(Target::Comm, function.0)?;
+    let function = ErrhandlerFunction::boxed(Target::Comm, function.0)?;
     errhandler.set(Errhandler(core::create(Target::Comm, function)?))
 }
 
@@ -107,7 +107,7 @@ entry! {
                 function,
             )
         });
-        let function = ErrhandlerFunction::new(Target::File, function)?;
+        let function = ErrhandlerFunction::boxed(Target::File, function)?;
         errhandler.set(Errhandler(core::create(Target::File, function)?))
     }
 }
@@ -135,7 +135,7 @@ entry! {
     fn MPI_Session_create_errhandler(
         session_errhandler_fn: SessionErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
-        let function = ErrhandlerFunction::new(Target::Session, session_errhandler_fn.0)?;
+        let function = ErrhandlerFunction::boxed(Target::Session, session_errhandler_fn.0)?;
         errhandler.set(Errhandler(core::create(Target::Session, function)?))
     }
 }
@@ -144,7 +144,7 @@ entry! {
     fn MPI_Win_create_errhandler(
         win_errhandler_fn: WinErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
-        let function = ErrhandlerFunction::new(Target::Win, win_errhandler_fn.0)?;
+        let function = ErrhandlerFunction::boxed(Target::Win, win_errhandler_fn.0)?;
         errhandler.set(Errhandler(core::create(Target::Win, function)?))
     }
 }

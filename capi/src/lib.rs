@@ -16,6 +16,7 @@ mod place;
 mod types;
 
 mod abi;
+mod answer;
 mod attr;
 mod callback;
 mod coll;
