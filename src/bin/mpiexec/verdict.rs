@@ -96,7 +96,7 @@ impl Keeper<'_> {
         if self.ending.is_none() {
             let name = self.ranks[number].name(self.plan, &self.segment);
             self.say(&format!(
-                "{name} called MPI_Abort: the job ends with exit code {code}"
+                "{name} ended the job with exit code {code}: MPI_Abort, or an error that is fatal"
             ));
             self.fail(code, Cause::Abort);
         }
