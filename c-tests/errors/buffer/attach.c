@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         ERROR(MPI_Buffer_attach(NULL, 1000), MPI_ERR_BUFFER, "buffer", NULL);
     MPI(MPI_Buffer_attach(space, sizeof space));
     ERROR(MPI_Buffer_attach(space, sizeof space), MPI_ERR_BUFFER, NULL, NULL);
-    ERROR(MPI_Bsend(data, 2000, MPI_BYTE, rank, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER, NULL, "2000");
+    ERROR(MPI_Bsend(data, 2000, MPI_BYTE, rank, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER, NULL, NULL);
     ERROR(MPI_Buffer_detach(NULL, &bytes), MPI_ERR_ARG, "buffer", NULL);
     ERROR(MPI_Buffer_detach(&detached, NULL), MPI_ERR_ARG, "size", NULL);
     ERROR(MPI_Buffer_detach_c(&detached, NULL), MPI_ERR_ARG, "size", NULL);

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     ERROR(MPI_Startall(2, wrong), MPI_ERR_REQUEST, "array_of_requests", NULL);
     ERROR(MPI_Startall(2, null), MPI_ERR_REQUEST, "array_of_requests", NULL);
 
-    ERROR(MPI_Waitany(2, null, NULL, &status), MPI_ERR_ARG, "index", NULL);
+    ERROR(MPI_Waitany(2, null, NULL, &status), MPI_ERR_ARG, "ind", NULL);
     ERROR(MPI_Testany(2, null, NULL, &flag, &status), MPI_ERR_ARG, "ind", NULL);
     ERROR(MPI_Testany(2, null, &index, NULL, &status), MPI_ERR_ARG, "flag", NULL);
     ERROR(MPI_Testall(2, null, NULL, statuses), MPI_ERR_ARG, "flag", NULL);
