@@ -4,9 +4,12 @@
 //! caches, threads inside a rank (OpenMP, BLAS) find their share by the affinity mask, two jobs at once spread over the
 //! whole machine instead of both sitting on its first cores, and one rank a core results only when the job fills the
 //! machine. Nothing is bound when there are more ranks than processors, one rank, a CPU quota that is smaller than the
-//! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors.
+//! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors; nor
+//! while another job is bound: of many small jobs side by side, all busy in rank 0, each would sit on the same processor.
 
 use super::topology::{Topology, number_list};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 /// The processors of each rank; `None`: not bound.
 pub type Binding = Option<Vec<Vec<usize>>>;
@@ -17,6 +20,13 @@ pub struct Situation {
     pub quota: Option<f64>,
     /// OMP_NUM_THREADS, if it is set.
     pub threads: Option<usize>,
+}
+
+/// Claims to be the one job of this host that is bound by default; the claim ends with the descriptor. `None` if another
+/// job has it.
+pub fn claim() -> Option<UnixListener> {
+    let name = SocketAddr::from_abstract_name("oxmpi-binding").ok()?;
+    UnixListener::bind_addr(&name).ok()
 }
 
 /// Gives each of `ranks` ranks its processors.

@@ -10,6 +10,7 @@ use super::topology::Topology;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// What is common to the ranks of one program.
@@ -39,6 +40,8 @@ pub struct Plan {
     pub ranks: Vec<RankPlan>,
     pub host: String,
     pub request: Request,
+    /// Held as long as the job lives.
+    _claim: Option<UnixListener>,
 }
 
 /// Why nothing was started, and the exit code for it.
@@ -70,8 +73,13 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
     };
     let wish = request.bind_to.as_deref();
-    let bound = binding::bind(wish, total as usize, &topology, &situation)
+    let mut bound = binding::bind(wish, total as usize, &topology, &situation)
         .map_err(|error| format!("-bind-to {error}"))?;
+    let by_default = wish.is_none() && bound.is_some();
+    let claim = by_default.then(binding::claim).flatten();
+    if by_default && claim.is_none() {
+        bound = None;
+    }
     let mut bound = bound.map(Vec::into_iter);
     let host = hosts::name();
     let programs = std::mem::take(&mut request.programs);
@@ -80,6 +88,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         ranks: Vec::with_capacity(total as usize),
         host,
         request,
+        _claim: claim,
     };
     for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
         let resolved = resolve(&plan.request, program)?;
