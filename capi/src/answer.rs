@@ -9,23 +9,10 @@ use oxmpi::datatype::Status as StatusWords;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::pt2pt::complete::{Completion, UNDEFINED};
-use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG};
 use std::ffi::{c_char, c_int, c_void};
 
 /// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
 const STATUS_IGNORE: usize = 1;
-
-/// Leaves MPI_ERROR as it is in the caller's status; but an empty status says MPI_SUCCESS.
-///
-/// # Safety
-/// `place` is a status of the caller's.
-#[inline(always)]
-unsafe fn keep_error(status: &mut StatusWords, place: *const StatusWords) {
-    if status.source != ANY_SOURCE || status.tag != ANY_TAG {
-        // SAFETY: the contract above.
-        status.error = unsafe { (&raw const (*place).error).read() };
-    }
-}
 
 impl TextOut {
     /// Writes as much of `text` as fits into `capacity` bytes, the zero included, cut between two
@@ -58,11 +45,17 @@ impl Out<Logical> {
 }
 
 impl AddressOut {
-    /// Writes an address to where the caller wants it.
-    pub fn write(&self, address: *mut c_void) -> Result<()> {
+    /// Fails for NULL, before anything is done.
+    pub fn not_null(&self) -> Result<()> {
         if self.0.is_null() {
             return fail!(Class::Arg, "the place for the address is NULL");
         }
+        Ok(())
+    }
+
+    /// Writes an address to where the caller wants it.
+    pub fn write(&self, address: *mut c_void) -> Result<()> {
+        self.not_null()?;
         // SAFETY: not null, and the caller of the C function has a pointer there.
         unsafe { self.0.cast::<*mut c_void>().write(address) };
         Ok(())
@@ -80,6 +73,14 @@ impl Out<Count> {
 }
 
 impl Out<Status> {
+    /// Writes what a call gives for no operation at all: an empty status, MPI_ERROR included.
+    pub fn give_empty(&self) -> Result<()> {
+        if self.address() as usize == STATUS_IGNORE {
+            return Ok(());
+        }
+        self.set(Status(StatusWords::empty()))
+    }
+
     /// Writes the status of an operation, also of one that failed, and gives the error.
     #[inline(always)]
     pub fn finish(&self, done: Completion) -> Result<()> {
@@ -100,7 +101,7 @@ impl Out<Status> {
         }
         // SAFETY: not null, and the caller of the C function has a status there.
         unsafe {
-            keep_error(&mut status, place);
+            status.error = (&raw const (*place).error).read();
             place.write(status);
         }
         Ok(())
@@ -127,7 +128,7 @@ impl OutArray<Status> {
             // SAFETY: `check` saw that it is not null, and the caller of the C function has that
             // many statuses there.
             unsafe {
-                keep_error(&mut status, place);
+                status.error = (&raw const (*place).error).read();
                 place.write(status);
             }
         }

@@ -150,6 +150,12 @@ pub fn length(name: &'static str, length: Int) -> Result<usize> {
     )
 }
 
+/// The number of requests in an array.
+#[inline(always)]
+pub fn requests(name: &'static str, length: Int) -> Result<usize> {
+    count(name, Count(length.0.into())).map(|length| length as usize)
+}
+
 #[inline(always)]
 pub fn send_buffer(
     names: Names,

@@ -117,10 +117,10 @@ pub fn raise(
         None => handler_of_the_process(),
     };
     match errhandler::action(handler) {
-        Action::Return => error.context(function).code(),
+        Action::Return => error.context(shortened(call)).code(),
         Action::Call(handler) => {
             let object = comm.map_or(comm::SELF, |comm| comm.handle);
-            let code = error.context(function).code();
+            let code = error.context(shortened(call)).code();
             handler.callback.call(object as usize, code)
         }
         Action::EndJob | Action::EndGroup => {

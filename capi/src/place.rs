@@ -60,6 +60,15 @@ macro_rules! pointers {
                     self.address.is_null()
                 }
 
+                /// Fails for NULL: for results that must have a place before anything is done.
+                #[inline(always)]
+                pub fn not_null(&self) -> Result<()> {
+                    if self.address.is_null() {
+                        return Err(self.null_error());
+                    }
+                    Ok(())
+                }
+
                 /// The address as a number, to compare with MPI_STATUS_IGNORE and its like.
                 #[inline(always)]
                 pub fn address(&self) -> *mut c_void {

@@ -59,6 +59,7 @@ entry! {
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         status: Out<Status>,
     ) on comm {
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -73,6 +74,7 @@ entry! {
         recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, source: Rank, recvtag: Tag,
         comm: Comm, status: Out<Status>,
     ) on comm {
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let send = Half {
             buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
@@ -93,6 +95,7 @@ entry! {
         buf: RecvBuffer, count: Count, datatype: Datatype, dest: Rank, sendtag: Tag, source: Rank,
         recvtag: Tag, comm: Comm, status: Out<Status>,
     ) on comm {
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);

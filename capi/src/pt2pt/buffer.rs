@@ -8,7 +8,9 @@ use oxmpi::fail;
 use oxmpi::pt2pt::buffered::{self, Scope};
 
 fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
-    let bytes = decode::count("size", size)?;
+    let Ok(bytes) = u64::try_from(size.0) else {
+        return fail!(Class::Arg, "size is {}; it must not be negative", size.0);
+    };
     let address = buffer.0 as usize;
     if address == 0 && bytes > 0 {
         return fail!(Class::Buffer, "buffer is NULL, but {bytes} bytes are meant");
@@ -17,6 +19,8 @@ fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
 }
 
 fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {
+    size.not_null()?;
+    address.not_null()?;
     let Some((buffer, bytes)) = buffered::detach(scope)? else {
         return fail!(Class::Buffer, "no buffer is attached there");
     };
@@ -69,6 +73,7 @@ entry! {
 entry! {
     fn MPI_Buffer_iflush(request: Out<Request>) {
         decode::running()?;
+        request.not_null()?;
         request.set(Request(buffered::iflush(Scope::Process)?))
     }
 }
@@ -76,6 +81,7 @@ entry! {
 entry! {
     fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
         let comm = decode::comm(comm)?;
+        request.not_null()?;
         request.set(Request(buffered::iflush(Scope::Comm(comm.context()))?))
     }
 }

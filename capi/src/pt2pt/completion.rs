@@ -5,6 +5,7 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
+use oxmpi::pt2pt::REQUEST_NULL;
 use oxmpi::pt2pt::complete::{self, Any, AnyStatus, Completion, UNDEFINED};
 
 /// The operations of one call that failed.
@@ -55,6 +56,9 @@ fn some(
     wait: bool,
 ) -> Result<()> {
     statuses.check(requests.len())?;
+    if !requests.is_empty() {
+        indices.not_null()?;
+    }
     let mut failures = Failures::default();
     let mut found = Vec::new();
     let report = |at: usize, done: Completion| {
@@ -86,7 +90,11 @@ fn put_indices(
 entry! {
     fn MPI_Wait(request: InOut<Request>, status: Out<Status>) {
         decode::running()?;
+        status.not_null()?;
         let mut handle = request.read()?.0;
+        if handle == REQUEST_NULL {
+            return status.give_empty();
+        }
         let result = complete::wait(&mut handle);
         request.set(Request(handle))?;
         status.finish(result?)
@@ -96,7 +104,13 @@ entry! {
 entry! {
     fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) {
         decode::running()?;
+        flag.not_null()?;
+        status.not_null()?;
         let mut handle = request.read()?.0;
+        if handle == REQUEST_NULL {
+            flag.put_bool(true)?;
+            return status.give_empty();
+        }
         let result = complete::test(&mut handle);
         request.set(Request(handle))?;
         let done = result?;
@@ -111,7 +125,7 @@ entry! {
     ) {
         decode::running()?;
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
-        let requests = requests.slice(decode::length("count", count)?)?;
+        let requests = requests.slice(decode::requests("count", count)?)?;
         statuses.check(requests.len())?;
         let mut failures = Failures::default();
         complete::wait_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
@@ -125,8 +139,9 @@ entry! {
         array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
+        flag.not_null()?;
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
-        let requests = requests.slice(decode::length("count", count)?)?;
+        let requests = requests.slice(decode::requests("count", count)?)?;
         statuses.check(requests.len())?;
         let mut failures = Failures::default();
         let done = complete::test_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
@@ -137,18 +152,20 @@ entry! {
 
 entry! {
     fn MPI_Waitany(
-        count: Int, array_of_requests: InOutArray<Request>, indx: Out<Index>, status: Out<Status>,
+        count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, status: Out<Status>,
     ) {
         decode::running()?;
+        index.not_null()?;
+        status.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::length("count", count)?)?;
+        let requests = requests.slice(decode::requests("count", count)?)?;
         match complete::wait_any(requests)? {
             None => {
-                indx.set(Index(UNDEFINED))?;
-                status.give(oxmpi::datatype::Status::empty())
+                index.set(Index(UNDEFINED))?;
+                status.give_empty()
             }
             Some((at, done)) => {
-                indx.set(Index(at as i32))?;
+                index.set(Index(at as i32))?;
                 status.finish(done)
             }
         }
@@ -157,24 +174,27 @@ entry! {
 
 entry! {
     fn MPI_Testany(
-        count: Int, array_of_requests: InOutArray<Request>, indx: Out<Index>, flag: Out<Logical>,
+        count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
     ) {
         decode::running()?;
+        index.not_null()?;
+        flag.not_null()?;
+        status.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::length("count", count)?)?;
+        let requests = requests.slice(decode::requests("count", count)?)?;
         match complete::test_any(requests)? {
             Any::NoneActive => {
-                indx.set(Index(UNDEFINED))?;
+                index.set(Index(UNDEFINED))?;
                 flag.put_bool(true)?;
-                status.give(oxmpi::datatype::Status::empty())
+                status.give_empty()
             }
             Any::NoneComplete => {
-                indx.set(Index(UNDEFINED))?;
+                index.set(Index(UNDEFINED))?;
                 flag.put_bool(false)
             }
             Any::Complete(at, done) => {
-                indx.set(Index(at as i32))?;
+                index.set(Index(at as i32))?;
                 flag.put_bool(true)?;
                 status.finish(done)
             }
@@ -188,8 +208,9 @@ entry! {
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
+        outcount.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::length("incount", incount)?)?;
+        let requests = requests.slice(decode::requests("incount", incount)?)?;
         some(requests, outcount, array_of_indices, array_of_statuses, true)
     }
 }
@@ -200,8 +221,9 @@ entry! {
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
+        outcount.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::length("incount", incount)?)?;
+        let requests = requests.slice(decode::requests("incount", incount)?)?;
         some(requests, outcount, array_of_indices, array_of_statuses, false)
     }
 }
@@ -225,6 +247,12 @@ entry! {
 entry! {
     fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) {
         decode::running()?;
+        flag.not_null()?;
+        status.not_null()?;
+        if request.0 == REQUEST_NULL {
+            flag.put_bool(true)?;
+            return status.give_empty();
+        }
         let done = complete::get_status(request.0)?;
         flag.put_bool(done.is_some())?;
         done.map_or(Ok(()), |done| status.give(done))
@@ -237,7 +265,8 @@ entry! {
         array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
-        let requests = array_of_requests.slice(decode::length("count", count)?)?;
+        flag.not_null()?;
+        let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         array_of_statuses.check(requests.len())?;
         let done =
             complete::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
@@ -247,23 +276,26 @@ entry! {
 
 entry! {
     fn MPI_Request_get_status_any(
-        count: Int, array_of_requests: Array<Request>, indx: Out<Index>, flag: Out<Logical>,
+        count: Int, array_of_requests: Array<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
     ) {
         decode::running()?;
-        let requests = array_of_requests.slice(decode::length("count", count)?)?;
+        index.not_null()?;
+        flag.not_null()?;
+        status.not_null()?;
+        let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         match complete::get_status_any(requests)? {
             AnyStatus::NoneActive => {
-                indx.set(Index(UNDEFINED))?;
+                index.set(Index(UNDEFINED))?;
                 flag.put_bool(true)?;
-                status.give(oxmpi::datatype::Status::empty())
+                status.give_empty()
             }
             AnyStatus::NoneComplete => {
-                indx.set(Index(UNDEFINED))?;
+                index.set(Index(UNDEFINED))?;
                 flag.put_bool(false)
             }
             AnyStatus::Complete(at, words) => {
-                indx.set(Index(at as i32))?;
+                index.set(Index(at as i32))?;
                 flag.put_bool(true)?;
                 status.give(words)
             }
@@ -277,8 +309,12 @@ entry! {
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
-        let requests = array_of_requests.slice(decode::length("incount", incount)?)?;
+        outcount.not_null()?;
+        let requests = array_of_requests.slice(decode::requests("incount", incount)?)?;
         array_of_statuses.check(requests.len())?;
+        if !requests.is_empty() {
+            array_of_indices.not_null()?;
+        }
         let mut indices = Vec::new();
         let count = complete::get_status_some(requests, |at, status| {
             array_of_statuses.give(indices.len(), status);

@@ -11,6 +11,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -24,6 +25,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -37,6 +39,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -50,6 +53,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -63,6 +67,7 @@ entry! {
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -77,6 +82,7 @@ entry! {
         recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, source: Rank, recvtag: Tag,
         comm: Comm, request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let send = Half {
             buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
@@ -97,6 +103,7 @@ entry! {
         buf: RecvBuffer, count: Count, datatype: Datatype, dest: Rank, sendtag: Tag, source: Rank,
         recvtag: Tag, comm: Comm, request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);

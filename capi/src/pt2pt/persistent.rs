@@ -11,6 +11,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -24,6 +25,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -37,6 +39,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -50,6 +53,7 @@ entry! {
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let dest = decode::dest(dest, comm)?;
         let tag = decode::tag(tag)?;
@@ -63,6 +67,7 @@ entry! {
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
+        request.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -82,7 +87,7 @@ entry! {
     fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) {
         decode::running()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::length("count", count)?)?;
+        let requests = requests.slice(decode::requests("count", count)?)?;
         persistent::start_all(requests)
     }
 }

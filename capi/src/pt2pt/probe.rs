@@ -7,6 +7,7 @@ use oxmpi::pt2pt::probe;
 
 entry! {
     fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm {
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -18,6 +19,8 @@ entry! {
     fn MPI_Iprobe(
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, status: Out<Status>,
     ) on comm {
+        flag.not_null()?;
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -31,6 +34,8 @@ entry! {
     fn MPI_Mprobe(
         source: Rank, tag: Tag, comm: Comm, message: Out<Message>, status: Out<Status>,
     ) on comm {
+        message.not_null()?;
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -45,6 +50,9 @@ entry! {
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, message: Out<Message>,
         status: Out<Status>,
     ) on comm {
+        flag.not_null()?;
+        message.not_null()?;
+        status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
         let tag = decode::recv_tag(tag)?;
@@ -64,6 +72,7 @@ entry! {
         status: Out<Status>,
     ) {
         decode::running()?;
+        status.not_null()?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::mrecv(buffer, &mut handle);
@@ -78,6 +87,7 @@ entry! {
         request: Out<Request>,
     ) {
         decode::running()?;
+        request.not_null()?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::imrecv(buffer, &mut handle);
