@@ -197,3 +197,14 @@ pub fn abort(comm: Comm, code: c_int) -> ! {
     );
     process::abort(code)
 }
+
+/// Leaves room for the reason in a text of MPI_MAX_ERROR_STRING bytes.
+fn shortened(mut call: String) -> String {
+    const ROOM: usize = 300;
+    if call.len() > ROOM {
+        let end = (0..ROOM).rev().find(|end| call.is_char_boundary(*end));
+        call.truncate(end.unwrap_or(0));
+        call.push_str("...)");
+    }
+    call
+}
