@@ -219,28 +219,38 @@ pub fn unpack(packed: &[u8], memory: &mut [u8], count: u64, datatype: &'static D
     buffer.write(0, packed);
 }
 
-/// Copies `length` bytes; the few bytes of a short message without a call.
+/// Copies `length` bytes; what fits into a slot of a ring without a call.
 ///
 /// # Safety
 /// Both ranges are valid and do not overlap.
 #[inline(always)]
 unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
-    // SAFETY: by the caller; the second of two pieces ends where the data ends, and both lie inside it.
+    // SAFETY: by the caller; each pair of pieces covers the range and lies inside it.
     unsafe {
-        let last = length.wrapping_sub(8);
-        if length <= 16 && length >= 8 {
-            let (head, tail) = (
-                source.cast::<u64>().read_unaligned(),
-                source.add(last).cast::<u64>().read_unaligned(),
-            );
-            target.cast::<u64>().write_unaligned(head);
-            target.add(last).cast::<u64>().write_unaligned(tail);
-        } else if length == 4 {
-            let word = source.cast::<u32>().read_unaligned();
-            target.cast::<u32>().write_unaligned(word);
-        } else if length > 0 {
-            ptr::copy_nonoverlapping(source, target, length);
+        match length {
+            0 => {}
+            8..=15 => copy_ends::<u64>(source, target, length),
+            16..=31 => copy_ends::<[u64; 2]>(source, target, length),
+            32..=64 => copy_ends::<[u64; 4]>(source, target, length),
+            4..=7 => copy_ends::<u32>(source, target, length),
+            _ => ptr::copy_nonoverlapping(source, target, length),
         }
+    }
+}
+
+/// Copies the first and the last `T` of a range.
+///
+/// # Safety
+/// Both ranges are valid, do not overlap, and are at least one and at most two `T` long.
+#[inline(always)]
+unsafe fn copy_ends<T: Copy>(source: *const u8, target: *mut u8, length: usize) {
+    // SAFETY: by the caller.
+    unsafe {
+        let last = length - size_of::<T>();
+        let first = source.cast::<T>().read_unaligned();
+        let second = source.add(last).cast::<T>().read_unaligned();
+        target.cast::<T>().write_unaligned(first);
+        target.add(last).cast::<T>().write_unaligned(second);
     }
 }
 

@@ -180,6 +180,15 @@ impl<const ARRIVAL: bool> Lists<ARRIVAL> {
     #[inline]
     fn remove(&mut self, index: u32) -> u32 {
         let node = self.nodes[index as usize];
+        self.unlink(&node);
+        self.nodes[index as usize].next = self.free;
+        self.free = index;
+        self.count -= 1;
+        node.value
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, node: &Node) {
         if node.previous == NONE || node.next == NONE {
             let bucket = self.bucket(node.key);
             if node.previous == NONE {
@@ -207,10 +216,6 @@ impl<const ARRIVAL: bool> Lists<ARRIVAL> {
                 self.nodes[node.newer as usize].older = node.older;
             }
         }
-        self.nodes[index as usize].next = self.free;
-        self.free = index;
-        self.count -= 1;
-        node.value
     }
 }
 

@@ -157,6 +157,15 @@ impl Request {
     }
 }
 
+/// The answer of [`Slab::reap`].
+#[derive(Clone, Copy, Debug)]
+pub enum Reaped {
+    Done(Status),
+    Active,
+    /// Something that takes more steps, or no request at all.
+    Other,
+}
+
 /// All requests of the process.
 pub struct Slab {
     slots: Vec<Request>,
@@ -208,6 +217,32 @@ impl Slab {
             request.error = None;
         }
         self.free.push_back(index);
+    }
+
+    /// The common end of a request, in one step: a receive that is not persistent, complete without an error, is
+    /// recycled and its status returned.
+    #[inline(always)]
+    pub fn reap(&mut self, handle: i32) -> Reaped {
+        let Some(index) = index_of(handle) else {
+            return Reaped::Other;
+        };
+        let Some(request) = self.slots.get_mut(index as usize) else {
+            return Reaped::Other;
+        };
+        match request.phase {
+            Phase::Active if !request.detached => Reaped::Active,
+            Phase::Complete
+                if request.kind == Kind::Receive
+                    && !request.persistent
+                    && request.error.is_none() =>
+            {
+                request.phase = Phase::Free;
+                let status = request.status;
+                self.free.push_back(index);
+                Reaped::Done(status)
+            }
+            _ => Reaped::Other,
+        }
     }
 
     /// All requests in use.

@@ -15,7 +15,7 @@ use crate::transport::shm::cells::{CELL_BYTES, Filled};
 use crate::transport::shm::pace::Stores;
 
 /// Up to so many bytes travel in the ring itself.
-pub const SHORT_BYTES: usize = 208;
+pub const SHORT_BYTES: usize = 264;
 /// Up to so many bytes are sent without asking whether the receiver has matched.
 pub const EAGER_BYTES: usize = 64 << 10;
 /// On a node with more ranks than cores, from here on the receiver reads the sender's memory.
@@ -476,7 +476,8 @@ fn chunk(total: usize) -> usize {
     match total {
         0..=4096 => total,
         4097..=16_384 => 4096,
-        16_385..=65_536 => 8192,
+        16_385..=32_768 => 8192,
+        32_769..=262_144 => 16_384,
         _ => CELL_BYTES,
     }
 }

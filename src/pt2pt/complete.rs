@@ -5,7 +5,7 @@
 
 use super::REQUEST_NULL;
 use crate::datatype::Status;
-use crate::engine::requests::{self, Index, Kind, Phase};
+use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
 use crate::engine::wait::{Reason, until};
 use crate::engine::{Engine, enter};
 use crate::error::{Class, Error, Result, fail};
@@ -158,6 +158,10 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
 pub fn wait(handle: &mut i32) -> Result<Completion> {
     let reason = {
         let mut engine = enter();
+        if let Reaped::Done(status) = engine.requests().reap(*handle) {
+            *handle = REQUEST_NULL;
+            return Ok(Completion::of(status));
+        }
         if let Some(done) = try_one(&mut engine, handle)? {
             return Ok(done);
         }
@@ -197,6 +201,22 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
     let mut at = 0;
     until(&reason, |engine| {
         while at < handles.len() {
+            if handles[at] == requests::SENT {
+                handles[at] = REQUEST_NULL;
+                report(at, Completion::of(Status::empty()));
+                at += 1;
+                continue;
+            }
+            match engine.requests().reap(handles[at]) {
+                Reaped::Done(status) => {
+                    handles[at] = REQUEST_NULL;
+                    report(at, Completion::of(status));
+                    at += 1;
+                    continue;
+                }
+                Reaped::Active => return None,
+                Reaped::Other => {}
+            }
             match try_one(engine, &mut handles[at]) {
                 Ok(Some(done)) => {
                     report(at, done);

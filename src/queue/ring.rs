@@ -260,14 +260,22 @@ impl<'m> Producer<'m> {
     /// Asks for the line that the next record will be written to, while there is something else to do.
     #[inline(always)]
     pub fn prefetch(&self) {
-        #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
-        {
-            use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(1));
-            // SAFETY: a prefetch never faults and changes nothing that can be observed.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(slot.cast()) };
-        }
+        let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(1));
+        prefetch_for_writing(slot.cast());
     }
+}
+
+/// Asks for a cache line that will be written soon.
+#[inline(always)]
+pub fn prefetch_for_writing(address: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+    {
+        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        // SAFETY: a prefetch never faults and changes nothing that can be observed.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(address.cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
+    let _ = address;
 }
 
 /// The reading end.
@@ -288,10 +296,10 @@ impl<'m> Consumer<'m> {
             return None;
         }
         // SAFETY: the stamp says that the producer is done with this record; it is ours until `advance`.
-        Some(
-            slot.body
-                .with(|body| unsafe { body.cast::<Header>().read() }),
-        )
+        let header = slot
+            .body
+            .with(|body| unsafe { body.cast::<Header>().read() });
+        Some(header)
     }
 
     /// Calls `take(offset, piece)` for the pieces of the payload of the record that `peek` showed with this `length`.

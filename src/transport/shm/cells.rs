@@ -5,20 +5,21 @@
 use super::layout::Segment;
 use super::pace::{Pace, Plan, Stores};
 use crate::os::ticks;
+use crate::queue::ring::prefetch_for_writing;
 use crate::sync::{AtomicU32, Ordering};
 use std::io::Result;
 use std::os::fd::BorrowedFd;
 
 /// Data bytes of a cell.
-pub const CELL_BYTES: usize = 16384;
+pub const CELL_BYTES: usize = 32768;
 const STATE_BYTES: usize = 64;
 /// Not a multiple of the page size, so that cells do not fall on the same cache sets.
 const STRIDE: usize = STATE_BYTES + CELL_BYTES;
 const FIRST_CELLS: usize = 16;
 const MORE_CELLS: usize = 16;
 /// Cells of all ranks of a node together, and of one rank: 64 MB and 4 MB.
-const NODE_CELLS: usize = 4096;
-const MOST_CELLS: usize = 256;
+const NODE_CELLS: usize = 2048;
+const MOST_CELLS: usize = 128;
 /// Cells that are too small to tell anything about cost.
 const MEASURED_BYTES: usize = 2048;
 
@@ -143,7 +144,8 @@ impl Pool {
             let free = state.lent.load(Ordering::Acquire) == 0;
             if free && cell.plan.measured {
                 cell.plan.measured = false;
-                let cost = cell.fill_cost.max(state.cost.load(Ordering::Relaxed));
+                let read_cost = state.cost.load(Ordering::Relaxed);
+                let cost = cell.fill_cost.saturating_add(read_cost);
                 self.paces[cell.lent_to as usize].learn(cell.plan.stores, cost);
             }
             self.next = index + 1;
@@ -152,6 +154,8 @@ impl Pool {
                 self.end_of_lap(segment, fd, peer);
             }
             if free {
+                // The next cell's state was written by its reader: ask for the line while this cell is filled.
+                prefetch_for_writing(self.cells[self.next].address);
                 return Some(index);
             }
         }

@@ -189,20 +189,28 @@ impl Endpoint {
     /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Header> {
+        let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
-            if let Some(header) = self.inbound[self.turn].consumer.peek() {
+            if let Some(header) = self.inbound[turn].consumer.peek() {
+                self.turn = turn;
                 if header.kind == KIND_SWITCH {
                     self.accept_private(header);
-                    return self.peek();
+                    return self.peek_again();
                 }
                 return Some(header);
             }
-            self.turn += 1;
-            if self.turn == self.inbound.len() {
-                self.turn = 0;
+            turn += 1;
+            if turn == self.inbound.len() {
+                turn = 0;
             }
         }
         None
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn peek_again(&mut self) -> Option<Header> {
+        self.peek()
     }
 
     #[cold]

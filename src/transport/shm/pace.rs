@@ -2,8 +2,7 @@
 //!
 //! Between cores that share a cache ordinary stores are best, between others those that go past the caches, by factors
 //! of three to ten either way; and a virtual machine's host moves the cores while a job runs. So both are measured, on
-//! the real data: the sender times the filling, the reader the reading, and the dearer of the two is the cost of a cell,
-//! because they work side by side. Invariant: outside of a trial the cheaper kind is used.
+//! the real data: the sender times the filling, the reader the reading. Invariant: outside of a trial the cheaper kind is used.
 
 use crate::os::ticks;
 
