@@ -384,6 +384,10 @@ impl Engine {
             own,
         });
         self.unexpected.push(key, index);
+        if super::ENGINE.is_shared() {
+            // Another thread may sleep in a probe.
+            self.wake_own_sleepers();
+        }
         index
     }
 
