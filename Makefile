@@ -96,7 +96,7 @@ check-loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --test 'loom_*'
 
 check-miri:
-	$(CARGO) +nightly miri test --lib -- handle:: queue::
+	$(CARGO) +nightly miri test --lib -- handle:: queue:: datatype::
 
 lint:
 	$(CARGO) fmt --all --check

@@ -30,6 +30,9 @@ pub fn get(
     place: AttributeOut,
     flag: Out<Logical>,
 ) -> Result<()> {
+    if place.0.is_null() {
+        return edge::null("attribute_val");
+    }
     let found = core::get(attributes, target, key.0)?;
     if let Some(found) = found {
         AddressOut(place.0).write(found.for_c() as *mut c_void)?;

@@ -3,8 +3,15 @@
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::error::Class;
+use oxmpi::error::{Class, Result};
 use oxmpi::{fail, info as core};
+
+fn key_of(key: Text) -> Result<String> {
+    if key.0.is_null() {
+        return fail!(Class::InfoKey, "key is NULL; a string is needed");
+    }
+    decode::text("key", key)
+}
 
 entry! {
     fn MPI_Info_create(info: Out<Info>) {
@@ -21,7 +28,7 @@ entry! {
 
 entry! {
     fn MPI_Info_delete(info: Info, key: Text) {
-        let key = decode::text("key", key)?;
+        let key = key_of(key)?;
         core::get_changeable(info.0)?.lock().delete(&key)
     }
 }
@@ -58,7 +65,7 @@ entry! {
     fn MPI_Info_get_string(
         info: Info, key: Text, buflen: InOut<Int>, value: TextOut, flag: Out<Logical>,
     ) {
-        let key = decode::text("key", key)?;
+        let key = key_of(key)?;
         let capacity = decode::length("buflen", buflen.read()?)?;
         let info = core::get(info.0)?;
         let info = info.lock();
@@ -75,7 +82,7 @@ entry! {
 
 entry! {
     fn MPI_Info_set(info: Info, key: Text, value: Text) {
-        let key = decode::text("key", key)?;
+        let key = key_of(key)?;
         let value = decode::text("value", value)?;
         core::get_changeable(info.0)?.lock().set(&key, &value)
     }
@@ -84,7 +91,7 @@ entry! {
 entry! {
     /// Deprecated: `value` has room for `valuelen` bytes and a zero; a longer one is cut.
     fn MPI_Info_get(info: Info, key: Text, valuelen: Int, value: TextOut, flag: Out<Logical>) {
-        let key = decode::text("key", key)?;
+        let key = key_of(key)?;
         if valuelen.0 < 0 {
             return fail!(Class::Arg, "valuelen is {}; it must not be negative", valuelen.0);
         }
@@ -101,7 +108,7 @@ entry! {
 entry! {
     /// Deprecated.
     fn MPI_Info_get_valuelen(info: Info, key: Text, valuelen: Out<Int>, flag: Out<Logical>) {
-        let key = decode::text("key", key)?;
+        let key = key_of(key)?;
         let info = core::get(info.0)?;
         let info = info.lock();
         let Some(text) = info.get(&key)? else {
