@@ -10,7 +10,7 @@ use oxmpi::errhandler::{self, Action, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info;
-use oxmpi::process::{self, State};
+use oxmpi::process::{self, State, session};
 use std::ffi::c_int;
 
 /// Whose error handler is called.
@@ -101,7 +101,12 @@ pub fn raise(
         return error.context(function).code();
     }
     let call = call(function, arguments);
-    if process::state() != State::Running {
+    // Sessions have handlers of their own, also before MPI_Init.
+    let session = match origin {
+        Origin::Session(handle) => session::get(handle.0).ok().map(|session| (handle, session)),
+        _ => None,
+    };
+    if process::state() != State::Running && session.is_none() {
         end_job(&call, None, &error);
     }
     let origin = match (origin, error.communicator()) {
@@ -112,14 +117,14 @@ pub fn raise(
         Origin::Comm(handle) => comm::get(handle.0),
         _ => None,
     };
-    let handler = match comm {
-        Some(comm) => comm.errhandler(),
-        None => handler_of_the_process(),
+    let (handler, object) = match (comm, session) {
+        (Some(comm), _) => (comm.errhandler(), comm.handle),
+        (None, Some((handle, session))) => (session.errhandler(), handle.0),
+        (None, None) => (handler_of_the_process(), comm::SELF),
     };
     match errhandler::action(handler) {
         Action::Return => error.context(shortened(call)).code(),
         Action::Call(handler) => {
-            let object = comm.map_or(comm::SELF, |comm| comm.handle);
             let code = error.context(shortened(call)).code();
             handler.callback.call(object as usize, code)
         }

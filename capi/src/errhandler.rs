@@ -10,6 +10,7 @@ use oxmpi::comm::Comm as CommObject;
 use oxmpi::errhandler::{self as core, Target};
 use oxmpi::error::{Class, Error, Result, is_code};
 use oxmpi::fail;
+use oxmpi::process::session;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The handler for errors of opening files, set on MPI_FILE_NULL.
@@ -156,13 +157,31 @@ entry! {
     }
 }
 
+entry! {
+    fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session {
+        let object = session::get(session.0)?;
+        let error = check_code(errorcode)?;
+        let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.0);
+        edge::call_handler(object.errhandler(), session.0 as usize, None, &call, &error);
+        Ok(())
+    }
+}
+
+entry! {
+    fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session {
+        let handle = session::get(session.0)?.errhandler();
+        core::retain(handle);
+        errhandler.set(Errhandler(handle))
+    }
+}
+
+entry! {
+    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) on session {
+        session::get(session.0)?.set_errhandler(errhandler.0)
+    }
+}
+
 stub! {
-    fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session;
-
-    fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session;
-
-    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) on session;
-
     fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win;
 
     fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win;

@@ -3,6 +3,8 @@
 //! Invariant: `STATE` says whether communication is allowed; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
+pub mod session;
+
 use crate::attr;
 use crate::comm;
 use crate::engine::{self, enter, wait};

@@ -5,6 +5,7 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
+use oxmpi::process::session as core;
 use oxmpi::pt2pt::buffered::{self, Scope};
 
 fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
@@ -86,14 +87,36 @@ entry! {
     }
 }
 
-stub! {
-    fn MPI_Session_attach_buffer[_c](session: Session, buffer: Memory, size: Count) on session;
+/// The buffers of a session. Messages are sent only while MPI is running.
+fn of_session(session: Session) -> Result<Scope> {
+    core::get(session.0)?;
+    decode::running()?;
+    Ok(Scope::Session(session.0))
+}
 
+entry! {
+    fn MPI_Session_attach_buffer[_c](session: Session, buffer: Memory, size: Count) on session {
+        attach(of_session(session)?, buffer, size)
+    }
+}
+
+entry! {
     fn MPI_Session_detach_buffer[_c](
         session: Session, buffer_addr: AddressOut, size: Out<Count>,
-    ) on session;
+    ) on session {
+        detach(of_session(session)?, buffer_addr, size)
+    }
+}
 
-    fn MPI_Session_flush_buffer(session: Session) on session;
+entry! {
+    fn MPI_Session_flush_buffer(session: Session) on session {
+        buffered::flush(of_session(session)?)
+    }
+}
 
-    fn MPI_Session_iflush_buffer(session: Session, request: Out<Request>) on session;
+entry! {
+    fn MPI_Session_iflush_buffer(session: Session, request: Out<Request>) on session {
+        request.not_null()?;
+        request.set(Request(buffered::iflush(of_session(session)?)?))
+    }
 }

@@ -1,0 +1,97 @@
+//! Sessions (MPI 5.0, section 11.3), as far as they need no communicators of their own: an error
+//! handler, hints, the names of process sets, and a scope for buffered sends.
+//!
+//! Invariant: a session that is open holds one reference to its error handler.
+
+use crate::errhandler::{self, Target};
+use crate::error::{Class, Result, fail};
+use crate::handle::{ObjectType, SharedTable, null};
+use crate::info::Info;
+use crate::pt2pt::buffered::{self, Scope};
+use crate::sync::{AtomicI32, Ordering};
+use std::sync::Arc;
+
+/// MPI_SESSION_NULL.
+pub const NULL: i32 = null(ObjectType::Session);
+/// The process sets that every session knows.
+pub const PROCESS_SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
+
+pub struct Session {
+    errhandler: AtomicI32,
+    /// The hints it was opened with.
+    pub info: Info,
+}
+
+static SESSIONS: SharedTable<Session> = SharedTable::new(ObjectType::Session);
+
+/// MPI_Session_init: the new session's handle.
+///
+/// Errors: MPI_ERR_ERRHANDLER if the handler is not one for sessions.
+pub fn open(info: Info, errhandler: i32) -> Result<i32> {
+    errhandler::check(errhandler, Target::Session)?;
+    errhandler::retain(errhandler);
+    SESSIONS.insert(Arc::new(Session {
+        errhandler: AtomicI32::new(errhandler),
+        info,
+    }))
+}
+
+/// The session of a handle.
+///
+/// Errors: MPI_ERR_SESSION.
+pub fn get(handle: i32) -> Result<Arc<Session>> {
+    match SESSIONS.get(handle) {
+        Some(session) => Ok(session),
+        None if handle == NULL => fail!(Class::Session, "session is MPI_SESSION_NULL"),
+        None => fail!(
+            Class::Session,
+            "session is {handle:#x}, which is no session, or one that was finalized"
+        ),
+    }
+}
+
+/// MPI_Session_finalize: waits until the messages in the session's buffer have left.
+pub fn close(handle: i32) -> Result<()> {
+    let session = get(handle)?;
+    if super::is_running() {
+        buffered::detach(Scope::Session(handle))?;
+    }
+    SESSIONS.remove(handle);
+    errhandler::release(session.errhandler());
+    Ok(())
+}
+
+impl Session {
+    pub fn errhandler(&self) -> i32 {
+        self.errhandler.load(Ordering::Relaxed)
+    }
+
+    /// MPI_Session_set_errhandler.
+    pub fn set_errhandler(&self, errhandler: i32) -> Result<()> {
+        errhandler::check(errhandler, Target::Session)?;
+        errhandler::retain(errhandler);
+        errhandler::release(self.errhandler.swap(errhandler, Ordering::Relaxed));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_known_while_it_is_open() {
+        let handle = open(Info::new(), errhandler::ERRORS_RETURN).unwrap();
+        let session = get(handle).unwrap();
+        assert_eq!(session.errhandler(), errhandler::ERRORS_RETURN);
+        session
+            .set_errhandler(errhandler::ERRORS_ARE_FATAL)
+            .unwrap();
+        assert_eq!(session.errhandler(), errhandler::ERRORS_ARE_FATAL);
+        close(handle).unwrap();
+        for stale in [handle, NULL, 0x4400_0000] {
+            assert_eq!(get(stale).err().unwrap().class(), Class::Session);
+        }
+        assert!(open(Info::new(), errhandler::NULL).is_err());
+    }
+}
