@@ -137,7 +137,7 @@ fn main() -> ExitCode {
     })];
     for line in lines {
         let ignored = (line.long && !flag("C_SUITE_LONG"))
-            || (suite.subject.is_reference && line.skip_on(&suite.subject).is_some())
+            || line.skip_on(&suite.subject).is_some()
             || (line.unwrapped && !suite.wrap.is_empty());
         let suite = suite.clone();
         let name = line.name.clone();

@@ -8,8 +8,8 @@ int main(int argc, char **argv)
     watchdog(argv[0]);
     /* allowed before init */
     CHECK_INT(MPI_Get_version(&version, &subversion), MPI_SUCCESS);
-    CHECK_INT(version, MPI_VERSION);
-    CHECK_INT(subversion, MPI_SUBVERSION);
+    /* the library may be newer than the header */
+    CHECK(version * 100 + subversion >= MPI_VERSION * 100 + MPI_SUBVERSION);
     CHECK_INT(MPI_Get_library_version(text, &length), MPI_SUCCESS);
     CHECK_INT(length, strlen(text));
     CHECK(length > 0);

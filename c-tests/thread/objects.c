@@ -24,11 +24,13 @@ static void *run(void *number)
         MPI(MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, value));
         MPI(MPI_Comm_create_errhandler(handler, &errhandler));
         MPI(MPI_Irecv(&in, 1, MPI_INT, rank, me, MPI_COMM_WORLD, &request));
-        int code = MPI_Send(&i, 1, MPI_INT, rank, -me * 1000 - i - 5, MPI_COMM_WORLD);
-        CHECK_CLASS(code, MPI_ERR_TAG);
-        MPI(MPI_Error_string(code, text, &length));
-        snprintf(tag, sizeof tag, "%d", -me * 1000 - i - 5);
-        CHECK(strstr(text, tag) != NULL || reference);
+        if (i % 10 == 0) { /* a library keeps a bounded number of texts: few errors in all */
+            int code = MPI_Send(&i, 1, MPI_INT, rank, -me * 1000 - i - 5, MPI_COMM_WORLD);
+            CHECK_CLASS(code, MPI_ERR_TAG);
+            MPI(MPI_Error_string(code, text, &length));
+            snprintf(tag, sizeof tag, "%d", -me * 1000 - i - 5);
+            CHECK(strstr(text, tag) != NULL || reference);
+        }
         MPI(MPI_Send(&i, 1, MPI_INT, rank, me, MPI_COMM_WORLD));
         MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK_INT(in, i);

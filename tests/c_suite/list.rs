@@ -8,7 +8,8 @@
 //! `exit=nonzero` (then no closing line is expected), `stdout="text"` and `stderr="text"` (must occur, may be
 //! repeated; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
-//! `compare=no`, `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
+//! `compare=no`, `launcher=own` (says nothing about
+//! oxmpi under another launcher), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
 use std::collections::BTreeSet;
@@ -42,19 +43,22 @@ pub struct Line {
     pub seconds: Option<u64>,
     pub long: bool,
     pub unwrapped: bool,
+    pub own_launcher: bool,
 }
 
 impl Line {
     /// Why this line says nothing about that library, if it does not.
     pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
-        if !on.is_reference {
-            return None;
+        if on.is_reference {
+            if let Some(why) = &self.not_on_reference {
+                return Some(why.clone());
+            }
+            if self.ranks > self.reference_ranks {
+                return Some("too slow there with so many ranks".into());
+            }
         }
-        if let Some(why) = &self.not_on_reference {
-            return Some(why.clone());
-        }
-        if self.ranks > self.reference_ranks {
-            return Some("too slow there with so many ranks".into());
+        if self.own_launcher && on.foreign_launcher {
+            return Some("is about our own mpiexec".into());
         }
         let (major, minor) = self.since?;
         (on.version < (major, minor)).then(|| format!("needs MPI {major}.{minor}"))
@@ -146,6 +150,7 @@ fn line(
         seconds: None,
         long: false,
         unwrapped: false,
+        own_launcher: false,
     };
     let mut label = String::new();
     let words =
@@ -187,6 +192,7 @@ fn line(
                 }
             }
             "compare" if value == "no" => line.compare = false,
+            "launcher" if value == "own" => line.own_launcher = true,
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
             "long" => line.long = true,

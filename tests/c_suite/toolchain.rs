@@ -19,6 +19,8 @@ pub struct Toolchain {
     /// Set for the ranks, so that a program built elsewhere finds this library.
     pub library_path: Option<PathBuf>,
     pub is_reference: bool,
+    /// The launcher is not this library's own.
+    pub foreign_launcher: bool,
     /// `MPI_VERSION.MPI_SUBVERSION` of its header.
     pub version: (u32, u32),
     build: PathBuf,
@@ -53,6 +55,7 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
         toolchain("oxmpi", cc, cxx, mpiexec, build)?
     };
     stage.is_reference = false;
+    stage.foreign_launcher = std::env::var_os("C_SUITE_MPIEXEC").is_some();
     // Programs find the library when they start: only the header matters for what is compiled.
     if let Ok(changed) = prefix
         .join("include/mpi.h")
@@ -105,6 +108,7 @@ fn toolchain(
         mpiexec: mpiexec.into(),
         library_path: None,
         is_reference: true,
+        foreign_launcher: false,
         build,
         stamp: SystemTime::UNIX_EPOCH,
         built: Mutex::default(),
