@@ -435,6 +435,9 @@ impl Engine {
         self.keep_own(key, me, data, synchronous.then_some(index));
         if !synchronous {
             self.complete(index);
+        } else if super::ENGINE.is_shared() {
+            // A thread of this process that probes for it may be asleep.
+            self.wake_own_sleepers();
         }
     }
 }
