@@ -821,6 +821,9 @@ extern int MPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info 
 extern int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm);
 extern int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm);
 extern int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
+extern int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int MPI_Type_commit(MPI_Datatype *datatype);
+extern int MPI_Type_free(MPI_Datatype *datatype);
 extern int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int MPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -843,9 +846,6 @@ extern int MPI_Type_indexed(int count, const int *array_of_blocklengths, const i
 extern int MPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int MPI_Type_commit(MPI_Datatype *datatype);
-extern int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int MPI_Type_free(MPI_Datatype *datatype);
 extern int MPI_Type_size(MPI_Datatype datatype, int *size);
 extern int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 extern int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
@@ -856,6 +856,8 @@ extern int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *result
 extern int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
 extern int MPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner);
 extern int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
+extern int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
+extern int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 extern int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
 extern int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 extern int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
@@ -863,8 +865,6 @@ extern int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, M
 extern int MPI_Get_address(const void *location, MPI_Aint *address);
 extern MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 extern MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-extern int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
-extern int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 extern int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 extern int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
 extern int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);
@@ -1582,6 +1582,9 @@ extern int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info
 extern int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm);
 extern int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm);
 extern int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm);
+extern int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int PMPI_Type_commit(MPI_Datatype *datatype);
+extern int PMPI_Type_free(MPI_Datatype *datatype);
 extern int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int PMPI_Type_create_darray(int size, int rank, int ndims, const int *array_of_gsizes, const int *array_of_distribs, const int *array_of_dargs, const int *array_of_psizes, int order, MPI_Datatype oldtype, MPI_Datatype *newtype);
@@ -1604,9 +1607,6 @@ extern int PMPI_Type_indexed(int count, const int *array_of_blocklengths, const 
 extern int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count *array_of_blocklengths, const MPI_Count *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
 extern int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int PMPI_Type_commit(MPI_Datatype *datatype);
-extern int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int PMPI_Type_free(MPI_Datatype *datatype);
 extern int PMPI_Type_size(MPI_Datatype datatype, int *size);
 extern int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size);
 extern int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent);
@@ -1617,6 +1617,8 @@ extern int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resul
 extern int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name);
 extern int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes, int *combiner);
 extern int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI_Count *num_addresses, MPI_Count *num_large_counts, MPI_Count *num_datatypes, int *combiner);
+extern int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
+extern int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 extern int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype);
 extern int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type);
 extern int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count);
@@ -1624,8 +1626,6 @@ extern int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, 
 extern int PMPI_Get_address(const void *location, MPI_Aint *address);
 extern MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 extern MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-extern int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Datatype *array_of_datatypes);
-extern int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses, MPI_Count max_large_counts, MPI_Count max_datatypes, int *array_of_integers, MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts, MPI_Datatype *array_of_datatypes);
 extern int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype);
 extern int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype);
 extern int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype);

@@ -8,7 +8,8 @@ use crate::attr::Attributes;
 use parking_lot::Mutex;
 
 const INDICES: usize = 0x80;
-const DIRECT_PAIRS: usize = 5;
+/// Pair types with a direct handle, from index 0.
+pub(super) const DIRECT_PAIRS: usize = 5;
 
 static BASIC: [Datatype; INDICES] = by_index();
 /// Pair types whose handle is a direct one, by index; made of a value and an int.
@@ -64,6 +65,7 @@ const fn datatype(
         scalars,
         blocks,
         attributes: Attributes::new(),
+        duplicate_of: None,
         given_name: name,
         new_name: Mutex::new(None),
     }

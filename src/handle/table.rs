@@ -52,6 +52,11 @@ unsafe impl<T: Send + Sync> Sync for Table<T> {}
 
 impl<T: Send + Sync + 'static> Table<T> {
     pub const fn new(object_type: ObjectType) -> Table<T> {
+        Table::starting_at(object_type, 0)
+    }
+
+    /// A table that leaves the first direct handles to predefined objects kept elsewhere.
+    pub const fn starting_at(object_type: ObjectType, first_direct: usize) -> Table<T> {
         Table {
             object_type,
             builtins: [const { AtomicPtr::new(ptr::null_mut()) }; BUILTINS],
@@ -59,7 +64,7 @@ impl<T: Send + Sync + 'static> Table<T> {
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
             state: Mutex::new(State {
                 free: VecDeque::new(),
-                direct_used: 0,
+                direct_used: first_direct,
                 blocks: 0,
                 block_used: BLOCK,
                 retired: BTreeMap::new(),
@@ -279,6 +284,13 @@ mod tests {
         assert_eq!(last as u32, 0xdc00_1000);
         assert_eq!(table.get(last), Some(&(BLOCK as u64)));
         assert_eq!(table.get(first), Some(&7));
+    }
+
+    #[test]
+    fn handles_that_are_left_out() {
+        let table: Box<Table<u64>> = Box::new(Table::starting_at(ObjectType::Datatype, 5));
+        assert_eq!(table.insert(1).unwrap() as u32, 0x8c00_0005);
+        assert_eq!(table.get(direct(ObjectType::Datatype, 4)), None);
     }
 
     #[test]

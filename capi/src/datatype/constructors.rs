@@ -1,7 +1,47 @@
 //! Datatype constructors.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::datatype as core;
+use oxmpi::error::Result;
+
+/// A duplicate with the attributes that their copy callbacks give it.
+fn duplicate(old: &'static core::Datatype) -> Result<&'static core::Datatype> {
+    let new = core::duplicate(old)?;
+    if let Err(error) = old.attributes.copy_to(old.handle, &new.attributes) {
+        // What was copied is deleted again; the first error is the one to report.
+        let _ = new.attributes.delete_all(new.handle);
+        core::free(new)?;
+        return Err(error);
+    }
+    Ok(new)
+}
+
+entry! {
+    fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>) {
+        let old = decode::named_datatype("oldtype", oldtype)?;
+        newtype.set(Datatype(duplicate(old)?.handle))
+    }
+}
+
+entry! {
+    /// Predefined types and duplicates of committed types are committed.
+    fn MPI_Type_commit(datatype: InOut<Datatype>) {
+        decode::datatype(datatype.read()?).map(drop)
+    }
+}
+
+entry! {
+    fn MPI_Type_free(datatype: InOut<Datatype>) {
+        let object = decode::datatype(datatype.read()?)?;
+        if !object.is_predefined() {
+            object.attributes.delete_all(object.handle)?;
+        }
+        core::free(object)?;
+        datatype.set(Datatype(core::NULL))
+    }
+}
 
 stub! {
     fn MPI_Type_contiguous[_c](count: Count, oldtype: Datatype, newtype: Out<Datatype>);
@@ -55,10 +95,4 @@ stub! {
     fn MPI_Type_vector[_c](
         count: Count, blocklength: Count, stride: Count, oldtype: Datatype, newtype: Out<Datatype>,
     );
-
-    fn MPI_Type_commit(datatype: InOut<Datatype>);
-
-    fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>);
-
-    fn MPI_Type_free(datatype: InOut<Datatype>);
 }
