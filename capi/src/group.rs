@@ -3,7 +3,9 @@
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::error::Result;
 use oxmpi::group as core;
+use std::sync::Arc;
 
 const UNDEFINED: i32 = crate::constants::MPI_UNDEFINED;
 
@@ -48,18 +50,67 @@ entry! {
     }
 }
 
-stub! {
-    fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>);
+fn new(group: core::Group, place: Out<Group>) -> Result<()> {
+    place.set(Group(core::create(Arc::new(group))?))
+}
 
-    fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>);
+/// The `n` ranks of an array.
+fn ranks(n: Int, array: Array<Rank>) -> Result<Vec<i32>> {
+    let ranks = array.elements(decode::length("n", n)?)?;
+    Ok(ranks.iter().map(|rank| rank.0).collect())
+}
 
-    fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>);
+/// The ranks that `n` ranges name.
+fn ranges(group: &core::Group, n: Int, array: LooseArray<Range>) -> Result<Vec<i32>> {
+    let ranges = array.elements(decode::length("n", n)?)?;
+    let ranges: Vec<[i32; 3]> = ranges.iter().map(|range| range.0).collect();
+    core::ranks_of_ranges(&ranges, group.size())
+}
 
-    fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>);
+entry! {
+    fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
+        new(core::get(group.0)?.include(&self::ranks(n, ranks)?)?, newgroup)
+    }
+}
 
-    fn MPI_Group_range_excl(group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>);
+entry! {
+    fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
+        new(core::get(group.0)?.exclude(&self::ranks(n, ranks)?)?, newgroup)
+    }
+}
 
-    fn MPI_Group_range_incl(group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>);
+entry! {
+    fn MPI_Group_range_incl(
+        group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
+    ) {
+        let group = core::get(group.0)?;
+        new(group.include(&self::ranges(&group, n, ranges)?)?, newgroup)
+    }
+}
 
-    fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>);
+entry! {
+    fn MPI_Group_range_excl(
+        group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
+    ) {
+        let group = core::get(group.0)?;
+        new(group.exclude(&self::ranges(&group, n, ranges)?)?, newgroup)
+    }
+}
+
+entry! {
+    fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>) {
+        new(core::get(group1.0)?.union(&*core::get(group2.0)?), newgroup)
+    }
+}
+
+entry! {
+    fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>) {
+        new(core::get(group1.0)?.intersection(&*core::get(group2.0)?), newgroup)
+    }
+}
+
+entry! {
+    fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>) {
+        new(core::get(group1.0)?.difference(&*core::get(group2.0)?), newgroup)
+    }
 }

@@ -103,6 +103,102 @@ impl Group {
     }
 }
 
+impl Group {
+    /// The members with these ranks, in this order. MPI_ERR_RANK for one that is out of range or
+    /// named twice.
+    pub fn include(&self, ranks: &[i32]) -> Result<Group> {
+        let positions = self.positions(ranks)?;
+        let members = positions.iter().map(|position| self.members[*position]);
+        Ok(Group::new(members.collect::<Vec<u32>>()))
+    }
+
+    /// All members but those with these ranks. MPI_ERR_RANK as for `include`.
+    pub fn exclude(&self, ranks: &[i32]) -> Result<Group> {
+        let mut left = vec![true; self.members.len()];
+        for position in self.positions(ranks)? {
+            left[position] = false;
+        }
+        let members = self.members.iter().zip(left);
+        let members = members.filter_map(|(member, left)| left.then_some(*member));
+        Ok(Group::new(members.collect::<Vec<u32>>()))
+    }
+
+    fn positions(&self, ranks: &[i32]) -> Result<Vec<usize>> {
+        let size = self.members.len();
+        let mut seen = vec![false; size];
+        let mut positions = Vec::with_capacity(ranks.len());
+        for rank in ranks {
+            match usize::try_from(*rank).ok().filter(|rank| *rank < size) {
+                Some(position) if !seen[position] => {
+                    seen[position] = true;
+                    positions.push(position);
+                }
+                Some(_) => return fail!(Class::Rank, "rank {rank} is named twice"),
+                None => {
+                    return fail!(
+                        Class::Rank,
+                        "rank is {rank}; the group has {size} processes"
+                    );
+                }
+            }
+        }
+        Ok(positions)
+    }
+
+    /// The members of this group, then those of the other that are not in this one.
+    pub fn union(&self, other: &Group) -> Group {
+        let more = other.members.iter();
+        let more = more.filter(|member| self.rank_of(**member).is_none());
+        Group::new(
+            self.members
+                .iter()
+                .chain(more)
+                .copied()
+                .collect::<Vec<u32>>(),
+        )
+    }
+
+    /// The members of this group that are in the other too, in this group's order.
+    pub fn intersection(&self, other: &Group) -> Group {
+        self.select(|member| other.rank_of(member).is_some())
+    }
+
+    /// The members of this group that are not in the other, in this group's order.
+    pub fn difference(&self, other: &Group) -> Group {
+        self.select(|member| other.rank_of(member).is_none())
+    }
+
+    fn select(&self, keep: impl Fn(u32) -> bool) -> Group {
+        let members = self.members.iter().copied();
+        Group::new(members.filter(|member| keep(*member)).collect::<Vec<u32>>())
+    }
+}
+
+/// The ranks that triplets of first rank, last rank and stride name, for a group of so many
+/// processes. MPI_ERR_ARG for a stride of 0 or one that leads away from the last rank, MPI_ERR_RANK
+/// for more ranks than the group can have.
+pub fn ranks_of_ranges(ranges: &[[i32; 3]], size: i32) -> Result<Vec<i32>> {
+    let mut ranks = Vec::new();
+    for [first, last, stride] in ranges.iter().map(|range| range.map(i64::from)) {
+        let away = stride == 0 || (stride > 0 && first > last) || (stride < 0 && first < last);
+        if away {
+            return fail!(
+                Class::Arg,
+                "the range {first} to {last} with stride {stride} never ends"
+            );
+        }
+        let count = (last - first) / stride + 1;
+        if ranks.len() as i64 + count > i64::from(size) {
+            return fail!(
+                Class::Rank,
+                "the ranges up to {first} to {last} name more ranks than the {size} of the group"
+            );
+        }
+        ranks.extend((0..count).map(|step| (first + step * stride) as i32));
+    }
+    Ok(ranks)
+}
+
 static GROUPS: SharedTable<Group> = SharedTable::new(ObjectType::Group);
 static EMPTY_GROUP: LazyLock<Arc<Group>> = LazyLock::new(|| Arc::new(Group::new([])));
 
@@ -163,6 +259,46 @@ mod tests {
             first.translate(3, &second).unwrap_err().class(),
             Class::Rank
         );
+    }
+
+    #[test]
+    fn choosing_members() {
+        let group = Group::new([10, 11, 12, 13]);
+        let some = group.include(&[3, 0]).unwrap();
+        assert_eq!(**some.members(), [13, 10]);
+        assert_eq!(**group.exclude(&[3, 0]).unwrap().members(), [11, 12]);
+        assert_eq!(group.include(&[]).unwrap().size(), 0);
+        for ranks in [&[4][..], &[-1], &[1, 1]] {
+            assert_eq!(group.include(ranks).err().unwrap().class(), Class::Rank);
+            assert_eq!(group.exclude(ranks).err().unwrap().class(), Class::Rank);
+        }
+    }
+
+    #[test]
+    fn ranges() {
+        let ranges = [[0, 6, 3], [5, 1, -2], [7, 7, 1]];
+        assert_eq!(ranks_of_ranges(&ranges, 9).unwrap(), [0, 3, 6, 5, 3, 1, 7]);
+        for range in [[0, 1, 0], [1, 0, 1], [0, 1, -1]] {
+            assert_eq!(
+                ranks_of_ranges(&[range], 9).unwrap_err().class(),
+                Class::Arg
+            );
+        }
+        let long = [i32::MIN, i32::MAX, 1];
+        assert_eq!(
+            ranks_of_ranges(&[long], 9).unwrap_err().class(),
+            Class::Rank
+        );
+    }
+
+    #[test]
+    fn combining_groups() {
+        let first = Group::new([1, 5, 3]);
+        let second = Group::new([7, 3, 1]);
+        assert_eq!(**first.union(&second).members(), [1, 5, 3, 7]);
+        assert_eq!(**first.intersection(&second).members(), [1, 3]);
+        assert_eq!(**first.difference(&second).members(), [5]);
+        assert_eq!(**second.difference(&first).members(), [7]);
     }
 
     #[test]
