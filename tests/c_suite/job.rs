@@ -168,6 +168,15 @@ impl Outcome {
                 return Err(format!("{closing:?} is there {count} times, expected once"));
             }
         }
+        if let (Some((begin, end)), false) = (&line.each, on.is_reference) {
+            let closing = format!("{}: ", line.program);
+            let other = self.stdout.lines().find(|text| {
+                !text.starts_with(&closing) && !(text.starts_with(begin) && text.ends_with(end))
+            });
+            if let Some(other) = other {
+                return Err(format!("{other:?} in stdout is not like \"{begin}*{end}\""));
+            }
+        }
         if !on.is_reference {
             for (name, stream, texts) in [
                 ("stdout", &self.stdout, &line.stdout),

@@ -6,9 +6,10 @@
 //!
 //! Flags: `args="..."`, `env=NAME=VALUE`, `mpiexec="options"`, `cflags="..."`, `exit=CODE` or
 //! `exit=nonzero` (then no closing line is expected), `stdout="text"` and `stderr="text"` (must occur, may be
-//! repeated; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
+//! repeated; on oxmpi only), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
-//! `compare=no`, `launcher=own` (says nothing about
+//! `oxmpi=no:"why"` (only the reference can
+//! do it yet), `compare=no`, `launcher=own` (says nothing about
 //! oxmpi under another launcher), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
@@ -34,6 +35,8 @@ pub struct Line {
     pub exit: Exit,
     pub stdout: Vec<String>,
     pub stderr: Vec<String>,
+    /// How each line of the standard output begins and ends, the closing line apart.
+    pub each: Option<(String, String)>,
     pub quiet: bool,
     pub since: Option<(u32, u32)>,
     pub not_on_reference: Option<String>,
@@ -44,6 +47,7 @@ pub struct Line {
     pub long: bool,
     pub unwrapped: bool,
     pub own_launcher: bool,
+    pub not_yet: Option<String>,
 }
 
 impl Line {
@@ -56,6 +60,9 @@ impl Line {
             if self.ranks > self.reference_ranks {
                 return Some("too slow there with so many ranks".into());
             }
+        }
+        if !on.is_reference && self.not_yet.is_some() {
+            return self.not_yet.clone();
         }
         if self.own_launcher && on.foreign_launcher {
             return Some("is about our own mpiexec".into());
@@ -141,6 +148,7 @@ fn line(
         exit: Exit::Code(0),
         stdout: Vec::new(),
         stderr: Vec::new(),
+        each: None,
         quiet: false,
         since: None,
         not_on_reference: None,
@@ -151,6 +159,7 @@ fn line(
         long: false,
         unwrapped: false,
         own_launcher: false,
+        not_yet: None,
     };
     let mut label = String::new();
     let words =
@@ -176,6 +185,10 @@ fn line(
             "exit" => line.exit = Exit::Code(value.parse().map_err(|_| bad())?),
             "stdout" => line.stdout.push(value.into()),
             "stderr" => line.stderr.push(value.into()),
+            "each" => {
+                let (begin, end) = value.split_once('*').ok_or_else(bad)?;
+                line.each = Some((begin.into(), end.into()));
+            }
             "quiet" => line.quiet = true,
             "since" => {
                 let (major, minor) = value.split_once('.').ok_or_else(bad)?;
@@ -192,6 +205,7 @@ fn line(
                 }
             }
             "compare" if value == "no" => line.compare = false,
+            "oxmpi" => line.not_yet = Some(value.strip_prefix("no:").ok_or_else(bad)?.into()),
             "launcher" if value == "own" => line.own_launcher = true,
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
