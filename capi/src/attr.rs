@@ -50,6 +50,7 @@ entry! {
         comm_copy_attr_fn: CommCopyFunction, comm_delete_attr_fn: CommDeleteFunction,
         comm_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
+        comm_keyval.not_null()?;
         let functions =
             AttributeFunctions::boxed(comm_copy_attr_fn.0, comm_delete_attr_fn.0, extra_state.0);
         comm_keyval.set(Keyval(core::create(Target::Comm, functions)?))
@@ -92,6 +93,7 @@ entry! {
         type_copy_attr_fn: TypeCopyFunction, type_delete_attr_fn: TypeDeleteFunction,
         type_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
+        type_keyval.not_null()?;
         let functions =
             AttributeFunctions::boxed(type_copy_attr_fn.0, type_delete_attr_fn.0, extra_state.0);
         type_keyval.set(Keyval(core::create(Target::Datatype, functions)?))
@@ -135,6 +137,7 @@ entry! {
         win_copy_attr_fn: WinCopyFunction, win_delete_attr_fn: WinDeleteFunction,
         win_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
+        win_keyval.not_null()?;
         let functions =
             AttributeFunctions::boxed(win_copy_attr_fn.0, win_delete_attr_fn.0, extra_state.0);
         win_keyval.set(Keyval(core::create(Target::Win, functions)?))

@@ -28,23 +28,28 @@ pub fn running() -> Result<()> {
 
 #[inline(always)]
 pub fn comm(handle: Comm) -> Result<&'static CommObject> {
+    named_comm("comm", handle)
+}
+
+#[inline(always)]
+pub fn named_comm(name: &'static str, handle: Comm) -> Result<&'static CommObject> {
     match comm::get(handle.0) {
         Some(comm) => Ok(comm),
-        None => no_comm(handle),
+        None => no_comm(name, handle),
     }
 }
 
 #[cold]
-fn no_comm<T>(handle: Comm) -> Result<T> {
+fn no_comm<T>(name: &'static str, handle: Comm) -> Result<T> {
     if handle.0 == comm::NULL {
         fail!(
             Class::Comm,
-            "comm is MPI_COMM_NULL; a communicator is needed"
+            "{name} is MPI_COMM_NULL; a communicator is needed"
         )
     } else {
         fail!(
             Class::Comm,
-            "comm is {:#010x}, which is no communicator, or one that was freed",
+            "{name} is {:#010x}, which is no communicator, or one that was freed",
             handle.0
         )
     }

@@ -41,6 +41,7 @@ entry! {
         copy_fn: CopyFunction, delete_fn: DeleteFunction, keyval: Out<Keyval>,
         extra_state: ExtraState,
     ) {
+        keyval.not_null()?;
         let functions = AttributeFunctions::boxed(copy_fn.0, delete_fn.0, extra_state.0);
         keyval.set(Keyval(core::create(Target::Comm, functions)?))
     }

@@ -24,6 +24,7 @@ pub fn set_on_comm(comm: &CommObject, errhandler: Errhandler) -> Result<()> {
 }
 
 pub fn get_of_comm(comm: &CommObject, errhandler: Out<Errhandler>) -> Result<()> {
+    errhandler.not_null()?;
     let handle = comm.errhandler();
     core::retain(handle);
     errhandler.set(Errhandler(handle))
@@ -33,6 +34,7 @@ pub fn create_for_comm(
     function: CommErrhandlerFunction,
     errhandler: Out<Errhandler>,
 ) -> Result<()> {
+    errhandler.not_null()?;
     let function = ErrhandlerFunction::boxed(Target::Comm, function.0)?;
     errhandler.set(Errhandler(core::create(Target::Comm, function)?))
 }
@@ -101,6 +103,7 @@ entry! {
     fn MPI_File_create_errhandler(
         file_errhandler_fn: FileErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
+        errhandler.not_null()?;
         // SAFETY: the prototypes differ in what the first pointer points to; the handler keeps its
         // target and passes the right one.
         let function = file_errhandler_fn.0.map(|function| unsafe {
@@ -115,6 +118,7 @@ entry! {
 
 entry! {
     fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
+        errhandler.not_null()?;
         file_null(file)?;
         let handle = FILES.load(Ordering::Acquire);
         core::retain(handle);
@@ -136,6 +140,7 @@ entry! {
     fn MPI_Session_create_errhandler(
         session_errhandler_fn: SessionErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
+        errhandler.not_null()?;
         let function = ErrhandlerFunction::boxed(Target::Session, session_errhandler_fn.0)?;
         errhandler.set(Errhandler(core::create(Target::Session, function)?))
     }
@@ -145,6 +150,7 @@ entry! {
     fn MPI_Win_create_errhandler(
         win_errhandler_fn: WinErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
+        errhandler.not_null()?;
         let function = ErrhandlerFunction::boxed(Target::Win, win_errhandler_fn.0)?;
         errhandler.set(Errhandler(core::create(Target::Win, function)?))
     }

@@ -36,12 +36,14 @@ fn no_code(code: ErrorCode) -> core::Result<()> {
 
 entry! {
     fn MPI_Add_error_class(errorclass: Out<ErrorClass>) {
+        errorclass.not_null()?;
         errorclass.set(ErrorClass(core::add_class()?))
     }
 }
 
 entry! {
     fn MPI_Add_error_code(errorclass: ErrorClass, errorcode: Out<ErrorCode>) {
+        errorcode.not_null()?;
         errorcode.set(ErrorCode(core::add_code(errorclass.0)?))
     }
 }

@@ -51,6 +51,7 @@ entry! {
 }
 
 fn new(group: core::Group, place: Out<Group>) -> Result<()> {
+    place.not_null()?;
     place.set(Group(core::create(Arc::new(group))?))
 }
 

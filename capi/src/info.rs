@@ -15,12 +15,14 @@ fn key_of(key: Text) -> Result<String> {
 
 entry! {
     fn MPI_Info_create(info: Out<Info>) {
+        info.not_null()?;
         info.set(Info(core::create(core::Info::new())?))
     }
 }
 
 entry! {
     fn MPI_Info_create_env(argc: Int, argv: TextArray, info: Out<Info>) {
+        info.not_null()?;
         let arguments = decode::arguments(argc, argv)?;
         info.set(Info(core::create(core::of_start(&arguments))?))
     }
@@ -35,6 +37,7 @@ entry! {
 
 entry! {
     fn MPI_Info_dup(info: Info, newinfo: Out<Info>) {
+        newinfo.not_null()?;
         let copy = core::get(info.0)?.lock().clone();
         newinfo.set(Info(core::create(copy)?))
     }

@@ -14,6 +14,7 @@ entry! {
 
 entry! {
     fn MPI_Op_create[_c](user_fn: UserFunction, commute: Logical, op: Out<Op>) {
+        op.not_null()?;
         let function = match user_fn {
             UserFunction::Small(Some(function)) => {
                 ReductionFunction::Small(function, Default::default())

@@ -4,7 +4,9 @@ use crate::constants::{MPI_COMM_NULL, MPI_MAX_OBJECT_NAME};
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::{group, info};
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::error::{Class, Result};
+use oxmpi::{fail, group, info};
 use std::sync::Arc;
 
 entry! {
@@ -53,9 +55,8 @@ entry! {
 
 entry! {
     fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
-        let comm = decode::comm(comm)?;
-        let members: Vec<u32> = (0..comm.size()).map(|rank| comm.world(rank)).collect();
-        let object = Arc::new(group::Group::new(members));
+        group.not_null()?;
+        let object = Arc::new(group_of(decode::comm(comm)?));
         group.set(Group(group::create(object)?))
     }
 }
@@ -63,6 +64,7 @@ entry! {
 entry! {
     /// All hints that were given: none is refused, and nothing depends on any yet.
     fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
+        info_used.not_null()?;
         let hints = decode::comm(comm)?.info.lock().clone();
         info_used.set(Info(info::create(hints)?))
     }
@@ -80,10 +82,45 @@ entry! {
     }
 }
 
-stub! {
-    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1;
+/// The processes of a communicator.
+fn group_of(comm: &CommObject) -> group::Group {
+    let members = (0..comm.size()).map(|rank| comm.world(rank));
+    group::Group::new(members.collect::<Vec<u32>>())
+}
 
-    fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm;
+entry! {
+    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1 {
+        result.not_null()?;
+        let first = decode::named_comm("comm1", comm1)?;
+        let second = decode::named_comm("comm2", comm2)?;
+        let how = match group_of(first).compare(&group_of(second)) {
+            group::Comparison::Identical if comm1 != comm2 => group::Comparison::Congruent,
+            how => how,
+        };
+        result.set(Comparison(how as i32))
+    }
+}
 
-    fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm;
+/// There are no intercommunicators yet.
+fn no_remote_group(comm: Comm) -> Result<()> {
+    let comm = decode::comm(comm)?;
+    fail!(
+        Class::Comm,
+        "comm is {}, which is no intercommunicator",
+        comm.name()
+    )
+}
+
+entry! {
+    fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm {
+        group.not_null()?;
+        no_remote_group(comm)
+    }
+}
+
+entry! {
+    fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm {
+        size.not_null()?;
+        no_remote_group(comm)
+    }
 }

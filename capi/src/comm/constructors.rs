@@ -24,6 +24,7 @@ fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
 
 entry! {
     fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
+        newcomm.not_null()?;
         newcomm.set(Comm(duplicate(decode::comm(comm)?)?.handle))
     }
 }
@@ -43,6 +44,7 @@ entry! {
 
 entry! {
     fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
+        newcomm.not_null()?;
         let comm = decode::comm(comm)?;
         let hints = oxmpi::info::hints(info.0)?;
         let new = duplicate(comm)?;

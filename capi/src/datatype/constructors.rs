@@ -20,6 +20,7 @@ fn duplicate(old: &'static core::Datatype) -> Result<&'static core::Datatype> {
 
 entry! {
     fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>) {
+        newtype.not_null()?;
         let old = decode::named_datatype("oldtype", oldtype)?;
         newtype.set(Datatype(duplicate(old)?.handle))
     }
