@@ -5,6 +5,7 @@
 # make check-long                   the large sizes: stress, long property tests, models
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
+# make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name)
 # make check-valgrind               the C tests under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make bench      the benchmarks, against the peers that are installed
@@ -25,7 +26,7 @@ cxx := $(built)/libmpicxx.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-valgrind check-loom check-miri bench lint support install clean
+	check-clients check-valgrind check-loom check-miri bench lint support install clean
 
 all: stage
 
@@ -88,6 +89,11 @@ check-reference: stage
 
 check-abi: stage
 	C_SUITE_ABI=1 $(CARGO) test --test c_suite
+
+check-clients: stage
+	tests/clients/netpipe
+	tests/clients/mpi4py
+	MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2
 
 check-valgrind: stage
 	C_SUITE_WRAP="valgrind -q --error-exitcode=99" $(CARGO) test --test c_suite
