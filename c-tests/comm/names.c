@@ -34,5 +34,9 @@ int main(int argc, char **argv)
     MPI(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
     CHECK_STRING(name, "everyone");
     MPI(MPI_Comm_free(&dup));
+    if (!reference) { /* MPI 4.1: null handles have names */
+        MPI(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
+        CHECK_STRING(name, "MPI_COMM_NULL");
+    }
     return finish();
 }

@@ -1,13 +1,8 @@
-/* Wrong handles for the programs of errors/: null, of another kind, and of no object at all. */
+/* For the programs of errors/: handles of objects that are gone, and numbers as text. */
 #ifndef OXMPI_WRONG_H
 #define OXMPI_WRONG_H
 
 #include "check.h"
-
-static CHECK_UNUSED MPI_Comm wrong_comm(void)
-{
-    return (MPI_Comm) 0x44000ff0; /* builtin, but no such */
-}
 
 static CHECK_UNUSED MPI_Comm freed_comm(void)
 {
@@ -27,15 +22,13 @@ static CHECK_UNUSED MPI_Info freed_info(void)
     return copy;
 }
 
-/* Every communicator argument: null, of another kind, freed. */
-#define COMM_ERRORS(call_with) do { \
-        MPI_Comm bad = MPI_COMM_NULL; \
-        call_with(bad); \
-        bad = (MPI_Comm) MPI_INT; \
-        call_with(bad); \
-        bad = freed_comm(); \
-        if (!reference) \
-            call_with(bad); } while (0)
+/* The library's version of MPI, which may be above the header's. */
+static CHECK_UNUSED int at_least(int major, int minor)
+{
+    int version, subversion;
+    MPI(MPI_Get_version(&version, &subversion));
+    return version > major || (version == major && subversion >= minor);
+}
 
 static CHECK_UNUSED char number_text[32];
 static CHECK_UNUSED const char *number(long long value)

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
         ERROR(MPI_Comm_rank(wrong[i], &value), MPI_ERR_COMM, "comm", NULL);
         ERROR(MPI_Comm_size(wrong[i], &value), MPI_ERR_COMM, "comm", NULL);
         ERROR(MPI_Comm_dup(wrong[i], &dup), MPI_ERR_COMM, "comm", NULL);
-        if (i || MPI_VERSION * 10 + MPI_SUBVERSION < 41) /* since MPI 4.1 null handles have names */
+        if (i || !at_least(4, 1)) /* since MPI 4.1 null handles have names */
             ERROR(MPI_Comm_get_name(wrong[i], name, &length), MPI_ERR_COMM, "comm", NULL);
         ERROR(MPI_Comm_set_name(wrong[i], "name"), MPI_ERR_COMM, "comm", NULL);
     }

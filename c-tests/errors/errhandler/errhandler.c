@@ -6,12 +6,6 @@ static void handler(MPI_Comm *comm, int *code, ...)
     (void) comm, (void) code;
 }
 
-#ifdef MPI_ERR_ERRHANDLER /* MPI 4.1 */
-#define ERR_ERRHANDLER MPI_ERR_ERRHANDLER
-#else
-#define ERR_ERRHANDLER MPI_ERR_ARG
-#endif
-
 int main(int argc, char **argv)
 {
     MPI_Errhandler errhandler, null = MPI_ERRHANDLER_NULL, fatal = MPI_ERRORS_ARE_FATAL, wrong = (MPI_Errhandler) MPI_INT, stale;
@@ -19,23 +13,24 @@ int main(int argc, char **argv)
     char text[MPI_MAX_ERROR_STRING];
     start(&argc, &argv);
     return_errors();
+    const int no_errhandler = at_least(4, 1) ? 80 : MPI_ERR_ARG; /* 80 is MPI_ERR_ERRHANDLER */
     ERROR(MPI_Comm_create_errhandler(NULL, &errhandler), MPI_ERR_ARG, "comm_errhandler_fn", NULL);
     ERROR(MPI_Comm_create_errhandler(handler, NULL), MPI_ERR_ARG, "errhandler", NULL);
     ERROR(MPI_Comm_set_errhandler(MPI_COMM_NULL, MPI_ERRORS_RETURN), MPI_ERR_COMM, "comm", NULL);
-    ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL), ERR_ERRHANDLER, "errhandler", NULL);
-    ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, wrong), ERR_ERRHANDLER, "errhandler", NULL);
+    ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRHANDLER_NULL), no_errhandler, "errhandler", NULL);
+    ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, wrong), no_errhandler, "errhandler", NULL);
     ERROR(MPI_Comm_get_errhandler(MPI_COMM_NULL, &errhandler), MPI_ERR_COMM, "comm", NULL);
     ERROR(MPI_Comm_get_errhandler(MPI_COMM_WORLD, NULL), MPI_ERR_ARG, "errhandler", NULL);
     ERROR(MPI_Comm_call_errhandler(MPI_COMM_NULL, MPI_ERR_OTHER), MPI_ERR_COMM, "comm", NULL);
     ERROR(MPI_Errhandler_free(NULL), MPI_ERR_ARG, "errhandler", NULL);
-    ERROR(MPI_Errhandler_free(&null), ERR_ERRHANDLER, "errhandler", NULL);
-    ERROR(MPI_Errhandler_free(&wrong), ERR_ERRHANDLER, "errhandler", NULL);
+    ERROR(MPI_Errhandler_free(&null), no_errhandler, "errhandler", NULL);
+    ERROR(MPI_Errhandler_free(&wrong), no_errhandler, "errhandler", NULL);
     if (!reference) {
         MPI(MPI_Comm_create_errhandler(handler, &errhandler));
         stale = errhandler;
         MPI(MPI_Errhandler_free(&errhandler));
-        ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, stale), ERR_ERRHANDLER, "errhandler", NULL);
-        ERROR(MPI_Errhandler_free(&stale), ERR_ERRHANDLER, "errhandler", NULL);
+        ERROR(MPI_Comm_set_errhandler(MPI_COMM_WORLD, stale), no_errhandler, "errhandler", NULL);
+        ERROR(MPI_Errhandler_free(&stale), no_errhandler, "errhandler", NULL);
     }
     (void) fatal;
     ERROR(MPI_Error_class(MPI_ERR_TAG, NULL), MPI_ERR_ARG, "errorclass", NULL);
