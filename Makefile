@@ -1,5 +1,5 @@
 # make            build, and stage into target/stage, a prefix that works in place
-# make demo       install what is missing (as root, by apt), build, run a program on 4 ranks
+# make demo       build, and run a program on 4 ranks (.ci/setup installs what is missing)
 # make check      all tests that belong to every change, in at most ten minutes
 # make check-rust, check-c          its two halves
 # make check-long                   the large sizes: stress, long property tests, models
@@ -63,9 +63,7 @@ copy:
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/
 
-demo:
-	.ci/setup
-	$(MAKE) all
+demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
 	$(stage)/bin/mpiexec -n 4 $(stage)/demo
 

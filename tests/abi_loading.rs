@@ -75,33 +75,3 @@ fn two_names_load_one_library() {
         .env("LD_BIND_NOW", "1");
     assert_eq!(run(&mut names), "one\n");
 }
-
-/// A child that the program forks can go its way, and cannot disturb the job.
-#[test]
-fn a_forked_child_never_touches_the_job() {
-    let work = scratch("fork");
-    let program = "#include <mpi.h>\n#include <stdio.h>\n#include <sys/wait.h>\n#include <unistd.h>\n\
-        int main(int argc, char **argv) {\n\
-        int rank, flag, status; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n\
-        pid_t child = fork();\n\
-        if (!child) {\n\
-        MPI_Initialized(&flag);\n\
-        if (rank == 0) _exit(flag ? 3 : 4);\n\
-        if (rank == 1) { MPI_Finalize(); _exit(3); }\n\
-        MPI_Barrier(MPI_COMM_WORLD); _exit(4); }\n\
-        waitpid(child, &status, 0);\n\
-        MPI_Barrier(MPI_COMM_WORLD);\n\
-        printf(\"%d %s\\n\", rank, rank < 2 && WEXITSTATUS(status) == 3 ? \"quiet\" :\n\
-        rank == 2 && WEXITSTATUS(status) != 4 ? \"stopped\" : \"wrong\");\n\
-        return MPI_Finalize(); }\n";
-    std::fs::write(work.join("child.c"), program).unwrap();
-    run(abi::staged("mpicc")
-        .current_dir(&work)
-        .args(["child.c", "-o", "child"]));
-    let told = run(abi::staged("mpiexec")
-        .args(["-n", "3"])
-        .arg(work.join("child")));
-    let mut lines: Vec<&str> = told.lines().collect();
-    lines.sort_unstable();
-    assert_eq!(lines, ["0 quiet", "1 quiet", "2 stopped"]);
-}
