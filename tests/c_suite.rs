@@ -13,8 +13,8 @@
 //! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library |
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
-//! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99` |
-//! | `C_SUITE_SECONDS` | time limit of a trial; default 60, times 20 with `C_SUITE_WRAP` |
+//! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid`: a program that forbids single copies |
+//! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
 
 #[path = "c_suite/job.rs"]
@@ -65,6 +65,11 @@ impl Slots {
     }
 }
 
+/// Does every instruction take many times as long?
+fn is_slow(wrap: &[String]) -> bool {
+    wrap.first().is_some_and(|word| word.contains("valgrind"))
+}
+
 fn flag(name: &str) -> bool {
     std::env::var(name).is_ok_and(|value| !value.is_empty() && value != "0")
 }
@@ -102,14 +107,19 @@ fn main() -> ExitCode {
     if let Some(reference) = &reference {
         eprintln!("c_suite: compared with {}", reference.describe());
     }
-    let wrap: Vec<String> = std::env::var("C_SUITE_WRAP")
+    let mut wrap: Vec<String> = std::env::var("C_SUITE_WRAP")
         .unwrap_or_default()
         .split_whitespace()
         .map(str::to_owned)
         .collect();
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let seconds =
-        number("C_SUITE_SECONDS").unwrap_or(if wrap.is_empty() { 60 } else { 20 * 60 }) as u64;
+    if wrap.first().is_some_and(|word| word == "forbid") {
+        match toolchain::forbid(&source, &build) {
+            Ok(path) => wrap[0] = path,
+            Err(text) => return refuse(&text),
+        }
+    }
+    let number = |name: &str| -> Option<u64> { std::env::var(name).ok()?.parse().ok() };
+    let seconds = number("C_SUITE_SECONDS").unwrap_or(if is_slow(&wrap) { 20 * 60 } else { 60 });
     // The reference spins while it waits: more ranks than cores make each other very slow.
     let spins = subject.is_reference || reference.is_some();
     let default_threads = if spins { 1 } else { 4 };
@@ -138,7 +148,7 @@ fn main() -> ExitCode {
     for line in lines {
         let ignored = (line.long && !flag("C_SUITE_LONG"))
             || line.skip_on(&suite.subject).is_some()
-            || (line.unwrapped && !suite.wrap.is_empty());
+            || (line.unwrapped && is_slow(&suite.wrap));
         let suite = suite.clone();
         let name = line.name.clone();
         trials.push(Trial::test(name, move || run_line(&suite, &line)).with_ignored_flag(ignored));

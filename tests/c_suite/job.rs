@@ -42,7 +42,7 @@ pub fn run(
         .args(&words[1..])
         .env("C_SUITE_WATCHDOG", (seconds * 3 / 4).to_string())
         .env("C_SUITE_PROGRAM", &line.program)
-        .env("C_SUITE_SLOW", if wrap.is_empty() { "0" } else { "1" })
+        .env("C_SUITE_SLOW", if crate::is_slow(wrap) { "1" } else { "0" })
         .envs(line.environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -177,7 +177,7 @@ impl Outcome {
                 return Err(format!("{other:?} in stdout is not like \"{begin}*{end}\""));
             }
         }
-        if !on.is_reference {
+        if !on.is_reference && !on.foreign_launcher {
             for (name, stream, texts) in [
                 ("stdout", &self.stdout, &line.stdout),
                 ("stderr", &self.stderr, &line.stderr),

@@ -114,6 +114,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
     }
     let mut found = Vec::new();
     programs(source, source, &mut found);
+    found.retain(|name| !name.starts_with("tools/"));
     mistakes.extend(
         found
             .iter()

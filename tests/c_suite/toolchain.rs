@@ -90,6 +90,20 @@ pub fn reference(build: &Path) -> Result<Toolchain, String> {
     )
 }
 
+/// The wrapper `forbid`, compiled without any MPI.
+pub fn forbid(source: &Path, build: &Path) -> Result<String, String> {
+    let program = build.join("forbid").display().to_string();
+    let status = Command::new("cc")
+        .args(["-o", &program])
+        .arg(source.join("tools/forbid.c"))
+        .status()
+        .map_err(|error| format!("cc: {error}"))?;
+    match status.success() {
+        true => Ok(program),
+        false => Err("tools/forbid.c does not compile".into()),
+    }
+}
+
 fn toolchain(
     name: &str,
     cc: impl Into<PathBuf>,
