@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::records::{self, Announcement, Data, Payload, Reply};
-use crate::queue::ring::{HEAD_PAYLOAD, Header};
+use crate::queue::ring::Header;
 
 /// Records handled before the caller gets a look at its own request.
 const BATCH: usize = 32;
@@ -60,12 +60,12 @@ impl Engine {
     fn decode<P: Payload>(&self, header: &Header) -> P {
         let length = header.length as usize;
         assert!(
-            length >= P::BYTES && length <= HEAD_PAYLOAD,
+            length >= P::BYTES && length <= records::LONGEST_PAYLOAD,
             "a record of kind {} with {length} bytes came from process {}",
             header.kind,
             header.origin
         );
-        let mut bytes = [0u8; HEAD_PAYLOAD];
+        let mut bytes = [0u8; records::LONGEST_PAYLOAD];
         self.shm.payload(length, |offset, piece| {
             bytes[offset..offset + piece.len()].copy_from_slice(piece);
         });

@@ -60,7 +60,10 @@ pub struct Reply {
     pub wanted: u64,
 }
 
-/// A payload of fixed size that is written to and read from a record's first slot.
+/// The longest of the payloads here.
+pub const LONGEST_PAYLOAD: usize = 32;
+
+/// A payload of fixed size.
 pub trait Payload: Sized {
     const BYTES: usize;
     fn encode(&self, out: &mut [u8]);

@@ -15,7 +15,7 @@ use crate::transport::shm::cells::{CELL_BYTES, Filled};
 use crate::transport::shm::pace::Stores;
 
 /// Up to so many bytes travel in the ring itself.
-pub const SHORT_BYTES: usize = 264;
+pub const SHORT_BYTES: usize = 148;
 /// Up to so many bytes are sent without asking whether the receiver has matched.
 pub const EAGER_BYTES: usize = 64 << 10;
 /// On a node with more ranks than cores, from here on the receiver reads the sender's memory.
@@ -202,10 +202,7 @@ impl Engine {
             Outgoing::FirstPart(index, eager) => self.dispatch_first_part(world, index, eager),
             Outgoing::Reply { flags, reply } => {
                 let header = self.header(records::REPLY, flags, Reply::BYTES);
-                if self
-                    .shm
-                    .push(world, &header, |_, piece| reply.encode(piece))
-                {
+                if self.push_payload(world, &header, &reply) {
                     Ok(())
                 } else {
                     Err(what)
@@ -222,6 +219,15 @@ impl Engine {
             origin: self.shm.me() as u16,
             ..Header::default()
         }
+    }
+
+    /// Sends a record whose payload is one of [`records`].
+    fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
+        let mut bytes = [0u8; records::LONGEST_PAYLOAD];
+        payload.encode(&mut bytes[..P::BYTES]);
+        self.shm.push(world, header, |offset, piece| {
+            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        })
     }
 
     fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
@@ -293,10 +299,7 @@ impl Engine {
             announcement.cell_bytes = first as u32;
             cell = Some(filled.name);
         }
-        if !self
-            .shm
-            .push(world, &header, |_, piece| announcement.encode(piece))
-        {
+        if !self.push_payload(world, &header, &announcement) {
             if let Some(name) = cell {
                 self.shm.take_back(name);
             }
@@ -341,7 +344,7 @@ impl Engine {
             bytes: bytes as u32,
         };
         let header = self.header(records::DATA, measured(&filled), Data::BYTES);
-        if !self.shm.push(world, &header, |_, piece| data.encode(piece)) {
+        if !self.push_payload(world, &header, &data) {
             self.shm.take_back(filled.name);
             return false;
         }

@@ -1,19 +1,20 @@
-//! A ring of 64-byte slots: one consumer, and either one producer or many.
+//! A ring of 32-byte slots: one consumer, and either one producer or many.
 //!
-//! A record is one *head* slot (header and 40 bytes) and continuation slots (56 bytes each). A slot's first word is its
+//! A record is one *head* slot (header and 8 bytes) and continuation slots (28 bytes each). A slot's first word is its
 //! *stamp*: the position it was filled for, plus one. Only heads are stamped, the consumer never writes a slot, so a
 //! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
 //! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
 
-/// Bytes of a slot: one cache line, so that a short message costs one transfer.
-pub const SLOT_BYTES: usize = 64;
+/// Bytes of a slot: half a cache line, so that a message of one word costs half a transfer where messages follow each
+/// other, and one where they do not.
+pub const SLOT_BYTES: usize = 32;
 /// Payload bytes in a record's first slot.
-pub const HEAD_PAYLOAD: usize = 40;
+pub const HEAD_PAYLOAD: usize = 8;
 /// Payload bytes in each further slot.
-pub const NEXT_PAYLOAD: usize = 56;
-const BODY_BYTES: usize = 60;
+pub const NEXT_PAYLOAD: usize = BODY_BYTES;
+const BODY_BYTES: usize = 28;
 const HEADER_BYTES: usize = 20;
 
 /// What travels in front of every message. `context` has the 16-bit context id in its low half; `source` is the
@@ -35,7 +36,7 @@ const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 
 /// One slot in shared memory.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 pub struct Slot {
     stamp: AtomicU32,
     body: UnsafeCell<[u8; BODY_BYTES]>,
@@ -197,13 +198,8 @@ impl<'m> Producer<'m> {
             position = position.wrapping_add(1);
             let bytes = (length - offset).min(NEXT_PAYLOAD);
             self.ring.slot(position).body.with_mut(|body| {
-                // SAFETY: the claimed slot is this producer's; its stamp and the 4 bytes behind it are left alone.
-                let piece = unsafe {
-                    std::slice::from_raw_parts_mut(
-                        body.cast::<u8>().add(BODY_BYTES - NEXT_PAYLOAD),
-                        bytes,
-                    )
-                };
+                // SAFETY: the claimed slot is this producer's; its stamp is left alone.
+                let piece = unsafe { std::slice::from_raw_parts_mut(body.cast::<u8>(), bytes) };
                 fill(offset, piece);
             });
             offset += bytes;
@@ -260,7 +256,7 @@ impl<'m> Producer<'m> {
     /// Asks for the line that the next record will be written to, while there is something else to do.
     #[inline(always)]
     pub fn prefetch(&self) {
-        let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(1));
+        let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(2));
         prefetch_for_writing(slot.cast());
     }
 }
@@ -325,12 +321,7 @@ impl<'m> Consumer<'m> {
             let bytes = (length - offset).min(NEXT_PAYLOAD);
             self.ring.slot(position).body.with(|body| {
                 // SAFETY: as above.
-                let piece = unsafe {
-                    std::slice::from_raw_parts(
-                        body.cast::<u8>().add(BODY_BYTES - NEXT_PAYLOAD),
-                        bytes,
-                    )
-                };
+                let piece = unsafe { std::slice::from_raw_parts(body.cast::<u8>(), bytes) };
                 take(offset, piece);
             });
             offset += bytes;

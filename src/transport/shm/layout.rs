@@ -13,9 +13,9 @@ use std::os::fd::BorrowedFd;
 const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x01");
 const PAGE: usize = 4096;
 /// Slots of a rank's inbox, which every other rank writes to.
-pub const INBOX_SLOTS: usize = 256;
+pub const INBOX_SLOTS: usize = 512;
 /// Slots of a private ring between one pair.
-pub const PRIVATE_SLOTS: usize = 512;
+pub const PRIVATE_SLOTS: usize = 1024;
 const RANK_BYTES: usize = PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
 const PRIVATE_BYTES: usize = size_of::<Control>() + PRIVATE_SLOTS * SLOT_BYTES;
