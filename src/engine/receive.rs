@@ -415,12 +415,11 @@ impl Engine {
     /// A larger message is announced; its first bytes may have come along.
     pub(super) fn on_long(&mut self, header: &Header, announcement: &Announcement) {
         let (key, world) = (key_of(header), header.origin as usize);
-        let (first, eager) = (
-            announcement.cell_bytes as usize,
-            announcement.eager as usize,
-        );
+        let (first, part) = records::split_bytes(announcement.cell_bytes);
+        let eager = announcement.eager as usize;
         let cell = Filled {
             name: CellName(announcement.cell),
+            part,
             measured: header.flags & records::MEASURED != 0,
         };
         if let Some(index) = self.posted.take(key) {
@@ -465,9 +464,11 @@ impl Engine {
 
     /// Further bytes of an announced message.
     pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
-        let (world, bytes) = (header.origin as usize, data.bytes as usize);
+        let world = header.origin as usize;
+        let (bytes, part) = records::split_bytes(data.bytes);
         let cell = Filled {
             name: CellName(data.cell),
+            part,
             measured: header.flags & records::MEASURED != 0,
         };
         if data.token != records::FIRST_PART {

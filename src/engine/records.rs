@@ -26,6 +26,22 @@ pub const NO_CELL: u32 = 0;
 /// A `DATA` record of a message's first part, which needs no token: parts of one origin come in order.
 pub const FIRST_PART: u32 = u32::MAX;
 
+/// How a cell is named in a record: the part in the high bits of the byte count.
+const PART_SHIFT: u32 = 24;
+
+/// The byte count of a cell's data with the part it lies in.
+pub fn bytes_and_part(bytes: usize, part: u8) -> u32 {
+    bytes as u32 | u32::from(part) << PART_SHIFT
+}
+
+/// What [`bytes_and_part`] put together.
+pub fn split_bytes(both: u32) -> (usize, u8) {
+    (
+        (both & ((1 << PART_SHIFT) - 1)) as usize,
+        (both >> PART_SHIFT) as u8,
+    )
+}
+
 /// Payload of `LONG`. All sizes in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Announcement {
@@ -37,6 +53,7 @@ pub struct Announcement {
     /// The sender's request.
     pub token: u32,
     pub cell: u32,
+    /// See [`bytes_and_part`].
     pub cell_bytes: u32,
 }
 
@@ -46,6 +63,7 @@ pub struct Data {
     /// The receiver's request, or [`FIRST_PART`].
     pub token: u32,
     pub cell: u32,
+    /// See [`bytes_and_part`].
     pub bytes: u32,
 }
 

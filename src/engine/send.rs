@@ -296,7 +296,7 @@ impl Engine {
             };
             header.flags |= measured(&filled);
             announcement.cell = filled.name.0;
-            announcement.cell_bytes = first as u32;
+            announcement.cell_bytes = records::bytes_and_part(first, filled.part);
             cell = Some(filled.name);
         }
         if !self.push_payload(world, &header, &announcement) {
@@ -341,7 +341,7 @@ impl Engine {
         let data = Data {
             token,
             cell: filled.name.0,
-            bytes: bytes as u32,
+            bytes: records::bytes_and_part(bytes, filled.part),
         };
         let header = self.header(records::DATA, measured(&filled), Data::BYTES);
         if !self.push_payload(world, &header, &data) {

@@ -256,8 +256,17 @@ impl<'m> Producer<'m> {
     /// Asks for the line that the next record will be written to, while there is something else to do.
     #[inline(always)]
     pub fn prefetch(&self) {
-        let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(2));
-        prefetch_for_writing(slot.cast());
+        static N: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+        let n = *N.get_or_init(|| {
+            std::env::var("PF")
+                .ok()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(1)
+        });
+        for i in 1..=n {
+            let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(2 * i));
+            prefetch_for_writing(slot.cast());
+        }
     }
 }
 

@@ -12,6 +12,10 @@ use std::os::fd::BorrowedFd;
 
 /// Data bytes of a cell.
 pub const CELL_BYTES: usize = 32768;
+/// Small chunks take the parts of a cell in turn: lines that nobody has used for long are in no core's own cache, and
+/// those are the cheapest to write.
+pub const PART_BYTES: usize = 8192;
+const PARTS: u8 = (CELL_BYTES / PART_BYTES) as u8;
 const STATE_BYTES: usize = 64;
 /// Not a multiple of the page size, so that cells do not fall on the same cache sets.
 const STRIDE: usize = STATE_BYTES + CELL_BYTES;
@@ -31,6 +35,8 @@ pub struct CellName(pub u32);
 #[derive(Clone, Copy, Debug)]
 pub struct Filled {
     pub name: CellName,
+    /// Which part of the cell, see [`PART_BYTES`].
+    pub part: u8,
     /// The reader is to say what the reading cost.
     pub measured: bool,
 }
@@ -49,6 +55,7 @@ struct Owned {
     lent_to: u32,
     plan: Plan,
     fill_cost: u32,
+    part: u8,
 }
 
 /// The cells of this rank.
@@ -108,9 +115,15 @@ impl Pool {
         let cell = &mut self.cells[index];
         cell.lent_to = peer;
         cell.plan = plan;
+        cell.part = if bytes > PART_BYTES || cell.part + 1 >= PARTS {
+            0
+        } else {
+            cell.part + 1
+        };
+        let start = STATE_BYTES + cell.part as usize * PART_BYTES;
         // SAFETY: the cell is free, so nobody reads it until its name is sent; it has CELL_BYTES behind its state.
         let data = unsafe {
-            std::slice::from_raw_parts_mut(cell.address.add(STATE_BYTES), bytes.min(CELL_BYTES))
+            std::slice::from_raw_parts_mut(cell.address.add(start), bytes.min(CELL_BYTES))
         };
         if plan.measured {
             let since = ticks();
@@ -122,6 +135,7 @@ impl Pool {
         state(cell.address).lent.store(1, Ordering::Relaxed);
         Some(Filled {
             name: cell.name,
+            part: cell.part,
             measured: plan.measured,
         })
     }
@@ -195,6 +209,7 @@ impl Pool {
                     measured: false,
                 },
                 fill_cost: 0,
+                part: 0,
             });
         }
         Ok(())
@@ -210,10 +225,11 @@ pub fn read(
     take: impl FnOnce(&[u8]),
 ) -> Option<()> {
     let address = segment.dynamic(filled.name.0 as usize * 64, STRIDE)?;
+    let start = STATE_BYTES + (filled.part % PARTS) as usize * PART_BYTES;
+    let bytes = bytes.min(STRIDE - start);
     // SAFETY: the record that named the cell lent it to this rank (its commit orders the data before); it lies inside
     // the mapping whatever the name was.
-    let data =
-        unsafe { std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES)) };
+    let data = unsafe { std::slice::from_raw_parts(address.add(start), bytes) };
     let state = state(address);
     if filled.measured {
         let since = ticks();

@@ -2,7 +2,8 @@
 //!
 //! Between cores that share a cache ordinary stores are best, between others those that go past the caches, by factors
 //! of three to ten either way; and a virtual machine's host moves the cores while a job runs. So both are measured, on
-//! the real data: the sender times the filling, the reader the reading. Invariant: outside of a trial the cheaper kind is used.
+//! the real data: the sender times the filling, the reader the reading. Invariant: outside of a trial ordinary stores
+//! are used unless they are clearly dearer.
 
 use crate::os::ticks;
 
@@ -18,6 +19,9 @@ pub enum Stores {
 const COUNTED: u32 = 8;
 /// Ticks between trials of the other kind, about 100 ms: a trial costs a millisecond at worst.
 const INTERVAL: u64 = 250_000_000;
+/// Ordinary stores overlap with what comes after them, which the measured times do not show: they are given up only
+/// when they cost so much more. Between cores without a common cache they cost five to ten times as much.
+const CLEARLY: f32 = 2.0;
 /// One cell of so many is measured between trials.
 const SAMPLE: u32 = 8;
 
@@ -82,18 +86,22 @@ impl Pace {
             Stores::Streaming => Stores::Ordinary,
         };
         let now = ticks();
-        let (mine, theirs) = (self.cost[self.current as usize], self.cost[other as usize]);
-        if mine == 0.0 {
+        if self.cost[self.current as usize] == 0.0 {
             // Nothing has come back of this kind: go on with it.
             return;
         }
-        if theirs == 0.0 || now >= self.next_trial {
+        if self.cost[other as usize] == 0.0 || now >= self.next_trial {
             self.next_trial = now + INTERVAL;
             self.cost[other as usize] = 0.0;
             self.current = other;
             self.trial = lap + COUNTED;
-        } else if theirs < mine {
-            self.current = other;
+        } else {
+            let [ordinary, streaming] = self.cost;
+            self.current = if ordinary > streaming * CLEARLY {
+                Stores::Streaming
+            } else {
+                Stores::Ordinary
+            };
         }
     }
 
