@@ -11,13 +11,14 @@ impl Engine {
     /// Handles what has come in and sends what can be sent. True if anything happened.
     #[inline(always)]
     pub fn progress(&mut self) -> bool {
-        let mut any = false;
-        for _ in 0..BATCH {
+        let mut handled = 0;
+        while handled < BATCH {
             let Some(header) = self.shm.peek() else { break };
             self.handle(&header);
             self.shm.done(header.length as usize);
-            any = true;
+            handled += 1;
         }
+        let mut any = handled > 0;
         if !self.busy.is_empty() {
             any |= self.flush_busy();
         }

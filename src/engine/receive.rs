@@ -122,10 +122,9 @@ impl Engine {
     /// Begins a receive; `key` may have wildcards. The request may be complete on return.
     #[inline]
     pub fn receive(&mut self, key: Key, peer: i32, communicator: i32, buffer: Buffer) -> Index {
-        let mut request = Request::new(Kind::Receive, buffer, communicator, key.context, 0);
-        request.peer = peer;
-        request.tag = key.tag;
-        let index = self.requests.insert(request);
+        let index = self
+            .requests
+            .insert_receive(buffer, communicator, key.context, peer, key.tag);
         self.post(index, key);
         index
     }

@@ -192,6 +192,42 @@ impl Slab {
         (self.slots.len() - 1) as Index
     }
 
+    /// A new receive: as [`Slab::insert`], writing only what such a request needs.
+    #[inline(always)]
+    pub fn insert_receive(
+        &mut self,
+        buffer: Buffer,
+        communicator: i32,
+        context: u32,
+        peer: i32,
+        tag: i32,
+    ) -> Index {
+        if self.free.len() > RESERVE
+            && let Some(index) = self.free.pop_front()
+        {
+            let request = &mut self.slots[index as usize];
+            request.phase = Phase::Active;
+            request.kind = Kind::Receive;
+            request.persistent = false;
+            request.detached = false;
+            request.others = 0;
+            request.buffer = buffer;
+            request.communicator = communicator;
+            request.context = context;
+            request.peer = peer;
+            request.tag = tag;
+            request.moved = 0;
+            request.total = 0;
+            request.status = Status::empty();
+            request.posted = NOT_POSTED;
+            return index;
+        }
+        let mut request = Request::new(Kind::Receive, buffer, communicator, context, 0);
+        request.peer = peer;
+        request.tag = tag;
+        self.insert(request)
+    }
+
     /// The request in a slot that is in use.
     #[inline]
     pub fn get(&mut self, index: Index) -> Option<&mut Request> {
