@@ -25,6 +25,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("op", "datatype"),
     ("attr", "info"),
     ("errhandler", "info"),
+    ("datatype", "attr"),
 ];
 
 fn floor(module: &str) -> Option<usize> {

@@ -79,8 +79,8 @@ struct Lists<const ARRIVAL: bool> {
 
 const FIRST_BUCKETS: usize = 64;
 
-impl<const ARRIVAL: bool> Lists<ARRIVAL> {
-    fn new() -> Self {
+impl<const ARRIVAL: bool> Default for Lists<ARRIVAL> {
+    fn default() -> Self {
         Self {
             buckets: vec![EMPTY; FIRST_BUCKETS],
             shift: 64 - FIRST_BUCKETS.trailing_zeros(),
@@ -92,7 +92,9 @@ impl<const ARRIVAL: bool> Lists<ARRIVAL> {
             newest: NONE,
         }
     }
+}
 
+impl<const ARRIVAL: bool> Lists<ARRIVAL> {
     #[inline]
     fn bucket(&self, key: Key) -> usize {
         (key.hash() >> self.shift) as usize
@@ -220,19 +222,13 @@ impl<const ARRIVAL: bool> Lists<ARRIVAL> {
 }
 
 /// Receives that wait for their message; values are the caller's request numbers.
+#[derive(Default)]
 pub struct Posted {
     lists: Lists<false>,
     classes: [u32; 4],
 }
 
 impl Posted {
-    pub fn new() -> Self {
-        Self {
-            lists: Lists::new(),
-            classes: [0; 4],
-        }
-    }
-
     pub fn len(&self) -> usize {
         self.lists.count
     }
@@ -293,17 +289,12 @@ impl Posted {
 }
 
 /// Messages that nobody has asked for; values are the caller's message numbers.
+#[derive(Default)]
 pub struct Unexpected {
     lists: Lists<true>,
 }
 
 impl Unexpected {
-    pub fn new() -> Self {
-        Self {
-            lists: Lists::new(),
-        }
-    }
-
     pub fn len(&self) -> usize {
         self.lists.count
     }
@@ -387,7 +378,7 @@ mod tests {
     fn posted_receives_match_like_a_plain_list() {
         for seed in 0..SEEDS {
             let mut random = Random(seed);
-            let (mut posted, mut plain) = (Posted::new(), Vec::<(Key, u32, u32)>::new());
+            let (mut posted, mut plain) = (Posted::default(), Vec::<(Key, u32, u32)>::new());
             for value in 0..500 {
                 match random.below(5) {
                     0..=2 => {
@@ -416,7 +407,7 @@ mod tests {
     fn unexpected_messages_match_like_a_plain_list() {
         for seed in 0..SEEDS {
             let mut random = Random(seed);
-            let (mut unexpected, mut plain) = (Unexpected::new(), Vec::<(Key, u32)>::new());
+            let (mut unexpected, mut plain) = (Unexpected::default(), Vec::<(Key, u32)>::new());
             for value in 0..500 {
                 if random.below(3) < 2 {
                     let key = random.key(false);

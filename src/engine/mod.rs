@@ -126,10 +126,10 @@ impl Engine {
         let oversubscribed = shm.oversubscribed();
         Self {
             peers: (0..ranks).map(|_| Peer::default()).collect(),
-            requests: Slab::new(),
-            posted: Posted::new(),
-            unexpected: Unexpected::new(),
-            messages: receive::Messages::new(),
+            requests: Slab::default(),
+            posted: Posted::default(),
+            unexpected: Unexpected::default(),
+            messages: receive::Messages::default(),
             busy: Vec::new(),
             sending: 0,
             accounts: Vec::new(),

@@ -65,20 +65,13 @@ pub enum Direct {
 }
 
 /// The messages kept, by number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Messages {
     slots: MessageSlots,
     free: Vec<u32>,
 }
 
 impl Messages {
-    pub const fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            free: Vec::new(),
-        }
-    }
-
     fn insert(&mut self, message: Message) -> u32 {
         if let Some(index) = self.free.pop() {
             self.slots[index as usize] = Some(message);

@@ -31,7 +31,7 @@ const RESERVE: usize = 16;
 /// The handle of a request.
 #[inline]
 pub fn handle_of(index: Index) -> i32 {
-    (REQUEST_BITS | (index / PER_BLOCK) << 12 | index % PER_BLOCK) as i32
+    (REQUEST_BITS | ((index / PER_BLOCK) << 12) | (index % PER_BLOCK)) as i32
 }
 
 /// The number behind a handle, if it has the form of a request's.
@@ -167,19 +167,13 @@ pub enum Reaped {
 }
 
 /// All requests of the process.
+#[derive(Default)]
 pub struct Slab {
     slots: Vec<Request>,
     free: VecDeque<Index>,
 }
 
 impl Slab {
-    pub const fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            free: VecDeque::new(),
-        }
-    }
-
     #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
         if self.free.len() > RESERVE
@@ -311,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_stale_handle_stays_recognisable_for_a_while() {
-        let mut slab = Slab::new();
+        let mut slab = Slab::default();
         let first = slab.insert(request());
         slab.release(first);
         for _ in 0..RESERVE {

@@ -101,10 +101,10 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
             if page.is_none() {
                 page = Some(publish(reason, now));
             }
-        } else if now - began > SLEEP_AFTER {
-            if let Some(result) = sleep(done) {
-                break result;
-            }
+        } else if now - began > SLEEP_AFTER
+            && let Some(result) = sleep(done)
+        {
+            break result;
         }
     };
     if let Some(page) = page {

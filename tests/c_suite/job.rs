@@ -171,7 +171,7 @@ impl Outcome {
         if let (Some((begin, end)), false) = (&line.each, on.is_reference) {
             let closing = format!("{}: ", line.program);
             let other = self.stdout.lines().find(|text| {
-                !text.starts_with(&closing) && !(text.starts_with(begin) && text.ends_with(end))
+                !(text.starts_with(&closing) || text.starts_with(begin) && text.ends_with(end))
             });
             if let Some(other) = other {
                 return Err(format!("{other:?} in stdout is not like \"{begin}*{end}\""));
