@@ -73,7 +73,7 @@ check-rust: stage
 	$(CARGO) test --workspace --no-fail-fast --lib --bins
 	$(CARGO) test --no-fail-fast $(addprefix --test ,$(rust_tests))
 
-rust_tests := $(filter-out c_suite loom_%,$(basename $(notdir $(wildcard tests/*.rs))))
+rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))))
 
 check-c: stage
 	$(CARGO) test --test c_suite
@@ -97,7 +97,7 @@ check-valgrind: stage
 	C_SUITE_WRAP="valgrind -q --error-exitcode=99" $(CARGO) test --test c_suite
 
 check-loom:
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --test 'loom_*'
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --lib
 
 check-miri:
 	$(CARGO) +nightly miri test --lib -- handle:: queue:: datatype::

@@ -2,4 +2,6 @@
 #![allow(unsafe_code)]
 
 pub mod doorbell;
+#[cfg(all(test, loom))]
+mod models;
 pub mod ring;

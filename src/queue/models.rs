@@ -1,10 +1,8 @@
-//! Every interleaving of the ring and the doorbell, within loom's bounds: `make check-loom`.
-#![cfg(loom)]
-
+//! Models for loom: every interleaving of the ring and the doorbell, within loom's bounds: `make check-loom`.
+use super::doorbell::Doorbell;
+use super::ring::{Header, Producer, Ring, fresh};
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 use loom::thread;
-use oxmpi::queue::doorbell::Doorbell;
-use oxmpi::queue::ring::{Header, Producer, Ring, fresh};
 use std::sync::Arc;
 
 fn ring(slots: usize) -> Ring<'static> {
@@ -29,7 +27,7 @@ fn one_producer_and_the_consumer() {
             let mut producer = ring.producer(true);
             for tag in 1..=3 {
                 // The second record has a continuation slot.
-                while !push(&mut producer, tag, if tag == 2 { 41 } else { 8 }) {
+                while !push(&mut producer, tag, if tag == 2 { 20 } else { 8 }) {
                     thread::yield_now();
                 }
             }
