@@ -1,0 +1,17 @@
+/* MPI_Finalize is called by an exit handler, as interpreters do. */
+#include "check.h"
+
+static void end(void)
+{
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Finalize());
+    if (conclude())
+        _exit(95);
+}
+
+int main(int argc, char **argv)
+{
+    atexit(end);
+    start(&argc, &argv);
+    exit(0);
+}
