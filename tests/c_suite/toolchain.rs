@@ -52,7 +52,12 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
         debian
     } else {
         let (cc, cxx) = (need("bin/mpicc")?, need("bin/mpicxx")?);
-        toolchain("oxmpi", cc, cxx, mpiexec, build)?
+        // Programs remember where their library is: each prefix has its own.
+        let name = match std::env::var_os("OXMPI_STAGE") {
+            Some(_) => format!("oxmpi{}", prefix.display().to_string().replace('/', "-")),
+            None => "oxmpi".into(),
+        };
+        toolchain(&name, cc, cxx, mpiexec, build)?
     };
     stage.is_reference = false;
     stage.foreign_launcher = std::env::var_os("C_SUITE_MPIEXEC").is_some();

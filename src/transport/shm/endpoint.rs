@@ -12,7 +12,7 @@ use crate::os::schedule;
 use crate::queue::doorbell::Doorbell;
 use crate::queue::ring::{Consumer, Header, Producer};
 use crate::sync::Ordering;
-use std::io::Result;
+use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// The record that announces a private ring; other kinds are the engine's.
@@ -49,6 +49,25 @@ pub struct Endpoint {
     quota: f64,
 }
 
+/// A rank is one process. A program that a rank starts as its child inherits all that is needed to join: it must not.
+fn claim(segment: Segment<'_>, me: usize) -> Result<()> {
+    let mine = std::process::id() as i32;
+    let page = &segment.rank(me).status;
+    match page
+        .pid
+        .compare_exchange(0, mine, Ordering::AcqRel, Ordering::Acquire)
+    {
+        Ok(_) => Ok(()),
+        Err(other) => Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!(
+                "process {other} is or was this rank, and this is process {mine}: an MPI program that another one starts \
+                 needs an mpiexec of its own"
+            ),
+        )),
+    }
+}
+
 impl Endpoint {
     /// Joins the segment as rank `me`.
     ///
@@ -56,6 +75,7 @@ impl Endpoint {
     pub fn join(fd: OwnedFd, me: usize, ranks: usize) -> Result<Self> {
         let map: &'static Mapping = Mapping::of(fd.as_fd())?.leak();
         let segment = Segment::open(map, ranks)?;
+        claim(segment, me)?;
         let fences = !doorbell::join(segment);
         let header = segment.header();
         for (word, mine) in header.cores.iter().zip(schedule::affinity()) {
