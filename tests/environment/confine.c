@@ -1,0 +1,204 @@
+/* confine WHAT... -- PROGRAM ARGUMENTS...: runs a program where something is missing.
+ *
+ *   shm=64m        /dev/shm is a fresh file system of that size       shm=ro   ... that nobody may write to
+ *   deny=EPERM:process_vm,membarrier                                  these system calls fail so (a seccomp filter)
+ *   core           one processor for all
+ *   pid            a namespace of process ids of its own
+ *
+ * What was asked for is tried out before the program starts. Exit code 77: this machine does not permit it (the reason is
+ * printed); 79: the program left something in /dev/shm; else the program's, 128 + signal if one killed it. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { not_permitted = 77, wrong_use = 78, left_behind = 79 };
+
+static void refuse(const char *what)
+{
+    fprintf(stderr, "confine: %s: %s\n", what, strerror(errno));
+    exit(not_permitted);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        refuse(path);
+    close(fd);
+}
+
+/* Namespaces need root, or a user namespace in which one is. */
+static void unshare_or_become_root(int flags)
+{
+    char map[64];
+    unsigned user = getuid(), group = getgid();
+    if (unshare(flags) == 0)
+        return;
+    if (unshare(flags | CLONE_NEWUSER) != 0)
+        refuse("namespaces");
+    write_file("/proc/self/setgroups", "deny");
+    snprintf(map, sizeof map, "%u %u 1", user, user);
+    write_file("/proc/self/uid_map", map);
+    snprintf(map, sizeof map, "%u %u 1", group, group);
+    write_file("/proc/self/gid_map", map);
+}
+
+static void limit_shm(const char *kind)
+{
+    char options[64];
+    int read_only = !strcmp(kind, "ro"), fd;
+    unshare_or_become_root(CLONE_NEWNS);
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        refuse("private mounts");
+    snprintf(options, sizeof options, "size=%s", read_only ? "64m" : kind);
+    if (mount("tmpfs", "/dev/shm", "tmpfs", read_only ? MS_RDONLY : 0, options) != 0)
+        refuse("a file system on /dev/shm");
+    fd = open("/dev/shm/trial", O_CREAT | O_RDWR, 0600);
+    if ((fd < 0) != read_only || (read_only && errno != EROFS))
+        refuse("/dev/shm is not as it was asked for");
+    if (!read_only) {
+        struct statvfs size;
+        close(fd);
+        unlink("/dev/shm/trial");
+        if (statvfs("/dev/shm", &size) != 0 || size.f_blocks * size.f_frsize > 64ull << 20)
+            refuse("/dev/shm is larger than it was asked for");
+    }
+}
+
+static int left_in_shm(void)
+{
+    int found = 0;
+    DIR *folder = opendir("/dev/shm");
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.') {
+            fprintf(stderr, "confine: /dev/shm/%s was left behind\n", entry->d_name);
+            found = 1;
+        }
+    return found;
+}
+
+static void must_fail(const char *name, int number, int expected)
+{
+    /* No arguments that could do anything if the filter were not there. */
+    errno = 0;
+    if (syscall(number, 0, 0, 0, 0, 0, 0) != -1 || errno != expected) {
+        fprintf(stderr, "confine: the filter does not stop %s: errno %d\n", name, errno);
+        exit(wrong_use);
+    }
+}
+
+static void deny(const char *text)
+{
+    int code = !strncmp(text, "EPERM:", 6) ? EPERM : !strncmp(text, "ENOSYS:", 7) ? ENOSYS : 0;
+    int memory = strstr(text, "process_vm") != NULL, barrier = strstr(text, "membarrier") != NULL, length = 0;
+    struct sock_filter filter[8];
+    if (code == 0 || !(memory || barrier)) {
+        fprintf(stderr, "confine: deny=%s is not understood\n", text);
+        exit(wrong_use);
+    }
+    filter[length++] = (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+#define STOP(number) do { \
+        filter[length++] = (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1); \
+        filter[length++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) code); } while (0)
+    if (memory) {
+        STOP(SYS_process_vm_readv);
+        STOP(SYS_process_vm_writev);
+    }
+    if (barrier)
+        STOP(SYS_membarrier);
+    filter[length++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog program = { (unsigned short) length, filter };
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        refuse("a seccomp filter");
+    if (memory) {
+        must_fail("process_vm_readv", SYS_process_vm_readv, code);
+        must_fail("process_vm_writev", SYS_process_vm_writev, code);
+    }
+    if (barrier)
+        must_fail("membarrier", SYS_membarrier, code);
+}
+
+static void take_one_core(void)
+{
+    cpu_set_t all, one;
+    int core = 0;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        refuse("the processors");
+    while (!CPU_ISSET(core, &all))
+        core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        refuse("one processor");
+}
+
+static void execute(char **words)
+{
+    execvp(words[0], words);
+    fprintf(stderr, "confine: %s: %s\n", words[0], strerror(errno));
+    exit(127);
+}
+
+/* The program as a child that does not outlive us. */
+static int run(char **words)
+{
+    int status;
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != parent && getppid() != 0)
+            _exit(1);
+        execute(words);
+    }
+    if (child < 0)
+        refuse("fork");
+    while (waitpid(child, &status, 0) != child)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int argc, char **argv)
+{
+    int at, watch_shm = 0, fork_first = 0, code;
+    for (at = 1; at < argc && strcmp(argv[at], "--"); at++) {
+        if (!strncmp(argv[at], "shm=", 4)) {
+            limit_shm(argv[at] + 4);
+            watch_shm = 1;
+        } else if (!strncmp(argv[at], "deny=", 5)) {
+            deny(argv[at] + 5);
+        } else if (!strcmp(argv[at], "core")) {
+            take_one_core();
+        } else if (!strcmp(argv[at], "pid")) {
+            unshare_or_become_root(CLONE_NEWPID);
+            fork_first = 1;
+        } else {
+            fprintf(stderr, "confine: %s is not understood\n", argv[at]);
+            return wrong_use;
+        }
+    }
+    if (at + 1 >= argc) {
+        fprintf(stderr, "confine: no program\n");
+        return wrong_use;
+    }
+    if (!watch_shm && !fork_first)
+        execute(argv + at + 1);
+    code = run(argv + at + 1);
+    return watch_shm && left_in_shm() ? left_behind : code;
+}
