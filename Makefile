@@ -6,8 +6,11 @@
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name)
-# make check-valgrind               the C tests under valgrind
+# make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
+# make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
+# make check-valgrind               the C tests of up to 4 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
+# make check-asan                   the Rust unit tests with the address sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make lint       rustfmt, clippy, and that the generated files are current
 # make support    docs/support.md from the entries
@@ -26,7 +29,7 @@ cxx := $(built)/libmpicxx.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-valgrind check-loom check-miri bench lint support install clean
+	check-clients check-environment check-mpi4py check-valgrind check-loom check-miri check-asan bench lint support install clean
 
 all: stage
 
@@ -73,7 +76,9 @@ check-rust: stage
 	$(CARGO) test --workspace --no-fail-fast --lib --bins
 	$(CARGO) test --no-fail-fast $(addprefix --test ,$(rust_tests))
 
-rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))))
+# Files and folders of tests/
+rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))) \
+  $(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
 
 check-c: stage
 	$(CARGO) test --test c_suite
@@ -81,6 +86,7 @@ check-c: stage
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
 	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
+	$(MAKE) --no-print-directory check-loom check-asan check-valgrind
 
 check-reference: stage
 	C_SUITE_REFERENCE=1 $(CARGO) test --test c_suite
@@ -90,17 +96,36 @@ check-abi: stage
 
 check-clients: stage
 	tests/clients/netpipe
-	tests/clients/mpi4py
-	MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2
+	$(MAKE) --no-print-directory check-mpi4py
 
+check-mpi4py: stage
+	tests/clients/mpi4py 2 4
+	@if command -v mpiexec.hydra >/dev/null; then MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2; \
+	else echo "skipped: mpi4py by mpiexec.hydra, which is not installed"; fi
+
+check-environment: stage
+	$(CARGO) test --test environment
+
+# Names of trials end in the number of ranks.
 check-valgrind: stage
-	C_SUITE_WRAP="valgrind -q --error-exitcode=99" $(CARGO) test --test c_suite
+	C_SUITE_WRAP="valgrind -q --error-exitcode=99" $(CARGO) test --test c_suite -- \
+	  --skip /5 --skip /7 --skip /8 --skip /16 --skip /32 --skip /64
 
 check-loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --lib
 
+# The sanitizers are for unstable compilers, which a stable one can play.
+sanitize = RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=$(1) RUSTDOCFLAGS=-Zsanitizer=$(1) $(CARGO) test \
+	--target-dir target/sanitizer-$(1) --target $(shell rustc -vV | sed -n 's/^host: //p') --lib
+
+check-asan:
+	$(call sanitize,address)
+
 check-miri:
-	$(CARGO) +nightly miri test --lib -- handle:: queue:: datatype::
+	@if $(CARGO) miri --version >/dev/null 2>&1; then $(CARGO) miri test --lib -- handle:: queue:: datatype::; \
+	elif $(CARGO) +nightly miri --version >/dev/null 2>&1; then \
+	  $(CARGO) +nightly miri test --lib -- handle:: queue:: datatype::; \
+	else echo "skipped: no miri component"; fi
 
 lint:
 	$(CARGO) fmt --all --check

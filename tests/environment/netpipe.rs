@@ -1,6 +1,6 @@
 //! Debian's NPmpich2 (package netpipe-mpich2), as it is: it finds the staged library by LD_LIBRARY_PATH alone. It
 //! exchanges messages of every size up to a limit and checks their bytes.
-//! (Its option -z, any source, hangs on MPICH too: it takes one phase's messages for another's.)
+//! (Not its option -z, any source: with it, it hangs on MPICH too.)
 //! Invariant: all sizes were checked, or the test failed; where the program is not installed that is printed.
 
 use crate::stage::{self, Stage};
