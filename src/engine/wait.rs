@@ -3,7 +3,7 @@
 //! Invariant: whoever sleeps has announced itself at its doorbell and looked once more after that. The status page says
 //! what is waited for from the moment a wait is no longer short.
 
-use super::{Engine, enter};
+use super::{Engine, EngineGuard, enter};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::Ordering;
 use crate::transport::shm::doorbell;
@@ -72,6 +72,29 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
         spins -= 1;
     }
     long_wait(reason, &mut done)
+}
+
+/// Enters the engine for a call that does not wait and has found nothing, and looks once more.
+///
+/// Programs poll in loops: where ranks share cores, a look in vain lets another rank have the core, or each turn of
+/// the loop would last a time slice.
+pub fn poll() -> EngineGuard {
+    {
+        let mut engine = enter();
+        if engine.progress() {
+            return engine;
+        }
+        if !engine.surveyed {
+            engine.survey();
+        }
+        if !engine.oversubscribed {
+            return engine;
+        }
+    }
+    schedule::yield_now();
+    let mut engine = enter();
+    engine.progress();
+    engine
 }
 
 /// The part of a wait that is not short.

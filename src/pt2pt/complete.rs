@@ -6,7 +6,7 @@
 use super::REQUEST_NULL;
 use crate::datatype::Status;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
-use crate::engine::wait::{Reason, until};
+use crate::engine::wait::{Reason, poll, until};
 use crate::engine::{Engine, enter};
 use crate::error::{Class, Error, Result, fail};
 
@@ -172,13 +172,11 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
 
 /// MPI_Test: `None` if the operation is not complete.
 pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
-    let mut engine = enter();
-    let mut done = try_one(&mut engine, handle)?;
-    if done.is_none() {
-        engine.progress();
-        done = try_one(&mut engine, handle)?;
+    let done = try_one(&mut enter(), handle)?;
+    if done.is_some() {
+        return Ok(done);
     }
-    Ok(done)
+    try_one(&mut poll(), handle)
 }
 
 /// MPI_Waitall: `report(position, completion)` is called once for each request.
@@ -232,8 +230,8 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
 
 /// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
 pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<bool> {
-    let mut engine = enter();
     for round in 0..2 {
+        let mut engine = if round == 0 { enter() } else { poll() };
         let mut all = true;
         for handle in handles.iter() {
             match find(&mut engine, *handle) {
@@ -251,9 +249,6 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                 }
             }
             return Ok(true);
-        }
-        if round == 0 {
-            engine.progress();
         }
     }
     Ok(false)
@@ -304,14 +299,11 @@ pub enum Any {
 
 /// MPI_Testany.
 pub fn test_any(handles: &mut [i32]) -> Result<Any> {
-    let mut engine = enter();
     for round in 0..2 {
+        let mut engine = if round == 0 { enter() } else { poll() };
         match take_any(&mut engine, handles)? {
             Ok((at, done)) => return Ok(Any::Complete(at, done)),
             Err(true) => return Ok(Any::NoneActive),
-            Err(false) if round == 0 => {
-                engine.progress();
-            }
             Err(false) => {}
         }
     }
@@ -368,9 +360,15 @@ pub fn test_some(
     handles: &mut [i32],
     mut report: impl FnMut(usize, Completion),
 ) -> Result<Option<usize>> {
-    let mut engine = enter();
-    engine.progress();
-    take_some(&mut engine, handles, &mut report)
+    let first = {
+        let mut engine = enter();
+        engine.progress();
+        take_some(&mut engine, handles, &mut report)?
+    };
+    match first {
+        Some(0) => take_some(&mut poll(), handles, &mut report),
+        other => Ok(other),
+    }
 }
 
 /// MPI_Request_free. An active operation goes on and is recycled when it is done.
@@ -427,18 +425,15 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
 
 /// MPI_Request_get_status: the status if the operation is complete; the request stays.
 pub fn get_status(handle: i32) -> Result<Option<Status>> {
-    let mut engine = enter();
-    if let Some(status) = peek(&mut engine, handle)? {
+    if let Some(status) = peek(&mut enter(), handle)? {
         return Ok(Some(status));
     }
-    engine.progress();
-    peek(&mut engine, handle)
+    peek(&mut poll(), handle)
 }
 
 /// MPI_Request_get_status_all: all statuses reported, if all are complete.
 pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
-    let mut engine = enter();
-    engine.progress();
+    let mut engine = poll();
     let mut statuses = Vec::with_capacity(handles.len());
     for handle in handles {
         match peek(&mut engine, *handle)? {
@@ -458,8 +453,7 @@ pub fn get_status_some(
     handles: &[i32],
     mut report: impl FnMut(usize, Status),
 ) -> Result<Option<usize>> {
-    let mut engine = enter();
-    engine.progress();
+    let mut engine = poll();
     let (mut active, mut count) = (false, 0);
     for (at, handle) in handles.iter().enumerate() {
         if !is_active(&mut engine, *handle)? {
@@ -484,8 +478,7 @@ pub enum AnyStatus {
 
 /// MPI_Request_get_status_any.
 pub fn get_status_any(handles: &[i32]) -> Result<AnyStatus> {
-    let mut engine = enter();
-    engine.progress();
+    let mut engine = poll();
     let mut active = false;
     for (at, handle) in handles.iter().enumerate() {
         if !is_active(&mut engine, *handle)? {

@@ -6,7 +6,7 @@ use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::enter;
 use crate::engine::requests::{self};
-use crate::engine::wait::{Reason, until};
+use crate::engine::wait::{Reason, poll, until};
 use crate::error::{Class, Result, fail};
 
 fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
@@ -35,9 +35,10 @@ pub fn iprobe(source: i32, tag: i32, comm: &Comm) -> Result<Option<Status>> {
         return Ok(Some(Status::proc_null()));
     }
     let wanted = key(comm, source, tag);
-    let mut engine = enter();
-    engine.progress();
-    Ok(engine.probe(wanted))
+    if let Some(status) = enter().probe(wanted) {
+        return Ok(Some(status));
+    }
+    Ok(poll().probe(wanted))
 }
 
 /// MPI_Mprobe: the message's handle and status.
@@ -58,11 +59,11 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
         return Ok(Some((NO_PROC, Status::proc_null())));
     }
     let wanted = key(comm, source, tag);
-    let mut engine = enter();
-    engine.progress();
-    Ok(engine
-        .probe_matched(wanted)
-        .map(|(index, status)| (requests::message_handle_of(index), status)))
+    let mut found = enter().probe_matched(wanted);
+    if found.is_none() {
+        found = poll().probe_matched(wanted);
+    }
+    Ok(found.map(|(index, status)| (requests::message_handle_of(index), status)))
 }
 
 /// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL.
