@@ -12,8 +12,8 @@ use std::time::Duration;
 
 /// Looks before the first yield, when every rank has a core of its own.
 const SPINS: u32 = 2_000;
-/// Looks before the first yield on an oversubscribed node.
-const SPINS_OVERSUBSCRIBED: u32 = 20;
+/// Looks before the first yield on an oversubscribed node: who is waited for may want this very core.
+const SPINS_OVERSUBSCRIBED: u32 = 2;
 /// Yields before the first look at the clock.
 const YIELDS: u32 = 32;
 /// A wait that is older than this sleeps, nanoseconds. Yielding costs a third of a microsecond, waking up to thirty.
@@ -190,6 +190,7 @@ impl Engine {
     fn survey(&mut self) {
         self.surveyed = self.shm.all_joined();
         self.oversubscribed = self.shm.oversubscribed();
+        self.shm.use_few_cells(self.oversubscribed);
     }
 
     /// Wakes threads of this process that sleep: what they wait for may be done.

@@ -64,6 +64,7 @@ pub struct Pool {
     next: usize,
     most: usize,
     paces: Vec<Pace>,
+    few: bool,
 }
 
 // SAFETY: the addresses lead into the segment, which every thread may use; the pool itself is behind the engine's guard.
@@ -87,6 +88,7 @@ impl Pool {
             next: 0,
             most: (NODE_CELLS / ranks).clamp(FIRST_CELLS, MOST_CELLS),
             paces: vec![Pace::default(); ranks],
+            few: false,
         }
     }
 
@@ -104,7 +106,8 @@ impl Pool {
     ) -> Option<Filled> {
         let index = self.find(segment, fd, peer)?;
         let cells = self.cells.len() as u32;
-        let plan = if bytes >= MEASURED_BYTES {
+        let few = self.few;
+        let plan = if bytes >= MEASURED_BYTES && !few {
             self.paces[peer as usize].plan(cells)
         } else {
             Plan {
@@ -115,7 +118,7 @@ impl Pool {
         let cell = &mut self.cells[index];
         cell.lent_to = peer;
         cell.plan = plan;
-        cell.part = if bytes > PART_BYTES || cell.part + 1 >= PARTS {
+        cell.part = if few || bytes > PART_BYTES || cell.part + 1 >= PARTS {
             0
         } else {
             cell.part + 1
@@ -148,8 +151,17 @@ impl Pool {
         }
     }
 
+    /// Where ranks share cores, the reader is likely to run on the writer's core next: then the cells used last, whose
+    /// lines that core still has, are the best ones, and ordinary stores.
+    pub fn use_few(&mut self, few: bool) {
+        self.few = few;
+    }
+
     #[inline]
     fn find(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) -> Option<usize> {
+        if self.few {
+            self.next = 0;
+        }
         for _ in 0..self.cells.len() {
             let index = self.next;
             let cell = &mut self.cells[index];
@@ -184,7 +196,8 @@ impl Pool {
     /// After each round there may be more cells, as far as the node's memory allows.
     #[cold]
     fn end_of_lap(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) {
-        if self.cells.len() < self.most && self.paces[peer as usize].wants_more_cells() {
+        if self.cells.len() < self.most && !self.few && self.paces[peer as usize].wants_more_cells()
+        {
             let before = self.cells.len();
             if self.grow(segment, fd, MORE_CELLS).is_ok() {
                 self.next = before;

@@ -295,6 +295,11 @@ impl Endpoint {
             .fill(self.segment, self.fd.as_fd(), peer as u32, bytes, write)
     }
 
+    /// Whether ranks share cores, see [`Pool::use_few`].
+    pub fn use_few_cells(&mut self, few: bool) {
+        self.pool.use_few(few);
+    }
+
     /// Takes back a cell whose record could not be sent.
     pub fn take_back(&mut self, name: CellName) {
         self.pool.take_back(name);
