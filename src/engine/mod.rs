@@ -69,7 +69,6 @@ pub struct Engine {
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
-    single_copy: bool,
 }
 
 /// The guard under which the engine is used.
@@ -136,7 +135,6 @@ impl Engine {
             flushes: Vec::new(),
             oversubscribed,
             surveyed: false,
-            single_copy: true,
             shm,
         }
     }

@@ -274,13 +274,6 @@ impl Slab {
             _ => Reaped::Other,
         }
     }
-
-    /// All requests in use.
-    pub fn live(&self) -> impl Iterator<Item = &Request> {
-        self.slots
-            .iter()
-            .filter(|request| request.phase != Phase::Free)
-    }
 }
 
 #[cfg(test)]

@@ -255,7 +255,7 @@ impl Engine {
     fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let me = self.shm.me() as u16;
         let peer = &self.peers[world];
-        let may_read = self.oversubscribed && self.single_copy && !peer.cannot_read_us;
+        let may_read = self.oversubscribed && !peer.cannot_read_us;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
@@ -438,9 +438,6 @@ impl Engine {
         self.keep_own(key, me, data, synchronous.then_some(index));
         if !synchronous {
             self.complete(index);
-        } else if super::ENGINE.is_shared() {
-            // A thread of this process that probes for it may be asleep.
-            self.wake_own_sleepers();
         }
     }
 }

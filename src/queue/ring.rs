@@ -158,10 +158,6 @@ pub struct Producer<'m> {
 }
 
 impl<'m> Producer<'m> {
-    pub fn ring(&self) -> Ring<'m> {
-        self.ring
-    }
-
     /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when the ring is full.
     #[inline(always)]
     pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {

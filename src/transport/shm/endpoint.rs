@@ -161,11 +161,6 @@ impl Endpoint {
         true
     }
 
-    /// The longest payload that [`Endpoint::push`] takes.
-    pub fn longest_payload(&self) -> usize {
-        self.segment.inbox(self.me).longest_payload()
-    }
-
     #[cold]
     #[inline(never)]
     fn count_or_switch(&mut self, peer: usize) {
