@@ -244,7 +244,7 @@ fn no_buffer<T>(name: &'static str, address: *mut c_void, number: u64) -> Result
 /// A rank of `comm`, or MPI_PROC_NULL.
 #[inline(always)]
 pub fn dest(rank: Rank, comm: &CommObject) -> Result<c_int> {
-    if (rank.0 as u32) < comm.size() as u32 || rank.0 == PROC_NULL {
+    if (rank.0 as u32) < comm.peers() as u32 || rank.0 == PROC_NULL {
         return Ok(rank.0);
     }
     no_rank("dest", rank.0, comm, " or MPI_PROC_NULL")
@@ -253,7 +253,7 @@ pub fn dest(rank: Rank, comm: &CommObject) -> Result<c_int> {
 /// A rank of `comm`, MPI_ANY_SOURCE or MPI_PROC_NULL.
 #[inline(always)]
 pub fn source(rank: Rank, comm: &CommObject) -> Result<c_int> {
-    if (rank.0 as u32) < comm.size() as u32 || rank.0 == ANY_SOURCE || rank.0 == PROC_NULL {
+    if (rank.0 as u32) < comm.peers() as u32 || rank.0 == ANY_SOURCE || rank.0 == PROC_NULL {
         return Ok(rank.0);
     }
     no_rank("source", rank.0, comm, ", MPI_ANY_SOURCE or MPI_PROC_NULL")
@@ -278,7 +278,7 @@ fn no_rank<T>(name: &'static str, rank: c_int, comm: &CommObject, others: &str) 
     fail!(
         Class::Rank,
         "{name} is {rank}; allowed is 0 to {}{others}",
-        comm.size() - 1
+        comm.peers() - 1
     )
 }
 

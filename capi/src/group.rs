@@ -61,11 +61,10 @@ fn ranks(n: Int, array: Array<Rank>) -> Result<Vec<i32>> {
     Ok(ranks.iter().map(|rank| rank.0).collect())
 }
 
-/// The ranks that `n` ranges name.
-fn ranges(group: &core::Group, n: Int, array: LooseArray<Range>) -> Result<Vec<i32>> {
+/// The `n` ranges of an array.
+fn ranges(n: Int, array: LooseArray<Range>) -> Result<Vec<[i32; 3]>> {
     let ranges = array.elements(decode::length("n", n)?)?;
-    let ranges: Vec<[i32; 3]> = ranges.iter().map(|range| range.0).collect();
-    core::ranks_of_ranges(&ranges, group.size())
+    Ok(ranges.iter().map(|range| range.0).collect())
 }
 
 entry! {
@@ -84,8 +83,7 @@ entry! {
     fn MPI_Group_range_incl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
-        let group = core::get(group.0)?;
-        new(group.include(&self::ranges(&group, n, ranges)?)?, newgroup)
+        new(core::get(group.0)?.include_ranges(&self::ranges(n, ranges)?)?, newgroup)
     }
 }
 
@@ -93,8 +91,7 @@ entry! {
     fn MPI_Group_range_excl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
-        let group = core::get(group.0)?;
-        new(group.exclude(&self::ranges(&group, n, ranges)?)?, newgroup)
+        new(core::get(group.0)?.exclude_ranges(&self::ranges(n, ranges)?)?, newgroup)
     }
 }
 

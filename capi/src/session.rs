@@ -92,7 +92,6 @@ entry! {
             true => 0,
             false => process::job().map_or(0, |job| job.rank),
         };
-        let members: Vec<u32> = (first..first + size).collect();
-        newgroup.set(Group(group::create(group::Group::new(members).into())?))
+        newgroup.set(Group(group::create(group::Group::range(first, size).into())?))
     }
 }

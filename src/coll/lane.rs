@@ -1,50 +1,88 @@
-//! Messages between members of a communicator on its collective context, which no user's receive can match.
+//! Messages between some processes that run one operation together, which no receive of the program's can match.
+//!
+//! The steps are futures. A lane that waits blocks inside each step, so its futures are ready at their first poll
+//! ([`now`]); one that does not is for tasks ([`crate::engine::tasks`]). One body serves both.
 
-use crate::comm::{COLLECTIVE, Comm};
+use crate::comm::{COLLECTIVE, Comm, Members};
 use crate::datatype::Buffer;
 use crate::engine::enter;
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase};
 use crate::engine::send::Envelope;
+use crate::engine::tasks;
 use crate::engine::wait::{Reason, until};
 use crate::error::Result;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
-/// The collective side of a communicator, for one operation.
+/// Who runs an operation, and how its messages are told from others.
 #[derive(Clone, Copy)]
 pub struct Lane<'a> {
-    comm: &'a Comm,
-    function: &'static str,
-    context: u32,
+    /// The MPI function, for those who look what a rank waits for.
+    pub function: &'static str,
+    pub members: &'a Members,
+    /// Own rank among those that the members see as senders.
+    pub rank: i32,
+    pub send_context: u32,
+    pub receive_context: u32,
+    pub tag: i32,
+    /// Handle of the communicator, for errors.
+    pub communicator: i32,
+    /// Whether the steps block.
+    pub waits: bool,
 }
 
-const TAG: i32 = 0;
+/// The tag of blocking collective operations: they follow each other in the same order on all members.
+const BLOCKING: i32 = 0;
 
 impl<'a> Lane<'a> {
-    /// For the operation `function` on `comm`.
+    /// All of an intracommunicator, for a blocking collective operation.
+    #[inline]
     pub fn new(comm: &'a Comm, function: &'static str) -> Self {
         Self {
-            comm,
             function,
-            context: comm.context() + COLLECTIVE,
+            members: comm.members(),
+            rank: comm.rank(),
+            send_context: comm.context() + COLLECTIVE,
+            receive_context: comm.receive_context() + COLLECTIVE,
+            tag: BLOCKING,
+            communicator: comm.handle,
+            waits: true,
         }
     }
 
+    /// The same for an operation that does not block. All members begin those in the same order, so their number is a
+    /// tag of their own.
+    pub fn task(self, comm: &Comm) -> Self {
+        Self {
+            tag: comm.next_operation(),
+            waits: false,
+            ..self
+        }
+    }
+
+    #[inline]
     pub fn rank(&self) -> i32 {
-        self.comm.rank()
+        self.rank
     }
 
+    #[inline]
     pub fn size(&self) -> i32 {
-        self.comm.size()
+        self.members.size()
     }
 
-    fn finish(&self, index: Index, peer: i32) -> Result<()> {
-        let reason = Reason {
-            function: self.function,
-            peer,
-            tag: TAG,
-            context: self.context,
-        };
-        until(&reason, |engine| {
+    /// The process number of a member.
+    #[inline]
+    pub fn world(&self, rank: i32) -> u32 {
+        self.members.world(rank)
+    }
+
+    async fn finish(&self, index: Index, peer: i32) -> Result<()> {
+        if !self.waits {
+            return tasks::completion(index).await;
+        }
+        until(&self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
                 return None;
@@ -55,45 +93,79 @@ impl<'a> Lane<'a> {
         })
     }
 
+    fn reason(&self, peer: i32) -> Reason {
+        Reason {
+            function: self.function,
+            peer,
+            tag: self.tag,
+            context: self.receive_context,
+        }
+    }
+
+    /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
+    pub async fn until(&self, mut holds: impl FnMut() -> bool) {
+        if self.waits {
+            let reason = Reason::of(self.function);
+            until(&reason, |_| holds().then_some(()));
+        } else {
+            tasks::condition(holds).await;
+        }
+    }
+
     fn envelope(&self, dest: i32) -> Envelope {
         Envelope {
-            world: self.comm.world(dest),
-            context: self.context,
-            source: self.comm.rank(),
-            tag: TAG,
+            world: self.members.world(dest),
+            context: self.send_context,
+            source: self.rank,
+            tag: self.tag,
             peer: dest,
-            communicator: self.comm.handle,
+            communicator: self.communicator,
         }
     }
 
     fn key(&self, source: i32) -> Key {
         Key {
-            context: self.context,
+            context: self.receive_context,
             source,
-            tag: TAG,
+            tag: self.tag,
         }
     }
 
-    pub fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {
+    pub async fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {
         let envelope = self.envelope(dest);
-        let mut engine = enter();
-        if engine.send_short(&envelope, &buffer) {
-            return Ok(());
-        }
-        let index = engine.send(Mode::Standard, &envelope, buffer);
-        drop(engine);
-        self.finish(index, dest)
+        let index = {
+            let mut engine = enter();
+            if engine.send_short(&envelope, &buffer) {
+                return Ok(());
+            }
+            engine.send(Mode::Standard, &envelope, buffer)
+        };
+        self.finish(index, dest).await
     }
 
-    pub fn recv(&self, buffer: Buffer, source: i32) -> Result<()> {
-        let index = enter().receive(self.key(source), source, self.comm.handle, buffer);
-        self.finish(index, source)
+    pub async fn recv(&self, buffer: Buffer, source: i32) -> Result<()> {
+        let index = self.begin_recv(buffer, source);
+        self.finish(index, source).await
+    }
+
+    fn begin_recv(&self, buffer: Buffer, source: i32) -> Index {
+        enter().receive(self.key(source), source, self.communicator, buffer)
     }
 
     /// Receives from `source` while sending to `dest`.
-    pub fn exchange(&self, out: Buffer, dest: i32, into: Buffer, source: i32) -> Result<()> {
-        let index = enter().receive(self.key(source), source, self.comm.handle, into);
-        self.send(out, dest)?;
-        self.finish(index, source)
+    pub async fn exchange(&self, out: Buffer, dest: i32, into: Buffer, source: i32) -> Result<()> {
+        let index = self.begin_recv(into, source);
+        self.send(out, dest).await?;
+        self.finish(index, source).await
+    }
+}
+
+/// Runs an operation on lanes that wait.
+#[inline]
+pub fn now<F: Future>(future: F) -> F::Output {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).as_mut().poll(&mut context) {
+        Poll::Ready(result) => result,
+        Poll::Pending => unreachable!("a lane that waits did not wait"),
     }
 }

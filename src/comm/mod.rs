@@ -6,10 +6,12 @@
 use crate::attr::Attributes;
 use crate::errhandler;
 use crate::error::{Class, Result, fail};
+use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
-use crate::sync::{AtomicI32, Ordering};
+use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use parking_lot::Mutex;
+use std::sync::Arc;
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);
@@ -24,26 +26,86 @@ pub const WORLD_CONTEXT: u32 = 0;
 pub const SELF_CONTEXT: u32 = 4;
 /// Context id of the library itself.
 pub const INTERNAL_CONTEXT: u32 = 8;
-/// Added to a communicator's context id for collective operations: the two low bits are the context's type.
+// The two low bits of a context are its type; each is added to a communicator's context id.
+/// Collective operations.
 pub const COLLECTIVE: u32 = 1;
+/// Operations of a group inside: the members of an MPI_Comm_create_group, the local side of an intercommunicator.
+pub const INSIDE: u32 = 2;
+/// The two leaders of an MPI_Intercomm_create.
+pub const LEADERS: u32 = 3;
 
 static TABLE: Table<Comm> = Table::new(ObjectType::Comm);
 
-/// The ranks of a communicator as process numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The processes of a communicator, or of one side of it, by rank.
+#[derive(Clone)]
 pub enum Members {
-    /// Rank and process number are the same, for so many processes.
+    /// Rank and process number are the same, for so many processes: the one case that most messages meet.
     All(u32),
-    /// This process alone.
-    Alone(u32),
+    Of(Arc<Group>),
+}
+
+impl Members {
+    #[inline]
+    pub fn size(&self) -> i32 {
+        match self {
+            Members::All(size) => *size as i32,
+            Members::Of(group) => group.size(),
+        }
+    }
+
+    /// The process number of a rank, which must be one of the members'.
+    #[inline(always)]
+    pub fn world(&self, rank: i32) -> u32 {
+        match self {
+            Members::All(_) => rank as u32,
+            Members::Of(group) => group.member(rank),
+        }
+    }
+
+    pub fn group(&self) -> Arc<Group> {
+        match self {
+            Members::All(size) => Arc::new(Group::range(0, *size)),
+            Members::Of(group) => group.clone(),
+        }
+    }
+
+    /// A group as members of a job with so many processes.
+    pub fn of(group: Arc<Group>, job: u32) -> Members {
+        if *group == Group::range(0, job) {
+            Members::All(job)
+        } else {
+            Members::Of(group)
+        }
+    }
+}
+
+/// What a communicator is made of.
+pub struct Parts {
+    /// Of the messages that are sent: an intercommunicator's is the remote group's choice.
+    pub context: u32,
+    /// Of the messages that are received; the same in an intracommunicator.
+    pub receive_context: u32,
+    /// Own rank in the local group.
+    pub rank: i32,
+    /// The local group.
+    pub members: Members,
+    /// The remote group of an intercommunicator.
+    pub remote: Option<Members>,
 }
 
 /// A communicator.
 pub struct Comm {
     pub handle: i32,
     context: u32,
+    receive_context: u32,
     rank: i32,
-    members: Members,
+    size: i32,
+    /// Whom messages go to and come from: of an intercommunicator, the remote group.
+    peers: Members,
+    /// The local group of an intercommunicator.
+    local: Option<Members>,
+    /// Nonblocking collective operations begun.
+    operations: AtomicU32,
     name: Mutex<String>,
     errhandler: AtomicI32,
     pub attributes: Attributes,
@@ -52,36 +114,94 @@ pub struct Comm {
 }
 
 impl Comm {
-    /// The context id; its two low bits are zero.
+    /// The context id of messages sent; its two low bits are zero.
     #[inline]
     pub fn context(&self) -> u32 {
         self.context
     }
 
+    /// The context id of messages received, which belongs to this process and the local group.
+    #[inline]
+    pub fn receive_context(&self) -> u32 {
+        self.receive_context
+    }
+
+    /// Own rank in the local group.
     #[inline]
     pub fn rank(&self) -> i32 {
         self.rank
     }
 
+    /// Size of the local group.
     #[inline]
     pub fn size(&self) -> i32 {
-        match self.members {
-            Members::All(size) => size as i32,
-            Members::Alone(_) => 1,
-        }
+        self.size
     }
 
-    /// The process number of a rank, which must be one of the communicator's.
+    /// How many processes messages can go to.
     #[inline]
+    pub fn peers(&self) -> i32 {
+        self.peers.size()
+    }
+
+    /// The process number of a rank that messages go to or come from, which must be one of the communicator's.
+    #[inline(always)]
     pub fn world(&self, rank: i32) -> u32 {
-        match self.members {
-            Members::All(_) => rank as u32,
-            Members::Alone(world) => world,
+        self.peers.world(rank)
+    }
+
+    /// The local group.
+    #[inline]
+    pub fn members(&self) -> &Members {
+        match &self.local {
+            None => &self.peers,
+            Some(local) => local,
         }
     }
 
-    pub fn members(&self) -> &Members {
-        &self.members
+    /// The remote group of an intercommunicator.
+    pub fn remote(&self) -> Option<&Members> {
+        self.local.as_ref().map(|_| &self.peers)
+    }
+
+    pub fn is_inter(&self) -> bool {
+        self.local.is_some()
+    }
+
+    /// A tag for the next nonblocking collective operation, the same on all members.
+    pub fn next_operation(&self) -> i32 {
+        // Zero is the tag of blocking ones.
+        let number = self.operations.fetch_add(1, Ordering::Relaxed);
+        (number & 0x3fff_ffff) as i32 + 1
+    }
+
+    /// MPI_Comm_compare.
+    pub fn compare(&self, other: &Comm) -> Comparison {
+        if self.handle == other.handle {
+            return Comparison::Identical;
+        }
+        let of = |one: &Members, two: &Members| one.group().compare(&two.group());
+        let members = of(self.members(), other.members());
+        let remote = match (self.remote(), other.remote()) {
+            (None, None) => Comparison::Identical,
+            (Some(one), Some(two)) => of(one, two),
+            _ => Comparison::Unequal,
+        };
+        match (members, remote) {
+            (Comparison::Unequal, _) | (_, Comparison::Unequal) => Comparison::Unequal,
+            (Comparison::Similar, _) | (_, Comparison::Similar) => Comparison::Similar,
+            _ => Comparison::Congruent,
+        }
+    }
+
+    /// The name, or what there is instead, for texts.
+    pub fn title(&self) -> String {
+        let name = self.name();
+        if name.is_empty() {
+            format!("{:#010x}", self.handle)
+        } else {
+            name
+        }
     }
 
     pub fn name(&self) -> String {
@@ -101,12 +221,20 @@ impl Comm {
         self.errhandler.swap(handle, Ordering::Relaxed)
     }
 
-    fn new(handle: i32, context: u32, rank: i32, members: Members, name: &str) -> Self {
+    fn new(handle: i32, parts: Parts, name: &str) -> Self {
+        let (peers, local) = match parts.remote {
+            None => (parts.members, None),
+            Some(remote) => (remote, Some(parts.members)),
+        };
         Self {
             handle,
-            context,
-            rank,
-            members,
+            context: parts.context,
+            receive_context: parts.receive_context,
+            rank: parts.rank,
+            size: local.as_ref().unwrap_or(&peers).size(),
+            peers,
+            local,
+            operations: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
@@ -123,33 +251,47 @@ pub fn get(handle: i32) -> Option<&'static Comm> {
 
 /// Makes the predefined communicators of process `rank` among `size`.
 pub fn start(rank: u32, size: u32) {
-    let world = Comm::new(
-        WORLD,
-        WORLD_CONTEXT,
-        rank as i32,
-        Members::All(size),
-        "MPI_COMM_WORLD",
-    );
-    let own = Comm::new(SELF, SELF_CONTEXT, 0, Members::Alone(rank), "MPI_COMM_SELF");
-    TABLE.insert_builtin(0, world);
-    TABLE.insert_builtin(1, own);
+    let parts = |context, rank, members| Parts {
+        context,
+        receive_context: context,
+        rank,
+        members,
+        remote: None,
+    };
+    let world = parts(WORLD_CONTEXT, rank as i32, Members::All(size));
+    let own = Members::of(Arc::new(Group::range(rank, 1)), size);
+    let own = parts(SELF_CONTEXT, 0, own);
+    TABLE.insert_builtin(0, Comm::new(WORLD, world, "MPI_COMM_WORLD"));
+    TABLE.insert_builtin(1, Comm::new(SELF, own, "MPI_COMM_SELF"));
 }
 
-/// Adds a communicator with the members of `parent`, its error handler and its hints.
+/// Adds a communicator with this error handler and without attributes, name and hints.
 ///
-/// Errors: MPI_ERR_OTHER when memory or handles are used up.
-pub fn add_like(parent: &Comm, context: u32) -> Result<&'static Comm> {
-    let handle = TABLE.insert_with(|handle| {
-        let comm = Comm::new(handle, context, parent.rank, parent.members.clone(), "");
-        errhandler::retain(parent.errhandler());
-        comm.set_errhandler(parent.errhandler());
-        *comm.info.lock() = parent.info.lock().clone();
-        comm
-    })?;
+/// Errors: MPI_ERR_NO_MEM when handles are used up.
+pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
+    fill(TABLE.reserve()?, parts, errhandler)
+}
+
+/// A handle for a communicator that comes later ([`fill`]) or never ([`give_up`]).
+pub fn reserve() -> Result<i32> {
+    TABLE.reserve()
+}
+
+/// Gives a reserved handle its communicator.
+pub fn fill(handle: i32, parts: Parts, errhandler: i32) -> Result<&'static Comm> {
+    let comm = Comm::new(handle, parts, "");
+    errhandler::retain(errhandler);
+    comm.set_errhandler(errhandler);
+    TABLE.fill(handle, comm);
     match get(handle) {
         Some(comm) => Ok(comm),
         None => fail!(Class::Intern, "a new communicator is gone"),
     }
+}
+
+/// Gives a reserved handle back.
+pub fn give_up(handle: i32) {
+    TABLE.give_up(handle);
 }
 
 /// Ends a handle. The object stays as long as operations on it may be pending.

@@ -9,6 +9,7 @@ pub mod receive;
 pub mod records;
 pub mod requests;
 pub mod send;
+pub mod tasks;
 pub mod wait;
 
 use crate::datatype::Buffer;
@@ -117,6 +118,7 @@ pub fn start(shm: Endpoint, threads: bool) {
 /// Ends the engine.
 pub fn stop() {
     *ENGINE.enter() = None;
+    tasks::stop();
 }
 
 impl Engine {

@@ -3,7 +3,7 @@
 //! Invariant: whoever sleeps has announced itself at its doorbell and looked once more after that. The status page says
 //! what is waited for from the moment a wait is no longer short.
 
-use super::{Engine, EngineGuard, enter};
+use super::{Engine, EngineGuard, enter, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::Ordering;
 use crate::transport::shm::doorbell;
@@ -64,11 +64,14 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
         };
     }
     while spins > 0 {
-        let mut engine = enter();
-        engine.progress();
-        if let Some(result) = done(&mut engine) {
-            return result;
+        {
+            let mut engine = enter();
+            engine.progress();
+            if let Some(result) = done(&mut engine) {
+                return result;
+            }
         }
+        tasks::run();
         spins -= 1;
     }
     long_wait(reason, &mut done)
@@ -79,6 +82,10 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
 /// Programs poll in loops: where ranks share cores, a look in vain lets another rank have the core, or each turn of
 /// the loop would last a time slice.
 pub fn poll() -> EngineGuard {
+    if tasks::any() {
+        enter().progress();
+        tasks::run();
+    }
     {
         let mut engine = enter();
         if engine.progress() {
@@ -137,9 +144,12 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
 }
 
 fn look<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> (bool, Option<R>) {
-    let mut engine = enter();
-    let moved = engine.progress();
-    (moved, done(&mut engine))
+    let (moved, result) = {
+        let mut engine = enter();
+        (engine.progress(), done(&mut engine))
+    };
+    let moved = result.is_none() && tasks::run() || moved;
+    (moved, result)
 }
 
 /// Sleeps until something comes in; looks before and after.

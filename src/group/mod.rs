@@ -1,11 +1,16 @@
-//! Groups: ordered lists of processes, named by their rank in MPI_COMM_WORLD.
+//! Groups: ordered lists of processes, named by their rank in MPI_COMM_WORLD, and the algebra of them. Operations take
+//! time in proportion to the members, translating a rank none.
 //!
 //! Invariant: a process is in a group at most once, and a group never changes.
 
+#[cfg(test)]
+mod oracle;
+mod shape;
+
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use shape::{Builder, Piece, Shape};
+use std::sync::{Arc, LazyLock};
 
 /// MPI_GROUP_NULL.
 pub const NULL: i32 = null(ObjectType::Group);
@@ -27,56 +32,76 @@ pub enum Comparison {
     Unequal = 3,
 }
 
+/// See the module.
+#[derive(Debug, PartialEq, Eq)]
 pub struct Group {
-    members: Arc<[u32]>,
-    /// Rank by world rank, made when it is needed first.
-    ranks: OnceLock<HashMap<u32, i32>>,
+    shape: Shape,
+}
+
+/// World ranks in the order of the group's ranks.
+impl FromIterator<u32> for Group {
+    fn from_iter<I: IntoIterator<Item = u32>>(members: I) -> Group {
+        Group {
+            shape: members.into_iter().collect(),
+        }
+    }
 }
 
 impl Group {
     /// `members` are world ranks in the order of the group's ranks.
-    pub fn new(members: impl Into<Arc<[u32]>>) -> Group {
+    pub fn new(members: impl AsRef<[u32]>) -> Group {
+        members.as_ref().iter().copied().collect()
+    }
+
+    /// Consecutive processes.
+    pub fn range(first: u32, count: u32) -> Group {
         Group {
-            members: members.into(),
-            ranks: OnceLock::new(),
+            shape: Shape::Pattern(Piece {
+                first: if count == 0 { 0 } else { first },
+                count,
+                stride: 1,
+            }),
         }
     }
 
+    #[inline]
     pub fn size(&self) -> i32 {
-        self.members.len() as i32
+        self.shape.count() as i32
+    }
+
+    /// The world rank of a rank, which must be one of the group's.
+    #[inline(always)]
+    pub fn member(&self, rank: i32) -> u32 {
+        self.shape.member(rank as u32)
     }
 
     /// World ranks in the order of the group's ranks.
-    pub fn members(&self) -> &Arc<[u32]> {
-        &self.members
+    pub fn members(&self) -> Vec<u32> {
+        let mut members = Vec::with_capacity(self.shape.count() as usize);
+        self.shape.visit(|member| members.push(member));
+        members
     }
 
     /// The rank in the group of a process; `None` (MPI_UNDEFINED) if it is no member.
     pub fn rank_of(&self, world_rank: u32) -> Option<i32> {
-        // Most groups are a piece of the world in its order.
-        let first = *self.members.first()?;
-        if let Some(position) = world_rank.checked_sub(first)
-            && self.members.get(position as usize) == Some(&world_rank)
-        {
-            return Some(position as i32);
+        self.shape.rank_of(world_rank).map(|rank| rank as i32)
+    }
+
+    /// Whether all members are in the other group too.
+    pub fn is_within(&self, other: &Group) -> bool {
+        if self == other {
+            return true;
         }
-        let ranks = self.ranks.get_or_init(|| {
-            let members = self.members.iter().enumerate();
-            members.map(|(rank, world)| (*world, rank as i32)).collect()
-        });
-        ranks.get(&world_rank).copied()
+        let mut within = true;
+        self.shape
+            .visit(|member| within = within && other.rank_of(member).is_some());
+        within
     }
 
     pub fn compare(&self, other: &Group) -> Comparison {
-        if self.members == other.members {
-            return Comparison::Identical;
-        }
-        let same = self.members.len() == other.members.len()
-            && other
-                .members
-                .iter()
-                .all(|member| self.rank_of(*member).is_some());
-        if same {
+        if self == other {
+            Comparison::Identical
+        } else if self.size() == other.size() && other.is_within(self) {
             Comparison::Similar
         } else {
             Comparison::Unequal
@@ -89,17 +114,20 @@ impl Group {
         if rank == PROC_NULL {
             return Ok(PROC_NULL);
         }
-        let member = usize::try_from(rank).ok();
-        match member.and_then(|rank| self.members.get(rank)) {
-            Some(world) => Ok(other.rank_of(*world).unwrap_or(UNDEFINED)),
-            None => {
-                let size = self.members.len();
-                fail!(
-                    Class::Rank,
-                    "rank is {rank}; the group has {size} processes"
-                )
-            }
+        self.check(rank)?;
+        let member = self.member(rank);
+        Ok(other.rank_of(member).unwrap_or(UNDEFINED))
+    }
+
+    fn check(&self, rank: i32) -> Result<()> {
+        let size = self.size();
+        if (rank as u32) < size as u32 {
+            return Ok(());
         }
+        fail!(
+            Class::Rank,
+            "rank is {rank}; the group has {size} processes"
+        )
     }
 }
 
@@ -107,55 +135,71 @@ impl Group {
     /// The members with these ranks, in this order. MPI_ERR_RANK for one that is out of range or
     /// named twice.
     pub fn include(&self, ranks: &[i32]) -> Result<Group> {
-        let positions = self.positions(ranks)?;
-        let members = positions.iter().map(|position| self.members[*position]);
-        Ok(Group::new(members.collect::<Vec<u32>>()))
+        self.distinct(ranks)?;
+        Ok(ranks.iter().map(|rank| self.member(*rank)).collect())
     }
 
     /// All members but those with these ranks. MPI_ERR_RANK as for `include`.
     pub fn exclude(&self, ranks: &[i32]) -> Result<Group> {
-        let mut left = vec![true; self.members.len()];
-        for position in self.positions(ranks)? {
-            left[position] = false;
-        }
-        let members = self.members.iter().zip(left);
-        let members = members.filter_map(|(member, left)| left.then_some(*member));
-        Ok(Group::new(members.collect::<Vec<u32>>()))
+        let named = self.distinct(ranks)?;
+        let mut rank = 0;
+        Ok(self.select(|_| {
+            rank += 1;
+            !named.has(rank - 1)
+        }))
     }
 
-    fn positions(&self, ranks: &[i32]) -> Result<Vec<usize>> {
-        let size = self.members.len();
-        let mut seen = vec![false; size];
-        let mut positions = Vec::with_capacity(ranks.len());
+    /// As `include`, for the ranks that ranges name.
+    pub fn include_ranges(&self, ranges: &[[i32; 3]]) -> Result<Group> {
+        if let ([range], Shape::Pattern(piece)) = (ranges, &self.shape) {
+            let part = ranks_of_range(*range, self.size())?;
+            self.check(part.first as i32)?;
+            self.check(part.member(part.count - 1) as i32)?;
+            let pattern = Piece {
+                first: piece.member(part.first),
+                count: part.count,
+                stride: if part.count == 1 {
+                    1
+                } else {
+                    part.stride * piece.stride
+                },
+            };
+            return Ok(Group {
+                shape: Shape::Pattern(pattern),
+            });
+        }
+        self.include(&ranks_of_ranges(ranges, self.size())?)
+    }
+
+    /// As `exclude`, for the ranks that ranges name.
+    pub fn exclude_ranges(&self, ranges: &[[i32; 3]]) -> Result<Group> {
+        self.exclude(&ranks_of_ranges(ranges, self.size())?)
+    }
+
+    /// The set of these ranks, which must exist and differ.
+    fn distinct(&self, ranks: &[i32]) -> Result<Ranks> {
+        let mut seen = Ranks::new(self.size());
         for rank in ranks {
-            match usize::try_from(*rank).ok().filter(|rank| *rank < size) {
-                Some(position) if !seen[position] => {
-                    seen[position] = true;
-                    positions.push(position);
-                }
-                Some(_) => return fail!(Class::Rank, "rank {rank} is named twice"),
-                None => {
-                    return fail!(
-                        Class::Rank,
-                        "rank is {rank}; the group has {size} processes"
-                    );
-                }
+            self.check(*rank)?;
+            if !seen.insert(*rank as u32) {
+                return fail!(Class::Rank, "rank {rank} is named twice");
             }
         }
-        Ok(positions)
+        Ok(seen)
     }
 
     /// The members of this group, then those of the other that are not in this one.
     pub fn union(&self, other: &Group) -> Group {
-        let more = other.members.iter();
-        let more = more.filter(|member| self.rank_of(**member).is_none());
-        Group::new(
-            self.members
-                .iter()
-                .chain(more)
-                .copied()
-                .collect::<Vec<u32>>(),
-        )
+        let mut members = Builder::new();
+        self.shape.visit(|member| members.push(member));
+        other.shape.visit(|member| {
+            if self.rank_of(member).is_none() {
+                members.push(member);
+            }
+        });
+        Group {
+            shape: members.finish(),
+        }
     }
 
     /// The members of this group that are in the other too, in this group's order.
@@ -168,39 +212,86 @@ impl Group {
         self.select(|member| other.rank_of(member).is_none())
     }
 
-    fn select(&self, keep: impl Fn(u32) -> bool) -> Group {
-        let members = self.members.iter().copied();
-        Group::new(members.filter(|member| keep(*member)).collect::<Vec<u32>>())
+    fn select(&self, mut keep: impl FnMut(u32) -> bool) -> Group {
+        let mut members = Builder::new();
+        self.shape.visit(|member| {
+            if keep(member) {
+                members.push(member);
+            }
+        });
+        Group {
+            shape: members.finish(),
+        }
     }
+}
+
+/// A set of ranks.
+struct Ranks(Vec<u64>);
+
+impl Ranks {
+    fn new(size: i32) -> Ranks {
+        Ranks(vec![0; (size as usize).div_ceil(64)])
+    }
+
+    fn has(&self, rank: u32) -> bool {
+        self.0[(rank / 64) as usize] & 1 << (rank % 64) != 0
+    }
+
+    /// False if it was there.
+    fn insert(&mut self, rank: u32) -> bool {
+        let had = self.has(rank);
+        self.0[(rank / 64) as usize] |= 1 << (rank % 64);
+        !had
+    }
+}
+
+/// The ranks that a triplet of first rank, last rank and stride names; they may be too large.
+fn ranks_of_range(range: [i32; 3], size: i32) -> Result<Piece> {
+    let [first, last, stride] = range.map(i64::from);
+    let away = stride == 0 || (stride > 0 && first > last) || (stride < 0 && first < last);
+    if away {
+        return fail!(
+            Class::Arg,
+            "the range {first} to {last} with stride {stride} never ends"
+        );
+    }
+    let count = (last - first) / stride + 1;
+    if first < 0 || count > i64::from(size) {
+        return fail!(
+            Class::Rank,
+            "the range {first} to {last} with stride {stride} leaves the ranks of the group, 0 to {}",
+            size - 1
+        );
+    }
+    Ok(Piece {
+        first: first as u32,
+        count: count as u32,
+        stride,
+    })
 }
 
 /// The ranks that triplets of first rank, last rank and stride name, for a group of so many
 /// processes. MPI_ERR_ARG for a stride of 0 or one that leads away from the last rank, MPI_ERR_RANK
 /// for more ranks than the group can have.
-pub fn ranks_of_ranges(ranges: &[[i32; 3]], size: i32) -> Result<Vec<i32>> {
+fn ranks_of_ranges(ranges: &[[i32; 3]], size: i32) -> Result<Vec<i32>> {
     let mut ranks = Vec::new();
-    for [first, last, stride] in ranges.iter().map(|range| range.map(i64::from)) {
-        let away = stride == 0 || (stride > 0 && first > last) || (stride < 0 && first < last);
-        if away {
-            return fail!(
-                Class::Arg,
-                "the range {first} to {last} with stride {stride} never ends"
-            );
-        }
-        let count = (last - first) / stride + 1;
-        if ranks.len() as i64 + count > i64::from(size) {
+    for range in ranges {
+        let part = ranks_of_range(*range, size)?;
+        if ranks.len() + part.count as usize > size as usize {
+            let [first, last, _] = range;
             return fail!(
                 Class::Rank,
                 "the ranges up to {first} to {last} name more ranks than the {size} of the group"
             );
         }
-        ranks.extend((0..count).map(|step| (first + step * stride) as i32));
+        let all = (0..part.count).map(|step| part.member(step) as i32);
+        ranks.extend(all);
     }
     Ok(ranks)
 }
 
 static GROUPS: SharedTable<Group> = SharedTable::new(ObjectType::Group);
-static EMPTY_GROUP: LazyLock<Arc<Group>> = LazyLock::new(|| Arc::new(Group::new([])));
+static EMPTY_GROUP: LazyLock<Arc<Group>> = LazyLock::new(|| Arc::new(Group::range(0, 0)));
 
 /// A new handle for a group; an empty one is MPI_GROUP_EMPTY.
 pub fn create(group: Arc<Group>) -> Result<i32> {
@@ -265,8 +356,8 @@ mod tests {
     fn choosing_members() {
         let group = Group::new([10, 11, 12, 13]);
         let some = group.include(&[3, 0]).unwrap();
-        assert_eq!(**some.members(), [13, 10]);
-        assert_eq!(**group.exclude(&[3, 0]).unwrap().members(), [11, 12]);
+        assert_eq!(some.members(), [13, 10]);
+        assert_eq!(group.exclude(&[3, 0]).unwrap().members(), [11, 12]);
         assert_eq!(group.include(&[]).unwrap().size(), 0);
         for ranks in [&[4][..], &[-1], &[1, 1]] {
             assert_eq!(group.include(ranks).err().unwrap().class(), Class::Rank);
@@ -278,13 +369,25 @@ mod tests {
     fn ranges() {
         let ranges = [[0, 6, 3], [5, 1, -2], [7, 7, 1]];
         assert_eq!(ranks_of_ranges(&ranges, 9).unwrap(), [0, 3, 6, 5, 3, 1, 7]);
+        let every_third = Group::range(10, 9).include_ranges(&[[7, 0, -3]]).unwrap();
+        assert_eq!(every_third.members(), [17, 14, 11]);
+        for range in [[0, 9, 1], [-1, 3, 1], [3, -1, -1], [9, 9, 1]] {
+            let group = Group::range(0, 9);
+            let refused = [
+                group.include_ranges(&[range]),
+                group.exclude_ranges(&[range]),
+            ];
+            for result in refused {
+                assert_eq!(result.unwrap_err().class(), Class::Rank);
+            }
+        }
         for range in [[0, 1, 0], [1, 0, 1], [0, 1, -1]] {
             assert_eq!(
                 ranks_of_ranges(&[range], 9).unwrap_err().class(),
                 Class::Arg
             );
         }
-        let long = [i32::MIN, i32::MAX, 1];
+        let long = [0, i32::MAX, 1];
         assert_eq!(
             ranks_of_ranges(&[long], 9).unwrap_err().class(),
             Class::Rank
@@ -295,10 +398,10 @@ mod tests {
     fn combining_groups() {
         let first = Group::new([1, 5, 3]);
         let second = Group::new([7, 3, 1]);
-        assert_eq!(**first.union(&second).members(), [1, 5, 3, 7]);
-        assert_eq!(**first.intersection(&second).members(), [1, 3]);
-        assert_eq!(**first.difference(&second).members(), [5]);
-        assert_eq!(**second.difference(&first).members(), [7]);
+        assert_eq!(first.union(&second).members(), [1, 5, 3, 7]);
+        assert_eq!(first.intersection(&second).members(), [1, 3]);
+        assert_eq!(first.difference(&second).members(), [5]);
+        assert_eq!(second.difference(&first).members(), [7]);
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub const AUTOMATIC: usize = usize::MAX - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     Process,
-    /// A communicator, by its context id.
-    Comm(u32),
+    /// A communicator, by its handle.
+    Comm(i32),
     /// A session, by its handle.
     Session(i32),
 }
@@ -124,9 +124,9 @@ fn drain(attached: Attached, function: &'static str) {
     });
 }
 
-/// The account that a send on `context` is charged to: the communicator's, else the process's.
-fn account(engine: &mut Engine, context: u32, bytes: usize) -> Result<u32> {
-    let Some(attached) = find(Scope::Comm(context)).or_else(|| find(Scope::Process)) else {
+/// The account that a send on a communicator is charged to: the communicator's, else the process's.
+fn account(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
+    let Some(attached) = find(Scope::Comm(communicator)).or_else(|| find(Scope::Process)) else {
         return fail!(
             Class::Buffer,
             "no buffer is attached for buffered sends; this message needs {} bytes",
@@ -155,7 +155,7 @@ fn account(engine: &mut Engine, context: u32, bytes: usize) -> Result<u32> {
 /// Errors: MPI_ERR_BUFFER if there is no room.
 pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
     let mut engine = enter();
-    let account = account(&mut engine, comm.context(), buffer.len())?;
+    let account = account(&mut engine, comm.handle, buffer.len())?;
     let envelope = envelope(comm, dest, tag);
     if !engine.send_short(&envelope, &buffer) {
         engine.send_buffered(account, &envelope, buffer);
@@ -175,7 +175,7 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
         peer: request.peer,
         communicator: request.communicator,
     };
-    let account = account(engine, envelope.context, buffer.len())?;
+    let account = account(engine, envelope.communicator, buffer.len())?;
     engine.send_buffered(account, &envelope, buffer);
     Ok(())
 }

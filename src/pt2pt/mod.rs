@@ -47,7 +47,7 @@ fn envelope(comm: &Comm, dest: i32, tag: i32) -> Envelope {
 #[inline(always)]
 fn key(comm: &Comm, source: i32, tag: i32) -> Key {
     Key {
-        context: comm.context(),
+        context: comm.receive_context(),
         source,
         tag,
     }

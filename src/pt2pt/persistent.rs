@@ -9,13 +9,17 @@ use crate::engine::{Engine, enter};
 use crate::error::{Class, Result, fail};
 
 fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
+    let context = match kind {
+        Kind::Receive => comm.receive_context(),
+        Kind::Send(_) => comm.context(),
+    };
     let request = Request {
         phase: Phase::Inactive,
         persistent: true,
         peer,
         world: if peer >= 0 { comm.world(peer) } else { 0 },
         tag,
-        ..Request::new(kind, buffer, comm.handle, comm.context(), comm.rank())
+        ..Request::new(kind, buffer, comm.handle, context, comm.rank())
     };
     requests::handle_of(enter().requests().insert(request))
 }

@@ -4,10 +4,9 @@ use crate::constants::{MPI_COMM_NULL, MPI_MAX_OBJECT_NAME};
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::comm::Comm as CommObject;
+use oxmpi::comm::Members;
 use oxmpi::error::{Class, Result};
 use oxmpi::{fail, group, info};
-use std::sync::Arc;
 
 entry! {
     fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
@@ -25,10 +24,7 @@ entry! {
 
 entry! {
     fn MPI_Comm_test_inter(comm: Comm, flag: Out<Logical>) on comm {
-        let comm = decode::comm(comm)?;
-        // There are no intercommunicators yet.
-        let _ = comm;
-        flag.put_bool(false)
+        flag.put_bool(decode::comm(comm)?.is_inter())
     }
 }
 
@@ -56,8 +52,8 @@ entry! {
 entry! {
     fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
-        let object = Arc::new(group_of(decode::comm(comm)?));
-        group.set(Group(group::create(object)?))
+        let members = decode::comm(comm)?.members().group();
+        group.set(Group(group::create(members)?))
     }
 }
 
@@ -82,45 +78,37 @@ entry! {
     }
 }
 
-/// The processes of a communicator.
-fn group_of(comm: &CommObject) -> group::Group {
-    let members = (0..comm.size()).map(|rank| comm.world(rank));
-    group::Group::new(members.collect::<Vec<u32>>())
-}
-
 entry! {
     fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1 {
         result.not_null()?;
         let first = decode::named_comm("comm1", comm1)?;
         let second = decode::named_comm("comm2", comm2)?;
-        let how = match group_of(first).compare(&group_of(second)) {
-            group::Comparison::Identical if comm1 != comm2 => group::Comparison::Congruent,
-            how => how,
-        };
-        result.set(Comparison(how as i32))
+        result.set(Comparison(first.compare(second) as i32))
     }
 }
 
-/// There are no intercommunicators yet.
-fn no_remote_group(comm: Comm) -> Result<()> {
+/// The remote group of an intercommunicator.
+fn remote(comm: Comm) -> Result<&'static Members> {
     let comm = decode::comm(comm)?;
-    fail!(
-        Class::Comm,
-        "comm is {}, which is no intercommunicator",
-        comm.name()
-    )
+    match comm.remote() {
+        Some(remote) => Ok(remote),
+        None => fail!(
+            Class::Comm,
+            "comm is {}, which is no intercommunicator",
+            comm.title()
+        ),
+    }
 }
 
 entry! {
     fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
-        no_remote_group(comm)
+        group.set(Group(group::create(remote(comm)?.group())?))
     }
 }
 
 entry! {
     fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm {
-        size.not_null()?;
-        no_remote_group(comm)
+        size.set(Int(remote(comm)?.size()))
     }
 }

@@ -53,21 +53,21 @@ entry! {
 entry! {
     fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm {
         let comm = decode::comm(comm)?;
-        attach(Scope::Comm(comm.context()), buffer, size)
+        attach(Scope::Comm(comm.handle), buffer, size)
     }
 }
 
 entry! {
     fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm {
         let comm = decode::comm(comm)?;
-        detach(Scope::Comm(comm.context()), buffer_addr, size)
+        detach(Scope::Comm(comm.handle), buffer_addr, size)
     }
 }
 
 entry! {
     fn MPI_Comm_flush_buffer(comm: Comm) on comm {
         let comm = decode::comm(comm)?;
-        buffered::flush(Scope::Comm(comm.context()))
+        buffered::flush(Scope::Comm(comm.handle))
     }
 }
 
@@ -83,7 +83,7 @@ entry! {
     fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
         let comm = decode::comm(comm)?;
         request.not_null()?;
-        request.set(Request(buffered::iflush(Scope::Comm(comm.context()))?))
+        request.set(Request(buffered::iflush(Scope::Comm(comm.handle))?))
     }
 }
 

@@ -1,0 +1,166 @@
+//! Tasks: operations of several steps that progress takes further, such as MPI_Comm_idup.
+//!
+//! A task is a future that begins requests of the engine and waits for one of them at a time. Whoever makes progress
+//! polls those that can go on, one thread at a time and without the guard. Invariant: a task that waits is polled again
+//! only when its request is complete, so that a look at many waiting tasks costs a load each.
+
+use super::requests::{Index, Kind, Phase, Request};
+use super::{Engine, enter};
+use crate::datatype::Buffer;
+use crate::error::{Error, Result};
+use crate::sync::{AtomicUsize, Ordering};
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+struct Task {
+    /// The request it waits for, or [`ANYTHING`].
+    waits_for: Index,
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+/// A task that wants to be polled at every look: it waits for something that is no request.
+const ANYTHING: Index = Index::MAX;
+
+/// How many tasks there are.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
+/// Tasks begun since the last run.
+static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// What the future that is being polled on this thread waits for.
+    static WAITS_FOR: Cell<Index> = const { Cell::new(ANYTHING) };
+}
+
+/// Begins a task; its first steps are made at once.
+pub fn spawn(future: impl Future<Output = ()> + Send + 'static) {
+    let mut task = Task {
+        waits_for: ANYTHING,
+        future: Box::pin(future),
+    };
+    if !task.poll() {
+        LIVE.fetch_add(1, Ordering::Relaxed);
+        BEGUN.lock().push(task);
+    }
+}
+
+/// Whether there are tasks that wait: one load.
+#[inline(always)]
+pub fn any() -> bool {
+    LIVE.load(Ordering::Relaxed) != 0
+}
+
+/// Takes all tasks further that can go on. True if one could. Call it without the guard.
+#[inline(always)]
+pub fn run() -> bool {
+    any() && run_all()
+}
+
+#[cold]
+#[inline(never)]
+fn run_all() -> bool {
+    // Another thread that runs them looks again before it sleeps.
+    let Some(mut tasks) = TASKS.try_lock() else {
+        return false;
+    };
+    let mut moved = false;
+    loop {
+        tasks.append(&mut BEGUN.lock());
+        let ready = ready(&tasks);
+        let mut any = false;
+        for at in ready.into_iter().rev() {
+            let before = tasks[at].waits_for;
+            if tasks[at].poll() {
+                LIVE.fetch_sub(1, Ordering::Relaxed);
+                drop(tasks.swap_remove(at));
+                any = true;
+            } else {
+                any |= before != ANYTHING || tasks[at].waits_for != ANYTHING;
+            }
+        }
+        if !any {
+            return moved;
+        }
+        moved = true;
+    }
+}
+
+/// The positions of the tasks that can go on, ascending.
+fn ready(tasks: &[Task]) -> Vec<usize> {
+    let mut engine = enter();
+    let mut is_ready =
+        |index: Index| index == ANYTHING || engine.requests().at(index).phase == Phase::Complete;
+    let positions = tasks.iter().enumerate();
+    positions
+        .filter_map(|(at, task)| is_ready(task.waits_for).then_some(at))
+        .collect()
+}
+
+impl Task {
+    /// True when it is over.
+    fn poll(&mut self) -> bool {
+        WAITS_FOR.set(ANYTHING);
+        let mut context = Context::from_waker(Waker::noop());
+        let over = self.future.as_mut().poll(&mut context).is_ready();
+        self.waits_for = WAITS_FOR.get();
+        over
+    }
+}
+
+/// Waits, inside a task, until a request is complete, and recycles it.
+pub async fn completion(index: Index) -> Result<()> {
+    std::future::poll_fn(|_| {
+        let mut engine = enter();
+        let request = engine.requests().at(index);
+        if request.phase != Phase::Complete {
+            WAITS_FOR.set(index);
+            return Poll::Pending;
+        }
+        let error = request.error.take();
+        engine.requests().release(index);
+        Poll::Ready(error.map_or(Ok(()), Err))
+    })
+    .await
+}
+
+/// Waits, inside a task, for what is no request; it is asked at every look.
+pub async fn condition(mut holds: impl FnMut() -> bool) {
+    std::future::poll_fn(|_| {
+        if holds() {
+            return Poll::Ready(());
+        }
+        WAITS_FOR.set(ANYTHING);
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Forgets all tasks, when the engine is gone.
+pub(super) fn stop() {
+    let mut tasks = TASKS.lock();
+    tasks.append(&mut BEGUN.lock());
+    LIVE.fetch_sub(tasks.len(), Ordering::Relaxed);
+    tasks.clear();
+}
+
+impl Engine {
+    /// The request that a program holds for a task.
+    pub fn begin_task(&mut self, communicator: i32) -> Index {
+        let request = Request {
+            others: 1,
+            ..Request::new(Kind::Receive, Buffer::empty(), communicator, 0, 0)
+        };
+        self.requests.insert(request)
+    }
+
+    /// Completes it.
+    pub fn end_task(&mut self, index: Index, error: Option<Error>) {
+        let request = self.requests.at(index);
+        request.others = 0;
+        request.error = error;
+        self.complete(index);
+    }
+}
