@@ -13,7 +13,7 @@
 # make check-asan                   the Rust unit tests with the address sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make lint       rustfmt, clippy, and that the generated files are current
-# make support    docs/support.md from the entries
+# make support    docs/support.md from the entries, docs/variables.md from the declared variables
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
 
@@ -135,6 +135,7 @@ lint:
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
+	OXMPI_WRITE_PAGES=1 $(CARGO) test -q --bin mpiexec the_page_is_current
 
 clean:
 	$(CARGO) clean

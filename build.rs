@@ -9,6 +9,6 @@ fn main() {
         .ok()
         .and_then(|output| String::from_utf8(output.stdout).ok())
         .unwrap_or_else(|| "rustc (unknown version)".into());
-    println!("cargo:rustc-env=OXMPI_RUSTC={}", version.trim());
+    println!("cargo:rustc-env=BUILT_BY_RUSTC={}", version.trim());
     println!("cargo:rerun-if-changed=build.rs");
 }

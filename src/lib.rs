@@ -54,6 +54,6 @@ pub fn library_version() -> String {
     format!(
         "oxmpi {}, an MPI library with the ABI of MPICH (libmpi.so.12), built by {}",
         env!("CARGO_PKG_VERSION"),
-        env!("OXMPI_RUSTC")
+        env!("BUILT_BY_RUSTC")
     )
 }

@@ -18,11 +18,11 @@ pub trait Value: Copy + Display + Send + Sync + 'static {
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// A setting; `OXMPI_<name>` in the environment, or the name that MPICH has for the same thing.
+/// A setting; `OXMPI_<name>` in the environment, or the names that other libraries have for the same thing.
 pub struct Variable<T: Value> {
     name: &'static str,
-    /// The whole name of MPICH's variable, empty if there is none like it.
-    alias: &'static str,
+    /// Whole names of variables of other libraries, such as MPICH.
+    aliases: &'static [&'static str],
     default: T,
     /// What it does, its unit, and when one would change it.
     text: &'static str,
@@ -34,16 +34,16 @@ impl<T: Value> Variable<T> {
     pub const fn new(name: &'static str, default: T, text: &'static str) -> Variable<T> {
         Variable {
             name,
-            alias: "",
+            aliases: &[],
             default,
             text,
             value: OnceLock::new(),
         }
     }
 
-    /// Also reads MPICH's variable of this whole name, when ours is not set.
-    pub const fn with_alias(mut self, alias: &'static str) -> Variable<T> {
-        self.alias = alias;
+    /// When ours is not set, these are read: other libraries' variables of the same meaning, whole names.
+    pub const fn with_aliases(mut self, aliases: &'static [&'static str]) -> Variable<T> {
+        self.aliases = aliases;
         self
     }
 
@@ -59,16 +59,15 @@ impl<T: Value> Variable<T> {
     #[cold]
     fn read(&self) -> T {
         *self.value.get_or_init(|| {
-            let own = format!("{PREFIX}{}", self.name);
-            self.choose(&[own.as_str(), self.alias], |name| {
+            self.choose(|name| {
                 std::env::var_os(name).map(|text| text.to_string_lossy().into_owned())
             })
         })
     }
 
-    /// The value of the first of these names that is set.
-    fn choose(&self, names: &[&str], environment: impl Fn(&str) -> Option<String>) -> T {
-        for name in names.iter().filter(|name| !name.is_empty()) {
+    /// The value of the first of the names that is set.
+    fn choose(&self, environment: impl Fn(&str) -> Option<String>) -> T {
+        for name in std::iter::once(self.name().as_str()).chain(self.aliases.iter().copied()) {
             let Some(text) = environment(name) else {
                 continue;
             };
@@ -97,8 +96,8 @@ pub fn take_mistakes() -> Vec<String> {
 pub trait Listed: Sync {
     /// As it is set in the environment.
     fn name(&self) -> String;
-    /// MPICH's name, or empty.
-    fn alias(&self) -> &'static str;
+    /// Other libraries' names.
+    fn aliases(&self) -> &'static [&'static str];
     fn default(&self) -> String;
     /// The value in force; reads it if that has not been done.
     fn value(&self) -> String;
@@ -111,8 +110,8 @@ impl<T: Value> Listed for Variable<T> {
         format!("{PREFIX}{}", self.name)
     }
 
-    fn alias(&self) -> &'static str {
-        self.alias
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
     }
 
     fn default(&self) -> String {
@@ -136,12 +135,12 @@ impl<T: Value> Listed for Variable<T> {
 pub fn describe(variables: &[&dyn Listed]) -> String {
     let mut list = String::new();
     for variable in variables {
-        let alias = match variable.alias() {
-            "" => String::new(),
-            alias => format!(" (also {alias})"),
+        let aliases = match variable.aliases() {
+            [] => String::new(),
+            names => format!(" (also {})", names.join(", ")),
         };
         list.push_str(&format!(
-            "{}={}{alias}\n    {} Allowed: {}; default: {}.\n",
+            "{}={}{aliases}\n    {}\n    Allowed: {}; default: {}.\n",
             variable.name(),
             variable.value(),
             variable.text(),
@@ -195,13 +194,15 @@ impl Value for f64 {
 /// ```
 /// oxmpi::choice! {
 ///     /// How ranks wait.
-///     pub enum Waiting { Spin = "spin", Sleep = "sleep" }
+///     pub enum Waiting { Spin = "spin", Sleep = "sleep" | "nap" }
 /// }
 /// ```
+///
+/// The first word of each is the one that is shown; upper and lower case are the same.
 #[macro_export]
 macro_rules! choice {
-    ($(#[$doc:meta])* $visible:vis enum $name:ident { $first:ident = $first_word:literal
-        $(, $variant:ident = $word:literal)* $(,)? }) => {
+    ($(#[$doc:meta])* $visible:vis enum $name:ident { $first:ident = $first_word:literal $(| $first_other:literal)*
+        $(, $variant:ident = $word:literal $(| $other:literal)*)* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         $visible enum $name { $first $(, $variant)* }
@@ -216,14 +217,18 @@ macro_rules! choice {
         }
 
         impl $crate::variables::Value for $name {
-            const ALLOWED: &'static str = concat!($first_word $(, ", ", $word)*);
+            const ALLOWED: &'static str = concat!($first_word $(, " or ", $first_other)*
+                $(, ", ", $word $(, " or ", $other)*)*);
 
             fn parse(text: &str) -> Option<Self> {
-                match text {
-                    $first_word => Some($name::$first),
-                    $($word => Some($name::$variant),)*
-                    _ => None,
+                let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+                if is(&[$first_word $(, $first_other)*]) {
+                    return Some($name::$first);
                 }
+                $(if is(&[$word $(, $other)*]) {
+                    return Some($name::$variant);
+                })*
+                None
             }
         }
     };
@@ -234,7 +239,7 @@ mod tests {
     use super::*;
 
     choice! {
-        enum Colour { Red = "red", Green = "green" }
+        enum Colour { Red = "red", Green = "green" | "verde" }
     }
 
     #[test]
@@ -251,26 +256,32 @@ mod tests {
         assert_eq!(f64::parse("0.5"), Some(0.5));
         assert_eq!(f64::parse("-1"), None);
         assert_eq!(Colour::parse("green"), Some(Colour::Green));
-        assert_eq!(Colour::ALLOWED, "red, green");
+        assert_eq!(Colour::parse("VERDE"), Some(Colour::Green));
+        assert_eq!(Colour::ALLOWED, "red, green or verde");
     }
 
     #[test]
-    fn the_own_name_goes_before_the_alias() {
-        let variable = Variable::new("LIMIT", 7_u64, "Bytes.").with_alias("MPIR_CVAR_LIMIT");
-        let names = ["OXMPI_LIMIT", "MPIR_CVAR_LIMIT"];
-        let alias = |name: &str| (name == names[1]).then(|| "9".to_owned());
-        assert_eq!(variable.choose(&names, |_| None), 7);
-        assert_eq!(variable.choose(&names, alias), 9);
-        assert_eq!(variable.choose(&names, |_| Some("8".to_owned())), 8);
+    fn the_own_name_goes_before_the_aliases() {
+        let variable = Variable::new("LIMIT", 7_u64, "Bytes.").with_aliases(&["THEIRS", "OTHERS"]);
+        let choose = |set: &[(&str, &str)]| {
+            variable.choose(|name| {
+                let found = set.iter().find(|(set, _)| *set == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(choose(&[]), 7);
+        assert_eq!(choose(&[("OTHERS", "9")]), 9);
+        assert_eq!(choose(&[("OTHERS", "9"), ("THEIRS", "6")]), 6);
+        assert_eq!(choose(&[("THEIRS", "6"), ("OXMPI_LIMIT", "8")]), 8);
     }
 
     #[test]
     fn mistakes_are_reported_and_the_default_taken() {
         let variable = Variable::new("COLOUR", Colour::Red, "The colour.");
         let blue = |_: &str| Some("blue".to_owned());
-        assert_eq!(variable.choose(&["OXMPI_COLOUR"], blue), Colour::Red);
+        assert_eq!(variable.choose(blue), Colour::Red);
         let mistakes = take_mistakes();
-        let mistake = "OXMPI_COLOUR is \"blue\"; allowed is red, green. Taken is red.";
+        let mistake = "OXMPI_COLOUR is \"blue\"; allowed is red, green or verde. Taken is red.";
         assert!(mistakes.iter().any(|text| text == mistake), "{mistakes:?}");
     }
 

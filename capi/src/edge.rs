@@ -10,6 +10,7 @@ use oxmpi::errhandler::{self, Action, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info;
+use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
 use std::ffi::c_int;
 
@@ -196,10 +197,12 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
 pub fn abort(comm: Comm, code: c_int) -> ! {
     let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::name);
     let rank = process::job().map_or(0, |job| job.rank);
-    eprintln!(
-        "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})",
-        info::host()
-    );
+    if !SUPPRESS_ABORT_MESSAGE.get() {
+        eprintln!(
+            "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})",
+            info::host()
+        );
+    }
     process::abort(code)
 }
 

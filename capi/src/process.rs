@@ -7,6 +7,7 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
+use oxmpi::process::settings::THREAD_LEVEL;
 use oxmpi::process::{self, ThreadLevel as Level};
 
 fn level(required: ThreadLevel) -> Result<Level> {
@@ -28,7 +29,7 @@ entry! {
     fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
         // The arguments of main are the program's own: the launcher tells us by other ways.
         let _ = (argc, argv);
-        process::init(Level::Single).map(drop)
+        process::init(THREAD_LEVEL.get().into()).map(drop)
     }
 }
 

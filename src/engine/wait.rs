@@ -8,16 +8,34 @@ use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::Ordering;
 use crate::transport::shm::doorbell;
 use crate::transport::shm::layout::RankPage;
+use crate::variables::{Listed, Variable};
 use std::time::Duration;
 
-/// Looks before the first yield, when every rank has a core of its own.
-const SPINS: u32 = 2_000;
-/// Looks before the first yield on an oversubscribed node: who is waited for may want this very core.
-const SPINS_OVERSUBSCRIBED: u32 = 2;
+static SPINS: Variable<u64> = Variable::new(
+    "SPINS",
+    2_000,
+    "How often a waiting call looks for messages before it first yields its core, where every rank has a core of its own; \
+     0: it never yields and never sleeps.",
+)
+.with_aliases(&["MPIR_CVAR_POLLS_BEFORE_YIELD", "I_MPI_SPIN_COUNT"]);
+/// Few: who is waited for may want this very core.
+static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
+    "SPINS_OVERSUBSCRIBED",
+    2,
+    "The same where the node has more ranks than cores.",
+);
+/// Yielding costs a third of a microsecond, waking up to thirty.
+static SLEEP_AFTER: Variable<u64> = Variable::new(
+    "SLEEP_AFTER",
+    1_000,
+    "Microseconds after which a call that waits sleeps until a message comes, instead of yielding its core again and \
+     again.",
+);
+/// What users can set about waiting.
+pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &SLEEP_AFTER];
+
 /// Yields before the first look at the clock.
 const YIELDS: u32 = 32;
-/// A wait that is older than this sleeps, nanoseconds. Yielding costs a third of a microsecond, waking up to thirty.
-const SLEEP_AFTER: u64 = 1_000_000;
 /// How long to sleep where a message could be missed.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -57,11 +75,7 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
         if !engine.surveyed {
             engine.survey();
         }
-        spins = if engine.oversubscribed {
-            SPINS_OVERSUBSCRIBED
-        } else {
-            SPINS
-        };
+        spins = budget(&engine);
     }
     while spins > 0 {
         {
@@ -75,6 +89,19 @@ pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>)
         spins -= 1;
     }
     long_wait(reason, &mut done)
+}
+
+/// Looks before the first yield.
+#[inline]
+fn budget(engine: &Engine) -> u64 {
+    let setting = match engine.oversubscribed {
+        true => &SPINS_OVERSUBSCRIBED,
+        false => &SPINS,
+    };
+    match setting.get() {
+        0 => u64::MAX,
+        looks => looks,
+    }
 }
 
 /// Enters the engine for a call that does not wait and has found nothing, and looks once more.
@@ -110,6 +137,7 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
     let mut yields = 0u32;
     let mut began = 0;
     let mut page: Option<&'static RankPage> = None;
+    let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     let result = loop {
         let (moved, result) = look(done);
         if let Some(result) = result {
@@ -131,7 +159,7 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
             if page.is_none() {
                 page = Some(publish(reason, now));
             }
-        } else if now - began > SLEEP_AFTER
+        } else if now - began > sleep_after
             && let Some(result) = sleep(done)
         {
             break result;

@@ -5,7 +5,7 @@
 
 mod message;
 
-pub use message::{Failure, message};
+pub use message::{Failure, VARIABLES, message};
 
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};

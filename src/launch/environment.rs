@@ -18,8 +18,17 @@ pub mod names {
     pub const PMI_INODE: &str = "OXMPI_PMI_INODE";
     pub const APPNUM: &str = "OXMPI_APPNUM";
     pub const UNIVERSE_SIZE: &str = "OXMPI_UNIVERSE_SIZE";
-    /// Set by the user to 1: be a job of one whatever else the environment says.
-    pub const SINGLETON: &str = "OXMPI_SINGLETON";
+    /// All of them.
+    pub const OWN: &[&str] = &[
+        RANK,
+        SIZE,
+        SEGMENT,
+        SEGMENT_INODE,
+        KEEPER,
+        PMI_INODE,
+        APPNUM,
+        UNIVERSE_SIZE,
+    ];
     pub const PMI_FD: &str = "PMI_FD";
     pub const PMI_RANK: &str = "PMI_RANK";
     pub const PMI_SIZE: &str = "PMI_SIZE";
@@ -63,9 +72,6 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 ///
 /// Errors: one of several ranks of a launcher that we cannot talk to, or values that make no sense.
 pub fn detect(get: Lookup<'_>) -> Result<Started> {
-    if get(names::SINGLETON).is_some_and(|value| value == "1") {
-        return Ok(Started::Alone);
-    }
     if get(names::RANK).is_some() && !inner_launcher(get) {
         return ours(get).map(Started::Ours);
     }
@@ -131,10 +137,8 @@ fn foreign(get: Lookup<'_>) -> Option<String> {
             .and_then(|value| value.parse::<u32>().ok())
             .filter(|size| *size > 1)
     };
-    let advice = format!(
-        "start it with oxmpi's mpiexec, or set {}=1 to run each process alone",
-        names::SINGLETON
-    );
+    let advice =
+        "start it with oxmpi's mpiexec, or set OXMPI_SINGLETON=1 to run each process alone";
     if let Some(size) = several("OMPI_COMM_WORLD_SIZE") {
         return Some(format!(
             "this program uses oxmpi but was started as one of {size} by Open MPI's launcher (PMIx), \
@@ -247,8 +251,6 @@ mod tests {
         ] {
             let error = given(text).unwrap_err();
             assert!(error.text().contains("OXMPI_SINGLETON"), "{error}");
-            let alone = given(&format!("{text} OXMPI_SINGLETON=1"));
-            assert_eq!(alone.unwrap(), Started::Alone);
         }
         // One task of its own, or a batch script that runs a program directly, is no such case.
         for text in [

@@ -12,6 +12,7 @@ pub mod wire;
 
 use crate::error::{Class, Error, Result};
 use crate::os::process::{die_with, exit_now};
+use crate::variables::{Listed, Variable};
 use client::Client;
 use environment::{Ours, Started};
 use std::io;
@@ -58,10 +59,21 @@ pub struct SegmentPlan<'a> {
     pub initialise: &'a dyn Fn(BorrowedFd<'_>, usize) -> io::Result<()>,
 }
 
+static SINGLETON: Variable<bool> = Variable::new(
+    "SINGLETON",
+    false,
+    "Each process is a job of its own, whatever a launcher says.",
+);
+/// What users can set about joining a job.
+pub static VARIABLES: &[&dyn Listed] = &[&SINGLETON];
+
 /// Finds the job that this process belongs to.
 ///
 /// Errors: the job cannot be joined (another library's launcher, a broken environment, no way to share memory).
 pub fn join(plan: &SegmentPlan<'_>) -> Result<Job> {
+    if SINGLETON.get() {
+        return alone(plan);
+    }
     match environment::detect(&|name| std::env::var(name).ok())? {
         Started::Ours(ours) => join_ours(ours, plan),
         Started::Inherited { fd, rank, size } => {

@@ -5,7 +5,7 @@
 //! Invariant: nothing with a name is left in a file system when `of_node` returns.
 
 use super::client::Client;
-use super::environment::{Ours, names};
+use super::environment::Ours;
 use super::{SegmentPlan, no_segment};
 use crate::error::{Class, Error, Result};
 use crate::os::process::{identity, inherited};
@@ -54,11 +54,8 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
             format!(
                 "rank {} cannot reach its job's shared memory: descriptor {} was closed between mpiexec and this \
                  program, and that of process {} cannot be opened (is this a child of a job that has ended? \
-                 {}=1 runs it alone)",
-                ours.rank,
-                ours.segment,
-                ours.keeper,
-                names::SINGLETON
+                 OXMPI_SINGLETON=1 runs it alone)",
+                ours.rank, ours.segment, ours.keeper,
             ),
         )
     })

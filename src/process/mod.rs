@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub mod session;
+pub mod settings;
 
 use crate::attr;
 use crate::comm;
@@ -124,6 +125,7 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
         initialise: &layout::initialise,
     };
     let job = launch::join(&plan)?;
+    settings::read(job.rank);
     if job.local_ranks.len() != job.size as usize {
         return fail!(
             Class::Other,

@@ -186,6 +186,9 @@ impl Outcome {
                     return Err(format!("{missing:?} is not in {name}"));
                 }
             }
+            if let Some(found) = line.without.iter().find(|text| self.stderr.contains(*text)) {
+                return Err(format!("{found:?} is in stderr"));
+            }
         }
         Ok(())
     }

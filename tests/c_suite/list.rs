@@ -6,7 +6,7 @@
 //!
 //! Flags: `args="..."`, `env=NAME=VALUE`, `mpiexec="options"`, `cflags="..."`, `exit=CODE` or
 //! `exit=nonzero` (then no closing line is expected), `stdout="text"` and `stderr="text"` (must occur, may be
-//! repeated; on oxmpi only), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
+//! repeated; on oxmpi only), `without="text"` (must not be in stderr; likewise), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
 //! do it yet), `compare=no`, `launcher=own` (says nothing about
@@ -35,6 +35,8 @@ pub struct Line {
     pub exit: Exit,
     pub stdout: Vec<String>,
     pub stderr: Vec<String>,
+    /// What stderr must not have.
+    pub without: Vec<String>,
     /// How each line of the standard output begins and ends, the closing line apart.
     pub each: Option<(String, String)>,
     pub quiet: bool,
@@ -149,6 +151,7 @@ fn line(
         exit: Exit::Code(0),
         stdout: Vec::new(),
         stderr: Vec::new(),
+        without: Vec::new(),
         each: None,
         quiet: false,
         since: None,
@@ -186,6 +189,7 @@ fn line(
             "exit" => line.exit = Exit::Code(value.parse().map_err(|_| bad())?),
             "stdout" => line.stdout.push(value.into()),
             "stderr" => line.stderr.push(value.into()),
+            "without" => line.without.push(value.into()),
             "each" => {
                 let (begin, end) = value.split_once('*').ok_or_else(bad)?;
                 line.each = Some((begin.into(), end.into()));

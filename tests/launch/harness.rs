@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Names the role that this program plays as a rank.
-pub const ROLE: &str = "OXMPI_TEST_ROLE";
-const MARK: &str = "OXMPI_TEST_MARK";
+pub const ROLE: &str = "LAUNCH_TEST_ROLE";
+const MARK: &str = "LAUNCH_TEST_MARK";
 /// Nothing here takes long; who has not come back by then hangs.
 const WATCHDOG: Duration = Duration::from_secs(60);
 

@@ -178,6 +178,17 @@ fn other_names() {
     std::os::unix::fs::symlink(MPIEXEC, &link).expect("link");
     let outcome = launcher(&link.to_string_lossy(), ["-n", "1", "echo", "a"]).run();
     assert_eq!(outcome.good().output, "a\n");
+    let listed = mpiexec(["-info"]).env("OXMPI_SPINS", "77").run();
+    for text in [
+        "OXMPI_SPINS=77 (also",
+        "OXMPI_SINGLETON=false",
+        "MPIEXEC_TIMEOUT",
+    ] {
+        assert!(
+            listed.good().output.contains(text),
+            "no {text} in {listed:?}"
+        );
+    }
     for option in ["-version", "--help", "-info"] {
         assert!(
             mpiexec([option]).run().good().output.contains("mpi"),
@@ -187,13 +198,21 @@ fn other_names() {
 }
 
 fn variables_that_steer() {
-    let outcome = role_with(2, "hello", &["-print-rank-map"])
-        .env("HYDRA_NONSENSE", "1")
-        .env("HYDRA_IFACE", "eth0")
-        .env("PMI_RANK", "17")
-        .env("PMI_FD", "99")
-        .run();
-    outcome.good().says("HYDRA_NONSENSE");
+    let outcome = role_with(
+        2,
+        "hello",
+        &["-print-rank-map", "-genv", "MPIR_CVAR_NONSENSE", "1"],
+    )
+    .env("HYDRA_NONSENSE", "1")
+    .env("HYDRA_IFACE", "eth0")
+    .env("OXMPI_SPINS", "100")
+    .env("OXMPI_SPIN", "100")
+    .env("PMI_RANK", "17")
+    .env("PMI_FD", "99")
+    .run();
+    outcome
+        .good()
+        .says("no effect: HYDRA_NONSENSE, MPIR_CVAR_NONSENSE, OXMPI_SPIN\n");
     assert!(!outcome.error.contains("HYDRA_IFACE"));
     assert!(outcome.output.contains(":0,1)"), "{outcome:?}");
 }

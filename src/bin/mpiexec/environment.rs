@@ -27,18 +27,8 @@ fn belongs_to_a_launcher(name: &str) -> bool {
         "HYD_BSTRAP_FD",
     ];
     const BEGINNINGS: &[&str] = &["PMIX_", "OMPI_COMM_WORLD_", "PRTE_"];
-    const OWN: &[&str] = &[
-        names::RANK,
-        names::SIZE,
-        names::SEGMENT,
-        names::SEGMENT_INODE,
-        names::KEEPER,
-        names::PMI_INODE,
-        names::APPNUM,
-        names::UNIVERSE_SIZE,
-    ];
     NAMES.contains(&name)
-        || OWN.contains(&name)
+        || names::OWN.contains(&name)
         || BEGINNINGS
             .iter()
             .any(|beginning| name.starts_with(beginning))
@@ -68,41 +58,6 @@ pub fn of_program(
     }
     variables
 }
-
-/// Variables that launchers of MPICH's family read and that have no effect or no meaning on one host.
-const ACCEPTED: &[&str] = &[
-    "HYDRA_LAUNCHER",
-    "HYDRA_LAUNCHER_EXEC",
-    "HYDRA_LAUNCHER_EXTRA_ARGS",
-    "HYDRA_BOOTSTRAP",
-    "HYDRA_BOOTSTRAP_EXEC",
-    "HYDRA_RMK",
-    "HYDRA_DEFAULT_RMK",
-    "HYDRA_IFACE",
-    "HYDRA_DEMUX",
-    "HYDRA_TOPOLIB",
-    "HYDRA_BINDLIB",
-    "HYDRA_CKPOINTLIB",
-    "HYDRA_MEMBIND",
-    "HYDRA_MAPPING",
-    "HYDRA_RANKMAP",
-    "HYDRA_USE_LOCALHOST",
-    "HYDRA_PROXY_RETRY_COUNT",
-    "HYDRA_PMI_PORT",
-    "HYDRA_TOPO_DEBUG",
-    "HYDRA_NAMESERVER",
-    "HYDRA_ENABLE_X",
-];
-
-/// What this mpiexec and the library read.
-const HONOURED: &[&str] = &[
-    "HYDRA_HOST_FILE",
-    "HYDRA_BINDING",
-    "HYDRA_BIND",
-    "HYDRA_PPN",
-    "HYDRA_ENV",
-    "HYDRA_DEBUG",
-];
 
 /// Takes what the environment says where the command line is silent.
 ///
@@ -138,22 +93,6 @@ pub fn apply(request: &mut Request, get: &dyn Fn(&str) -> Option<String>) -> Res
     }
     request.verbose |= get("HYDRA_DEBUG").is_some_and(|value| value != "0" && value != "no");
     Ok(())
-}
-
-/// The variables of MPICH's launcher and library that mean nothing here, so that nobody believes they work.
-pub fn unknown(
-    present: impl Iterator<Item = String>,
-    library_knows: &dyn Fn(&str) -> bool,
-) -> Vec<String> {
-    let mut unknown: Vec<String> = present
-        .filter(|name| {
-            let ours = name.starts_with("HYDRA_") || name.starts_with("MPIR_CVAR_");
-            let known = ACCEPTED.contains(&name.as_str()) || HONOURED.contains(&name.as_str());
-            ours && !known && !library_knows(name)
-        })
-        .collect();
-    unknown.sort_unstable();
-    unknown
 }
 
 #[cfg(test)]
@@ -219,20 +158,5 @@ mod tests {
         assert_eq!(request.ranks_per_host, Some(2));
         let wrong = |name: &str| (name == "MPIEXEC_TIMEOUT").then(|| "soon".to_owned());
         assert!(apply(&mut Request::default(), &wrong).is_err());
-    }
-
-    #[test]
-    fn unknown_variables_are_found() {
-        let present = [
-            "HYDRA_FOO",
-            "HYDRA_IFACE",
-            "MPIR_CVAR_X",
-            "MPIR_CVAR_Y",
-            "HOME",
-        ];
-        let found = unknown(present.into_iter().map(str::to_owned), &|name| {
-            name == "MPIR_CVAR_Y"
-        });
-        assert_eq!(found, ["HYDRA_FOO", "MPIR_CVAR_X"]);
     }
 }

@@ -24,6 +24,7 @@ mod sink;
 mod start;
 mod table;
 mod topology;
+mod variables;
 mod verdict;
 mod version;
 mod words;
@@ -55,7 +56,7 @@ fn main() {
     match request::parse(&arguments) {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
-        Ok(Answer::Info) => print(&version::info()),
+        Ok(Answer::Info) => print(&(version::info() + &variables::list())),
         Ok(Answer::Run(request)) => std::process::exit(run(*request)),
         Err(text) => refuse("mpiexec", &text, 1),
     }
@@ -106,8 +107,13 @@ fn run(mut request: Request) -> i32 {
 
 /// Says what is asked for before the start.
 fn announce(plan: &Plan) {
-    let present = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    let unknown = environment::unknown(present, &|_| false);
+    let inherited = std::env::vars_os().map(|(name, _)| name);
+    let given = plan
+        .programs
+        .iter()
+        .flat_map(|program| program.variables.keys().cloned());
+    let names = inherited.chain(given);
+    let unknown = variables::unknown(names.filter_map(|name| name.into_string().ok()));
     if !unknown.is_empty() {
         eprintln!(
             "mpiexec: unknown variables have no effect: {}",
