@@ -240,8 +240,17 @@ pub enum ReductionFunction {
 type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_int, usize);
 
 impl Function for ReductionFunction {
-    fn call(&self, input: &[u8], inout: &mut [u8], count: u64, mut datatype: i32) -> Result<()> {
-        let (input, inout) = (input.as_ptr() as *mut c_void, inout.as_mut_ptr().cast());
+    fn call(
+        &self,
+        input: &[u8],
+        inout: &mut [u8],
+        origin: usize,
+        count: u64,
+        mut datatype: i32,
+    ) -> Result<()> {
+        // Whole slices first: an element may lie before the place it counts from.
+        let input = input.as_ptr().wrapping_add(origin) as *mut c_void;
+        let inout = inout.as_mut_ptr().wrapping_add(origin).cast();
         match self {
             // SAFETY: the program's function reads and writes `count` elements, which the slices
             // hold; it does not change its input, as MPI demands.

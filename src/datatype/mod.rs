@@ -1,22 +1,30 @@
 //! Datatypes: what lies where in a user's buffer, and the statuses that count in them.
 //!
-//! This module has the predefined types and their duplicates. Invariant: a `Datatype` never changes after it was made, but
-//! for its name and attributes, so that buffers and pending requests may keep a reference to it.
+//! Invariant: a `Datatype` never changes after it was made, but for being committed, its name and attributes, so that
+//! buffers and pending requests may keep a reference to it.
 
+mod bounds;
+mod form;
+mod layout;
 pub mod pack;
 mod predefined;
 mod scalar;
+mod signature;
 mod status;
 mod streaming;
 
+pub use layout::{Layout, Member};
 pub use pack::Buffer;
 pub use scalar::{Category, Scalar};
+pub use signature::{Element, Signature};
 pub use status::Status;
 
 use crate::attr::Attributes;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use parking_lot::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: i32 = null(ObjectType::Datatype);
@@ -34,10 +42,12 @@ pub struct Datatype {
     pub true_lb: i64,
     pub true_extent: i64,
     pub category: Category,
-    /// The basic types of one element in their order: one, or two of a pair type.
+    /// The scalars of one element of a predefined type in their order: one, or two of a pair or complex type.
     pub scalars: &'static [Scalar],
-    /// Where the data of one element lies; a single block from 0 with `extent` bytes has no holes.
-    blocks: &'static [Block],
+    contiguous: bool,
+    committed: AtomicBool,
+    /// Of a predefined type, made when it is first asked for.
+    layout: OnceLock<Layout>,
     pub attributes: Attributes,
     /// The type that MPI_Type_dup made this one from.
     pub duplicate_of: Option<&'static Datatype>,
@@ -45,20 +55,28 @@ pub struct Datatype {
     new_name: Mutex<Option<String>>,
 }
 
-/// A run of bytes that hold data.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Block {
-    /// From the start of the element.
-    offset: usize,
-    /// Bytes.
-    length: usize,
-}
-
 impl Datatype {
-    /// Whether elements of this type follow each other without holes.
+    /// Whether elements of this type follow each other from their address on without holes, in the order of memory.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        self.size as i64 == self.extent && self.lb == 0
+        self.contiguous
+    }
+
+    /// Where the data lies, and what it is.
+    #[inline]
+    pub fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| predefined::layout(self))
+    }
+
+    /// Whether data may be sent and received with it.
+    #[inline]
+    pub fn is_committed(&self) -> bool {
+        self.committed.load(Ordering::Acquire)
+    }
+
+    /// MPI_Type_commit.
+    pub fn commit(&self) {
+        self.committed.store(true, Ordering::Release);
     }
 
     /// Whether this is one of the types of the standard, which cannot be freed.
@@ -87,15 +105,45 @@ pub fn get(handle: i32) -> Option<&'static Datatype> {
     predefined::find(handle).or_else(|| TYPES.get(handle))
 }
 
+/// A new type, not committed.
+pub fn create(layout: Layout) -> Result<&'static Datatype> {
+    insert(layout, Category::Derived, &[], None, false)
+}
+
 /// MPI_Type_dup without the attributes, which the edge copies (it may call user functions).
 pub fn duplicate(old: &'static Datatype) -> Result<&'static Datatype> {
+    insert(
+        old.layout().clone(),
+        old.category,
+        old.scalars,
+        Some(old),
+        old.is_committed(),
+    )
+}
+
+fn insert(
+    layout: Layout,
+    category: Category,
+    scalars: &'static [Scalar],
+    duplicate_of: Option<&'static Datatype>,
+    committed: bool,
+) -> Result<&'static Datatype> {
     let handle = TYPES.insert_with(|handle| Datatype {
         handle,
+        size: layout.size,
+        lb: layout.lb(),
+        extent: layout.extent(),
+        true_lb: layout.true_lb(),
+        true_extent: layout.true_extent(),
+        category,
+        scalars,
+        contiguous: layout.is_contiguous(),
+        committed: AtomicBool::new(committed),
+        layout: OnceLock::from(layout),
         attributes: Attributes::new(),
-        duplicate_of: Some(old),
+        duplicate_of,
         given_name: "",
         new_name: Mutex::new(None),
-        ..*old
     })?;
     match get(handle) {
         Some(datatype) => Ok(datatype),

@@ -3,9 +3,11 @@
 //! Invariant: a basic type's handle carries its index in bits 7..0 and its size in bits 15..8, so the
 //! table is read by the index and the whole handle is compared.
 
-use super::{Block, Category, Datatype, Scalar};
+use super::{Category, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
 use parking_lot::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 const INDICES: usize = 0x80;
 /// Pair types with a direct handle, from index 0.
@@ -48,12 +50,8 @@ const fn datatype(
     extent: usize,
     category: Category,
     scalars: &'static [Scalar],
-    blocks: &'static [Block],
+    true_extent: usize,
 ) -> Datatype {
-    let true_extent = match blocks.last() {
-        Some(last) => last.offset + last.length,
-        None => extent,
-    };
     Datatype {
         handle: handle as i32,
         size: size as u64,
@@ -63,7 +61,9 @@ const fn datatype(
         true_extent: true_extent as i64,
         category,
         scalars,
-        blocks,
+        contiguous: size == extent,
+        committed: AtomicBool::new(true),
+        layout: OnceLock::new(),
         attributes: Attributes::new(),
         duplicate_of: None,
         given_name: name,
@@ -78,7 +78,7 @@ const fn basic(
     scalars: &'static [Scalar],
 ) -> Datatype {
     let size = handle as usize >> 8 & 0xff;
-    datatype(handle, name, size, size, category, scalars, &[])
+    datatype(handle, name, size, size, category, scalars, size)
 }
 
 /// A struct of two members, laid out as a C compiler does.
@@ -86,27 +86,6 @@ const fn pair(handle: u32, name: &'static str, scalars: &'static [Scalar; 2]) ->
     let (first, second) = (scalars[0].size(), scalars[1].size());
     let alignment = if first > second { first } else { second };
     let extent = (first.next_multiple_of(second) + second).next_multiple_of(alignment);
-    let blocks: &'static [Block] = match (first, extent) {
-        (2, _) => &[
-            Block {
-                offset: 0,
-                length: 2,
-            },
-            Block {
-                offset: 4,
-                length: 4,
-            },
-        ],
-        (8, 16) if second == 4 => &[Block {
-            offset: 0,
-            length: 12,
-        }],
-        (16, _) => &[Block {
-            offset: 0,
-            length: 20,
-        }],
-        _ => &[],
-    };
     datatype(
         handle,
         name,
@@ -114,8 +93,57 @@ const fn pair(handle: u32, name: &'static str, scalars: &'static [Scalar; 2]) ->
         extent,
         Category::Pair,
         scalars,
-        blocks,
+        first.next_multiple_of(second) + second,
     )
+}
+
+/// Where the data of a predefined type lies, and what it is.
+pub(super) fn layout(datatype: &Datatype) -> Layout {
+    let size = datatype.size as usize;
+    let element = |scalar: Scalar, parts: u8, name: &'static str| Element {
+        scalar,
+        parts,
+        external: match name {
+            "MPI_LONG" | "MPI_UNSIGNED_LONG" => 4,
+            "MPI_WCHAR" => 2,
+            _ => scalar.size() as u8,
+        },
+        name,
+    };
+    let name = datatype.given_name;
+    match (datatype.category, datatype.scalars) {
+        (Category::Marker, _) if name == "MPI_LB" => Layout::lower_marker(),
+        (Category::Marker, _) => Layout::upper_marker(),
+        (Category::Pair, [first, second]) => {
+            let at = first.size().next_multiple_of(second.size()) as i64;
+            let value = match (name, first) {
+                ("MPI_LONG_INT", _) => "MPI_LONG",
+                (_, Scalar::F32) => "MPI_FLOAT",
+                (_, Scalar::F64) => "MPI_DOUBLE",
+                (_, Scalar::I16) => "MPI_SHORT",
+                (_, Scalar::LongDouble) => "MPI_LONG_DOUBLE",
+                _ => "MPI_INT",
+            };
+            let index = if first == second { value } else { "MPI_INT" };
+            let elements = [
+                (0, element(*first, 1, value)),
+                (at, element(*second, 1, index)),
+            ];
+            let alignment = first.size().max(second.size()) as u64;
+            Layout::basic(&elements, datatype.extent as u64, alignment)
+        }
+        (_, scalars) => {
+            let (scalar, parts) = match scalars {
+                [part, _] => (*part, 2),
+                [scalar] => (*scalar, 1),
+                // Text and packed data, which is never reduced.
+                _ if size == 4 => (Scalar::U32, 1),
+                _ => (Scalar::U8, 1),
+            };
+            let elements = [(0, element(scalar, parts, name))];
+            Layout::basic(&elements, datatype.extent as u64, scalar.size() as u64)
+        }
+    }
 }
 
 const fn by_index() -> [Datatype; INDICES] {
@@ -254,8 +282,24 @@ mod tests {
             let datatype = get(handle as i32).unwrap();
             let found = (datatype.size, datatype.extent, datatype.true_extent);
             assert_eq!(found, (size, extent, true_extent), "{}", datatype.name());
-            let bytes: usize = datatype.blocks.iter().map(|block| block.length).sum();
-            assert!(datatype.is_contiguous() || bytes as u64 == size);
+        }
+    }
+
+    #[test]
+    fn layouts_say_the_same_as_the_table() {
+        for datatype in all() {
+            let (layout, name) = (datatype.layout(), datatype.given_name);
+            assert_eq!(layout.size, datatype.size, "{name}");
+            assert_eq!((layout.lb(), layout.true_lb()), (0, 0), "{name}");
+            assert_eq!(layout.extent(), datatype.extent, "{name}");
+            assert_eq!(layout.true_extent(), datatype.true_extent, "{name}");
+            assert_eq!(layout.is_contiguous(), datatype.is_contiguous(), "{name}");
+            let elements = match datatype.category {
+                Category::Pair => 2,
+                Category::Marker => 0,
+                _ => 1,
+            };
+            assert_eq!(layout.signature.elements, elements, "{name}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Invariant: the received size is kept in bytes, 63 bits in the two first words; bit 0 of the second
 //! word says that the operation was cancelled.
 
-use super::{Category, Datatype};
+use super::Datatype;
 
 /// MPI_ANY_SOURCE, the source of an empty status.
 const ANY_SOURCE: i32 = -2;
@@ -76,35 +76,19 @@ impl Status {
     /// Basic elements that were received: a half received pair counts as one. `None`
     /// (MPI_UNDEFINED) if an element is not whole.
     pub fn get_elements(&self, datatype: &Datatype) -> Option<u64> {
-        match first_of_pair(datatype) {
-            None => self.get_count(datatype),
-            Some(first) => {
-                let (pairs, rest) = (self.bytes() / datatype.size, self.bytes() % datatype.size);
-                (rest == 0 || rest == first).then_some(2 * pairs + (rest != 0) as u64)
-            }
-        }
+        datatype.layout().signature.elements_in(self.bytes())
     }
 
     /// Makes `get_elements` of the same type return `elements`; `None` if the bytes do not fit into
     /// a status.
     pub fn set_elements(&mut self, datatype: &Datatype, elements: u64) -> Option<()> {
-        let bytes = match first_of_pair(datatype) {
-            None => elements.checked_mul(datatype.size)?,
-            Some(first) => {
-                let pairs = (elements / 2).checked_mul(datatype.size)?;
-                pairs.checked_add(elements % 2 * first)?
-            }
-        };
+        let bytes = datatype.layout().signature.bytes_of(elements)?;
         if bytes >> 63 != 0 {
             return None;
         }
         self.set_bytes(bytes);
         Some(())
     }
-}
-
-fn first_of_pair(datatype: &Datatype) -> Option<u64> {
-    (datatype.category == Category::Pair).then(|| datatype.scalars[0].size() as u64)
 }
 
 #[cfg(test)]

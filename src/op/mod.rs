@@ -9,7 +9,7 @@ mod pair;
 mod rules;
 mod softfloat;
 
-use crate::datatype::{Datatype, pack};
+use crate::datatype::{Datatype, pack::Laid};
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
 use std::sync::Arc;
@@ -67,8 +67,15 @@ impl Operation {
 
 /// The program's function, in whatever language.
 pub trait Function: Send + Sync {
-    /// Both slices hold `count` elements laid out as the datatype says; an error is passed on.
-    fn call(&self, input: &[u8], inout: &mut [u8], count: u64, datatype: i32) -> Result<()>;
+    /// Both slices hold `count` elements laid out as the datatype says, counted from `origin`; an error is passed on.
+    fn call(
+        &self,
+        input: &[u8],
+        inout: &mut [u8],
+        origin: usize,
+        count: u64,
+        datatype: i32,
+    ) -> Result<()>;
 
     /// From now on the function is called through this function of another language's wrapper (an
     /// address, known to the implementation only).
@@ -174,14 +181,16 @@ impl Op {
             }
             Op::User(operation) if datatype.is_contiguous() => {
                 let function = &operation.function;
-                function.call(input, inout, count, datatype.handle)
+                function.call(input, inout, 0, count, datatype.handle)
             }
             Op::User(operation) => {
                 let function = &operation.function;
                 let input = unpacked(input, count, datatype);
                 let mut result = unpacked(inout, count, datatype);
-                function.call(&input, &mut result, count, datatype.handle)?;
-                pack::pack(&result, count, datatype, inout);
+                let origin = input.origin;
+                let (from, into) = (&input.memory, &mut result.memory);
+                function.call(from, into, origin, count, datatype.handle)?;
+                result.buffer().read(0, inout);
                 Ok(())
             }
         }
@@ -189,10 +198,10 @@ impl Op {
 }
 
 /// The elements laid out as in a program's memory.
-fn unpacked(packed: &[u8], count: u64, datatype: &'static Datatype) -> Vec<u8> {
-    let mut memory = vec![0; count as usize * datatype.extent as usize];
-    pack::unpack(packed, &mut memory, count, datatype);
-    memory
+fn unpacked(packed: &[u8], count: u64, datatype: &'static Datatype) -> Laid {
+    let mut elements = Laid::new(count, datatype);
+    elements.buffer().write(0, packed);
+    elements
 }
 
 #[cfg(test)]
@@ -206,9 +215,16 @@ mod tests {
     struct First(Arc<std::sync::atomic::AtomicU64>);
 
     impl Function for First {
-        fn call(&self, input: &[u8], inout: &mut [u8], count: u64, datatype: i32) -> Result<()> {
+        fn call(
+            &self,
+            input: &[u8],
+            inout: &mut [u8],
+            origin: usize,
+            count: u64,
+            datatype: i32,
+        ) -> Result<()> {
             let extent = datatype::get(datatype).unwrap().extent as u64;
-            assert_eq!(inout.len() as u64, count * extent);
+            assert_eq!(inout[origin..].len() as u64, count * extent);
             inout.copy_from_slice(input);
             self.0
                 .fetch_add(count, std::sync::atomic::Ordering::Relaxed);

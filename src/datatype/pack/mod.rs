@@ -6,6 +6,8 @@
 
 #![allow(unsafe_code)]
 
+mod copier;
+
 use super::Datatype;
 use std::ptr;
 
@@ -98,13 +100,10 @@ impl Buffer {
             None => unsafe {
                 copy(self.address.add(offset), out.as_mut_ptr(), out.len());
             },
-            Some(datatype) => walk(datatype, offset, out.len(), |at, from, length| {
-                // SAFETY: `walk` stays in the blocks of elements that exist, as `check` says.
-                unsafe {
-                    let source = self.address.offset(at);
-                    ptr::copy_nonoverlapping(source, out.as_mut_ptr().add(from), length);
-                }
-            }),
+            // SAFETY: in bounds by `check`, and as above; only reads from the user's memory.
+            Some(datatype) => unsafe {
+                self.part::<true>(datatype, offset, out.as_mut_ptr(), out.len());
+            },
         }
     }
 
@@ -131,13 +130,55 @@ impl Buffer {
             None => unsafe {
                 copy(data.as_ptr(), self.address.add(offset), data.len());
             },
-            Some(datatype) => walk(datatype, offset, data.len(), |at, from, length| {
-                // SAFETY: as in `read`.
-                unsafe {
-                    let target = self.address.offset(at);
-                    ptr::copy_nonoverlapping(data.as_ptr().add(from), target, length);
-                }
-            }),
+            // SAFETY: in bounds by `check`, and as above; only reads from `data`.
+            Some(datatype) => unsafe {
+                self.part::<false>(datatype, offset, data.as_ptr().cast_mut(), data.len());
+            },
+        }
+    }
+
+    /// # Safety
+    /// `packed` has `length` bytes, which are read only unless `PACK`; `offset + length` is in the buffer.
+    unsafe fn part<const PACK: bool>(
+        &self,
+        datatype: &'static Datatype,
+        offset: usize,
+        packed: *mut u8,
+        length: usize,
+    ) {
+        let layout = datatype.layout();
+        if let (Some(form), true) = (&layout.form, length > 0) {
+            let user = self.address.wrapping_offset(layout.at as isize);
+            let (size, extent, offset) = (layout.size, layout.extent(), offset as u64);
+            // SAFETY: by the caller and the contract of `new`.
+            unsafe {
+                copier::loop_part::<PACK>(form, size, extent, user, packed, offset, length as u64);
+            }
+        }
+    }
+
+    /// Visits the runs of memory that hold the packed bytes from `offset` on, until `visit` (address, bytes) says false.
+    pub fn runs(
+        &self,
+        offset: usize,
+        length: usize,
+        mut visit: impl FnMut(*mut u8, usize) -> bool,
+    ) {
+        self.check(offset, length);
+        let Some(datatype) = self.layout else {
+            if length > 0 {
+                visit(self.address.wrapping_add(offset), length);
+            }
+            return;
+        };
+        let layout = datatype.layout();
+        if let Some(form) = &layout.form {
+            let (size, extent) = (layout.size, layout.extent());
+            let mut visit = |at: i64, bytes: u64| {
+                visit(self.address.wrapping_offset(at as isize), bytes as usize)
+            };
+            let (offset, length) = (offset as u64, length as u64);
+            copier::loop_runs(form, size, extent, layout.at, offset, length, &mut visit);
         }
     }
 
@@ -201,22 +242,41 @@ impl Buffer {
     }
 }
 
-/// Packs `count` elements laid out in `memory` into `out`, which they must fill.
-pub fn pack(memory: &[u8], count: u64, datatype: &'static Datatype, out: &mut [u8]) {
-    assert!(memory.len() as u64 >= count * datatype.extent as u64);
-    // SAFETY: the memory holds `count` elements and is only read, and only here.
-    let buffer = unsafe { Buffer::new(memory.as_ptr().cast_mut(), count, datatype) };
-    assert_eq!(buffer.len(), out.len());
-    buffer.read(0, out);
+/// Elements laid out as in a program's memory, in memory of the library's own.
+pub struct Laid {
+    pub memory: Vec<u8>,
+    /// Where in the memory the first element counts from.
+    pub origin: usize,
+    count: u64,
+    datatype: &'static Datatype,
 }
 
-/// Unpacks `count` packed elements to their layout in `memory`.
-pub fn unpack(packed: &[u8], memory: &mut [u8], count: u64, datatype: &'static Datatype) {
-    assert!(memory.len() as u64 >= count * datatype.extent as u64);
-    // SAFETY: the memory holds `count` elements and is borrowed for this call.
-    let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, datatype) };
-    assert_eq!(buffer.len(), packed.len());
-    buffer.write(0, packed);
+impl Laid {
+    /// Zeroed room for `count` elements, with nothing behind the last one.
+    pub fn new(count: u64, datatype: &'static Datatype) -> Laid {
+        let last = datatype.extent as i128 * (count as i128 - 1).max(0);
+        let ends = [
+            datatype.true_lb,
+            datatype.true_lb + datatype.true_extent,
+            datatype.extent,
+        ];
+        let from = ends[0] as i128 + last.min(0);
+        let to = ends[1].max(ends[2]) as i128 + last.max(0);
+        let origin = ((-from).max(0) as usize).next_multiple_of(16);
+        Laid {
+            memory: vec![0; origin + to.max(0) as usize],
+            origin,
+            count,
+            datatype,
+        }
+    }
+
+    /// The elements' buffer; good as long as nothing else uses the memory.
+    pub fn buffer(&mut self) -> Buffer {
+        let address = self.memory[self.origin..].as_mut_ptr();
+        // SAFETY: `new` made room from the lowest to the highest byte of the elements.
+        unsafe { Buffer::new(address, self.count, self.datatype) }
+    }
 }
 
 /// Copies `length` bytes; what fits into a slot of a ring without a call.
@@ -254,42 +314,9 @@ unsafe fn copy_ends<T: Copy>(source: *const u8, target: *mut u8, length: usize) 
     }
 }
 
-/// Calls `copy(displacement in the user's memory, position in the packed piece, bytes)` for each run
-/// of the packed bytes `offset .. offset + length`.
-fn walk(
-    datatype: &Datatype,
-    offset: usize,
-    length: usize,
-    mut copy: impl FnMut(isize, usize, usize),
-) {
-    let size = datatype.size as usize;
-    if length == 0 || size == 0 {
-        return;
-    }
-    let mut element = (offset / size) as isize * datatype.extent as isize;
-    let mut skip = offset % size;
-    let mut done = 0;
-    loop {
-        for block in datatype.blocks {
-            if skip >= block.length {
-                skip -= block.length;
-                continue;
-            }
-            let run = (block.length - skip).min(length - done);
-            copy(element + (block.offset + skip) as isize, done, run);
-            skip = 0;
-            done += run;
-            if done == length {
-                return;
-            }
-        }
-        element += datatype.extent as isize;
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{INT, get, predefined};
+    use super::super::{Category, INT, get, predefined};
     use super::*;
 
     /// The positions in memory of the packed bytes, one by one.
@@ -297,12 +324,14 @@ mod tests {
         let mut positions = Vec::new();
         for element in 0..count {
             let start = element * datatype.extent as usize;
-            if datatype.blocks.is_empty() {
-                positions.extend(start..start + datatype.size as usize);
-            }
-            for block in datatype.blocks {
-                positions.extend(start + block.offset..start + block.offset + block.length);
-            }
+            let first = match (datatype.category, datatype.scalars) {
+                (Category::Pair, [first, _]) => first.size(),
+                _ => datatype.size as usize,
+            };
+            let second = datatype.size as usize - first;
+            positions.extend(start..start + first);
+            let end = start + datatype.true_extent as usize;
+            positions.extend(end - second..end);
         }
         positions
     }
