@@ -4,6 +4,7 @@
 //! without a lock; what users set (name, error handler) has its own.
 
 use crate::attr::Attributes;
+use crate::engine::wait;
 use crate::errhandler;
 use crate::error::{Class, Result, fail};
 use crate::group::{Comparison, Group};
@@ -261,6 +262,7 @@ pub fn start(rank: u32, size: u32) {
     let world = parts(WORLD_CONTEXT, rank as i32, Members::All(size));
     let own = Members::of(Arc::new(Group::range(rank, 1)), size);
     let own = parts(SELF_CONTEXT, 0, own);
+    wait::name_contexts_by(name_of_context);
     TABLE.insert_builtin(0, Comm::new(WORLD, world, "MPI_COMM_WORLD"));
     TABLE.insert_builtin(1, Comm::new(SELF, own, "MPI_COMM_SELF"));
 }
@@ -297,6 +299,22 @@ pub fn give_up(handle: i32) {
 /// Ends a handle. The object stays as long as operations on it may be pending.
 pub fn retire(handle: i32) -> bool {
     TABLE.retire(handle)
+}
+
+/// The name of the communicator that a context (of any of the types) belongs to. `None` if it has no name, or if it
+/// cannot be told: what an intercommunicator sends has a context that the remote group chose.
+fn name_of_context(context: u32) -> Option<String> {
+    let is_of = |comm: &Comm| [comm.context, comm.receive_context].contains(&(context & !3));
+    let mut found: Vec<String> = Vec::new();
+    for_each(|_, comm| {
+        if is_of(comm) {
+            found.push(comm.name());
+        }
+    });
+    match found.as_slice() {
+        [name] if !name.is_empty() => found.pop(),
+        _ => None,
+    }
 }
 
 /// Visits all live communicators.

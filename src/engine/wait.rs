@@ -9,6 +9,7 @@ use crate::sync::Ordering;
 use crate::transport::shm::doorbell;
 use crate::transport::shm::layout::RankPage;
 use crate::variables::{Listed, Variable};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 static SPINS: Variable<u64> = Variable::new(
@@ -38,6 +39,15 @@ pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &SLEEP_A
 const YIELDS: u32 = 32;
 /// How long to sleep where a message could be missed.
 const NAP: Duration = Duration::from_millis(1);
+
+/// How a communicator is called, by a context of its.
+type NameOfContext = fn(u32) -> Option<String>;
+static NAME_OF_CONTEXT: OnceLock<NameOfContext> = OnceLock::new();
+
+/// Tells the engine, which knows no communicators, how to name them on the status page.
+pub fn name_contexts_by(name: NameOfContext) {
+    let _ = NAME_OF_CONTEXT.set(name);
+}
 
 /// What a call waits for, for those who look from outside.
 #[derive(Clone, Copy, Debug)]
@@ -137,6 +147,7 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
     let mut yields = 0u32;
     let mut began = 0;
     let mut page: Option<&'static RankPage> = None;
+    let mut named = false;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     let result = loop {
         let (moved, result) = look(done);
@@ -159,10 +170,16 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
             if page.is_none() {
                 page = Some(publish(reason, now));
             }
-        } else if now - began > sleep_after
-            && let Some(result) = sleep(done)
-        {
-            break result;
+        } else if now - began > sleep_after {
+            // Finding the name takes its time, which a rank has that is about to sleep.
+            if let (Some(page), false) = (page, named) {
+                let name = NAME_OF_CONTEXT.get().and_then(|name| name(reason.context));
+                page.status.communicator.store(&name.unwrap_or_default());
+                named = true;
+            }
+            if let Some(result) = sleep(done) {
+                break result;
+            }
         }
     };
     if let Some(page) = page {
@@ -209,6 +226,7 @@ fn publish(reason: &Reason, now: u64) -> &'static RankPage {
     status.peer.store(reason.peer, Ordering::Relaxed);
     status.tag.store(reason.tag, Ordering::Relaxed);
     status.context.store(reason.context, Ordering::Relaxed);
+    status.communicator.store("");
     status
         .posted
         .store(engine.posted.len() as u32, Ordering::Relaxed);

@@ -98,14 +98,16 @@ impl Rank {
         let known = |number: i32| (number >= 0).then_some(number);
         let wait = waits.then(|| {
             let since = page.since.load(Ordering::Relaxed);
-            let communicator = page.communicator.load();
+            let name = page.communicator.load().replace(char::is_control, "?");
             Wait {
                 function: page.function.load(),
                 peer: known(page.peer.load(Ordering::Relaxed)),
                 tag: known(page.tag.load(Ordering::Relaxed)),
-                communicator: match communicator.is_empty() {
-                    true => format!("context {}", load(&page.context)),
-                    false => communicator,
+                communicator: match (name.is_empty(), load(&page.context)) {
+                    (false, _) => name,
+                    (true, u32::MAX) => "-".into(),
+                    // The two low bits say what the library does with it.
+                    (true, context) => format!("no name, context {}", context & !3),
                 },
                 time: Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since)),
             }
