@@ -5,7 +5,7 @@
 # make check-long                   the large sizes: stress, long property tests, models
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
-# make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name)
+# make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name); CI too
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
