@@ -204,7 +204,7 @@ macro_rules! choice {
     ($(#[$doc:meta])* $visible:vis enum $name:ident { $first:ident = $first_word:literal $(| $first_other:literal)*
         $(, $variant:ident = $word:literal $(| $other:literal)*)* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         $visible enum $name { $first $(, $variant)* }
 
         impl std::fmt::Display for $name {

@@ -1,117 +1,417 @@
-//! The space of 16-bit context ids: 9 bits word, 5 bits bit, 2 bits type; a mask of the free ones.
+//! Context ids of this process: allocation by the job's strategy over a lane, release, and what is known of live ones.
 //!
-//! Invariant: a set bit is an id no communicator of this process uses. Taken: lowest word, highest bit in it first, so
-//! the first id made is 124. Source: MPICH's design notes (paper 004) and the mask algorithm of paper 001.
+//! Invariant: a prefix is taken in the space exactly as long as it has a record, is leased to a parent that has one, or is
+//! offered in an agreement under way. All is under one lock, which is never held while entering the engine.
 
-use parking_lot::{Mutex, MutexGuard};
+use super::report;
+use super::space::{self, Key, Space};
+use super::store::{Kind, Store};
+use super::strategy::lease::Lease;
+use super::strategy::{Allocation, Settings, Step, Strategy, combine};
+use crate::coll::{Lane, allreduce_on};
+use crate::comm::Comm;
+use crate::engine::enter;
+use crate::error::{Class, Error, Result};
+use crate::group::Group;
+use crate::sync::{AtomicUsize, Ordering};
+use crate::variables::Variable;
+use parking_lot::Mutex;
+use std::sync::Arc;
 
-const WORDS: usize = 512;
-const BYTES: usize = WORDS * 4;
-/// An extra word, reduced with the mask: all bits set only if every member offered its real mask.
-const OWNED: usize = BYTES;
+/// How members agree.
+pub static STRATEGY: Variable<Strategy> = Variable::new(
+    "CONTEXT_STRATEGY",
+    Strategy::Lease,
+    "How the members of a new communicator agree on its context id; the same on all ranks. For comparisons.",
+);
+/// The eager part of the space.
+pub static EAGER: Variable<u64> = Variable::new(
+    "CONTEXT_EAGER_WORDS",
+    32,
+    "Words of 32 context ids that are for eager allocation, in one step; 0 to 256, the same on all ranks.",
+)
+.with_alias("MPIR_CVAR_CTXID_EAGER_SIZE");
+/// From id to record.
+pub static STORE: Variable<Kind> = Variable::new(
+    "CONTEXT_STORE",
+    Kind::Array,
+    "How communicators are found by their context id. For comparisons.",
+);
+/// For tests of what happens when ids run out.
+pub static PAGES: Variable<u64> = Variable::new(
+    "CONTEXT_PAGES",
+    space::PAGES as u64,
+    "Communicators there may be, in units of 16384; the same on all ranks. To find a program that frees none, make it small.",
+);
+/// The report of live communicators.
+pub static REPORT: Variable<bool> = Variable::new(
+    "CONTEXT_REPORT",
+    false,
+    "At MPI_Finalize, and when context ids run out, say where the communicators that live were made, most first.",
+);
+/// Prints the mask.
+pub static PRINT: Variable<bool> = Variable::new(
+    "CONTEXT_PRINT",
+    false,
+    "Print the mask of free context ids after each change, lowest word first, 1 a free one.",
+);
 
-/// One bit an id; the ids of MPI_COMM_WORLD, MPI_COMM_SELF and the library are taken.
-static MASK: Mutex<[u32; WORDS]> = Mutex::new({
-    let mut mask = [u32::MAX; WORDS];
-    mask[0] = u32::MAX << 3;
-    mask
+/// What is known of a context id in use.
+struct Record {
+    /// Where its communicator was made, see [`report`].
+    site: u32,
+    /// Creations on its communicator, from the first on.
+    children: Option<Box<Children>>,
+}
+
+/// Creations on one parent: of all its members, and of groups by tag.
+#[derive(Default)]
+struct Children {
+    whole: Lease,
+    groups: Vec<(i32, Arc<Group>, Lease)>,
+}
+
+/// More groups than this with leases of their own get single ids.
+const GROUPS: usize = 64;
+
+struct Ids {
+    space: Space,
+    records: Option<Store<Record>>,
+    settings: Settings,
+    statistics: Statistics,
+}
+
+static IDS: Mutex<Ids> = Mutex::new(Ids {
+    space: Space::of_process(),
+    records: None,
+    settings: Settings {
+        strategy: Strategy::Lease,
+        eager_words: 0,
+        printed: false,
+        alone: false,
+    },
+    statistics: Statistics {
+        live: 0,
+        most: 0,
+        made: 0,
+        reductions: 0,
+    },
 });
 
-/// What a reduction of masks led to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Agreed(u32),
-    /// No id is free on all members.
-    Exhausted,
-    /// Some member's mask was in use by another thread.
-    Retry,
+/// Allocations that wait for another of this process.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Numbers since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Communicators that live, the predefined ones not counted.
+    pub live: u64,
+    /// The most at one time.
+    pub most: u64,
+    pub made: u64,
+    /// Reductions that took part in agreements.
+    pub reductions: u64,
 }
 
-/// A thread's turn with the mask, or its absence.
-pub struct Claim(Option<MutexGuard<'static, [u32; WORDS]>>);
-
-/// Ids given back and not yet in the mask: who frees never waits for a thread that is agreeing on an id.
-static RELEASED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-
-/// Takes the mask if no other thread has it.
-pub fn claim() -> Claim {
-    let mut mask = MASK.try_lock();
-    if let Some(mask) = &mut mask {
-        for context in RELEASED.lock().drain(..) {
-            let prefix = (context >> 2) as usize;
-            mask[prefix / 32] |= 1 << (prefix % 32);
-        }
-    }
-    Claim(mask)
+/// Which creation an allocation is for.
+pub struct Creation {
+    parent: u32,
+    group: Option<(i32, Arc<Group>)>,
 }
 
-impl Claim {
-    /// The bytes to be reduced by bitwise AND.
-    pub fn offer(&self) -> Box<[u8]> {
-        let mut bytes = vec![0u8; BYTES + 1].into_boxed_slice();
-        if let Some(mask) = &self.0 {
-            for (word, chunk) in mask.iter().zip(bytes.chunks_exact_mut(4)) {
-                chunk.copy_from_slice(&word.to_le_bytes());
-            }
-            bytes[OWNED] = u8::MAX;
+impl Creation {
+    /// One that all members of the parent take part in; of an intercommunicator, all of the local side.
+    pub fn whole(parent: &Comm) -> Creation {
+        Creation {
+            parent: parent.receive_context(),
+            group: None,
         }
-        bytes
     }
 
-    /// Takes the id that the reduced bytes name.
-    pub fn settle(self, reduced: &[u8]) -> Outcome {
-        let Some(prefix) = first(reduced) else {
-            return if reduced[OWNED] == u8::MAX {
-                Outcome::Exhausted
-            } else {
-                Outcome::Retry
+    /// One in which this group takes part; at one time, each has a tag of its own.
+    pub fn group(parent: &Comm, group: Arc<Group>, tag: i32) -> Creation {
+        Creation {
+            parent: parent.receive_context(),
+            group: Some((tag, group)),
+        }
+    }
+}
+
+fn place(context: u32) -> u32 {
+    space::in_order(context >> 2)
+}
+
+impl Ids {
+    /// The store, made at the first use, when the settings are read.
+    fn records(&mut self) -> &mut Store<Record> {
+        if self.records.is_none() {
+            self.settings.strategy = STRATEGY.get();
+            self.settings.eager_words = EAGER.get().min(space::WORDS as u64 / 2) as usize;
+            self.space
+                .set_limit(PAGES.get().min(u64::from(space::PAGES)) as u32);
+        }
+        self.records.get_or_insert_with(|| Store::new(STORE.get()))
+    }
+
+    /// The creations that share the order of this one, and the space.
+    fn lease(&mut self, creation: &Creation) -> (&mut Lease, &mut Space) {
+        let key = place(creation.parent);
+        if self.records().get(key).is_none() {
+            // A predefined communicator.
+            let record = Record {
+                site: report::PREDEFINED,
+                children: None,
             };
-        };
-        if let Some(mut mask) = self.0 {
-            mask[prefix / 32] &= !(1 << (prefix % 32));
+            self.records().insert(key, record);
         }
-        Outcome::Agreed((prefix as u32) << 2)
+        let space = &mut self.space;
+        let record = self.records.as_mut().and_then(|store| store.get_mut(key));
+        let Some(record) = record else {
+            unreachable!("a record that was just made is gone")
+        };
+        let children = record.children.get_or_insert_default();
+        let lease = match &creation.group {
+            None => &mut children.whole,
+            Some((tag, group)) => children.of_group(*tag, group),
+        };
+        (lease, space)
+    }
+
+    /// Makes an agreed prefix a context id in use.
+    fn register(&mut self, prefix: u32, site: u32) -> u32 {
+        let record = Record {
+            site,
+            children: None,
+        };
+        self.records().insert(space::in_order(prefix), record);
+        self.statistics.live += 1;
+        self.statistics.made += 1;
+        self.statistics.most = self.statistics.most.max(self.statistics.live);
+        self.print();
+        prefix << 2
+    }
+
+    fn print(&self) {
+        if PRINT.get() {
+            eprintln!("oxmpi: free context ids {}", self.space.hexadecimal());
+        }
     }
 }
 
-/// The lowest word with a bit, and the highest bit in it.
-fn first(mask: &[u8]) -> Option<usize> {
-    mask[..BYTES]
-        .chunks_exact(4)
-        .enumerate()
-        .find_map(|(word, chunk)| {
-            let bits = u32::from_le_bytes(chunk.try_into().unwrap_or_default());
-            (bits != 0).then(|| word * 32 + 31 - bits.leading_zeros() as usize)
-        })
+impl Children {
+    fn of_group(&mut self, tag: i32, group: &Arc<Group>) -> &mut Lease {
+        let same = |(its, members, _): &(i32, Arc<Group>, Lease)| *its == tag && members == group;
+        let at = self.groups.iter().position(same).unwrap_or_else(|| {
+            if self.groups.len() >= GROUPS {
+                self.groups.retain(|(_, _, lease)| !lease.is_idle());
+            }
+            let lease = if self.groups.len() >= GROUPS {
+                Lease::single()
+            } else {
+                Lease::default()
+            };
+            self.groups.push((tag, group.clone(), lease));
+            self.groups.len() - 1
+        });
+        &mut self.groups[at].2
+    }
 }
 
-/// Gives an id back.
+/// A context id that is the same on all members of the lane and in use by nothing else on any of them.
+///
+/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up; what the lane reports.
+pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
+    let site = report::site(lane.function);
+    let (mut allocation, mut step) = {
+        let mut ids = IDS.lock();
+        let settings = {
+            ids.records();
+            ids.settings
+        };
+        let (lease, space) = ids.lease(&creation);
+        let number = lease.begin();
+        let key = Key {
+            context: creation.parent,
+            tag: creation.group.as_ref().map_or(-1, |(tag, _)| *tag),
+            sequence: if creation.group.is_none() { number } else { 0 },
+        };
+        let mut allocation = Allocation::new(&settings, key, number);
+        let step = allocation.step(space, lease);
+        if let Step::Done(prefix) = step {
+            return Ok(ids.register(prefix, site));
+        }
+        (allocation, step)
+    };
+    loop {
+        if step == Step::Wait {
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            lane.until(|| {
+                step = next(&mut allocation, &creation);
+                step != Step::Wait
+            })
+            .await;
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+        }
+        let offer = match step {
+            Step::Done(prefix) => return Ok(IDS.lock().register(prefix, site)),
+            Step::Exhausted => return Err(exhausted(lane)),
+            Step::Offer(offer) => offer,
+            Step::Wait => unreachable!("the wait is over"),
+        };
+        let combined = combine_on(lane, offer).await;
+        let others = {
+            let mut ids = IDS.lock();
+            ids.statistics.reductions += 1;
+            let (lease, space) = ids.lease(&creation);
+            match combined {
+                Ok(words) => {
+                    let others = allocation.settle(space, lease, &words);
+                    step = allocation.step(space, lease);
+                    others
+                }
+                Err(error) => {
+                    allocation.abandon(lease);
+                    return Err(error);
+                }
+            }
+        };
+        if others && WAITING.load(Ordering::Relaxed) > 0 {
+            enter().wake_own_sleepers();
+        }
+    }
+}
+
+fn next(allocation: &mut Allocation, creation: &Creation) -> Step {
+    let mut ids = IDS.lock();
+    let (lease, space) = ids.lease(creation);
+    allocation.step(space, lease)
+}
+
+/// Combines the offers of all members.
+async fn combine_on(lane: &Lane<'_>, offer: Vec<u32>) -> Result<Vec<u32>> {
+    if lane.size() == 1 {
+        return Ok(offer);
+    }
+    let words = |bytes: &[u8]| -> Vec<u32> {
+        let words = bytes.chunks_exact(4);
+        words
+            .map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
+            .collect()
+    };
+    let bytes =
+        |words: Vec<u32>| -> Vec<u8> { words.iter().flat_map(|word| word.to_ne_bytes()).collect() };
+    let mut data = bytes(offer).into_boxed_slice();
+    let both = |left: &mut [u8], right: &mut [u8]| {
+        let mut combined = words(left);
+        combine(&mut combined, &words(right));
+        right.copy_from_slice(&bytes(combined));
+        Ok(())
+    };
+    allreduce_on(lane, &mut data, &both).await?;
+    Ok(words(&data))
+}
+
+fn exhausted(lane: &Lane<'_>) -> Error {
+    if REPORT.get() {
+        eprint!("{}", live_report("context ids have run out"));
+    }
+    Error::new(
+        Class::Other,
+        format!(
+            "no context id is free on all {} ranks, {} communicators live here",
+            lane.size(),
+            statistics().live
+        ),
+    )
+}
+
+/// Gives a context id back, with what is leased to its communicator. Other members do so when they like.
 pub fn release(context: u32) {
-    RELEASED.lock().push(context);
+    let mut ids = IDS.lock();
+    let Some(record) = ids.records().remove(place(context)) else {
+        return;
+    };
+    if let Some(mut children) = record.children {
+        let Children { whole, groups } = &mut *children;
+        for prefix in whole
+            .drain()
+            .chain(groups.iter_mut().flat_map(|group| group.2.drain()))
+        {
+            ids.space.free(prefix);
+        }
+    }
+    ids.space.free(context >> 2);
+    ids.statistics.live -= 1;
+    ids.print();
+}
+
+/// See [`Statistics`].
+pub fn statistics() -> Statistics {
+    IDS.lock().statistics
+}
+
+/// The mask as [`PRINT`] prints it.
+pub fn mask() -> String {
+    IDS.lock().space.hexadecimal()
+}
+
+/// Where the communicators that live were made, most first; empty if none lives.
+pub fn live_report(why: &str) -> String {
+    let ids = IDS.lock();
+    let sites = ids.records.iter().flat_map(|store| store.values());
+    report::of_sites(sites.map(|record| record.site), why)
+}
+
+/// Says at MPI_Finalize what was not freed, if asked to.
+pub fn at_finalize() {
+    if REPORT.get() {
+        eprint!("{}", live_report("at MPI_Finalize"));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn ids_come_in_the_order_of_the_design_notes_and_are_reused() {
-        let take = || {
-            let claim = claim();
-            let offer = claim.offer();
-            claim.settle(&offer)
+    fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
+        let mut ids = IDS.lock();
+        let creation = Creation { parent, group };
+        ids.records();
+        let settings = ids.settings;
+        let (lease, space) = ids.lease(&creation);
+        let number = lease.begin();
+        let key = Key {
+            context: parent,
+            tag: -1,
+            sequence: number,
         };
-        assert_eq!(take(), Outcome::Agreed(124));
-        assert_eq!(take(), Outcome::Agreed(120));
-        release(124);
-        assert_eq!(take(), Outcome::Agreed(124));
-        let held = claim();
-        let other = claim();
-        assert_eq!(other.settle(&vec![0; BYTES + 1]), Outcome::Retry);
-        let mut nothing = vec![0; BYTES + 1];
-        nothing[OWNED] = u8::MAX;
-        assert_eq!(held.settle(&nothing), Outcome::Exhausted);
-        release(124);
-        release(120);
+        let mut allocation = Allocation::new(&settings, key, number);
+        loop {
+            match allocation.step(space, lease) {
+                Step::Done(prefix) => return ids.register(prefix, report::PREDEFINED),
+                Step::Offer(words) => drop(allocation.settle(space, lease, &words)),
+                step => panic!("{step:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_parent_has_leased_returns_with_it() {
+        let before = IDS.lock().space.taken();
+        let first = alone(0, None);
+        let second = alone(first, None);
+        let group = Arc::new(Group::range(0, 2));
+        let more: Vec<u32> = (0..20).map(|_| alone(first, None)).collect();
+        let grouped: Vec<u32> = (0..5)
+            .map(|_| alone(first, Some((7, group.clone()))))
+            .collect();
+        assert_eq!((first, second), (124, 120));
+        assert!(IDS.lock().space.taken() > before + 27, "some are leased");
+        for context in more.into_iter().chain(grouped).chain([second]) {
+            release(context);
+        }
+        release(first);
+        assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
+        assert_eq!(statistics().live, 0);
     }
 }

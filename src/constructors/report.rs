@@ -1,0 +1,102 @@
+//! Where communicators were made: the program's function and line that called MPI, as far as symbols tell.
+//!
+//! Invariant: a site's number stays its number. Sites are looked for only if `OXMPI_CONTEXT_REPORT` asks for them, because
+//! walking the stack takes longer than making a communicator.
+
+use super::context::REPORT;
+use parking_lot::Mutex;
+use std::backtrace::Backtrace;
+use std::collections::HashMap;
+
+/// The site of predefined communicators, and of all if nobody asked.
+pub const PREDEFINED: u32 = 0;
+
+static SITES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The number of the place that called this MPI function.
+pub fn site(function: &str) -> u32 {
+    if !REPORT.get() {
+        return PREDEFINED;
+    }
+    let caller = caller(&Backtrace::force_capture().to_string());
+    let text = format!("{function}, called by {caller}");
+    let mut sites = SITES.lock();
+    if sites.is_empty() {
+        sites.push("predefined".to_owned());
+    }
+    let known = sites.iter().position(|site| *site == text);
+    known.unwrap_or_else(|| {
+        sites.push(text);
+        sites.len() - 1
+    }) as u32
+}
+
+/// The frame below the one of the exported function, and its line where there is one.
+fn caller(trace: &str) -> String {
+    let mut lines = trace.lines().map(str::trim).peekable();
+    let is_frame =
+        |line: &str| line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(": ");
+    let name = |line: &str| line.split_once(": ").map_or("", |parts| parts.1).to_owned();
+    let is_exported = |name: &str| name.starts_with("MPI_") || name.starts_with("PMPI_");
+    let mut inside = false;
+    while let Some(line) = lines.next() {
+        if !is_frame(line) {
+            continue;
+        }
+        let name = name(line);
+        if is_exported(&name) {
+            inside = true;
+        } else if inside {
+            let at = lines.peek().filter(|next| next.starts_with("at "));
+            return at.map_or(name.clone(), |at| format!("{name} {at}"));
+        }
+    }
+    "a function without symbols".to_owned()
+}
+
+/// The report: one line a site.
+pub fn of_sites(live: impl Iterator<Item = u32>, why: &str) -> String {
+    let mut counts = HashMap::new();
+    for site in live {
+        *counts.entry(site).or_insert(0u64) += 1;
+    }
+    counts.remove(&PREDEFINED);
+    let mut counts: Vec<(u32, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(site, count)| (std::cmp::Reverse(*count), *site));
+    if counts.is_empty() {
+        return String::new();
+    }
+    let sites = SITES.lock();
+    let total: u64 = counts.iter().map(|(_, count)| count).sum();
+    let mut text = format!("oxmpi: {total} communicators live ({why}), made by\n");
+    for (site, count) in counts {
+        text.push_str(&format!("{count:>9}  {}\n", sites[site as usize]));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caller_is_below_the_exported_function() {
+        let trace = "   0: oxmpi::constructors::dup\n             at ./src/x.rs:1:2\n   1: MPI_Comm_dup\n   2: PMPI_Comm_dup\n   3: setup\n             at ./program.c:17:5\n   4: main\n";
+        assert_eq!(caller(trace), "setup at ./program.c:17:5");
+        assert_eq!(
+            caller("   0: MPI_Comm_dup\n   1: main\n   2: start"),
+            "main"
+        );
+        assert_eq!(caller("   0: start"), "a function without symbols");
+    }
+
+    #[test]
+    fn most_come_first() {
+        *SITES.lock() = ["predefined", "few", "many"].map(str::to_owned).to_vec();
+        let text = of_sites([0, 1, 2, 2, 0, 2].into_iter(), "now");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "oxmpi: 4 communicators live (now), made by");
+        assert_eq!(lines[1].trim(), "3  many");
+        assert_eq!(lines[2].trim(), "1  few");
+    }
+}

@@ -1,0 +1,75 @@
+//! Eager allocation: the reduction that tells that all members have begun is one of a part of the mask, and mostly enough.
+//!
+//! Paper 000, listing 1.2: the first words of page 0 are for it, the rest is the base, where the mask algorithm goes on if
+//! it fails. As printed it takes a bit without looking whether there is one, and under another lock than freeing.
+//! Cost: one reduction of `words` words (32 of them travel as one short message); else also the mask's.
+
+use super::mask::Base;
+use super::{Outcome, Steps, Turn, YES, least, wanted};
+use crate::constructors::space::{Key, Space, prefixes};
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Eager {
+    count: usize,
+    words: usize,
+    owner: bool,
+    tried: bool,
+    base: Base,
+}
+
+/// Offer: nothing, whether the eager part was ours, how many are wanted, the eager part.
+const MASK: usize = 3;
+
+impl Eager {
+    pub fn new(key: Key, count: usize, words: usize) -> Eager {
+        Eager {
+            count,
+            words,
+            owner: false,
+            tried: false,
+            base: Base::new(key, count, words),
+        }
+    }
+}
+
+impl Steps for Eager {
+    fn offer(&mut self, space: &mut Space) -> Turn {
+        if self.tried {
+            return self.base.offer(space, |_, _| false);
+        }
+        self.owner = !space.eager_taken;
+        let mut words = vec![0; MASK + self.words];
+        words[2] = wanted(self.count);
+        if self.owner {
+            space.eager_taken = true;
+            words[1] = YES;
+            if space.make(0) {
+                space.read(0, 0, &mut words[MASK..]);
+            }
+        }
+        Turn::Offer(words)
+    }
+
+    fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome {
+        if self.tried {
+            return self.base.settle(space, combined);
+        }
+        self.tried = true;
+        if self.owner {
+            space.eager_taken = false;
+        }
+        let found: Vec<u32> = prefixes(&combined[MASK..], 0)
+            .take(least(combined[2]))
+            .collect();
+        // Who does not own it offers no bit.
+        if found.is_empty() {
+            return Outcome::Again;
+        }
+        for prefix in &found {
+            let free = space.take(*prefix);
+            debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
+        }
+        Outcome::Agreed(found)
+    }
+}

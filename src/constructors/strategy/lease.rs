@@ -1,0 +1,131 @@
+//! Leases: a parent's members agree on several ids at once and use them up without talking.
+//!
+//! Creations on one parent are begun in the same order on all members, so the n-th of them takes the n-th id of the lease,
+//! on each member by itself, in a few nanoseconds. A block is twice as large as the last one, up to [`LARGEST`]. An id that
+//! is given back goes to the process's space, not to the lease: when its members free a communicator is known to nobody
+//! but them. A message may come before its communicator exists here: it is kept by its context, which is leased to this
+//! parent and so used by nothing else here.
+//! Invariant: `ready[0]` belongs to creation number `first`; one block is agreed on at a time, by the first creation that
+//! has none, and that is the same one on all members.
+
+use std::collections::VecDeque;
+
+/// Ids of a block at most.
+pub const LARGEST: usize = 256;
+
+/// The creations on one parent (or of one group and tag on it).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lease {
+    /// Creations begun.
+    begun: u32,
+    first: u32,
+    /// Prefixes; `None` where the creation has taken it.
+    ready: VecDeque<Option<u32>>,
+    /// Size of the last block.
+    block: usize,
+    opening: bool,
+    /// No more than one id a block: there are too many leases already.
+    single: bool,
+}
+
+/// What a creation finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Id(u32),
+    /// Agree on so many.
+    Open(usize),
+    /// A creation before this one is agreeing.
+    Wait,
+}
+
+impl Lease {
+    /// Asks for one id a block; members agree on the smallest wish.
+    pub fn single() -> Lease {
+        Lease {
+            single: true,
+            ..Lease::default()
+        }
+    }
+
+    /// The number of a creation that begins.
+    pub fn begin(&mut self) -> u32 {
+        self.begun = self.begun.wrapping_add(1);
+        self.begun.wrapping_sub(1)
+    }
+
+    /// What is there for creation `number`.
+    pub fn at(&mut self, number: u32) -> Place {
+        let at = number.wrapping_sub(self.first) as usize;
+        if let Some(place) = self.ready.get_mut(at) {
+            let Some(prefix) = place.take() else {
+                unreachable!("creation {number} takes its id a second time");
+            };
+            self.trim();
+            return Place::Id(prefix);
+        }
+        if self.opening || at > self.ready.len() {
+            return Place::Wait;
+        }
+        self.opening = true;
+        self.block = (self.block * 2).clamp(1, if self.single { 1 } else { LARGEST });
+        Place::Open(self.block)
+    }
+
+    /// A block was agreed on.
+    pub fn opened(&mut self, prefixes: &[u32]) {
+        self.opening = false;
+        self.ready.extend(prefixes.iter().copied().map(Some));
+    }
+
+    /// There is no block, and the creation that wanted it gives up.
+    pub fn missed(&mut self) {
+        self.opening = false;
+        self.block /= 2;
+        self.ready.push_back(None);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        while let Some(None) = self.ready.front() {
+            self.ready.pop_front();
+            self.first = self.first.wrapping_add(1);
+        }
+    }
+
+    /// Ids that are leased and not used, which the parent's end gives back.
+    pub fn drain(&mut self) -> impl Iterator<Item = u32> {
+        std::mem::take(&mut self.ready).into_iter().flatten()
+    }
+
+    /// Whether it can be forgotten: no id is left, and every creation begun has got one.
+    pub fn is_idle(&self) -> bool {
+        self.ready.is_empty() && self.first == self.begun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn creations_take_ids_by_their_number_whatever_their_order() {
+        let mut lease = Lease::default();
+        let numbers: Vec<u32> = (0..4).map(|_| lease.begin()).collect();
+        assert_eq!(lease.at(numbers[2]), Place::Wait, "it is not the first");
+        assert_eq!(lease.at(numbers[0]), Place::Open(1));
+        assert_eq!(lease.at(numbers[1]), Place::Wait, "one is agreeing");
+        lease.opened(&[31]);
+        assert_eq!(lease.at(numbers[1]), Place::Open(2));
+        assert_eq!(lease.at(numbers[0]), Place::Id(31));
+        lease.opened(&[30, 29]);
+        assert_eq!(lease.at(numbers[2]), Place::Id(29));
+        assert_eq!(lease.at(numbers[3]), Place::Open(4));
+        lease.missed();
+        assert_eq!(lease.at(numbers[1]), Place::Id(30));
+        let next = lease.begin();
+        assert_eq!(lease.at(next), Place::Open(4));
+        lease.opened(&[1, 2, 3]);
+        assert_eq!(lease.at(next), Place::Id(1));
+        assert_eq!(lease.drain().collect::<Vec<_>>(), [2, 3]);
+    }
+}
