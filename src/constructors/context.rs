@@ -14,7 +14,7 @@ use crate::engine::enter;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::sync::{AtomicUsize, Ordering};
-use crate::variables::Variable;
+use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub static EAGER: Variable<u64> = Variable::new(
     32,
     "Words of 32 context ids that are for eager allocation, in one step; 0 to 256, the same on all ranks.",
 )
-.with_alias("MPIR_CVAR_CTXID_EAGER_SIZE");
+.with_aliases(&["MPIR_CVAR_CTXID_EAGER_SIZE"]);
 /// From id to record.
 pub static STORE: Variable<Kind> = Variable::new(
     "CONTEXT_STORE",
@@ -55,6 +55,9 @@ pub static PRINT: Variable<bool> = Variable::new(
     false,
     "Print the mask of free context ids after each change, lowest word first, 1 a free one.",
 );
+
+/// All of them.
+pub static VARIABLES: &[&dyn Listed] = &[&STRATEGY, &EAGER, &STORE, &PAGES, &REPORT, &PRINT];
 
 /// What is known of a context id in use.
 struct Record {
@@ -357,9 +360,10 @@ pub fn mask() -> String {
 
 /// Where the communicators that live were made, most first; empty if none lives.
 pub fn live_report(why: &str) -> String {
+    let rank = enter().me();
     let ids = IDS.lock();
     let sites = ids.records.iter().flat_map(|store| store.values());
-    report::of_sites(sites.map(|record| record.site), why)
+    report::of_sites(sites.map(|record| record.site), rank, why)
 }
 
 /// Says at MPI_Finalize what was not freed, if asked to.

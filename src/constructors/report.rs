@@ -55,7 +55,7 @@ fn caller(trace: &str) -> String {
 }
 
 /// The report: one line a site.
-pub fn of_sites(live: impl Iterator<Item = u32>, why: &str) -> String {
+pub fn of_sites(live: impl Iterator<Item = u32>, rank: usize, why: &str) -> String {
     let mut counts = HashMap::new();
     for site in live {
         *counts.entry(site).or_insert(0u64) += 1;
@@ -68,7 +68,7 @@ pub fn of_sites(live: impl Iterator<Item = u32>, why: &str) -> String {
     }
     let sites = SITES.lock();
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
-    let mut text = format!("oxmpi: {total} communicators live ({why}), made by\n");
+    let mut text = format!("oxmpi: rank {rank}, {why}: {total} communicators live, made by\n");
     for (site, count) in counts {
         text.push_str(&format!("{count:>9}  {}\n", sites[site as usize]));
     }
@@ -93,9 +93,12 @@ mod tests {
     #[test]
     fn most_come_first() {
         *SITES.lock() = ["predefined", "few", "many"].map(str::to_owned).to_vec();
-        let text = of_sites([0, 1, 2, 2, 0, 2].into_iter(), "now");
+        let text = of_sites([0, 1, 2, 2, 0, 2].into_iter(), 3, "now");
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "oxmpi: 4 communicators live (now), made by");
+        assert_eq!(
+            lines[0],
+            "oxmpi: rank 3, now: 4 communicators live, made by"
+        );
         assert_eq!(lines[1].trim(), "3  many");
         assert_eq!(lines[2].trim(), "1  few");
     }

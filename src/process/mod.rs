@@ -8,6 +8,7 @@ pub mod settings;
 
 use crate::attr;
 use crate::comm;
+use crate::constructors::context;
 use crate::engine::{self, enter, wait};
 use crate::error::{Class, Error, Result, fail};
 use crate::info;
@@ -236,6 +237,7 @@ pub fn finalize() -> Result<()> {
         State::Forked => return Ok(()),
         _ => return fail!(Class::Other, "{}", why_not_running()),
     }
+    context::at_finalize();
     buffered::detach_all()?;
     let reason = wait::Reason::of("MPI_Finalize");
     wait::until(&reason, |engine| engine.is_drained().then_some(()));

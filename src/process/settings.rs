@@ -5,7 +5,7 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, engine, errhandler, launch};
+use crate::{choice, constructors, engine, errhandler, launch};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -74,6 +74,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
         &ERROR_CHECKING,
     ];
     [
+        constructors::context::VARIABLES,
         engine::wait::VARIABLES,
         errhandler::VARIABLES,
         own,
