@@ -3,6 +3,7 @@
 //!
 //! Invariant: the core gets only ranks, tags, counts and objects that exist.
 
+use crate::constants::MPI_MAX_STRINGTAG_LEN;
 use crate::param::*;
 use crate::place::{In, InOut, Out};
 use oxmpi::comm::{self, Comm as CommObject};
@@ -53,6 +54,53 @@ fn no_comm<T>(name: &'static str, handle: Comm) -> Result<T> {
             handle.0
         )
     }
+}
+
+/// A communicator that must not be an intercommunicator.
+#[inline(always)]
+pub fn intracomm(name: &'static str, handle: Comm) -> Result<&'static CommObject> {
+    let comm = named_comm(name, handle)?;
+    if comm.is_inter() {
+        return no_intracomm(name, comm);
+    }
+    Ok(comm)
+}
+
+#[cold]
+fn no_intracomm<T>(name: &'static str, comm: &CommObject) -> Result<T> {
+    fail!(
+        Class::Comm,
+        "{name} is {}, an intercommunicator; an intracommunicator is needed",
+        comm.title()
+    )
+}
+
+/// A rank that is not negative and below `size`.
+pub fn rank_below(name: &'static str, rank: Rank, size: c_int) -> Result<c_int> {
+    if (rank.0 as u32) < size as u32 {
+        return Ok(rank.0);
+    }
+    fail!(
+        Class::Rank,
+        "{name} is {}; allowed is 0 to {}",
+        rank.0,
+        size - 1
+    )
+}
+
+/// The text that tells creations without a communicator apart.
+pub fn stringtag(tag: Text) -> Result<String> {
+    const MOST: usize = MPI_MAX_STRINGTAG_LEN as usize;
+    let tag = text("stringtag", tag)?;
+    if tag.len() >= MOST {
+        return fail!(
+            Class::Arg,
+            "stringtag has {} bytes; allowed are {}",
+            tag.len(),
+            MOST - 1
+        );
+    }
+    Ok(tag)
 }
 
 /// The names of a buffer's three arguments.

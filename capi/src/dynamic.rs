@@ -14,8 +14,6 @@ stub! {
         port_name: Text, info: Info, root: Root, comm: Comm, newcomm: Out<Comm>,
     ) on comm;
 
-    fn MPI_Comm_disconnect(comm: InOut<Comm>) on comm;
-
     fn MPI_Comm_get_parent(parent: Out<Comm>);
 
     fn MPI_Comm_join(fd: Int, intercomm: Out<Comm>);

@@ -3,7 +3,7 @@
 //! The steps are futures. A lane that waits blocks inside each step, so its futures are ready at their first poll
 //! ([`now`]); one that does not is for tasks ([`crate::engine::tasks`]). One body serves both.
 
-use crate::comm::{COLLECTIVE, Comm, Members};
+use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
 use crate::datatype::Buffer;
 use crate::engine::enter;
 use crate::engine::matching::Key;
@@ -16,16 +16,19 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Who runs an operation, and how its messages are told from others.
+/// Who runs an operation, and how its messages are told from others: by context, tag, and the sender's process number
+/// (ranks of overlapping groups would be confused).
 #[derive(Clone, Copy)]
 pub struct Lane<'a> {
     /// The MPI function, for those who look what a rank waits for.
     pub function: &'static str,
     pub members: &'a Members,
-    /// Own rank among those that the members see as senders.
+    /// Own rank among the members; of no meaning where this process is none.
     pub rank: i32,
     pub send_context: u32,
     pub receive_context: u32,
+    /// The other side, on a lane over both of an intercommunicator.
+    pub beyond: Option<Beyond>,
     pub tag: i32,
     /// Handle of the communicator, for errors.
     pub communicator: i32,
@@ -33,30 +36,132 @@ pub struct Lane<'a> {
     pub waits: bool,
 }
 
+/// The members who are not on this process's side of an intercommunicator, and the contexts to them.
+#[derive(Clone, Copy)]
+pub struct Beyond {
+    pub first: i32,
+    pub count: i32,
+    pub send_context: u32,
+    pub receive_context: u32,
+}
+
 /// The tag of blocking collective operations: they follow each other in the same order on all members.
 const BLOCKING: i32 = 0;
 
 impl<'a> Lane<'a> {
-    /// All of an intracommunicator, for a blocking collective operation.
+    /// All of an intracommunicator, or the local side of an intercommunicator, for a blocking operation.
     #[inline]
     pub fn new(comm: &'a Comm, function: &'static str) -> Self {
+        let kind = if comm.is_inter() { INSIDE } else { COLLECTIVE };
+        Self::on(
+            comm,
+            comm.members(),
+            comm.receive_context() + kind,
+            function,
+        )
+    }
+
+    fn on(comm: &'a Comm, members: &'a Members, context: u32, function: &'static str) -> Self {
         Self {
             function,
-            members: comm.members(),
+            members,
             rank: comm.rank(),
-            send_context: comm.context() + COLLECTIVE,
-            receive_context: comm.receive_context() + COLLECTIVE,
+            send_context: context,
+            receive_context: context,
+            beyond: None,
             tag: BLOCKING,
             communicator: comm.handle,
             waits: true,
         }
     }
 
-    /// The same for an operation that does not block. All members begin those in the same order, so their number is a
-    /// tag of their own.
-    pub fn task(self, comm: &Comm) -> Self {
+    /// From one side of an intercommunicator to the other.
+    pub fn across(comm: &'a Comm, function: &'static str) -> Self {
         Self {
-            tag: comm.next_operation(),
+            members: comm.peers_as_members(),
+            send_context: comm.context() + COLLECTIVE,
+            receive_context: comm.receive_context() + COLLECTIVE,
+            ..Self::new(comm, function)
+        }
+    }
+
+    /// Over both sides of an intercommunicator; `members` are those of one side, then those of the other.
+    pub fn over_both(
+        comm: &'a Comm,
+        members: &'a Members,
+        own_first: bool,
+        function: &'static str,
+    ) -> Self {
+        let (own, other) = (comm.size(), comm.peers());
+        let across = Self::across(comm, function);
+        Self {
+            members,
+            rank: comm.rank() + if own_first { 0 } else { other },
+            beyond: Some(Beyond {
+                first: if own_first { own } else { 0 },
+                count: other,
+                send_context: across.send_context,
+                receive_context: across.receive_context,
+            }),
+            ..Self::new(comm, function)
+        }
+    }
+
+    /// Some members of an intracommunicator, among whom this process has this rank.
+    pub fn within(
+        comm: &'a Comm,
+        members: &'a Members,
+        rank: i32,
+        tag: i32,
+        function: &'static str,
+    ) -> Self {
+        Self {
+            rank,
+            tag,
+            ..Self::on(comm, members, comm.receive_context() + INSIDE, function)
+        }
+    }
+
+    /// Processes without a communicator.
+    pub fn between(members: &'a Members, rank: i32, tag: i32, function: &'static str) -> Self {
+        Self {
+            function,
+            members,
+            rank,
+            send_context: INTERNAL_CONTEXT + INSIDE,
+            receive_context: INTERNAL_CONTEXT + INSIDE,
+            beyond: None,
+            tag,
+            communicator: comm::WORLD,
+            waits: true,
+        }
+    }
+
+    /// The same for two leaders.
+    pub fn of_leaders(self) -> Self {
+        Self {
+            send_context: INTERNAL_CONTEXT + LEADERS,
+            receive_context: INTERNAL_CONTEXT + LEADERS,
+            ..self
+        }
+    }
+
+    /// Two leaders, who find each other through a communicator that both are in.
+    pub fn leaders(peer: &'a Comm, tag: i32, function: &'static str) -> Self {
+        Self {
+            members: peer.peers_as_members(),
+            send_context: peer.context() + LEADERS,
+            receive_context: peer.receive_context() + LEADERS,
+            tag,
+            ..Self::new(peer, function)
+        }
+    }
+
+    /// The same for an operation that does not block, with a number from [`Comm::next_operation`] as a tag of its own:
+    /// all members begin those in the same order.
+    pub fn task(self, operation: i32) -> Self {
+        Self {
+            tag: operation,
             waits: false,
             ..self
         }
@@ -112,35 +217,38 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn envelope(&self, dest: i32) -> Envelope {
-        Envelope {
+    /// Send and receive context between this process and a member.
+    #[inline]
+    fn contexts(&self, peer: i32) -> (u32, u32) {
+        match self.beyond {
+            Some(beyond) if (beyond.first..beyond.first + beyond.count).contains(&peer) => {
+                (beyond.send_context, beyond.receive_context)
+            }
+            _ => (self.send_context, self.receive_context),
+        }
+    }
+
+    fn send_now(&self, buffer: Buffer, dest: i32) -> Option<Index> {
+        let mut engine = enter();
+        let envelope = Envelope {
             world: self.members.world(dest),
-            context: self.send_context,
-            source: self.rank,
+            context: self.contexts(dest).0,
+            source: engine.me() as i32,
             tag: self.tag,
             peer: dest,
             communicator: self.communicator,
+        };
+        if engine.send_short(&envelope, &buffer) {
+            return None;
         }
-    }
-
-    fn key(&self, source: i32) -> Key {
-        Key {
-            context: self.receive_context,
-            source,
-            tag: self.tag,
-        }
+        Some(engine.send(Mode::Standard, &envelope, buffer))
     }
 
     pub async fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {
-        let envelope = self.envelope(dest);
-        let index = {
-            let mut engine = enter();
-            if engine.send_short(&envelope, &buffer) {
-                return Ok(());
-            }
-            engine.send(Mode::Standard, &envelope, buffer)
-        };
-        self.finish(index, dest).await
+        match self.send_now(buffer, dest) {
+            None => Ok(()),
+            Some(index) => self.finish(index, dest).await,
+        }
     }
 
     pub async fn recv(&self, buffer: Buffer, source: i32) -> Result<()> {
@@ -149,7 +257,12 @@ impl<'a> Lane<'a> {
     }
 
     fn begin_recv(&self, buffer: Buffer, source: i32) -> Index {
-        enter().receive(self.key(source), source, self.communicator, buffer)
+        let key = Key {
+            context: self.contexts(source).1,
+            source: self.members.world(source) as i32,
+            tag: self.tag,
+        };
+        enter().receive(key, source, self.communicator, buffer)
     }
 
     /// Receives from `source` while sending to `dest`.

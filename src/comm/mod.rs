@@ -107,6 +107,8 @@ pub struct Comm {
     local: Option<Members>,
     /// Nonblocking collective operations begun.
     operations: AtomicU32,
+    /// Operations under way that use the object itself.
+    users: AtomicU32,
     name: Mutex<String>,
     errhandler: AtomicI32,
     pub attributes: Attributes,
@@ -165,6 +167,12 @@ impl Comm {
         self.local.as_ref().map(|_| &self.peers)
     }
 
+    /// Those that messages go to and come from: the remote group of an intercommunicator, else the own.
+    pub fn peers_as_members(&self) -> &Members {
+        &self.peers
+    }
+
+    #[inline]
     pub fn is_inter(&self) -> bool {
         self.local.is_some()
     }
@@ -174,6 +182,20 @@ impl Comm {
         // Zero is the tag of blocking ones.
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         (number & 0x3fff_ffff) as i32 + 1
+    }
+
+    /// A task uses the communicator, until [`Comm::let_go`].
+    pub fn hold(&self) {
+        self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn let_go(&self) {
+        self.users.fetch_sub(1, Ordering::Release); // pairs with `is_idle`
+    }
+
+    /// Whether no task uses it.
+    pub fn is_idle(&self) -> bool {
+        self.users.load(Ordering::Acquire) == 0
     }
 
     /// MPI_Comm_compare.
@@ -236,6 +258,7 @@ impl Comm {
             peers,
             local,
             operations: AtomicU32::new(0),
+            users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
@@ -271,7 +294,7 @@ pub fn start(rank: u32, size: u32) {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
-    fill(TABLE.reserve()?, parts, errhandler)
+    fill(TABLE.reserve()?, parts, errhandler, |_| ())
 }
 
 /// A handle for a communicator that comes later ([`fill`]) or never ([`give_up`]).
@@ -279,9 +302,15 @@ pub fn reserve() -> Result<i32> {
     TABLE.reserve()
 }
 
-/// Gives a reserved handle its communicator.
-pub fn fill(handle: i32, parts: Parts, errhandler: i32) -> Result<&'static Comm> {
-    let comm = Comm::new(handle, parts, "");
+/// Gives a reserved handle its communicator; `complete` puts in what else it has.
+pub fn fill(
+    handle: i32,
+    parts: Parts,
+    errhandler: i32,
+    complete: impl FnOnce(&mut Comm),
+) -> Result<&'static Comm> {
+    let mut comm = Comm::new(handle, parts, "");
+    complete(&mut comm);
     errhandler::retain(errhandler);
     comm.set_errhandler(errhandler);
     TABLE.fill(handle, comm);
@@ -315,6 +344,22 @@ fn name_of_context(context: u32) -> Option<String> {
         [name] if !name.is_empty() => found.pop(),
         _ => None,
     }
+}
+
+/// Whether no task uses a retired communicator.
+pub fn is_idle(handle: i32) -> bool {
+    TABLE.retired(handle).is_none_or(Comm::is_idle)
+}
+
+/// Drops a retired communicator, so that its handle can be given out again.
+///
+/// For [`crate::constructors::lifetime`] only, long after the communicator was freed and when no request or task uses it.
+#[allow(unsafe_code)]
+pub(crate) fn reclaim(handle: i32) {
+    // SAFETY: calls look a communicator up by its handle, and this one's has been dead since many others were freed;
+    // requests keep numbers, and tasks count themselves as users. A thread still inside a call with it would be in a
+    // collective operation that the program has freed the communicator of, which MPI forbids.
+    unsafe { TABLE.reclaim(handle) };
 }
 
 /// Visits all live communicators.

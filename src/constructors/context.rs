@@ -120,7 +120,12 @@ pub struct Statistics {
 pub struct Creation {
     parent: u32,
     group: Option<(i32, Arc<Group>)>,
+    /// Where it does not follow from parent and tag.
+    key: Option<Key>,
 }
+
+/// The tag of a creation over both sides of an intercommunicator, which no program has.
+const BOTH_SIDES: i32 = -2;
 
 impl Creation {
     /// One that all members of the parent take part in; of an intercommunicator, all of the local side.
@@ -128,6 +133,7 @@ impl Creation {
         Creation {
             parent: parent.receive_context(),
             group: None,
+            key: None,
         }
     }
 
@@ -136,6 +142,21 @@ impl Creation {
         Creation {
             parent: parent.receive_context(),
             group: Some((tag, group)),
+            key: None,
+        }
+    }
+
+    /// One over both sides of an intercommunicator, which know it by the same two ids the other way round.
+    pub fn merge(parent: &Comm, both: Arc<Group>) -> Creation {
+        let (send, receive) = (parent.context(), parent.receive_context());
+        let key = Key {
+            context: send.min(receive),
+            tag: BOTH_SIDES,
+            sequence: both.fingerprint() ^ send.max(receive),
+        };
+        Creation {
+            key: Some(key),
+            ..Creation::group(parent, both, BOTH_SIDES)
         }
     }
 }
@@ -233,11 +254,11 @@ pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
         };
         let (lease, space) = ids.lease(&creation);
         let number = lease.begin();
-        let key = Key {
+        let key = creation.key.unwrap_or(Key {
             context: creation.parent,
             tag: creation.group.as_ref().map_or(-1, |(tag, _)| *tag),
             sequence: if creation.group.is_none() { number } else { 0 },
-        };
+        });
         let mut allocation = Allocation::new(&settings, key, number);
         let step = allocation.step(space, lease);
         if let Step::Done(prefix) = step {
@@ -379,7 +400,11 @@ mod tests {
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
         let mut ids = IDS.lock();
-        let creation = Creation { parent, group };
+        let creation = Creation {
+            parent,
+            group,
+            key: None,
+        };
         ids.records();
         let settings = ids.settings;
         let (lease, space) = ids.lease(&creation);

@@ -1,38 +1,62 @@
-//! Constructors of communicators: agreement on a context id, and dup.
+//! Constructors of communicators, and their end.
+//!
+//! Invariant: what can go wrong on one rank is agreed on before anything is made, so that a constructor fails on all of
+//! its ranks or on none, and no rank waits for one that has left with an error.
 
 pub mod context;
+pub mod create;
+pub mod dup;
+pub mod inter;
+pub mod lifetime;
 #[cfg(test)]
 mod models;
 mod report;
+mod sides;
 pub mod space;
+pub mod split;
+pub mod split_type;
 pub mod store;
 pub mod strategy;
 
-use crate::coll::{Lane, now};
-use crate::comm::{self, Comm, Parts};
-use crate::error::Result;
-use context::{Creation, allocate};
+pub use create::{create, create_from_group, create_group};
+pub use dup::{Heritage, dup, idup};
+pub use inter::{Peer, intercomm_create, intercomm_create_from_groups, intercomm_merge};
+pub use lifetime::{disconnect, free};
+pub use split::split;
+pub use split_type::split_type;
 
-/// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions).
-///
-/// Errors: MPI_ERR_OTHER when no id is free everywhere.
-pub fn dup(parent: &Comm) -> Result<&'static Comm> {
-    let context = now(allocate(
-        &Lane::new(parent, "MPI_Comm_dup"),
-        Creation::whole(parent),
-    ))?;
-    let parts = Parts {
-        context,
-        receive_context: context,
-        rank: parent.rank(),
-        members: parent.members().clone(),
-        remote: None,
-    };
-    comm::add(parts, parent.errhandler())
+use crate::coll::{self, Lane};
+use crate::datatype::Buffer;
+use crate::error::Result;
+
+/// Whether something holds on all members, each of which says so for itself: a few bytes beside the agreement on an id.
+async fn everywhere(lane: &Lane<'_>, holds: bool) -> Result<bool> {
+    let mut all = vec![u8::from(holds)].into_boxed_slice();
+    coll::allreduce_on(lane, &mut all, &|left, right| {
+        right[0] &= left[0];
+        Ok(())
+    })
+    .await?;
+    Ok(all[0] != 0)
 }
 
-/// MPI_Comm_free: the handle dies, its context id is free again on this rank.
-pub fn free(comm: &Comm) {
-    context::release(comm.receive_context());
-    comm::retire(comm.handle);
+/// Gives all members what `root` has, whatever its size.
+async fn share(lane: &Lane<'_>, data: &mut Box<[u8]>, root: i32) -> Result<()> {
+    let mut length = Vec::from((data.len() as u64).to_le_bytes()).into_boxed_slice();
+    coll::bcast_on(lane, Buffer::of_copy(&mut length), root).await?;
+    let length = words(&length)[0] as usize | (words(&length)[1] as usize) << 32;
+    if data.len() != length {
+        *data = vec![0; length].into_boxed_slice();
+    }
+    coll::bcast_on(lane, Buffer::of_copy(data), root).await
+}
+
+/// What messages carry: 32-bit words.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    let word = |chunk: &[u8]| u32::from_le_bytes([chunk[0], chunk[1], chunk[2], chunk[3]]);
+    bytes.chunks_exact(4).map(word).collect()
+}
+
+fn bytes(words: impl IntoIterator<Item = u32>) -> Box<[u8]> {
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
 }

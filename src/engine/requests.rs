@@ -157,6 +157,12 @@ impl Request {
     }
 }
 
+impl Request {
+    pub fn is_active(&self) -> bool {
+        self.phase == Phase::Active
+    }
+}
+
 /// The answer of [`Slab::reap`].
 #[derive(Clone, Copy, Debug)]
 pub enum Reaped {
@@ -234,6 +240,20 @@ impl Slab {
     #[inline]
     pub fn at(&mut self, index: Index) -> &mut Request {
         &mut self.slots[index as usize]
+    }
+
+    /// The requests there are.
+    pub fn in_use(&self) -> impl Iterator<Item = &Request> {
+        let requests = self.slots.iter();
+        requests.filter(|request| request.phase != Phase::Free)
+    }
+
+    /// How many slots [`Slab::in_use`] looks at; zero if there is no request.
+    pub fn in_use_at_most(&self) -> usize {
+        if self.free.len() == self.slots.len() {
+            return 0;
+        }
+        self.slots.len()
     }
 
     #[inline]

@@ -87,6 +87,14 @@ impl Group {
         self.shape.rank_of(world_rank).map(|rank| rank as i32)
     }
 
+    /// A number that is hardly ever the same for different groups (FNV-1a).
+    pub fn fingerprint(&self) -> u32 {
+        let mut hash = 0x811c_9dc5_u32;
+        self.shape
+            .visit(|member| hash = (hash ^ member).wrapping_mul(0x0100_0193));
+        hash
+    }
+
     /// Whether all members are in the other group too.
     pub fn is_within(&self, other: &Group) -> bool {
         if self == other {

@@ -1,21 +1,32 @@
 //! Constructors and destructor of communicators, intercommunicators included.
 
+use crate::constants::*;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::attr::Attributes;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
-use oxmpi::constructors;
-use oxmpi::errhandler;
+use oxmpi::constructors::split_type::Split;
+use oxmpi::constructors::{self, Heritage, Peer};
 use oxmpi::error::{Class, Result};
-use oxmpi::fail;
+use oxmpi::info::Info as Hints;
+use oxmpi::os::hardware;
+use oxmpi::{errhandler, fail, group as groups, info as infos};
+
+/// Writes the communicator that this process is in, or MPI_COMM_NULL.
+fn give(newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
+    newcomm.set(Comm(new.map_or(communicator::NULL, |new| new.handle)))
+}
 
 /// A duplicate with the attributes that their copy callbacks give it.
 fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
     let new = constructors::dup(comm)?;
+    if comm.attributes.is_empty() {
+        return Ok(new);
+    }
     if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
-        errhandler::release(new.errhandler());
         constructors::free(new);
         return Err(error);
     }
@@ -30,59 +41,240 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_free(comm: InOut<Comm>) on comm {
-        let object = decode::comm(comm.read()?)?;
-        if object.handle == communicator::WORLD || object.handle == communicator::SELF {
-            return fail!(Class::Comm, "comm is {}, which cannot be freed", object.name());
-        }
-        object.attributes.delete_all(object.handle)?;
-        errhandler::release(object.errhandler());
-        constructors::free(object);
-        comm.set(Comm(communicator::NULL))
-    }
-}
-
-entry! {
     fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
         newcomm.not_null()?;
         let comm = decode::comm(comm)?;
-        let hints = oxmpi::info::hints(info.0)?;
+        let hints = infos::hints(info.0)?;
         let new = duplicate(comm)?;
         *new.info.lock() = hints;
         newcomm.set(Comm(new.handle))
     }
 }
 
-stub! {
-    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm;
+/// Attributes are copied now, as the standard says; a callback that fails keeps only this rank from its duplicate.
+fn begin_dup(
+    comm: &'static CommObject,
+    info: Hints,
+    newcomm: Out<Comm>,
+    request: Out<Request>,
+) -> Result<()> {
+    let attributes = Attributes::new();
+    let copied = comm.attributes.copy_to(comm.handle, &attributes);
+    if copied.is_err() {
+        let _ = attributes.delete_all(communicator::NULL);
+    }
+    let heritage = Heritage {
+        attributes,
+        info,
+        failed: copied.is_err(),
+    };
+    let (new, pending) = constructors::idup(comm, heritage)?;
+    if let Err(error) = copied {
+        // It ends by itself.
+        return oxmpi::pt2pt::complete::free(&mut { pending }).and(Err(error));
+    }
+    newcomm.set(Comm(new))?;
+    request.set(Request(pending))
+}
 
-    fn MPI_Comm_create_from_group(
-        group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
-    );
+entry! {
+    fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
+        newcomm.not_null()?;
+        request.not_null()?;
+        begin_dup(decode::comm(comm)?, Hints::new(), newcomm, request)
+    }
+}
 
-    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm;
-
-    fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm;
-
+entry! {
     fn MPI_Comm_idup_with_info(
         comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>,
-    ) on comm;
+    ) on comm {
+        newcomm.not_null()?;
+        request.not_null()?;
+        let comm = decode::comm(comm)?;
+        begin_dup(comm, infos::hints(info.0)?, newcomm, request)
+    }
+}
 
-    fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm;
+/// A communicator of the program's own making, which can be ended.
+fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
+    let object = decode::comm(comm)?;
+    if object.handle == communicator::WORLD || object.handle == communicator::SELF {
+        return fail!(
+            Class::Comm,
+            "comm is {}, which cannot be {how}",
+            object.name()
+        );
+    }
+    object.attributes.delete_all(object.handle)?;
+    Ok(object)
+}
 
+entry! {
+    fn MPI_Comm_free(comm: InOut<Comm>) on comm {
+        constructors::free(ending(comm.read()?, "freed")?);
+        comm.set(Comm(communicator::NULL))
+    }
+}
+
+entry! {
+    fn MPI_Comm_disconnect(comm: InOut<Comm>) on comm {
+        constructors::disconnect(ending(comm.read()?, "disconnected")?);
+        comm.set(Comm(communicator::NULL))
+    }
+}
+
+entry! {
+    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm {
+        newcomm.not_null()?;
+        let comm = decode::comm(comm)?;
+        give(newcomm, constructors::create(comm, groups::get(group.0))?)
+    }
+}
+
+entry! {
+    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm {
+        newcomm.not_null()?;
+        let comm = decode::intracomm("comm", comm)?;
+        let group = groups::get(group.0)?;
+        give(newcomm, constructors::create_group(comm, group, decode::tag(tag)?)?)
+    }
+}
+
+entry! {
+    fn MPI_Comm_create_from_group(
+        group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
+    ) {
+        decode::running()?;
+        newcomm.not_null()?;
+        let group = groups::get(group.0)?;
+        let text = decode::stringtag(stringtag)?;
+        let hints = infos::hints(info.0)?;
+        errhandler::check(errhandler.0, errhandler::Target::Comm)?;
+        let new = constructors::create_from_group(group, &text, errhandler.0)?;
+        if let Some(new) = new {
+            *new.info.lock() = hints;
+        }
+        give(newcomm, new)
+    }
+}
+
+entry! {
+    fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm {
+        newcomm.not_null()?;
+        give(newcomm, constructors::split(decode::comm(comm)?, color.0, key.0)?)
+    }
+}
+
+/// What an info says about the resource to split by.
+fn resource(hints: &Hints) -> Result<Split> {
+    Ok(match hints.get("mpi_hw_resource_type")? {
+        Some("mpi_shared_memory") => Split::Shared,
+        Some(name) => hardware::Kind::of(name).map_or(Split::Unknown, Split::Guided),
+        None => Split::Unknown,
+    })
+}
+
+fn how_to_split(split_type: SplitType, info: Info) -> Result<Split> {
+    let hints = infos::hints(info.0)?;
+    match split_type.0 {
+        MPI_UNDEFINED => Ok(Split::Undefined),
+        MPI_COMM_TYPE_SHARED => Ok(Split::Shared),
+        MPI_COMM_TYPE_HW_UNGUIDED => Ok(Split::Unguided),
+        MPI_COMM_TYPE_HW_GUIDED => resource(&hints),
+        MPI_COMM_TYPE_RESOURCE_GUIDED => match hints.get("mpi_pset_name")? {
+            Some("mpi://WORLD") => Ok(Split::Shared),
+            Some("mpi://SELF") => Ok(Split::Alone),
+            Some(_) => Ok(Split::Unknown),
+            None => resource(&hints),
+        },
+        other => fail!(
+            Class::Arg,
+            "split_type is {other}; allowed are MPI_COMM_TYPE_SHARED and its like (1 to 4) and MPI_UNDEFINED"
+        ),
+    }
+}
+
+entry! {
+    /// For MPI_COMM_TYPE_HW_UNGUIDED the info says afterwards what it was split by.
     fn MPI_Comm_split_type(
         comm: Comm, split_type: SplitType, key: Int, info: Info, newcomm: Out<Comm>,
-    ) on comm;
+    ) on comm {
+        newcomm.not_null()?;
+        let comm = decode::comm(comm)?;
+        let (new, by) = constructors::split_type(comm, how_to_split(split_type, info), key.0)?;
+        give(newcomm, new)?;
+        match by {
+            Some(kind) if info.0 != infos::NULL => {
+                let place = infos::get_changeable(info.0)?;
+                place.lock().set("mpi_hw_resource_type", &format!("hwloc://{}", kind.name()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
+entry! {
     fn MPI_Intercomm_create(
         local_comm: Comm, local_leader: Rank, peer_comm: Comm, remote_leader: Rank, tag: Tag,
         newintercomm: Out<Comm>,
-    ) on local_comm;
+    ) on local_comm {
+        newintercomm.not_null()?;
+        let local = decode::intracomm("local_comm", local_comm)?;
+        let leader = decode::rank_below("local_leader", local_leader, local.size())?;
+        let tag = decode::tag(tag);
+        let number = tag.as_ref().map_or(0, |tag| *tag);
+        let peer = || {
+            let comm = decode::named_comm("peer_comm", peer_comm)?;
+            let rank = decode::rank_below("remote_leader", remote_leader, comm.peers())?;
+            Ok(Peer { comm, rank })
+        };
+        let peer = match tag {
+            Ok(_) if local.rank() == leader => peer().map(Some),
+            tag => tag.map(|_| None),
+        };
+        let new = constructors::intercomm_create(local, leader, peer, number)?;
+        newintercomm.set(Comm(new.handle))
+    }
+}
 
+entry! {
     fn MPI_Intercomm_create_from_groups(
         local_group: Group, local_leader: Rank, remote_group: Group, remote_leader: Rank,
         stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>,
-    );
+    ) {
+        decode::running()?;
+        newintercomm.not_null()?;
+        let local = groups::get(local_group.0)?;
+        let text = decode::stringtag(stringtag)?;
+        let hints = infos::hints(info.0)?;
+        errhandler::check(errhandler.0, errhandler::Target::Comm)?;
+        if local.size() == 0 {
+            return give(newintercomm, None);
+        }
+        let leader = decode::rank_below("local_leader", local_leader, local.size())?;
+        let is_leader = oxmpi::process::job().is_some_and(|job| local.member(leader) == job.rank);
+        let remote = || {
+            let group = groups::get(remote_group.0)?;
+            let other = decode::rank_below("remote_leader", remote_leader, group.size())?;
+            Ok((group, other))
+        };
+        let remote = if is_leader { remote().map(Some) } else { Ok(None) };
+        let new = constructors::intercomm_create_from_groups(
+            local, leader, remote, &text, errhandler.0,
+        )?;
+        *new.info.lock() = hints;
+        give(newintercomm, Some(new))
+    }
+}
 
-    fn MPI_Intercomm_merge(intercomm: Comm, high: Logical, newintracomm: Out<Comm>) on intercomm;
+entry! {
+    fn MPI_Intercomm_merge(
+        intercomm: Comm, high: Logical, newintracomm: Out<Comm>,
+    ) on intercomm {
+        newintracomm.not_null()?;
+        let comm = decode::named_comm("intercomm", intercomm)?;
+        let new = constructors::intercomm_merge(comm, high.0 != 0)?;
+        newintracomm.set(Comm(new.handle))
+    }
 }

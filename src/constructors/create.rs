@@ -1,0 +1,175 @@
+//! Communicators from groups: MPI_Comm_create, MPI_Comm_create_group, MPI_Comm_create_from_group.
+
+use super::context::{self, Creation};
+use super::dup::made;
+use super::sides::{Ids, Sides};
+use super::{bytes, everywhere, words};
+use crate::coll::{Lane, now};
+use crate::comm::{self, Comm, Members, Parts, SELF, WORLD};
+use crate::error::{Class, Result, fail};
+use crate::group::Group;
+use std::sync::Arc;
+
+/// The processes of the job.
+pub(super) fn job() -> u32 {
+    comm::get(WORLD).map_or(1, |world| world.size() as u32)
+}
+
+/// This process's number.
+pub(super) fn me() -> u32 {
+    comm::get(WORLD).map_or(0, |world| world.rank() as u32)
+}
+
+fn add(members: Arc<Group>, rank: i32, ids: Ids, errhandler: i32) -> Result<&'static Comm> {
+    let parts = Parts {
+        context: ids.send,
+        receive_context: ids.receive,
+        rank,
+        members: Members::of(members, job()),
+        remote: None,
+    };
+    made(comm::add(parts, errhandler), ids)
+}
+
+/// That a group has no process but those of a communicator's local group.
+fn check_within(group: &Group, comm: &Comm) -> Result<()> {
+    if group.is_within(&comm.members().group()) {
+        return Ok(());
+    }
+    fail!(
+        Class::Group,
+        "group has processes that are not in {}, which has {}",
+        comm.title(),
+        comm.size()
+    )
+}
+
+/// What a rank says whose own arguments were good.
+fn others_are_wrong<T>(comm: &Comm) -> Result<T> {
+    fail!(
+        Class::Group,
+        "group is wrong on another rank of {}, so nothing was made",
+        comm.title()
+    )
+}
+
+/// MPI_Comm_create: `None` for who is not in its group.
+///
+/// Errors: MPI_ERR_GROUP on all ranks when the group of one has processes that are not in the communicator.
+pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static Comm>> {
+    let sides = Sides::of(comm, "MPI_Comm_create");
+    let group = group.and_then(|group| check_within(&group, comm).map(|()| group));
+    let good = now(everywhere(&sides.own, group.is_ok()))?;
+    if comm.is_inter() {
+        return create_inter(comm, &sides, group, good);
+    }
+    let group = group?;
+    if !good {
+        return others_are_wrong(comm);
+    }
+    let ids = now(sides.ids(Creation::whole(comm)))?;
+    match group.rank_of(me()) {
+        Some(rank) => add(group, rank, ids, comm.errhandler()).map(Some),
+        None => {
+            context::release(ids.receive);
+            Ok(None)
+        }
+    }
+}
+
+/// The sides tell each other their groups; one that was wrong says so instead.
+fn create_inter(
+    comm: &Comm,
+    sides: &Sides<'_>,
+    group: Result<Arc<Group>>,
+    good: bool,
+) -> Result<Option<&'static Comm>> {
+    let Some(across) = &sides.across else {
+        return fail!(Class::Intern, "an intercommunicator with one side");
+    };
+    let members = group
+        .as_ref()
+        .map(|group| group.members())
+        .unwrap_or_default();
+    let mine = bytes([u32::from(good)].into_iter().chain(members));
+    let theirs = words(&now(across.swap_any(&sides.own, mine))?);
+    let group = group?;
+    if !good || theirs[0] == 0 {
+        return others_are_wrong(comm);
+    }
+    let remote = Group::new(&theirs[1..]);
+    let ids = now(sides.ids(Creation::whole(comm)))?;
+    match group.rank_of(me()) {
+        Some(rank) if remote.size() > 0 => {
+            let parts = Parts {
+                context: ids.send,
+                receive_context: ids.receive,
+                rank,
+                members: Members::of(group, job()),
+                remote: Some(Members::of(Arc::new(remote), job())),
+            };
+            made(comm::add(parts, comm.errhandler()), ids).map(Some)
+        }
+        _ => {
+            context::release(ids.receive);
+            Ok(None)
+        }
+    }
+}
+
+/// MPI_Comm_create_group: only the members take part, each thread with a tag of its own.
+///
+/// Errors: MPI_ERR_GROUP when the group has processes that are not in the communicator.
+pub fn create_group(comm: &Comm, group: Arc<Group>, tag: i32) -> Result<Option<&'static Comm>> {
+    const FUNCTION: &str = "MPI_Comm_create_group";
+    check_within(&group, comm)?;
+    let Some(rank) = group.rank_of(me()) else {
+        return Ok(None);
+    };
+    let members = Members::of(group.clone(), job());
+    let lane = Lane::within(comm, &members, rank, tag, FUNCTION);
+    let creation = Creation::group(comm, group.clone(), tag);
+    let id = now(context::allocate(&lane, creation))?;
+    add(group, rank, Ids::one(id), comm.errhandler()).map(Some)
+}
+
+/// MPI_Comm_create_from_group: without a communicator; the text says which call belongs to which.
+///
+/// Errors: MPI_ERR_GROUP when this process is not in the group.
+pub fn create_from_group(
+    group: Arc<Group>,
+    text: &str,
+    errhandler: i32,
+) -> Result<Option<&'static Comm>> {
+    if group.size() == 0 {
+        return Ok(None);
+    }
+    let Some(rank) = group.rank_of(me()) else {
+        return fail!(
+            Class::Group,
+            "group has {} processes, and the calling one is none of them",
+            group.size()
+        );
+    };
+    let members = Members::of(group.clone(), job());
+    let tag = tag_of(text);
+    let lane = Lane::between(&members, rank, tag, "MPI_Comm_create_from_group");
+    let id = now(context::allocate(&lane, without_parent(&group, tag)))?;
+    add(group, rank, Ids::one(id), errhandler).map(Some)
+}
+
+/// A creation without a parent: as if on MPI_COMM_SELF, where no other is of several processes.
+pub(super) fn without_parent(group: &Arc<Group>, tag: i32) -> Creation {
+    let Some(own) = comm::get(SELF) else {
+        unreachable!("MPI_COMM_SELF is there while MPI is running");
+    };
+    Creation::group(own, group.clone(), tag)
+}
+
+/// A tag for a text (FNV-1a): two calls at a time of one process with different texts hardly ever get the same.
+pub(super) fn tag_of(text: &str) -> i32 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (hash >> 33) as i32
+}

@@ -1,0 +1,138 @@
+//! The two sides of a creation that belongs to one or two groups: ids for both, and what the sides tell each other.
+//!
+//! Invariant: each side takes an id of its own, on which it receives; the other side's is what it sends on (paper 004). A
+//! side that fails says so to the other, so that both fail.
+
+use super::context::{self, Creation};
+use super::{share, words};
+use crate::coll::{self, Lane};
+use crate::comm::Comm;
+use crate::datatype::Buffer;
+use crate::error::{Class, Result, fail};
+
+/// Who talks in a creation: all of a communicator's local group, and the leaders of both groups to each other.
+#[derive(Clone, Copy)]
+pub struct Sides<'a> {
+    pub own: Lane<'a>,
+    pub across: Option<Across<'a>>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Across<'a> {
+    pub lane: Lane<'a>,
+    /// Rank of the leader in the local group.
+    pub leader: i32,
+    /// Rank of the other leader on the lane.
+    pub other: i32,
+}
+
+/// The ids of a new communicator.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids {
+    pub send: u32,
+    pub receive: u32,
+}
+
+impl Ids {
+    /// Of an intracommunicator.
+    pub fn one(id: u32) -> Ids {
+        Ids {
+            send: id,
+            receive: id,
+        }
+    }
+}
+
+/// Instead of an id: there is none.
+const FAILED: u32 = u32::MAX;
+
+impl<'a> Sides<'a> {
+    pub fn of(comm: &'a Comm, function: &'static str) -> Self {
+        Self {
+            own: Lane::new(comm, function),
+            across: comm.is_inter().then(|| Across {
+                lane: Lane::across(comm, function),
+                leader: 0,
+                other: 0,
+            }),
+        }
+    }
+
+    /// The same for an operation that does not block.
+    pub fn task(self, operation: i32) -> Self {
+        Self {
+            own: self.own.task(operation),
+            across: self.across.map(|across| Across {
+                lane: across.lane.task(operation),
+                ..across
+            }),
+        }
+    }
+
+    /// Allocates the ids of a new communicator for all, the same for all communicators that one creation makes.
+    pub async fn ids(&self, creation: Creation) -> Result<Ids> {
+        let own = context::allocate(&self.own, creation).await;
+        let Some(across) = &self.across else {
+            return own.map(Ids::one);
+        };
+        let mut mine = super::bytes([*own.as_ref().unwrap_or(&FAILED)]);
+        let mut theirs = mine.clone();
+        let swapped = across.swap(&self.own, &mut mine, &mut theirs).await;
+        let receive = own?;
+        match (swapped, words(&theirs)[0]) {
+            (Ok(()), send) if send != FAILED => Ok(Ids { send, receive }),
+            (swapped, _) => {
+                context::release(receive);
+                swapped?;
+                fail!(
+                    Class::Other,
+                    "the other group of the intercommunicator has no context id that is free on all its ranks"
+                )
+            }
+        }
+    }
+}
+
+impl Across<'_> {
+    fn is_leader(&self, own: &Lane<'_>) -> bool {
+        own.rank() == self.leader
+    }
+
+    /// Swaps data of the same size with the other side; all of a side get what the other's leader has.
+    pub async fn swap(
+        &self,
+        own: &Lane<'_>,
+        mine: &mut Box<[u8]>,
+        theirs: &mut Box<[u8]>,
+    ) -> Result<()> {
+        if self.is_leader(own) {
+            self.leaders_swap(mine, theirs).await?;
+        }
+        coll::bcast_on(own, Buffer::of_copy(theirs), self.leader).await
+    }
+
+    async fn leaders_swap(&self, mine: &mut Box<[u8]>, theirs: &mut Box<[u8]>) -> Result<()> {
+        let (out, into) = (Buffer::of_copy(mine), Buffer::of_copy(theirs));
+        self.lane.exchange(out, self.other, into, self.other).await
+    }
+
+    /// Swaps data of any size; what the other ranks than the leader have does not matter.
+    pub async fn swap_any(&self, own: &Lane<'_>, mut mine: Box<[u8]>) -> Result<Box<[u8]>> {
+        let mut theirs = Box::default();
+        if self.is_leader(own) {
+            theirs = self.leaders_swap_any(&mut mine).await?;
+        }
+        share(own, &mut theirs, self.leader).await?;
+        Ok(theirs)
+    }
+
+    /// The leaders' part of [`Across::swap_any`].
+    pub async fn leaders_swap_any(&self, mine: &mut Box<[u8]>) -> Result<Box<[u8]>> {
+        let mut sizes = super::bytes([mine.len() as u32]);
+        let mut other_sizes = sizes.clone();
+        self.leaders_swap(&mut sizes, &mut other_sizes).await?;
+        let mut theirs = vec![0; words(&other_sizes)[0] as usize].into_boxed_slice();
+        self.leaders_swap(mine, &mut theirs).await?;
+        Ok(theirs)
+    }
+}

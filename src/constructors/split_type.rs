@@ -1,0 +1,211 @@
+//! MPI_Comm_split_type: groups that share memory or hardware.
+//!
+//! Everybody tells in one step how it wants to be split, its key, and the resources it is confined to; then each finds
+//! all colours by itself.
+
+use super::sides::Sides;
+use super::split::{Entry, UNDEFINED, partition};
+use super::{bytes, words};
+use crate::coll::{Lane, allgather_on, now};
+use crate::comm::Comm;
+use crate::error::{Class, Result, fail};
+use crate::os::hardware::{Kind, confined_to};
+
+/// How a rank wants its communicator to be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Split {
+    /// MPI_UNDEFINED: this rank gets nothing.
+    Undefined,
+    /// Who can share memory.
+    Shared,
+    /// Who is confined to the same resource of a kind.
+    Guided(Kind),
+    /// By the first kind of resource that not all are in the same of.
+    Unguided,
+    /// Each alone.
+    Alone,
+    /// By something that is not known here: nobody gets anything.
+    Unknown,
+}
+
+const WRONG: u32 = u32::MAX;
+/// Kind of split and key, and a resource of each kind.
+const WORDS: usize = 2 + Kind::ALL.len();
+const NOT_CONFINED: u32 = u32::MAX;
+
+impl Split {
+    fn encode(self) -> u32 {
+        match self {
+            Split::Undefined => 0,
+            Split::Shared => 1,
+            Split::Unguided => 2,
+            Split::Alone => 3,
+            Split::Unknown => 4,
+            Split::Guided(kind) => 5 + kind as u32,
+        }
+    }
+}
+
+/// What one rank says.
+struct Said {
+    how: u32,
+    key: i32,
+    process: u32,
+    resources: Vec<u32>,
+}
+
+/// MPI_Comm_split_type: the communicator, and for [`Split::Unguided`] the kind of resource that it was split by.
+///
+/// Errors: MPI_ERR_ARG on all ranks when they do not want the same, or one's arguments are wrong.
+pub fn split_type(
+    comm: &Comm,
+    how: Result<Split>,
+    key: i32,
+) -> Result<(Option<&'static Comm>, Option<Kind>)> {
+    let sides = Sides::of(comm, "MPI_Comm_split_type");
+    let own = now(table(
+        &sides.own,
+        how.as_ref().map_or(WRONG, |how| how.encode()),
+        key,
+    ))?;
+    let remote = match &sides.across {
+        None => None,
+        Some(across) => Some(decode(&now(across.swap_any(&sides.own, encode(&own)))?)),
+    };
+    let how = how?;
+    let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
+    let wanted = all.iter().map(|said| said.how).find(|how| *how != 0);
+    let same = all
+        .iter()
+        .all(|said| said.how == 0 || Some(said.how) == wanted);
+    if !same || wanted == Some(WRONG) {
+        return fail!(
+            Class::Arg,
+            "split_type and its info are not the same, and right, on all ranks of {}",
+            comm.title()
+        );
+    }
+    let by = match wanted {
+        Some(how) if how == Split::Unguided.encode() => next_level(&all),
+        _ => None,
+    };
+    let colours = |said: &Said| Entry {
+        colour: said.colour(by),
+        key: said.key,
+        process: said.process,
+    };
+    let own: Vec<Entry> = own.iter().map(colours).collect();
+    let remote: Option<Vec<Entry>> = remote.map(|remote| remote.iter().map(colours).collect());
+    let new = partition(comm, &sides, &own, remote.as_deref())?;
+    Ok((new, by.filter(|_| new.is_some() && how == Split::Unguided)))
+}
+
+/// The first kind of resource by which the processes fall apart.
+fn next_level(all: &[&Said]) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| {
+        let resource = |said: &&Said| said.resources[*kind as usize];
+        let mut confined = all.iter().map(resource).filter(|it| *it != NOT_CONFINED);
+        let first = confined.next();
+        confined.any(|other| Some(other) != first)
+    })
+}
+
+impl Said {
+    fn colour(&self, by: Option<Kind>) -> i32 {
+        const UNGUIDED: u32 = 2;
+        let resource = |kind: usize| match self.resources.get(kind) {
+            Some(number) if *number != NOT_CONFINED => *number as i32,
+            _ => UNDEFINED,
+        };
+        match self.how {
+            1 => 0,
+            UNGUIDED => by.map_or(UNDEFINED, |kind| resource(kind as usize)),
+            3 => self.process as i32,
+            0 | 4 => UNDEFINED,
+            guided => resource(guided as usize - 5),
+        }
+    }
+}
+
+async fn table(lane: &Lane<'_>, how: u32, key: i32) -> Result<Vec<Said>> {
+    const BYTES: usize = WORDS * 4;
+    let (rank, size) = (lane.rank() as usize, lane.size() as usize);
+    let mut all = vec![0; size * BYTES].into_boxed_slice();
+    let resources = Kind::ALL.map(|kind| confined_to(kind).unwrap_or(NOT_CONFINED));
+    let mine = bytes([how, key as u32].into_iter().chain(resources));
+    all[rank * BYTES..(rank + 1) * BYTES].copy_from_slice(&mine);
+    allgather_on(lane, &mut all, BYTES).await?;
+    let said = |(words, rank): (&[u32], i32)| Said::of(words, lane.world(rank));
+    Ok(words(&all).chunks_exact(WORDS).zip(0..).map(said).collect())
+}
+
+impl Said {
+    fn of(words: &[u32], process: u32) -> Said {
+        Said {
+            how: words[0],
+            key: words[1] as i32,
+            process,
+            resources: words[2..WORDS].to_vec(),
+        }
+    }
+}
+
+fn encode(all: &[Said]) -> Box<[u8]> {
+    bytes(all.iter().flat_map(|said| {
+        let head = [said.how, said.key as u32];
+        let resources = said.resources.iter().copied();
+        head.into_iter().chain(resources).chain([said.process])
+    }))
+}
+
+fn decode(bytes: &[u8]) -> Vec<Said> {
+    let words = words(bytes);
+    let each = words.chunks_exact(WORDS + 1);
+    each.map(|words| Said::of(words, words[WORDS])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(how: Split, resources: &[u32]) -> Said {
+        let mut all = vec![NOT_CONFINED; Kind::ALL.len()];
+        all[..resources.len()].copy_from_slice(resources);
+        Said {
+            how: how.encode(),
+            key: 0,
+            process: 9,
+            resources: all,
+        }
+    }
+
+    #[test]
+    fn the_first_level_that_divides() {
+        let one = said(Split::Unguided, &[0, 0, 1, 4]);
+        let two = said(Split::Unguided, &[0, 0, 1, 6]);
+        let free = said(Split::Unguided, &[0]);
+        assert_eq!(next_level(&[&one, &two, &free]), Some(Kind::L3Cache));
+        assert_eq!(next_level(&[&one, &free]), None);
+        assert_eq!(one.colour(Some(Kind::L3Cache)), 4);
+        assert_eq!(free.colour(Some(Kind::L3Cache)), UNDEFINED);
+    }
+
+    #[test]
+    fn colours() {
+        assert_eq!(said(Split::Shared, &[]).colour(None), 0);
+        assert_eq!(said(Split::Alone, &[]).colour(None), 9);
+        assert_eq!(said(Split::Undefined, &[]).colour(None), UNDEFINED);
+        assert_eq!(said(Split::Guided(Kind::Package), &[0, 3]).colour(None), 3);
+        assert_eq!(
+            said(Split::Guided(Kind::Pu), &[0, 3]).colour(None),
+            UNDEFINED
+        );
+        assert_eq!(said(Split::Unknown, &[0, 3]).colour(None), UNDEFINED);
+    }
+
+    #[test]
+    fn what_is_said_arrives() {
+        let all = decode(&encode(&[said(Split::Alone, &[0, 3])]));
+        assert_eq!((all[0].how, all[0].process, all[0].resources[1]), (3, 9, 3));
+    }
+}
