@@ -147,7 +147,7 @@ impl Layout {
             size,
             signature: child.signature_of(size),
             bounds,
-            alignment: child.alignment,
+            alignment: if size == 0 { 1 } else { child.alignment },
             at: child.at,
             form,
         })
@@ -176,7 +176,7 @@ impl Layout {
             size,
             signature: child.signature_of(size),
             bounds,
-            alignment: child.alignment,
+            alignment: if size == 0 { 1 } else { child.alignment },
             at: (at + child.at as i128) as i64,
             form,
         })

@@ -4,8 +4,11 @@
 //! buffers and pending requests may keep a reference to it.
 
 mod bounds;
+pub mod external;
 mod form;
 mod layout;
+#[cfg(test)]
+mod oracle;
 pub mod pack;
 mod predefined;
 mod scalar;
@@ -56,6 +59,27 @@ pub struct Datatype {
 }
 
 impl Datatype {
+    /// A derived type that no handle leads to yet.
+    fn unlisted(layout: Layout) -> Datatype {
+        Datatype {
+            handle: NULL,
+            size: layout.size,
+            lb: layout.lb(),
+            extent: layout.extent(),
+            true_lb: layout.true_lb(),
+            true_extent: layout.true_extent(),
+            category: Category::Derived,
+            scalars: &[],
+            contiguous: layout.is_contiguous(),
+            committed: AtomicBool::new(false),
+            layout: OnceLock::from(layout),
+            attributes: Attributes::new(),
+            duplicate_of: None,
+            given_name: "",
+            new_name: Mutex::new(None),
+        }
+    }
+
     /// Whether elements of this type follow each other from their address on without holes, in the order of memory.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
@@ -130,27 +154,17 @@ fn insert(
 ) -> Result<&'static Datatype> {
     let handle = TYPES.insert_with(|handle| Datatype {
         handle,
-        size: layout.size,
-        lb: layout.lb(),
-        extent: layout.extent(),
-        true_lb: layout.true_lb(),
-        true_extent: layout.true_extent(),
         category,
         scalars,
-        contiguous: layout.is_contiguous(),
         committed: AtomicBool::new(committed),
-        layout: OnceLock::from(layout),
-        attributes: Attributes::new(),
         duplicate_of,
-        given_name: "",
-        new_name: Mutex::new(None),
+        ..Datatype::unlisted(layout)
     })?;
     match get(handle) {
         Some(datatype) => Ok(datatype),
         None => fail!(Class::Intern, "a new datatype is gone"),
     }
 }
-
 /// MPI_Type_free after the attributes were deleted: the handle dies, but pending operations keep
 /// using the type, so its memory stays.
 pub fn free(datatype: &Datatype) -> Result<()> {

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 const INDICES: usize = 0x80;
+const LB: i32 = 0x4c00_0010;
+const UB: i32 = 0x4c00_0011;
 /// Pair types with a direct handle, from index 0.
 pub(super) const DIRECT_PAIRS: usize = 5;
 
@@ -99,6 +101,21 @@ const fn pair(handle: u32, name: &'static str, scalars: &'static [Scalar; 2]) ->
 
 /// Where the data of a predefined type lies, and what it is.
 pub(super) fn layout(datatype: &Datatype) -> Layout {
+    let elements = elements(datatype);
+    let alignment = elements.iter().map(|(_, element)| element.scalar.size());
+    match datatype.handle {
+        LB => Layout::lower_marker(),
+        UB => Layout::upper_marker(),
+        _ => Layout::basic(
+            &elements,
+            datatype.extent as u64,
+            alignment.max().unwrap_or(1) as u64,
+        ),
+    }
+}
+
+/// The elements of a predefined type, and where they lie.
+pub(super) fn elements(datatype: &Datatype) -> Vec<(i64, Element)> {
     let size = datatype.size as usize;
     let element = |scalar: Scalar, parts: u8, name: &'static str| Element {
         scalar,
@@ -112,8 +129,7 @@ pub(super) fn layout(datatype: &Datatype) -> Layout {
     };
     let name = datatype.given_name;
     match (datatype.category, datatype.scalars) {
-        (Category::Marker, _) if name == "MPI_LB" => Layout::lower_marker(),
-        (Category::Marker, _) => Layout::upper_marker(),
+        (Category::Marker, _) => Vec::new(),
         (Category::Pair, [first, second]) => {
             let at = first.size().next_multiple_of(second.size()) as i64;
             let value = match (name, first) {
@@ -125,12 +141,10 @@ pub(super) fn layout(datatype: &Datatype) -> Layout {
                 _ => "MPI_INT",
             };
             let index = if first == second { value } else { "MPI_INT" };
-            let elements = [
+            vec![
                 (0, element(*first, 1, value)),
                 (at, element(*second, 1, index)),
-            ];
-            let alignment = first.size().max(second.size()) as u64;
-            Layout::basic(&elements, datatype.extent as u64, alignment)
+            ]
         }
         (_, scalars) => {
             let (scalar, parts) = match scalars {
@@ -140,8 +154,7 @@ pub(super) fn layout(datatype: &Datatype) -> Layout {
                 _ if size == 4 => (Scalar::U32, 1),
                 _ => (Scalar::U8, 1),
             };
-            let elements = [(0, element(scalar, parts, name))];
-            Layout::basic(&elements, datatype.extent as u64, scalar.size() as u64)
+            vec![(0, element(scalar, parts, name))]
         }
     }
 }

@@ -314,6 +314,13 @@ unsafe fn copy_ends<T: Copy>(source: *const u8, target: *mut u8, length: usize) 
     }
 }
 
+/// For tests: the caller's memory holds the elements, and outlives the buffer.
+#[cfg(test)]
+pub fn in_memory(origin: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
+    // SAFETY: by the test.
+    unsafe { Buffer::new(origin, count, datatype) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Category, INT, get, predefined};

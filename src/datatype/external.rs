@@ -1,0 +1,177 @@
+//! The representation "external32": big-endian, with the sizes of the standard's table (MPI 5.0, section 14.5.2).
+//!
+//! A C `long` has four bytes there: of a longer integer the least significant bytes are kept, and the sign. Invariant: the
+//! native bytes pass through a piece of fixed size, whatever the size of the message.
+
+use super::{Buffer, Element, Scalar, Signature};
+use std::ops::ControlFlow;
+
+const PIECE: usize = 4096;
+
+/// Packs a buffer whose elements, all together, have this signature; `out` has the signature's external size.
+pub fn pack(buffer: &Buffer, signature: &Signature, out: &mut [u8]) {
+    assert_eq!(buffer.len() as u64, signature.size);
+    assert_eq!(out.len() as u64, signature.external_size);
+    let mut piece = [0; PIECE];
+    let (mut offset, mut at, mut end) = (0, 0, 0);
+    let mut written = 0;
+    each_scalar_run(signature, |element, mut count| {
+        let (size, external) = (element.scalar.size(), element.external as usize);
+        while count > 0 {
+            if end - at < size {
+                piece.copy_within(at..end, 0);
+                end -= at;
+                at = 0;
+                let more = (PIECE - end).min(buffer.len() - offset);
+                buffer.read(offset, &mut piece[end..end + more]);
+                offset += more;
+                end += more;
+            }
+            let here = ((end - at) / size).min(count as usize);
+            let from = piece[at..at + here * size].chunks_exact(size);
+            let into = out[written..written + here * external].chunks_exact_mut(external);
+            from.zip(into)
+                .for_each(|(from, into)| to_external(element.scalar, from, into));
+            at += here * size;
+            written += here * external;
+            count -= here as u64;
+        }
+    });
+}
+
+/// The inverse of `pack`.
+pub fn unpack(data: &[u8], buffer: &Buffer, signature: &Signature) {
+    assert_eq!(buffer.len() as u64, signature.size);
+    assert_eq!(data.len() as u64, signature.external_size);
+    let mut piece = [0; PIECE];
+    let (mut offset, mut filled) = (0, 0);
+    let mut read = 0;
+    each_scalar_run(signature, |element, mut count| {
+        let (size, external) = (element.scalar.size(), element.external as usize);
+        while count > 0 {
+            if PIECE - filled < size {
+                buffer.write(offset, &piece[..filled]);
+                offset += filled;
+                filled = 0;
+            }
+            let here = ((PIECE - filled) / size).min(count as usize);
+            let from = data[read..read + here * external].chunks_exact(external);
+            let into = piece[filled..filled + here * size].chunks_exact_mut(size);
+            from.zip(into)
+                .for_each(|(from, into)| from_external(element.scalar, from, into));
+            filled += here * size;
+            read += here * external;
+            count -= here as u64;
+        }
+    });
+    buffer.write(offset, &piece[..filled]);
+}
+
+fn each_scalar_run(signature: &Signature, mut visit: impl FnMut(Element, u64)) {
+    let _ = signature.for_each_run(&mut |element, count| -> ControlFlow<()> {
+        visit(element, count * element.parts as u64);
+        ControlFlow::Continue(())
+    });
+}
+
+#[inline]
+fn to_external(scalar: Scalar, native: &[u8], external: &mut [u8]) {
+    if scalar == Scalar::LongDouble {
+        let mut bytes = [0; 16];
+        bytes[..10].copy_from_slice(&native[..10]);
+        external.copy_from_slice(&quadruple(u128::from_le_bytes(bytes)).to_be_bytes());
+        return;
+    }
+    for (place, byte) in external.iter_mut().rev().zip(native) {
+        *place = *byte;
+    }
+}
+
+#[inline]
+fn from_external(scalar: Scalar, external: &[u8], native: &mut [u8]) {
+    if scalar == Scalar::LongDouble {
+        let value = u128::from_be_bytes(external.try_into().expect("a quadruple"));
+        native.copy_from_slice(&extended(value).to_le_bytes());
+        return;
+    }
+    let signed = matches!(scalar, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64);
+    let fill = if signed && external[0] & 0x80 != 0 {
+        0xff
+    } else {
+        0
+    };
+    for (place, byte) in native
+        .iter_mut()
+        .zip(external.iter().rev().chain([&fill; 16]))
+    {
+        *place = *byte;
+    }
+}
+
+const FRACTION: u128 = (1 << 112) - 1;
+
+/// An x87 number (80 bits) as an IEEE quadruple: same exponent, the leading one no longer stored.
+fn quadruple(extended: u128) -> u128 {
+    let (mantissa, top) = (extended as u64, extended >> 64 & 0xffff);
+    top << 112 | ((mantissa << 1) as u128) << 48
+}
+
+/// Rounded to the nearest, ties to even.
+fn extended(quadruple: u128) -> u128 {
+    let (mut top, fraction) = (quadruple >> 112, quadruple & FRACTION);
+    let exponent = top & 0x7fff;
+    let mut mantissa = (fraction >> 49) as u64 | ((exponent != 0) as u64) << 63;
+    let rest = fraction & ((1 << 49) - 1);
+    if exponent == 0x7fff {
+        // Infinity, or something that must stay no number.
+        mantissa |= ((fraction != 0 && mantissa << 1 == 0) as u64) << 62;
+    } else if rest > 1 << 48 || rest == 1 << 48 && mantissa & 1 == 1 {
+        let before = mantissa;
+        mantissa = mantissa.wrapping_add(1);
+        if mantissa == 0 {
+            (mantissa, top) = (1 << 63, top + 1);
+        } else if before >> 63 == 0 && mantissa >> 63 == 1 {
+            top += 1;
+        }
+    }
+    top << 64 | mantissa as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_doubles_become_quadruples_and_back() {
+        for (extended80, quadruple128) in [
+            (0x3fff_8000_0000_0000_0000, 0x3fff_0000 << 96), // 1
+            (0xc000_c000_0000_0000_0000, 0xc000_8000 << 96), // -3
+            (0x7fff_8000_0000_0000_0000, 0x7fff_0000 << 96), // infinity
+            (0x0000_4000_0000_0000_0000, 0x0000_8000 << 96), // a denormal number
+            (0x3ffd_aaaa_aaaa_aaaa_aaab, 0x3ffd_5555_5555_5555_5556 << 48), // 1/3
+            (0, 0),
+        ] {
+            assert_eq!(quadruple(extended80), quadruple128, "{extended80:#x}");
+            assert_eq!(extended(quadruple128), extended80, "{quadruple128:#x}");
+        }
+        // What is rounded up to the next power of two, and the smallest no number.
+        assert_eq!(
+            extended(0x3fff << 112 | FRACTION),
+            0x4000_8000_0000_0000_0000
+        );
+        assert_eq!(extended(FRACTION), 0x0001_8000_0000_0000_0000);
+        assert_eq!(extended(0x7fff << 112 | 1), 0x7fff_c000_0000_0000_0000);
+    }
+
+    #[test]
+    fn integers_keep_their_least_significant_bytes() {
+        let mut external = [0; 4];
+        to_external(Scalar::I64, &(-2i64).to_le_bytes(), &mut external);
+        assert_eq!(external, (-2i32).to_be_bytes());
+        let mut native = [0; 8];
+        from_external(Scalar::I64, &external, &mut native);
+        assert_eq!(i64::from_le_bytes(native), -2);
+        from_external(Scalar::U64, &external, &mut native);
+        assert_eq!(u64::from_le_bytes(native), 0xffff_fffe);
+    }
+}
