@@ -22,6 +22,8 @@ TITLES = {
     "hello": "mpiexec -n N hello, whole command (s)",
     "memory": "Memory at 64 ranks (MB): per rank (pss), shared memory of the node (shared)",
     "idle": "A rank blocked in MPI_Recv: CPU time of the whole pause, and time to wake up",
+    "datatype": "Pack and unpack of datatypes, beside a loop by hand (GB/s); making and committing them (ms)",
+    "typed": "Ping-pong of datatypes, half round trip, 2 ranks (µs)",
     "limits": "What the machine can do without MPI",
 }
 PLACEMENTS = ["separate", "siblings", "any"]

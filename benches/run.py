@@ -65,6 +65,8 @@ BENCHMARKS = {
         Benchmark("startup", "startup", [2, 16], lambda s: []),
         Benchmark("hello", "hello", [2, 64, 128], lambda s: [], quick_ranks=[2, 64]),
         Benchmark("memory", "memory", [64], lambda s: [shared_memory_now()], placed=False, timeout=120),
+        Benchmark("datatype", "datatype", [1], lambda s: ["pack", s], (0.1, 0.02), placed=False),
+        Benchmark("typed", "datatype", [2], lambda s: ["exchange", s], (0.1, 0.02)),
         Benchmark("idle", "idle", [2], seconds=(10, 2), placed=False),
     ]
 }

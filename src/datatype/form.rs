@@ -4,7 +4,9 @@
 //! be said as a smaller one by the rules here: neighbours are merged, nests collapsed, equal spacing is a loop. The packed
 //! order is never changed.
 
-use std::sync::Arc;
+use super::list::{List, ListBuilder};
+use super::pattern::Pattern;
+use std::sync::{Arc, OnceLock};
 
 #[derive(Clone, Debug)]
 pub(super) enum Form {
@@ -19,27 +21,24 @@ pub(super) enum Form {
 pub(super) struct Loop {
     /// At least 2.
     pub count: u64,
-    pub stride: i64,
+    pub body: Repeat,
+}
+
+/// A body that follows itself at equal distances.
+#[derive(Debug)]
+pub(super) struct Repeat {
     pub body: Form,
-    pub body_size: u64,
+    pub size: u64,
+    pub stride: i64,
+    /// Found out when it is first needed: the bytes of the body as a pattern, if it is small.
+    pattern: OnceLock<Option<Box<Pattern>>>,
 }
 
 /// Blocks of one body.
 #[derive(Debug)]
 pub(super) struct Indexed {
-    pub body: Form,
-    pub body_size: u64,
-    /// From one body to the next of the same block.
-    pub stride: i64,
-    pub blocks: Box<[IndexedBlock]>,
-    pub size: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct IndexedBlock {
-    pub at: i64,
-    /// Where its first byte is in the packed stream.
-    pub start: u64,
+    pub body: Repeat,
+    pub list: List,
 }
 
 #[derive(Debug)]
@@ -73,8 +72,8 @@ impl Form {
     pub fn size(&self) -> u64 {
         match self {
             Form::Block(bytes) => *bytes,
-            Form::Loop(form) => form.count * form.body_size,
-            Form::Indexed(form) => form.size,
+            Form::Loop(form) => form.count * form.body.size,
+            Form::Indexed(form) => form.list.size,
             Form::Sequence(form) => form.size,
         }
     }
@@ -84,10 +83,7 @@ impl Form {
         match (self, other) {
             (Form::Block(one), Form::Block(two)) => one == two,
             (Form::Loop(one), Form::Loop(two)) => {
-                Arc::ptr_eq(one, two)
-                    || one.count == two.count
-                        && one.stride == two.stride
-                        && one.body.is_same(&two.body)
+                Arc::ptr_eq(one, two) || one.count == two.count && one.body.is_same(&two.body)
             }
             (Form::Indexed(one), Form::Indexed(two)) => Arc::ptr_eq(one, two),
             (Form::Sequence(one), Form::Sequence(two)) => Arc::ptr_eq(one, two),
@@ -96,13 +92,38 @@ impl Form {
     }
 }
 
-impl Indexed {
-    /// The packed position behind a block.
+impl Repeat {
+    pub fn new(body: Form, stride: i64) -> Repeat {
+        Repeat {
+            size: body.size(),
+            body,
+            stride,
+            pattern: OnceLock::new(),
+        }
+    }
+
+    /// Whether bodies lie without holes, one behind the other.
+    pub fn is_block(&self) -> bool {
+        matches!(self.body, Form::Block(bytes) if bytes as i128 == self.stride as i128)
+    }
+
     #[inline]
-    pub fn end(&self, block: usize) -> u64 {
-        match self.blocks.get(block + 1) {
-            Some(next) => next.start,
-            None => self.size,
+    pub fn pattern(&self) -> Option<&Pattern> {
+        let found = self.pattern.get_or_init(|| Pattern::of(self).map(Box::new));
+        found.as_deref()
+    }
+
+    fn is_same(&self, other: &Repeat) -> bool {
+        self.stride == other.stride && self.body.is_same(&other.body)
+    }
+}
+
+impl Clone for Repeat {
+    fn clone(&self) -> Repeat {
+        Repeat {
+            body: self.body.clone(),
+            pattern: OnceLock::new(),
+            ..*self
         }
     }
 }
@@ -114,24 +135,39 @@ pub(super) fn repeated(form: Form, count: u64, stride: i128) -> Option<Form> {
         1 => return Some(form),
         _ => {}
     }
-    match &form {
-        Form::Block(bytes) if stride == *bytes as i128 => return Some(Form::Block(bytes * count)),
-        Form::Loop(inner) if inner.count as i128 * inner.stride as i128 == stride => {
-            return Some(Form::Loop(Arc::new(Loop {
-                count: inner.count * count,
-                stride: inner.stride,
-                body: inner.body.clone(),
-                body_size: inner.body_size,
-            })));
-        }
-        _ => {}
+    Some(match form {
+        Form::Block(bytes) if stride == bytes as i128 => Form::Block(bytes * count),
+        Form::Loop(inner) if inner.follows_itself_at(stride) => Form::Loop(Arc::new(Loop {
+            count: inner.count * count,
+            body: inner.body.clone(),
+        })),
+        body => Form::Loop(Arc::new(Loop {
+            count,
+            body: Repeat::new(body, stride as i64),
+        })),
+    })
+}
+
+/// A form as the body of a loop of unknown length, at the distance `stride`.
+pub(super) fn endless(form: Form, stride: i64) -> Repeat {
+    match form {
+        Form::Loop(inner) if inner.follows_itself_at(stride as i128) => inner.body.clone(),
+        body => Repeat::new(body, stride),
     }
-    Some(Form::Loop(Arc::new(Loop {
-        count,
-        stride: stride as i64,
-        body_size: form.size(),
-        body: form,
-    })))
+}
+
+impl Loop {
+    /// Whether a copy of it at this distance goes on where it ends.
+    fn follows_itself_at(&self, stride: i128) -> bool {
+        self.count as i128 * self.body.stride as i128 == stride
+    }
+
+    fn with_count(&self, count: u64) -> Form {
+        Form::Loop(Arc::new(Loop {
+            count,
+            body: self.body.clone(),
+        }))
+    }
 }
 
 /// Parts one after the other in the packed stream; returns where the form starts.
@@ -153,8 +189,12 @@ pub(super) fn sequence(parts: impl IntoIterator<Item = Part>) -> (i128, Option<F
             _ => push(&mut flat, part),
         }
     }
+    if let [_] = flat[..] {
+        let only = flat.swap_remove(0);
+        return (only.at, Some(only.form));
+    }
     if flat.iter().all(|part| part.form.is_block()) {
-        let mut blocks = IndexedBuilder::new(Some(Form::Block(1)), 1);
+        let mut blocks = IndexedBuilder::new(Some(Form::Block(1)), 1, flat.len());
         for part in &flat {
             blocks.add(part.at, part.form.size());
         }
@@ -182,14 +222,31 @@ pub(super) fn sequence(parts: impl IntoIterator<Item = Part>) -> (i128, Option<F
     )
 }
 
-/// Merges a block with the one before where they touch.
+/// Merges a part with the one before, where they are blocks that touch, or one goes on with the other's loop.
 fn push(flat: &mut Vec<Part>, part: Part) {
-    if let (Some(last), Form::Block(bytes)) = (flat.last_mut(), &part.form)
-        && let Form::Block(before) = last.form
-        && last.at + before as i128 == part.at
-    {
-        last.form = Form::Block(before + bytes);
-        return;
+    if let Some(last) = flat.last_mut() {
+        let distance = part.at - last.at;
+        let merged = match (&last.form, &part.form) {
+            (Form::Block(one), Form::Block(two)) if distance == *one as i128 => {
+                Some(Form::Block(one + two))
+            }
+            (Form::Loop(one), two) if one.follows_itself_at(distance) => match two {
+                Form::Loop(two) if one.body.is_same(&two.body) => Some((one, two.count)),
+                _ if one.body.body.is_same(two) => Some((one, 1)),
+                _ => None,
+            }
+            .map(|(one, more)| one.with_count(one.count + more)),
+            (one, Form::Loop(two))
+                if two.body.body.is_same(one) && distance == two.body.stride as i128 =>
+            {
+                Some(two.with_count(two.count + 1))
+            }
+            _ => None,
+        };
+        if let Some(form) = merged {
+            last.form = form;
+            return;
+        }
     }
     flat.push(part);
 }
@@ -208,91 +265,83 @@ fn equal_spacing(parts: &[Part]) -> Option<i128> {
 /// Makes the form of MPI_Type_indexed and its kin, block by block.
 pub(super) struct IndexedBuilder {
     /// `None`: no data whatever is added.
-    body: Option<Form>,
-    body_size: u64,
-    stride: i128,
+    body: Option<Repeat>,
     /// Blocks that touch become one.
     merges: bool,
-    blocks: Vec<IndexedBlock>,
-    size: u64,
+    list: ListBuilder,
     first: i128,
-    /// Where the last block ends.
-    end: i128,
+    /// The block that may grow yet.
+    at: i128,
+    bytes: u64,
 }
 
 impl IndexedBuilder {
-    /// For blocks of a form that follow each other `stride` bytes apart.
-    pub fn new(body: Option<Form>, stride: i128) -> IndexedBuilder {
-        let body_size = body.as_ref().map_or(0, Form::size);
+    /// For about so many blocks of a form that follow each other `stride` bytes apart.
+    pub fn new(body: Option<Form>, stride: i128, blocks: usize) -> IndexedBuilder {
+        let body = body.map(|form| Repeat::new(form, stride as i64));
         IndexedBuilder {
-            merges: matches!(&body, Some(Form::Block(bytes)) if *bytes as i128 == stride),
+            merges: body.as_ref().is_some_and(Repeat::is_block),
+            list: ListBuilder::new(body.as_ref().map_or(1, |body| body.size), blocks),
             body,
-            body_size,
-            stride,
-            blocks: Vec::new(),
-            size: 0,
             first: 0,
-            end: 0,
+            at: 0,
+            bytes: 0,
         }
-    }
-
-    pub fn reserve(&mut self, blocks: usize) {
-        self.blocks.reserve(blocks);
     }
 
     /// Wrong numbers that the caller refuses later (by the bounds) may wrap here, but never panic.
     #[inline]
     pub fn add(&mut self, at: i128, count: u64) {
-        if self.body_size == 0 || count == 0 {
+        let Some(body) = &self.body else { return };
+        let bytes = body.size.wrapping_mul(count);
+        if bytes == 0 {
             return;
         }
-        let bytes = self.body_size.wrapping_mul(count);
-        let start = self.size;
-        self.size = self.size.wrapping_add(bytes);
-        let end = at.wrapping_add(bytes as i128);
-        if self.blocks.is_empty() {
+        if self.bytes > 0 {
+            if self.merges && at == self.at.wrapping_add(self.bytes as i128) {
+                self.bytes = self.bytes.wrapping_add(bytes);
+                return;
+            }
+            self.list
+                .push(self.at.wrapping_sub(self.first) as i64, self.bytes);
+        } else if self.list.is_empty() {
             self.first = at;
-        } else if self.merges && at == self.end {
-            self.end = end;
-            return;
         }
-        self.end = end;
-        let at = at.wrapping_sub(self.first) as i64;
-        self.blocks.push(IndexedBlock { at, start });
+        self.at = at;
+        self.bytes = bytes;
     }
 
-    pub fn finish(self) -> (i128, Option<Form>) {
-        let Some(body) = self.body else {
+    /// Where the form starts, and the form.
+    pub fn finish(mut self) -> (i128, Option<Form>) {
+        let Some(body) = self.body.take().filter(|_| self.bytes > 0) else {
             return (0, None);
         };
-        let block = |bytes: u64| repeated(body.clone(), bytes / self.body_size, self.stride);
-        match self.blocks.len() {
-            0 => return (0, None),
-            1 => return (self.first, block(self.size)),
-            _ => {}
-        }
-        if let Some(spacing) = regular(&self.blocks, self.size) {
-            let form = block(self.blocks[1].start).expect("a block that was added");
-            let form = repeated(form, self.blocks.len() as u64, spacing as i128);
-            return (self.first, form);
-        }
-        let indexed = Indexed {
-            body,
-            body_size: self.body_size,
-            stride: self.stride as i64,
-            blocks: self.blocks.into(),
-            size: self.size,
+        self.list
+            .push(self.at.wrapping_sub(self.first) as i64, self.bytes);
+        let list = self.list.finish();
+        let block =
+            |bytes: u64| repeated(body.body.clone(), bytes / body.size, body.stride as i128);
+        // Blocks of one length and one distance are a loop; several of those, a sequence.
+        let Some(pieces) = list.regular_pieces(4.min(list.len())) else {
+            return (
+                self.first,
+                Some(Form::Indexed(Arc::new(Indexed { body, list }))),
+            );
         };
-        (self.first, Some(Form::Indexed(Arc::new(indexed))))
+        let parts = pieces.windows(2).filter_map(|piece| {
+            let (from, to) = (piece[0], piece[1]);
+            let spacing = if to > from + 1 {
+                list.at(from + 1).wrapping_sub(list.at(from))
+            } else {
+                0
+            };
+            let form = block(list.start(from + 1) - list.start(from))?;
+            Some(Part {
+                at: list.at(from) as i128,
+                form: repeated(form, (to - from) as u64, spacing as i128)?,
+            })
+        });
+        let (at, form) = sequence(parts);
+        (self.first + at, form)
     }
-}
-
-/// The distance between blocks, if that and their lengths are all equal.
-fn regular(blocks: &[IndexedBlock], size: u64) -> Option<i64> {
-    let (stride, length) = (blocks[1].at, blocks[1].start);
-    let equal = blocks.windows(2).all(|pair| {
-        pair[1].at.wrapping_sub(pair[0].at) == stride
-            && pair[1].start.wrapping_sub(pair[0].start) == length
-    });
-    (equal && size.wrapping_sub(blocks[blocks.len() - 1].start) == length).then_some(stride)
 }

@@ -4,9 +4,10 @@
 //! of an argument and an extent cannot wrap before it is checked here. Invariant: all sizes and bounds fit in 63 bits.
 
 use super::bounds::{Bound, Bounds};
-use super::form::{self, Form};
+use super::form::{self, Form, Repeat};
 use super::signature::{Element, Signature};
 use crate::error::{Class, Result, fail};
+use std::sync::{Arc, OnceLock};
 
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -20,6 +21,8 @@ pub struct Layout {
     pub(super) at: i64,
     /// `None`: no data.
     pub(super) form: Option<Form>,
+    /// The form with copies of itself at its extent, made when data is moved first.
+    endless: OnceLock<Arc<Repeat>>,
 }
 
 /// One member of a struct.
@@ -31,14 +34,18 @@ pub struct Member<'a> {
 }
 
 impl Layout {
-    pub const EMPTY: Layout = Layout {
-        size: 0,
-        signature: Signature::EMPTY,
-        bounds: Bounds::EMPTY,
-        alignment: 1,
-        at: 0,
-        form: None,
-    };
+    /// No data, no bounds.
+    pub fn empty() -> Layout {
+        Layout {
+            size: 0,
+            signature: Signature::EMPTY,
+            bounds: Bounds::EMPTY,
+            alignment: 1,
+            at: 0,
+            form: None,
+            endless: OnceLock::new(),
+        }
+    }
 
     /// A predefined type: elements at displacements, in a struct of `extent` bytes.
     pub(super) fn basic(elements: &[(i64, Element)], extent: u64, alignment: u64) -> Layout {
@@ -62,6 +69,7 @@ impl Layout {
             alignment,
             at: at as i64,
             form,
+            endless: OnceLock::new(),
         }
     }
 
@@ -83,7 +91,7 @@ impl Layout {
                 upper: bound.filter(|_| !lower),
                 data: None,
             },
-            ..Layout::EMPTY
+            ..Layout::empty()
         }
     }
 
@@ -105,6 +113,13 @@ impl Layout {
 
     pub fn true_extent(&self) -> i64 {
         self.bounds.data.map_or(0, |(from, to)| (to - from) as i64)
+    }
+
+    /// The data of elements one after the other, however many.
+    pub(super) fn endless(&self) -> Option<&Repeat> {
+        let form = self.form.as_ref()?;
+        let make = || Arc::new(form::endless(form.clone(), self.extent()));
+        Some(self.endless.get_or_init(make))
     }
 
     /// Whether elements of this type follow each other from 0 without holes, in the order of memory.
@@ -150,6 +165,7 @@ impl Layout {
             alignment: if size == 0 { 1 } else { child.alignment },
             at: child.at,
             form,
+            endless: OnceLock::new(),
         })
     }
 
@@ -158,8 +174,8 @@ impl Layout {
         let extent = child.bounds.extent();
         let mut bounds = Bounds::EMPTY;
         let mut elements = 0u128;
-        let mut builder = form::IndexedBuilder::new(child.form.clone(), extent);
-        builder.reserve(blocks.size_hint().0);
+        let mut builder =
+            form::IndexedBuilder::new(child.form.clone(), extent, blocks.size_hint().0);
         for (displacement, blocklength) in blocks {
             if blocklength == 0 {
                 continue;
@@ -179,6 +195,7 @@ impl Layout {
             alignment: if size == 0 { 1 } else { child.alignment },
             at: (at + child.at as i128) as i64,
             form,
+            endless: OnceLock::new(),
         })
     }
 
@@ -219,6 +236,7 @@ impl Layout {
             alignment,
             at: at as i64,
             form,
+            endless: OnceLock::new(),
         })
     }
 
@@ -226,6 +244,7 @@ impl Layout {
     pub fn resized(lb: i64, extent: i64, child: &Layout) -> Result<Layout> {
         Ok(Layout {
             bounds: checked(child.bounds.with_set(lb as i128, extent as i128))?,
+            endless: OnceLock::new(),
             ..child.clone()
         })
     }
@@ -350,7 +369,7 @@ mod tests {
         let Some(Form::Loop(form)) = &nest.form else {
             panic!("{nest:?}");
         };
-        assert_eq!((form.count, form.stride, form.body.size()), (12, 8, 4));
+        assert_eq!((form.count, form.body.stride, form.body.size), (12, 8, 4));
         let regular = Layout::indexed((0..9).map(|index| (index * 8, 1)), int()).unwrap();
         assert!(matches!(&regular.form, Some(Form::Loop(_))));
         let touching = [(8, 1), (12, 0), (12, 2), (20, 1)];

@@ -7,9 +7,11 @@ mod bounds;
 pub mod external;
 mod form;
 mod layout;
+mod list;
 #[cfg(test)]
 mod oracle;
 pub mod pack;
+mod pattern;
 mod predefined;
 mod scalar;
 mod signature;

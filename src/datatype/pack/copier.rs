@@ -5,8 +5,8 @@
 
 #![allow(unsafe_code)]
 
-use super::super::form::{Form, Indexed, Loop, Sequence};
-use std::ptr;
+use super::super::form::{Form, Indexed, Repeat, Sequence};
+use super::blocks::{copy, grid, listed, patterned};
 
 /// Copies `length` packed bytes of a form from its packed byte `skip` on: into `packed` if `PACK`, else out of it.
 ///
@@ -29,45 +29,47 @@ pub unsafe fn part<const PACK: bool>(
             Form::Block(_) => {
                 copy::<PACK>(user.wrapping_add(skip as usize), packed, length as usize);
             }
-            Form::Loop(form) => {
-                let Loop { stride, body, .. } = &**form;
-                loop_part::<PACK>(body, form.body_size, *stride, user, packed, skip, length);
-            }
+            Form::Loop(form) => repeat_part::<PACK>(&form.body, user, packed, skip, length),
             Form::Indexed(form) => indexed_part::<PACK>(form, user, packed, skip, length),
             Form::Sequence(form) => sequence_part::<PACK>(form, user, packed, skip, length),
         }
     }
 }
 
-/// As [`part`], of a body that is repeated for as long as it takes, `stride` bytes apart.
+/// As [`part`], of a body that is repeated for as long as it takes.
 ///
 /// # Safety
 /// As for [`part`].
-pub unsafe fn loop_part<const PACK: bool>(
-    body: &Form,
-    body_size: u64,
-    stride: i64,
+pub unsafe fn repeat_part<const PACK: bool>(
+    body: &Repeat,
     user: *mut u8,
     mut packed: *mut u8,
     skip: u64,
     mut length: u64,
 ) {
-    let (first, rest) = (skip / body_size, skip % body_size);
-    let mut user = user.wrapping_offset(first as isize * stride as isize);
+    let stride = body.stride as isize;
+    let (mut user, mut rest) = (user, skip);
+    if skip >= body.size {
+        user = user.wrapping_offset((skip / body.size) as isize * stride);
+        rest = skip % body.size;
+    }
     // SAFETY: by the caller; the three parts lie one after the other.
     unsafe {
         if rest > 0 {
-            let bytes = (body_size - rest).min(length);
-            part::<PACK>(body, user, packed, rest, bytes);
+            let bytes = (body.size - rest).min(length);
+            part::<PACK>(&body.body, user, packed, rest, bytes);
             packed = packed.wrapping_add(bytes as usize);
-            user = user.wrapping_offset(stride as isize);
+            user = user.wrapping_offset(stride);
             length -= bytes;
         }
-        let whole = length / body_size;
-        repeat::<PACK>(body, body_size, stride, user, packed, whole);
-        user = user.wrapping_offset(whole as isize * stride as isize);
-        packed = packed.wrapping_add((whole * body_size) as usize);
-        part::<PACK>(body, user, packed, 0, length % body_size);
+        let whole = length / body.size;
+        if whole > 0 {
+            repeat::<PACK>(body, user, packed, whole);
+            user = user.wrapping_offset(whole as isize * stride);
+            packed = packed.wrapping_add((whole * body.size) as usize);
+            length -= whole * body.size;
+        }
+        part::<PACK>(&body.body, user, packed, 0, length);
     }
 }
 
@@ -75,19 +77,47 @@ pub unsafe fn loop_part<const PACK: bool>(
 ///
 /// # Safety
 /// As for [`part`].
-unsafe fn repeat<const PACK: bool>(
-    body: &Form,
-    body_size: u64,
-    stride: i64,
-    user: *mut u8,
-    packed: *mut u8,
-    count: u64,
-) {
-    for index in 0..count as usize {
-        let user = user.wrapping_offset(index as isize * stride as isize);
-        let packed = packed.wrapping_add(index * body_size as usize);
-        // SAFETY: by the caller.
-        unsafe { part::<PACK>(body, user, packed, 0, body_size) };
+unsafe fn repeat<const PACK: bool>(body: &Repeat, user: *mut u8, packed: *mut u8, count: u64) {
+    let outer = (count, body.stride);
+    // SAFETY: by the caller, in each arm.
+    unsafe {
+        if count > 1
+            && let Some(pattern) = body.pattern()
+        {
+            return patterned::<PACK>(pattern, user, packed, (1, 0), outer);
+        }
+        match &body.body {
+            Form::Block(bytes) => {
+                return grid::<PACK>(user, packed, *bytes, [(1, 0), (1, 0), outer]);
+            }
+            Form::Loop(middle) => {
+                let inner = &middle.body;
+                let shape = (middle.count, inner.stride);
+                if let Some(pattern) = inner.pattern() {
+                    return patterned::<PACK>(pattern, user, packed, outer, shape);
+                }
+                match &inner.body {
+                    Form::Block(bytes) => {
+                        return grid::<PACK>(user, packed, *bytes, [(1, 0), outer, shape]);
+                    }
+                    Form::Loop(innermost) => {
+                        if let (Form::Block(bytes), None) =
+                            (&innermost.body.body, innermost.body.pattern())
+                        {
+                            let last = (innermost.count, innermost.body.stride);
+                            return grid::<PACK>(user, packed, *bytes, [outer, shape, last]);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        for index in 0..count as usize {
+            let user = user.wrapping_offset(index as isize * body.stride as isize);
+            let packed = packed.wrapping_add(index * body.size as usize);
+            part::<PACK>(&body.body, user, packed, 0, body.size);
+        }
     }
 }
 
@@ -100,28 +130,43 @@ unsafe fn indexed_part<const PACK: bool>(
     skip: u64,
     mut length: u64,
 ) {
-    let mut index = form.blocks.partition_point(|block| block.start <= skip) - 1;
-    let mut skip = skip - form.blocks[index].start;
-    while length > 0 {
-        let block = form.blocks[index];
-        let bytes = (form.end(index) - block.start - skip).min(length);
-        let user = user.wrapping_offset(block.at as isize);
-        // SAFETY: by the caller.
-        unsafe {
-            loop_part::<PACK>(
-                &form.body,
-                form.body_size,
-                form.stride,
-                user,
-                packed,
-                skip,
-                bytes,
-            );
+    let (list, body) = (&form.list, &form.body);
+    let mut block = list.find(skip);
+    let place = |block: usize| user.wrapping_offset(list.at(block) as isize);
+    // SAFETY: by the caller; the three parts lie one after the other.
+    unsafe {
+        let rest = skip - list.start(block);
+        if rest > 0 {
+            let bytes = (list.start(block + 1) - skip).min(length);
+            repeat_part::<PACK>(body, place(block), packed, rest, bytes);
+            packed = packed.wrapping_add(bytes as usize);
+            length -= bytes;
+            if length == 0 {
+                return;
+            }
+            block += 1;
         }
-        packed = packed.wrapping_add(bytes as usize);
-        length -= bytes;
-        skip = 0;
-        index += 1;
+        let from = list.start(block);
+        let end = from + length;
+        let last = if end == list.size {
+            list.len()
+        } else {
+            list.find(end)
+        };
+        if body.is_block() {
+            listed::<PACK>(list, (block, last), user, packed);
+        } else {
+            for block in block..last {
+                let count = (list.start(block + 1) - list.start(block)) / body.size;
+                let packed = packed.wrapping_add((list.start(block) - from) as usize);
+                repeat::<PACK>(body, place(block), packed, count);
+            }
+        }
+        let whole = list.start(last) - from;
+        if whole < length {
+            let packed = packed.wrapping_add(whole as usize);
+            repeat_part::<PACK>(body, place(last), packed, 0, length - whole);
+        }
     }
 }
 
@@ -149,20 +194,6 @@ unsafe fn sequence_part<const PACK: bool>(
     }
 }
 
-/// # Safety
-/// As for [`part`], of a block.
-#[inline(always)]
-unsafe fn copy<const PACK: bool>(user: *mut u8, packed: *mut u8, length: usize) {
-    // SAFETY: by the caller.
-    unsafe {
-        if PACK {
-            ptr::copy_nonoverlapping(user, packed, length);
-        } else {
-            ptr::copy_nonoverlapping(packed, user, length);
-        }
-    }
-}
-
 /// Visits the runs of bytes without a hole that make up a part: `visit(displacement, bytes)`, until it says false.
 /// Returns whether it went to the end.
 pub fn runs(
@@ -177,36 +208,19 @@ pub fn runs(
     }
     match form {
         Form::Block(_) => visit(at + skip as i64, length),
-        Form::Loop(form) => loop_runs(
-            &form.body,
-            form.body_size,
-            form.stride,
-            at,
-            skip,
-            length,
-            visit,
-        ),
+        Form::Loop(form) => repeat_runs(&form.body, at, skip, length, visit),
         Form::Indexed(form) => {
-            let mut index = form.blocks.partition_point(|block| block.start <= skip) - 1;
-            let (mut skip, mut length) = (skip - form.blocks[index].start, length);
+            let list = &form.list;
+            let mut block = list.find(skip);
+            let (mut skip, mut length) = (skip - list.start(block), length);
             while length > 0 {
-                let block = form.blocks[index];
-                let bytes = (form.end(index) - block.start - skip).min(length);
-                let at = at + block.at;
-                if !loop_runs(
-                    &form.body,
-                    form.body_size,
-                    form.stride,
-                    at,
-                    skip,
-                    bytes,
-                    visit,
-                ) {
+                let bytes = (list.start(block + 1) - list.start(block) - skip).min(length);
+                if !repeat_runs(&form.body, at + list.at(block), skip, bytes, visit) {
                     return false;
                 }
                 length -= bytes;
                 skip = 0;
-                index += 1;
+                block += 1;
             }
             true
         }
@@ -229,26 +243,24 @@ pub fn runs(
 }
 
 /// As [`runs`], of a body that is repeated.
-pub fn loop_runs(
-    body: &Form,
-    body_size: u64,
-    stride: i64,
+pub fn repeat_runs(
+    body: &Repeat,
     at: i64,
     skip: u64,
     mut length: u64,
     visit: &mut impl FnMut(i64, u64) -> bool,
 ) -> bool {
-    if stride as i128 == body_size as i128 && body.is_block() {
+    if body.is_block() {
         return visit(at + skip as i64, length);
     }
-    let mut at = at.wrapping_add(stride.wrapping_mul((skip / body_size) as i64));
-    let mut skip = skip % body_size;
+    let mut at = at.wrapping_add(body.stride.wrapping_mul((skip / body.size) as i64));
+    let mut skip = skip % body.size;
     while length > 0 {
-        let bytes = (body_size - skip).min(length);
-        if !runs(body, at, skip, bytes, visit) {
+        let bytes = (body.size - skip).min(length);
+        if !runs(&body.body, at, skip, bytes, visit) {
             return false;
         }
-        at = at.wrapping_add(stride);
+        at = at.wrapping_add(body.stride);
         length -= bytes;
         skip = 0;
     }

@@ -6,7 +6,9 @@
 
 #![allow(unsafe_code)]
 
+mod blocks;
 mod copier;
+mod wide;
 
 use super::Datatype;
 use std::ptr;
@@ -147,13 +149,12 @@ impl Buffer {
         length: usize,
     ) {
         let layout = datatype.layout();
-        if let (Some(form), true) = (&layout.form, length > 0) {
+        if let (Some(body), true) = (layout.endless(), length > 0) {
             let user = self.address.wrapping_offset(layout.at as isize);
-            let (size, extent, offset) = (layout.size, layout.extent(), offset as u64);
             // SAFETY: by the caller and the contract of `new`.
             unsafe {
-                copier::loop_part::<PACK>(form, size, extent, user, packed, offset, length as u64);
-            }
+                copier::repeat_part::<PACK>(body, user, packed, offset as u64, length as u64)
+            };
         }
     }
 
@@ -172,13 +173,11 @@ impl Buffer {
             return;
         };
         let layout = datatype.layout();
-        if let Some(form) = &layout.form {
-            let (size, extent) = (layout.size, layout.extent());
+        if let Some(body) = layout.endless() {
             let mut visit = |at: i64, bytes: u64| {
                 visit(self.address.wrapping_offset(at as isize), bytes as usize)
             };
-            let (offset, length) = (offset as u64, length as u64);
-            copier::loop_runs(form, size, extent, layout.at, offset, length, &mut visit);
+            copier::repeat_runs(body, layout.at, offset as u64, length as u64, &mut visit);
         }
     }
 
@@ -314,11 +313,23 @@ unsafe fn copy_ends<T: Copy>(source: *const u8, target: *mut u8, length: usize) 
     }
 }
 
+/// For tests: do without what only this processor can.
+#[cfg(test)]
+pub fn use_plain_kernels(plain: bool) {
+    wide::PLAIN.store(plain, std::sync::atomic::Ordering::Relaxed);
+}
+
 /// For tests: the caller's memory holds the elements, and outlives the buffer.
 #[cfg(test)]
-pub fn in_memory(origin: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
+pub fn in_memory(
+    memory: &mut [u8],
+    origin: isize,
+    count: u64,
+    datatype: &'static Datatype,
+) -> Buffer {
+    let address = memory.as_mut_ptr().wrapping_offset(origin);
     // SAFETY: by the test.
-    unsafe { Buffer::new(origin, count, datatype) }
+    unsafe { Buffer::new(address, count, datatype) }
 }
 
 #[cfg(test)]

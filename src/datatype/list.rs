@@ -1,0 +1,237 @@
+//! The blocks of an indexed type: where each one lies and where it starts in the packed stream, in as few bytes as will do.
+//!
+//! A list is read once for each time the data is moved, so its bytes count beside those of the data: four a block where all
+//! blocks are equally long, eight where 32 bits of units reach, sixteen else. Invariant: starts ascend strictly.
+
+#[derive(Debug)]
+pub(super) struct List {
+    /// Displacements and starts are in units of 1, 2, 4 or 8 bytes: this is the shift.
+    pub shift: u32,
+    pub blocks: Blocks,
+    /// Packed bytes of all.
+    pub size: u64,
+    /// Bytes of the longest block.
+    pub longest: u64,
+}
+
+#[derive(Debug)]
+pub(super) enum Blocks {
+    /// All of the same length in bytes.
+    Equal(u64, Vec<i32>),
+    /// (displacement, start), and one more entry with the end.
+    Narrow(Vec<(i32, u32)>),
+    /// In bytes, whatever the shift says.
+    Wide(Vec<(i64, u64)>),
+}
+
+impl List {
+    /// The number of blocks.
+    pub fn len(&self) -> usize {
+        match &self.blocks {
+            Blocks::Equal(_, blocks) => blocks.len(),
+            Blocks::Narrow(blocks) => blocks.len() - 1,
+            Blocks::Wide(blocks) => blocks.len() - 1,
+        }
+    }
+
+    /// Displacement of a block in bytes.
+    #[inline]
+    pub fn at(&self, block: usize) -> i64 {
+        match &self.blocks {
+            Blocks::Equal(_, blocks) => (blocks[block] as i64) << self.shift,
+            Blocks::Narrow(blocks) => (blocks[block].0 as i64) << self.shift,
+            Blocks::Wide(blocks) => blocks[block].0,
+        }
+    }
+
+    /// Where a block's first byte is in the packed stream; the end for the number behind the last block.
+    #[inline]
+    pub fn start(&self, block: usize) -> u64 {
+        match &self.blocks {
+            Blocks::Equal(length, _) => length * block as u64,
+            Blocks::Narrow(blocks) => (blocks[block].1 as u64) << self.shift,
+            Blocks::Wide(blocks) => blocks[block].1,
+        }
+    }
+
+    /// The block that has this packed byte, which must be one of the list's.
+    #[inline]
+    pub fn find(&self, byte: u64) -> usize {
+        match &self.blocks {
+            Blocks::Equal(length, _) => (byte / length) as usize,
+            Blocks::Narrow(blocks) => {
+                let unit = (byte >> self.shift) as u32;
+                blocks.partition_point(|block| block.1 <= unit) - 1
+            }
+            Blocks::Wide(blocks) => blocks.partition_point(|block| block.1 <= byte) - 1,
+        }
+    }
+
+    /// Where the list is regular (equal lengths and distances) in pieces of at least `least` blocks on average, those: the
+    /// number of the first block of each, and the number of blocks at the end.
+    pub fn regular_pieces(&self, least: usize) -> Option<Vec<usize>> {
+        let blocks = self.len();
+        let most = blocks / least;
+        let mut firsts = vec![0];
+        let mut first = 0;
+        let length = |block: usize| self.start(block + 1) - self.start(block);
+        for block in 1..blocks {
+            let spacing = self.at(first + 1).wrapping_sub(self.at(first));
+            let here = self.at(block).wrapping_sub(self.at(block - 1));
+            if here != spacing || length(block) != length(first) {
+                firsts.push(block);
+                first = block;
+                if firsts.len() > most {
+                    return None;
+                }
+            }
+        }
+        if firsts.len() > most {
+            return None;
+        }
+        firsts.push(blocks);
+        Some(firsts)
+    }
+}
+
+/// Collects blocks; the first one lies at 0.
+pub(super) struct ListBuilder {
+    shift: u32,
+    blocks: Blocks,
+    size: u64,
+    longest: u64,
+    shortest: u64,
+}
+
+impl ListBuilder {
+    /// For blocks whose lengths are multiples of `unit` bytes.
+    pub fn new(unit: u64, capacity: usize) -> ListBuilder {
+        ListBuilder {
+            shift: unit.trailing_zeros().min(3),
+            blocks: Blocks::Narrow(Vec::with_capacity(capacity + 1)),
+            size: 0,
+            longest: 0,
+            shortest: u64::MAX,
+        }
+    }
+
+    /// Adds a block behind those before it. Sizes that the caller refuses later may wrap here.
+    #[inline]
+    pub fn push(&mut self, at: i64, bytes: u64) {
+        if let Blocks::Narrow(blocks) = &mut self.blocks {
+            let unit = at >> self.shift;
+            let end = self.size.wrapping_add(bytes) >> self.shift;
+            if unit << self.shift == at && unit == unit as i32 as i64 && end <= u32::MAX as u64 {
+                blocks.push((unit as i32, (self.size >> self.shift) as u32));
+                self.add(bytes);
+                return;
+            }
+        }
+        self.push_wide(at, bytes);
+    }
+
+    #[cold]
+    fn push_wide(&mut self, at: i64, bytes: u64) {
+        if let Blocks::Narrow(blocks) = &self.blocks {
+            let widen = |(at, start): &(i32, u32)| {
+                ((*at as i64) << self.shift, (*start as u64) << self.shift)
+            };
+            let mut wide = Vec::with_capacity(blocks.capacity());
+            wide.extend(blocks.iter().map(widen));
+            self.blocks = Blocks::Wide(wide);
+        }
+        if let Blocks::Wide(blocks) = &mut self.blocks {
+            blocks.push((at, self.size));
+        }
+        self.add(bytes);
+    }
+
+    #[inline]
+    fn add(&mut self, bytes: u64) {
+        self.size = self.size.wrapping_add(bytes);
+        self.longest = self.longest.max(bytes);
+        self.shortest = self.shortest.min(bytes);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.size == 0
+    }
+
+    pub fn finish(self) -> List {
+        let ListBuilder {
+            shift,
+            mut blocks,
+            size,
+            longest,
+            shortest,
+        } = self;
+        match &mut blocks {
+            Blocks::Narrow(list) if shortest == longest => {
+                blocks = Blocks::Equal(longest, list.iter().map(|block| block.0).collect());
+            }
+            Blocks::Narrow(list) => list.push((0, (size >> shift) as u32)),
+            Blocks::Wide(list) => list.push((0, size)),
+            Blocks::Equal(..) => {}
+        }
+        List {
+            shift,
+            blocks,
+            size,
+            longest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(blocks: &[(i64, u64)], unit: u64) -> List {
+        let mut builder = ListBuilder::new(unit, 0);
+        blocks
+            .iter()
+            .for_each(|(at, bytes)| builder.push(*at, *bytes));
+        builder.finish()
+    }
+
+    #[test]
+    fn each_kind_says_the_same() {
+        let far = 1 << 40;
+        let equal: &[(i64, u64)] = &[(0, 12), (40, 12), (-8, 12)];
+        let mixed: &[(i64, u64)] = &[(0, 8), (40, 24), (-8, 4)];
+        let odd: &[(i64, u64)] = &[(0, 8), (41, 24), (-8, 4)];
+        let wide: &[(i64, u64)] = &[(0, 8), (far, 24), (-8, 4)];
+        for (blocks, kind) in [(equal, 0), (mixed, 1), (odd, 2), (wide, 2)] {
+            let list = list(blocks, 4);
+            let found = match &list.blocks {
+                Blocks::Equal(..) => 0,
+                Blocks::Narrow(_) => 1,
+                Blocks::Wide(_) => 2,
+            };
+            assert_eq!(found, kind);
+            assert_eq!(list.len(), 3);
+            let mut start = 0;
+            for (index, (at, bytes)) in blocks.iter().enumerate() {
+                assert_eq!((list.at(index), list.start(index)), (*at, start));
+                for byte in start..start + bytes {
+                    assert_eq!(list.find(byte), index);
+                }
+                start += bytes;
+            }
+            assert_eq!((list.start(3), list.size), (start, start));
+        }
+    }
+
+    #[test]
+    fn regular_pieces_are_found() {
+        let mut blocks: Vec<(i64, u64)> = (0..10).map(|index| (index * 16, 8)).collect();
+        blocks.extend((0..10).map(|index| (1000 + index * 24, 8)));
+        assert_eq!(list(&blocks, 8).regular_pieces(5), Some(vec![0, 10, 20]));
+        assert_eq!(list(&blocks, 8).regular_pieces(11), None);
+        blocks.push((5000, 16));
+        assert_eq!(
+            list(&blocks, 8).regular_pieces(5),
+            Some(vec![0, 10, 20, 21])
+        );
+    }
+}

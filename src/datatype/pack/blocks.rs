@@ -1,0 +1,273 @@
+//! Kernels for equal blocks at equal distances, and for lists of blocks: the plain ones, and the choice between them and
+//! those of `wide`.
+#![allow(unsafe_code)]
+
+use super::super::list::{Blocks, List};
+use super::super::pattern::Pattern;
+use super::wide::{self, Level};
+use std::ptr;
+
+/// Copies bytes between the user's memory and the packed stream.
+///
+/// # Safety
+/// Both are valid and do not overlap.
+#[inline(always)]
+pub unsafe fn copy<const PACK: bool>(user: *mut u8, packed: *mut u8, bytes: usize) {
+    // SAFETY: by the caller.
+    unsafe {
+        if PACK {
+            ptr::copy_nonoverlapping(user, packed, bytes);
+        } else {
+            ptr::copy_nonoverlapping(packed, user, bytes);
+        }
+    }
+}
+
+/// As [`copy`], of few bytes, without a call.
+///
+/// # Safety
+/// As for [`copy`].
+#[inline(always)]
+unsafe fn copy_short<const PACK: bool>(user: *mut u8, packed: *mut u8, bytes: usize) {
+    // SAFETY: by the caller; each pair of pieces lies in the range.
+    unsafe {
+        let ends = |piece: usize| {
+            (
+                user.wrapping_add(bytes - piece),
+                packed.wrapping_add(bytes - piece),
+            )
+        };
+        match bytes {
+            0 => {}
+            1 => copy::<PACK>(user, packed, 1),
+            2..=3 => {
+                let (user_end, packed_end) = ends(2);
+                copy::<PACK>(user, packed, 2);
+                copy::<PACK>(user_end, packed_end, 2);
+            }
+            4..=7 => {
+                let (user_end, packed_end) = ends(4);
+                copy::<PACK>(user, packed, 4);
+                copy::<PACK>(user_end, packed_end, 4);
+            }
+            8..=16 => {
+                let (user_end, packed_end) = ends(8);
+                copy::<PACK>(user, packed, 8);
+                copy::<PACK>(user_end, packed_end, 8);
+            }
+            17..=32 => {
+                let (user_end, packed_end) = ends(16);
+                copy::<PACK>(user, packed, 16);
+                copy::<PACK>(user_end, packed_end, 16);
+            }
+            33..=64 => {
+                let (user_end, packed_end) = ends(32);
+                copy::<PACK>(user, packed, 32);
+                copy::<PACK>(user_end, packed_end, 32);
+            }
+            _ => copy::<PACK>(user, packed, bytes),
+        }
+    }
+}
+
+/// Blocks of a length known when compiling.
+///
+/// # Safety
+/// As for [`grid`].
+unsafe fn fixed<const PACK: bool, const BYTES: usize>(
+    user: *mut u8,
+    mut packed: *mut u8,
+    shape: &[(u64, i64); 3],
+) {
+    let [(planes, plane), (rows, row), (blocks, block)] = *shape;
+    for at_plane in 0..planes as isize {
+        let user = user.wrapping_offset(at_plane * plane as isize);
+        for at_row in 0..rows as isize {
+            let mut user = user.wrapping_offset(at_row * row as isize);
+            for _ in 0..blocks {
+                // SAFETY: by the caller.
+                unsafe { copy::<PACK>(user, packed, BYTES) };
+                user = user.wrapping_offset(block as isize);
+                packed = packed.wrapping_add(BYTES);
+            }
+        }
+    }
+}
+
+/// Blocks of `bytes`, in up to three loops of (count, stride), the outermost first.
+///
+/// # Safety
+/// All blocks are valid in the user's memory and `packed` for all of them; the two do not overlap.
+pub unsafe fn grid<const PACK: bool>(
+    user: *mut u8,
+    packed: *mut u8,
+    bytes: u64,
+    shape: [(u64, i64); 3],
+) {
+    let shape = &shape;
+    // SAFETY: by the caller.
+    unsafe {
+        match bytes {
+            1 => fixed::<PACK, 1>(user, packed, shape),
+            2 => fixed::<PACK, 2>(user, packed, shape),
+            4 => fixed::<PACK, 4>(user, packed, shape),
+            8 => fixed::<PACK, 8>(user, packed, shape),
+            12 => fixed::<PACK, 12>(user, packed, shape),
+            16 => fixed::<PACK, 16>(user, packed, shape),
+            24 => fixed::<PACK, 24>(user, packed, shape),
+            28 => fixed::<PACK, 28>(user, packed, shape),
+            32 => fixed::<PACK, 32>(user, packed, shape),
+            48 => fixed::<PACK, 48>(user, packed, shape),
+            56 => fixed::<PACK, 56>(user, packed, shape),
+            64 => fixed::<PACK, 64>(user, packed, shape),
+            _ => of_any_length::<PACK>(user, packed, bytes, shape),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`grid`].
+unsafe fn of_any_length<const PACK: bool>(
+    user: *mut u8,
+    mut packed: *mut u8,
+    bytes: u64,
+    shape: &[(u64, i64); 3],
+) {
+    let [(planes, plane), (rows, row), (blocks, block)] = *shape;
+    let wide = wide::level() >= Level::Masks;
+    for at_plane in 0..planes as isize {
+        let user = user.wrapping_offset(at_plane * plane as isize);
+        for at_row in 0..rows as isize {
+            let mut user = user.wrapping_offset(at_row * row as isize);
+            // SAFETY: by the caller; the level was looked at.
+            unsafe {
+                if wide {
+                    wide::strided::<PACK>(user, packed, bytes, blocks as usize, block as isize);
+                    packed = packed.wrapping_add((bytes * blocks) as usize);
+                    continue;
+                }
+                for _ in 0..blocks {
+                    copy_short::<PACK>(user, packed, bytes as usize);
+                    user = user.wrapping_offset(block as isize);
+                    packed = packed.wrapping_add(bytes as usize);
+                }
+            }
+        }
+    }
+}
+
+/// The blocks `from .. to` of a list.
+///
+/// # Safety
+/// As for [`grid`].
+pub unsafe fn listed<const PACK: bool>(
+    list: &List,
+    (from, to): (usize, usize),
+    user: *mut u8,
+    mut packed: *mut u8,
+) {
+    let wide = wide::level() >= Level::Masks;
+    // SAFETY: by the caller; the level was looked at.
+    unsafe {
+        match &list.blocks {
+            Blocks::Equal(bytes, blocks) => {
+                let (blocks, shift) = (&blocks[from..to], list.shift);
+                match bytes {
+                    4 => equal::<PACK, 4>(user, packed, blocks, shift),
+                    8 => equal::<PACK, 8>(user, packed, blocks, shift),
+                    16 => equal::<PACK, 16>(user, packed, blocks, shift),
+                    _ if wide => wide::equal::<PACK>(user, packed, *bytes, blocks, shift),
+                    12 => equal::<PACK, 12>(user, packed, blocks, shift),
+                    24 => equal::<PACK, 24>(user, packed, blocks, shift),
+                    56 => equal::<PACK, 56>(user, packed, blocks, shift),
+                    _ => one_by_one::<PACK>(list, (from, to), user, packed),
+                }
+            }
+            Blocks::Narrow(blocks) if wide => {
+                wide::narrow::<PACK>(user, packed, &blocks[from..=to], list.shift, list.longest);
+            }
+            Blocks::Narrow(blocks) => {
+                for pair in blocks[from..=to].windows(2) {
+                    let bytes = ((pair[1].1 - pair[0].1) as usize) << list.shift;
+                    let user = user.wrapping_offset((pair[0].0 as isize) << list.shift);
+                    copy_short::<PACK>(user, packed, bytes);
+                    packed = packed.wrapping_add(bytes);
+                }
+            }
+            Blocks::Wide(_) => one_by_one::<PACK>(list, (from, to), user, packed),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`grid`].
+unsafe fn equal<const PACK: bool, const BYTES: usize>(
+    user: *mut u8,
+    mut packed: *mut u8,
+    blocks: &[i32],
+    shift: u32,
+) {
+    for at in blocks {
+        let user = user.wrapping_offset((*at as isize) << shift);
+        // SAFETY: by the caller.
+        unsafe { copy::<PACK>(user, packed, BYTES) };
+        packed = packed.wrapping_add(BYTES);
+    }
+}
+
+/// # Safety
+/// As for [`grid`].
+unsafe fn one_by_one<const PACK: bool>(
+    list: &List,
+    (from, to): (usize, usize),
+    user: *mut u8,
+    mut packed: *mut u8,
+) {
+    for block in from..to {
+        let bytes = (list.start(block + 1) - list.start(block)) as usize;
+        let user = user.wrapping_offset(list.at(block) as isize);
+        // SAFETY: by the caller.
+        unsafe { copy_short::<PACK>(user, packed, bytes) };
+        packed = packed.wrapping_add(bytes);
+    }
+}
+
+/// Bodies of a pattern, in rows.
+///
+/// # Safety
+/// As for [`grid`].
+pub unsafe fn patterned<const PACK: bool>(
+    pattern: &Pattern,
+    user: *mut u8,
+    mut packed: *mut u8,
+    (rows, far): (u64, i64),
+    (bodies, stride): (u64, i64),
+) {
+    if wide::level() == Level::Permutes {
+        // SAFETY: by the caller; the level was looked at.
+        return unsafe {
+            wide::permuted::<PACK>(pattern, user, packed, (rows, far), (bodies, stride));
+        };
+    }
+    let size = pattern.size / pattern.bodies as usize;
+    for row in 0..rows as isize {
+        for body in 0..bodies as isize {
+            let user = user.wrapping_offset(row * far as isize + body * stride as isize);
+            for step in &pattern.moves {
+                let user = user.wrapping_offset(step.at as isize);
+                let packed = packed.wrapping_add(step.packed as usize);
+                // SAFETY: by the caller.
+                unsafe {
+                    match step.bytes {
+                        1 => copy::<PACK>(user, packed, 1),
+                        2 => copy::<PACK>(user, packed, 2),
+                        4 => copy::<PACK>(user, packed, 4),
+                        8 => copy::<PACK>(user, packed, 8),
+                        _ => copy::<PACK>(user, packed, 16),
+                    }
+                }
+            }
+            packed = packed.wrapping_add(size);
+        }
+    }
+}
