@@ -178,6 +178,28 @@ fn no_datatype<T>(name: &'static str, handle: Datatype) -> Result<T> {
     }
 }
 
+/// A datatype that data can be sent and received with.
+#[inline(always)]
+pub fn committed_datatype(name: &'static str, handle: Datatype) -> Result<&'static DatatypeObject> {
+    let datatype = named_datatype(name, handle)?;
+    if datatype.is_committed() {
+        return Ok(datatype);
+    }
+    not_committed(name, datatype)
+}
+
+#[cold]
+fn not_committed<T>(name: &'static str, datatype: &DatatypeObject) -> Result<T> {
+    let known = match datatype.name() {
+        name if name.is_empty() => format!("{:#010x}", datatype.handle),
+        name => name,
+    };
+    fail!(
+        Class::Type,
+        "{name} is {known}, which was not committed (MPI_Type_commit)"
+    )
+}
+
 #[inline(always)]
 pub fn count(name: &'static str, count: Count) -> Result<u64> {
     if count.0 >= 0 {
@@ -232,7 +254,7 @@ pub fn recv_buffer(
 #[inline(always)]
 fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> Result<Buffer> {
     let number = count(names.count, number)?;
-    let kind = named_datatype(names.datatype, kind)?;
+    let kind = committed_datatype(names.datatype, kind)?;
     // MPI_BOTTOM is NULL: right only with the absolute addresses of a derived datatype.
     let nowhere = address.is_null() && number > 0 && kind.size > 0 && kind.is_predefined();
     if nowhere || address as usize == IN_PLACE {

@@ -1,10 +1,12 @@
 //! Deprecated and removed functions, chapters 16 and 17: old programs still call them.
 
 use crate::callback::AttributeFunctions;
+use crate::datatype::constructors;
 use crate::param::*;
 use crate::place::*;
 use crate::{attr, decode, errhandler};
 use oxmpi::attr::{self as core, Target};
+use oxmpi::datatype::create;
 use oxmpi::error::Result;
 
 entry! {
@@ -136,19 +138,41 @@ entry! {
     }
 }
 
-stub! {
+entry! {
     fn MPI_Type_hindexed(
         count: Int, array_of_blocklengths: LooseArray<Int>,
         array_of_displacements: LooseArray<Aint>, oldtype: Datatype, newtype: Out<Datatype>,
-    );
+    ) {
+        let old = constructors::oldtype(newtype, oldtype)?;
+        let blocks = constructors::length("count", Count(count.0.into()))?;
+        let lengths = array_of_blocklengths.numbers(blocks)?;
+        let displacements = array_of_displacements.addresses(blocks)?;
+        constructors::give(newtype, create::hindexed(false, lengths, displacements, old))
+    }
+}
 
+entry! {
     fn MPI_Type_hvector(
         count: Int, blocklength: Int, stride: Aint, oldtype: Datatype, newtype: Out<Datatype>,
-    );
+    ) {
+        let old = constructors::oldtype(newtype, oldtype)?;
+        let (count, blocklength) = (count.0.into(), blocklength.0.into());
+        constructors::give(newtype, create::hvector(false, count, blocklength, stride.0, old))
+    }
+}
 
+entry! {
     fn MPI_Type_struct(
         count: Int, array_of_blocklengths: LooseArray<Int>,
         array_of_displacements: LooseArray<Aint>, array_of_types: LooseArray<Datatype>,
         newtype: Out<Datatype>,
-    );
+    ) {
+        newtype.not_null()?;
+        let blocks = constructors::length("count", Count(count.0.into()))?;
+        let lengths = array_of_blocklengths.numbers(blocks)?;
+        let displacements = array_of_displacements.addresses(blocks)?;
+        let type_of = |index| array_of_types.get(index);
+        let made = constructors::structure(false, lengths, displacements, type_of);
+        constructors::give(newtype, made)
+    }
 }

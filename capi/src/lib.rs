@@ -35,6 +35,7 @@ mod group;
 mod info;
 mod internal;
 mod io;
+mod numbers;
 mod op;
 mod pack;
 mod partitioned;

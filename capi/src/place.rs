@@ -75,6 +75,12 @@ macro_rules! pointers {
                     self.address
                 }
 
+                /// Whether the function with the suffix `_c` was called.
+                #[inline(always)]
+                pub fn is_large(&self) -> bool {
+                    self.large
+                }
+
                 #[cold]
                 pub fn null_error(&self) -> Error {
                     Error::new(Class::Arg, format!("{} is NULL", self.name))
@@ -187,17 +193,6 @@ impl<T: Value> Out<T> {
     #[inline(always)]
     pub fn set(&self, value: T) -> Result<()> {
         self.put(0, value)
-    }
-}
-
-/// Whether the face that was called is the one with the suffix `_c`.
-pub trait FaceOf {
-    fn is_large(&self) -> bool;
-}
-
-impl<T> FaceOf for Out<T> {
-    fn is_large(&self) -> bool {
-        self.large
     }
 }
 

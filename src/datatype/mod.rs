@@ -4,6 +4,8 @@
 //! buffers and pending requests may keep a reference to it.
 
 mod bounds;
+mod contents;
+pub mod create;
 pub mod external;
 mod form;
 mod layout;
@@ -18,6 +20,7 @@ mod signature;
 mod status;
 mod streaming;
 
+pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};
 pub use pack::Buffer;
 pub use scalar::{Category, Scalar};
@@ -54,8 +57,8 @@ pub struct Datatype {
     /// Of a predefined type, made when it is first asked for.
     layout: OnceLock<Layout>,
     pub attributes: Attributes,
-    /// The type that MPI_Type_dup made this one from.
-    pub duplicate_of: Option<&'static Datatype>,
+    /// What it was made from.
+    pub contents: Contents,
     given_name: &'static str,
     new_name: Mutex<Option<String>>,
 }
@@ -76,7 +79,7 @@ impl Datatype {
             committed: AtomicBool::new(false),
             layout: OnceLock::from(layout),
             attributes: Attributes::new(),
-            duplicate_of: None,
+            contents: Contents::named(),
             given_name: "",
             new_name: Mutex::new(None),
         }
@@ -105,9 +108,12 @@ impl Datatype {
         self.committed.store(true, Ordering::Release);
     }
 
-    /// Whether this is one of the types of the standard, which cannot be freed.
+    /// Whether this is one of the types of the standard, or of Fortran's kinds, which cannot be freed.
+    #[inline]
     pub fn is_predefined(&self) -> bool {
-        predefined::find(self.handle).is_some()
+        use Combiner::{F90Complex, F90Integer, F90Real, Named};
+        let combiner = self.contents.combiner;
+        matches!(combiner, Named | F90Integer | F90Real | F90Complex)
     }
 
     /// The name set last by MPI_Type_set_name, or the one in mpi.h.
@@ -132,34 +138,35 @@ pub fn get(handle: i32) -> Option<&'static Datatype> {
 }
 
 /// A new type, not committed.
-pub fn create(layout: Layout) -> Result<&'static Datatype> {
-    insert(layout, Category::Derived, &[], None, false)
+fn insert(layout: Layout, contents: Contents) -> Result<&'static Datatype> {
+    insert_as(layout, Category::Derived, &[], contents)
 }
 
-/// MPI_Type_dup without the attributes, which the edge copies (it may call user functions).
-pub fn duplicate(old: &'static Datatype) -> Result<&'static Datatype> {
-    insert(
-        old.layout().clone(),
-        old.category,
-        old.scalars,
-        Some(old),
-        old.is_committed(),
-    )
+/// A new type of the same data as `base`, for reductions too; committed if that is.
+fn insert_like(base: &Datatype, contents: Contents) -> Result<&'static Datatype> {
+    let new = insert_as(base.layout().clone(), base.category, base.scalars, contents)?;
+    if base.is_committed() {
+        new.commit();
+    }
+    Ok(new)
 }
 
-fn insert(
+/// A new handle of the same type: also what it was made from is the same. It has no attributes and no name.
+pub fn another_handle(datatype: &Datatype) -> Result<&'static Datatype> {
+    insert_like(datatype, datatype.contents.clone())
+}
+
+fn insert_as(
     layout: Layout,
     category: Category,
     scalars: &'static [Scalar],
-    duplicate_of: Option<&'static Datatype>,
-    committed: bool,
+    contents: Contents,
 ) -> Result<&'static Datatype> {
     let handle = TYPES.insert_with(|handle| Datatype {
         handle,
         category,
         scalars,
-        committed: AtomicBool::new(committed),
-        duplicate_of,
+        contents,
         ..Datatype::unlisted(layout)
     })?;
     match get(handle) {
@@ -202,13 +209,10 @@ mod tests {
     #[test]
     fn duplicates() {
         let old = get(0x8c00_0003_u32 as i32).unwrap(); // MPI_SHORT_INT
-        let new = duplicate(old).unwrap();
+        let new = create::dup(old).unwrap();
         assert_ne!(new.handle, old.handle);
         assert_eq!((new.size, new.extent, new.true_extent), (6, 8, 8));
-        assert_eq!(
-            new.duplicate_of.map(|datatype| datatype.handle),
-            Some(old.handle)
-        );
+        assert_eq!(new.contents.datatypes[0].handle, old.handle);
         assert_eq!(new.name(), "");
         assert!(!new.is_predefined());
         free(new).unwrap();

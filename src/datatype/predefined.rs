@@ -3,7 +3,7 @@
 //! Invariant: a basic type's handle carries its index in bits 7..0 and its size in bits 15..8, so the
 //! table is read by the index and the whole handle is compared.
 
-use super::{Category, Datatype, Element, Layout, Scalar};
+use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
@@ -67,7 +67,7 @@ const fn datatype(
         committed: AtomicBool::new(true),
         layout: OnceLock::new(),
         attributes: Attributes::new(),
-        duplicate_of: None,
+        contents: Contents::named(),
         given_name: name,
         new_name: Mutex::new(None),
     }

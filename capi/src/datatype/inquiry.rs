@@ -1,10 +1,10 @@
-//! Size, extent, name, envelope and contents of a datatype.
+//! Size, extent and name of a datatype, addresses, and counts in a status.
 
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::error::{Class, Result};
+use oxmpi::error::Class;
 use oxmpi::fail;
 
 entry! {
@@ -51,90 +51,6 @@ entry! {
         decode::shorten(&mut name, MPI_MAX_OBJECT_NAME as usize);
         datatype.set_name(&name);
         Ok(())
-    }
-}
-
-/// How many datatypes a type is made of, and how. There are only predefined types and their
-/// duplicates yet, so nothing is made of numbers or addresses.
-fn envelope(datatype: Datatype) -> Result<(bool, Combiner)> {
-    let made_from = decode::datatype(datatype)?.duplicate_of;
-    Ok(match made_from {
-        Some(_) => (true, Combiner(MPI_COMBINER_DUP)),
-        None => (false, Combiner(MPI_COMBINER_NAMED)),
-    })
-}
-
-entry! {
-    fn MPI_Type_get_envelope(
-        datatype: Datatype, num_integers: Out<Int>, num_addresses: Out<Int>,
-        num_datatypes: Out<Int>, combiner: Out<Combiner>,
-    ) {
-        let (one_datatype, how) = envelope(datatype)?;
-        num_integers.set(Int(0))?;
-        num_addresses.set(Int(0))?;
-        num_datatypes.set(Int(one_datatype.into()))?;
-        combiner.set(how)
-    }
-}
-
-entry! {
-    fn MPI_Type_get_envelope_c(
-        datatype: Datatype, num_integers: Out<LargeCount>, num_addresses: Out<LargeCount>,
-        num_large_counts: Out<LargeCount>, num_datatypes: Out<LargeCount>, combiner: Out<Combiner>,
-    ) {
-        let (one_datatype, how) = envelope(datatype)?;
-        for place in [num_integers, num_addresses, num_large_counts] {
-            place.set(LargeCount(0))?;
-        }
-        num_datatypes.set(LargeCount(one_datatype.into()))?;
-        combiner.set(how)
-    }
-}
-
-/// Writes the datatype that a duplicate was made from: a predefined one as it is, else a new handle.
-fn contents(datatype: Datatype, room: i64, place: OutArray<Datatype>) -> Result<()> {
-    let object = decode::datatype(datatype)?;
-    let Some(old) = object.duplicate_of else {
-        return fail!(
-            Class::Type,
-            "datatype is {}, which is made of nothing",
-            object.name()
-        );
-    };
-    if room < 1 {
-        return fail!(
-            Class::Arg,
-            "max_datatypes is {room}; the datatype is made of 1"
-        );
-    }
-    let handle = match old.is_predefined() {
-        true => old.handle,
-        false => oxmpi::datatype::duplicate(old)?.handle,
-    };
-    place.put(0, Datatype(handle))
-}
-
-entry! {
-    fn MPI_Type_get_contents(
-        datatype: Datatype, max_integers: Int, max_addresses: Int, max_datatypes: Int,
-        array_of_integers: OutArray<Int>, array_of_addresses: OutArray<Aint>,
-        array_of_datatypes: OutArray<Datatype>,
-    ) {
-        let _ = (max_integers, max_addresses, array_of_integers, array_of_addresses);
-        contents(datatype, max_datatypes.0.into(), array_of_datatypes)
-    }
-}
-
-entry! {
-    fn MPI_Type_get_contents_c(
-        datatype: Datatype, max_integers: LargeCount, max_addresses: LargeCount,
-        max_large_counts: LargeCount, max_datatypes: LargeCount, array_of_integers: OutArray<Int>,
-        array_of_addresses: OutArray<Aint>, array_of_large_counts: OutArray<LargeCount>,
-        array_of_datatypes: OutArray<Datatype>,
-    ) {
-        let _ = (max_integers, max_addresses, max_large_counts);
-        let _ = (array_of_integers, array_of_addresses, array_of_large_counts);
-        contents(datatype, max_datatypes.0, array_of_datatypes)
     }
 }
 
@@ -196,14 +112,6 @@ entry! {
     fn MPI_Get_address(location: Address, address: Out<Aint>) {
         address.set(Aint(location.0 as i64))
     }
-}
-
-stub! {
-    fn MPI_Type_create_f90_complex(p: Int, r: Int, newtype: Out<Datatype>);
-
-    fn MPI_Type_create_f90_integer(r: Int, newtype: Out<Datatype>);
-
-    fn MPI_Type_create_f90_real(p: Int, r: Int, newtype: Out<Datatype>);
 }
 
 entry! {

@@ -1,4 +1,5 @@
 //! Datatypes, chapter 5.
 
-mod constructors;
+pub mod constructors;
+mod contents;
 mod inquiry;
