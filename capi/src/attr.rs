@@ -6,7 +6,7 @@ use crate::edge;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::attr::{self as core, Attributes, Kind, Target, Value as Attribute};
-use oxmpi::error::Result;
+use oxmpi::error::{Error, Result};
 use std::ffi::c_void;
 
 pub fn set(
@@ -163,24 +163,25 @@ stub! {
 /// Deletes the attributes of the predefined communicators, as MPI_Finalize does before all else.
 /// What a callback reports meets the communicator's error handler; if that returns, the rest
 /// goes on, because MPI ends in any case.
-pub fn delete_at_finalize() {
+///
+/// Errors: the first one that a handler left, to be returned when MPI has ended.
+pub fn delete_at_finalize() -> Result<()> {
+    let mut result = Ok(());
     for handle in [oxmpi::comm::SELF, oxmpi::comm::WORLD] {
         let Some(comm) = oxmpi::comm::get(handle) else {
             continue;
         };
         while let Err(error) = comm.attributes.delete_all(comm.handle) {
-            let name = comm.name();
             let object = comm.handle as usize;
-            edge::call_handler(
-                comm.errhandler(),
-                object,
-                Some(&name),
-                "MPI_Finalize()",
-                &error,
-            );
+            let (handler, name) = (comm.errhandler(), comm.name());
+            let code = edge::call_handler(handler, object, Some(&name), "MPI_Finalize()", &error);
+            if code != 0 && result.is_ok() {
+                result = Err(Error::from_code(code).after_handler());
+            }
             comm.attributes.forget_last();
         }
     }
+    result
 }
 
 /// What the wrappers of Fortran and C++ say about a value: 0 pointer, 1 address-sized, 3 int.

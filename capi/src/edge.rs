@@ -97,6 +97,9 @@ pub fn raise(
     arguments: &[(&'static str, &dyn Describe)],
     origin: Origin,
 ) -> c_int {
+    if error.is_handled() {
+        return error.code();
+    }
     // The tool interface returns its errors and calls no handler.
     if function.starts_with("MPI_T_") {
         return error.context(function).code();
@@ -129,7 +132,7 @@ pub fn raise(
             let code = error.context(shortened(call)).code();
             handler.callback.call(object as usize, code)
         }
-        Action::EndJob | Action::EndGroup => {
+        Action::EndJob => {
             let name = comm.map(comm::Comm::name);
             end_job(&call, name.as_deref(), &error)
         }
@@ -137,14 +140,18 @@ pub fn raise(
 }
 
 /// Does what a handler wants for an error that the program itself raises (MPI_Comm_call_errhandler
-/// and its like). Returns when the handler does.
-pub fn call_handler(handler: c_int, object: usize, name: Option<&str>, call: &str, error: &Error) {
+/// and its like). Returns when the handler does, with the code that is left.
+pub fn call_handler(
+    handler: c_int,
+    object: usize,
+    name: Option<&str>,
+    call: &str,
+    error: &Error,
+) -> c_int {
     match errhandler::action(handler) {
-        Action::Return => {}
-        Action::Call(handler) => {
-            handler.callback.call(object, error.code());
-        }
-        Action::EndJob | Action::EndGroup => end_job(call, name, error),
+        Action::Return => error.code(),
+        Action::Call(handler) => handler.callback.call(object, error.code()),
+        Action::EndJob => end_job(call, name, error),
     }
 }
 

@@ -51,10 +51,12 @@ entry! {
 
 entry! {
     fn MPI_Finalize() {
-        if process::is_running() {
-            attr::delete_at_finalize();
-        }
-        process::finalize()
+        let deleted = match process::is_running() {
+            true => attr::delete_at_finalize(),
+            false => Ok(()),
+        };
+        process::finalize()?;
+        deleted
     }
 }
 

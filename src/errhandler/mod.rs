@@ -53,8 +53,6 @@ pub struct Errhandler {
 pub enum Action {
     /// Print and end the whole job.
     EndJob,
-    /// Print and end the processes of the object's group (as much of it as can be told).
-    EndGroup,
     /// Return the code.
     Return,
     /// Call the program's function, then return the code.
@@ -131,7 +129,7 @@ pub fn free(handle: i32) -> Result<()> {
 pub fn action(handle: i32) -> Action {
     match handle {
         ERRORS_RETURN | ERRORS_THROW_EXCEPTIONS => Action::Return,
-        ERRORS_ABORT => Action::EndGroup,
+        // MPI_Abort on any communicator ends the whole job, and so does MPI_ERRORS_ABORT: see docs/objects.md.
         _ => match ERRHANDLERS.get(handle) {
             Some(errhandler) => Action::Call(errhandler),
             None => Action::EndJob,
@@ -169,7 +167,7 @@ mod tests {
         assert_eq!(ERRORS_ARE_FATAL, 0x5400_0000);
         assert!(matches!(action(ERRORS_ARE_FATAL), Action::EndJob));
         assert!(matches!(action(ERRORS_RETURN), Action::Return));
-        assert!(matches!(action(ERRORS_ABORT), Action::EndGroup));
+        assert!(matches!(action(ERRORS_ABORT), Action::EndJob));
         assert!(matches!(action(NULL), Action::EndJob));
         free(ERRORS_RETURN).unwrap();
         check(ERRORS_RETURN, Target::Win).unwrap();

@@ -32,6 +32,8 @@ struct Inner {
     /// Handle of the communicator whose error handler is to be called, where the call does not name one
     /// (completion of requests); else 0.
     communicator: i32,
+    /// The error handler has been called already.
+    handled: bool,
 }
 
 const _: () = assert!(size_of::<Result<()>>() == size_of::<usize>());
@@ -44,6 +46,7 @@ impl Error {
             text: text.into(),
             code: 0,
             communicator: 0,
+            handled: false,
         }))
     }
 
@@ -62,6 +65,7 @@ impl Error {
             text: String::new(),
             code,
             communicator: 0,
+            handled: false,
         }))
     }
 
@@ -90,6 +94,18 @@ impl Error {
     /// What [`Error::on`] said, or 0.
     pub fn communicator(&self) -> i32 {
         self.0.communicator
+    }
+
+    /// Says that an error handler was called for it: the edge has only to return the code.
+    #[cold]
+    pub fn after_handler(mut self) -> Error {
+        self.0.handled = true;
+        self
+    }
+
+    /// Whether [`Error::after_handler`] was said.
+    pub fn is_handled(&self) -> bool {
+        self.0.handled
     }
 
     /// Puts words before the reason, as the edge does with the function's name and arguments.
