@@ -1,19 +1,16 @@
 //! Blocking send and receive.
 
-use crate::decode::{self, BUF, RECV, SEND};
+use super::arguments::{incoming, outgoing, received, sent};
+use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
-use oxmpi::pt2pt::exchange::{self, Half};
-use oxmpi::pt2pt::{self, Mode};
+use oxmpi::pt2pt::{self, Mode, exchange};
 
 entry! {
     fn MPI_Send[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         pt2pt::send(Mode::Standard, buffer, dest, tag, comm)
     }
 }
@@ -22,10 +19,7 @@ entry! {
     fn MPI_Bsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         pt2pt::send(Mode::Buffered, buffer, dest, tag, comm)
     }
 }
@@ -34,10 +28,7 @@ entry! {
     fn MPI_Ssend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         pt2pt::send(Mode::Synchronous, buffer, dest, tag, comm)
     }
 }
@@ -46,10 +37,7 @@ entry! {
     fn MPI_Rsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         pt2pt::send(Mode::Ready, buffer, dest, tag, comm)
     }
 }
@@ -60,10 +48,7 @@ entry! {
         status: Out<Status>,
     ) on comm {
         status.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let (buffer, source, tag, comm) = incoming(buf, count, datatype, source, tag, comm)?;
         status.finish(pt2pt::recv(buffer, source, tag, comm))
     }
 }
@@ -76,16 +61,8 @@ entry! {
     ) on comm {
         status.not_null()?;
         let comm = decode::comm(comm)?;
-        let send = Half {
-            buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
-            peer: decode::dest(dest, comm)?,
-            tag: decode::named_tag("sendtag", sendtag)?,
-        };
-        let receive = Half {
-            buffer: decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?,
-            peer: decode::source(source, comm)?,
-            tag: decode::named_recv_tag("recvtag", recvtag)?,
-        };
+        let send = sent((sendbuf, sendcount, sendtype), dest, sendtag, comm)?;
+        let receive = received((recvbuf, recvcount, recvtype), source, recvtag, comm)?;
         status.finish(exchange::sendrecv(send, receive, comm))
     }
 }

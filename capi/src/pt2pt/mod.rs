@@ -1,5 +1,6 @@
 //! Point-to-point communication, chapter 3.
 
+mod arguments;
 mod blocking;
 mod buffer;
 mod completion;

@@ -1,10 +1,10 @@
 //! Nonblocking send and receive.
 
-use crate::decode::{self, BUF, RECV, SEND};
+use super::arguments::{incoming, outgoing, received, sent};
+use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
-use oxmpi::pt2pt::exchange::{self, Half};
-use oxmpi::pt2pt::{self, Mode};
+use oxmpi::pt2pt::{self, Mode, exchange};
 
 entry! {
     fn MPI_Isend[_c](
@@ -12,10 +12,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(pt2pt::isend(Mode::Standard, buffer, dest, tag, comm)?))
     }
 }
@@ -26,10 +23,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(pt2pt::isend(Mode::Buffered, buffer, dest, tag, comm)?))
     }
 }
@@ -40,10 +34,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(pt2pt::isend(Mode::Synchronous, buffer, dest, tag, comm)?))
     }
 }
@@ -54,10 +45,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(pt2pt::isend(Mode::Ready, buffer, dest, tag, comm)?))
     }
 }
@@ -68,10 +56,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let (buffer, source, tag, comm) = incoming(buf, count, datatype, source, tag, comm)?;
         request.set(Request(pt2pt::irecv(buffer, source, tag, comm)?))
     }
 }
@@ -84,16 +69,8 @@ entry! {
     ) on comm {
         request.not_null()?;
         let comm = decode::comm(comm)?;
-        let send = Half {
-            buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
-            peer: decode::dest(dest, comm)?,
-            tag: decode::named_tag("sendtag", sendtag)?,
-        };
-        let receive = Half {
-            buffer: decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?,
-            peer: decode::source(source, comm)?,
-            tag: decode::named_recv_tag("recvtag", recvtag)?,
-        };
+        let send = sent((sendbuf, sendcount, sendtype), dest, sendtag, comm)?;
+        let receive = received((recvbuf, recvcount, recvtype), source, recvtag, comm)?;
         request.set(Request(exchange::isendrecv(send, receive, comm)?))
     }
 }

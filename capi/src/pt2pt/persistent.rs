@@ -1,6 +1,7 @@
 //! Persistent requests.
 
-use crate::decode::{self, BUF};
+use super::arguments::{incoming, outgoing};
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::pt2pt::Mode;
@@ -12,10 +13,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(persistent::send_init(Mode::Standard, buffer, dest, tag, comm)?))
     }
 }
@@ -26,10 +24,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(persistent::send_init(Mode::Buffered, buffer, dest, tag, comm)?))
     }
 }
@@ -40,10 +35,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(persistent::send_init(Mode::Synchronous, buffer, dest, tag, comm)?))
     }
 }
@@ -54,10 +46,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let dest = decode::dest(dest, comm)?;
-        let tag = decode::tag(tag)?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+        let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
         request.set(Request(persistent::send_init(Mode::Ready, buffer, dest, tag, comm)?))
     }
 }
@@ -68,10 +57,7 @@ entry! {
         request: Out<Request>,
     ) on comm {
         request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let source = decode::source(source, comm)?;
-        let tag = decode::recv_tag(tag)?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let (buffer, source, tag, comm) = incoming(buf, count, datatype, source, tag, comm)?;
         request.set(Request(persistent::recv_init(buffer, source, tag, comm)?))
     }
 }

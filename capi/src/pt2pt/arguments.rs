@@ -1,0 +1,75 @@
+//! The arguments that sends, receives and their pairs have in common, decoded in the order in which mistakes in them are
+//! reported. Inlined into the entries: nothing of it is a step of its own.
+
+use crate::decode::{self, BUF, RECV, SEND};
+use crate::param::*;
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::datatype::Buffer;
+use oxmpi::error::Result;
+use oxmpi::pt2pt::exchange::Half;
+use std::ffi::c_int;
+
+/// A message and whom it goes to or comes from: buffer, rank, tag, communicator.
+type Message = (Buffer, c_int, c_int, &'static CommObject);
+
+#[inline(always)]
+pub fn outgoing(
+    buf: SendBuffer,
+    count: Count,
+    datatype: Datatype,
+    dest: Rank,
+    tag: Tag,
+    comm: Comm,
+) -> Result<Message> {
+    let comm = decode::comm(comm)?;
+    let dest = decode::dest(dest, comm)?;
+    let tag = decode::tag(tag)?;
+    let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+    Ok((buffer, dest, tag, comm))
+}
+
+#[inline(always)]
+pub fn incoming(
+    buf: RecvBuffer,
+    count: Count,
+    datatype: Datatype,
+    source: Rank,
+    tag: Tag,
+    comm: Comm,
+) -> Result<Message> {
+    let comm = decode::comm(comm)?;
+    let source = decode::source(source, comm)?;
+    let tag = decode::recv_tag(tag)?;
+    let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+    Ok((buffer, source, tag, comm))
+}
+
+/// The first half of MPI_Sendrecv and MPI_Isendrecv.
+#[inline(always)]
+pub fn sent(
+    (sendbuf, sendcount, sendtype): (SendBuffer, Count, Datatype),
+    dest: Rank,
+    sendtag: Tag,
+    comm: &CommObject,
+) -> Result<Half> {
+    Ok(Half {
+        buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
+        peer: decode::dest(dest, comm)?,
+        tag: decode::named_tag("sendtag", sendtag)?,
+    })
+}
+
+/// The second half.
+#[inline(always)]
+pub fn received(
+    (recvbuf, recvcount, recvtype): (RecvBuffer, Count, Datatype),
+    source: Rank,
+    recvtag: Tag,
+    comm: &CommObject,
+) -> Result<Half> {
+    Ok(Half {
+        buffer: decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?,
+        peer: decode::source(source, comm)?,
+        tag: decode::named_recv_tag("recvtag", recvtag)?,
+    })
+}
