@@ -1,4 +1,4 @@
-//! Reads `constants.rs` and writes its values as C: `#define`s, and enumerations.
+//! Reads `src/constants/` and writes its values as C: `#define`s, and enumerations.
 
 use crate::scan::{invocations, squeeze};
 use proc_macro2::{TokenStream, TokenTree};
@@ -6,9 +6,21 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+/// In the order in which the header has them.
+const FILES: [&str; 4] = ["mod", "objects", "arguments", "enumerations"];
+
 /// The C text of all constants.
 pub fn read(source: &Path) -> Result<String, Box<dyn Error>> {
-    let text = fs::read_to_string(source.join("constants.rs"))?;
+    let mut c = String::new();
+    for name in FILES {
+        let path = source.join(format!("constants/{name}.rs"));
+        read_file(&path, &mut c).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(c)
+}
+
+fn read_file(path: &Path, c: &mut String) -> Result<(), Box<dyn Error>> {
+    let text = fs::read_to_string(path)?;
     // The comments above the groups are no tokens; they are found again by their order.
     let titles: Vec<&str> = text
         .lines()
@@ -16,10 +28,7 @@ pub fn read(source: &Path) -> Result<String, Box<dyn Error>> {
         .filter(|(_, next)| *next == "constants! {")
         .filter_map(|(line, _)| line.strip_prefix("// "))
         .collect();
-    let tokens: TokenStream = text
-        .parse()
-        .map_err(|error| format!("constants.rs: {error}"))?;
-    let mut c = String::new();
+    let tokens: TokenStream = text.parse()?;
     for (number, group) in invocations(tokens.clone(), "constants")
         .into_iter()
         .enumerate()
@@ -27,13 +36,13 @@ pub fn read(source: &Path) -> Result<String, Box<dyn Error>> {
         if let Some(title) = titles.get(number) {
             c.push_str(&format!("/* {title} */\n"));
         }
-        defines(group, &mut c)?;
+        defines(group, c)?;
         c.push('\n');
     }
     for group in invocations(tokens, "enumerations") {
-        enumerations(group, &mut c);
+        enumerations(group, c);
     }
-    Ok(c)
+    Ok(())
 }
 
 /// `NAME: type = value;` becomes `#define NAME ((type)value)`, without a cast for int, so that the

@@ -289,16 +289,16 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
     })
 }
 
-/// The answer of MPI_Testany.
+/// The answer of MPI_Testany, with a completion, and of MPI_Request_get_status_any, with a status.
 #[derive(Debug)]
-pub enum Any {
+pub enum Any<T> {
     NoneActive,
     NoneComplete,
-    Complete(usize, Completion),
+    Complete(usize, T),
 }
 
 /// MPI_Testany.
-pub fn test_any(handles: &mut [i32]) -> Result<Any> {
+pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
     for round in 0..2 {
         let mut engine = if round == 0 { enter() } else { poll() };
         match take_any(&mut engine, handles)? {
@@ -468,16 +468,8 @@ pub fn get_status_some(
     Ok(active.then_some(count))
 }
 
-/// The answer of MPI_Request_get_status_any.
-#[derive(Debug)]
-pub enum AnyStatus {
-    NoneActive,
-    NoneComplete,
-    Complete(usize, Status),
-}
-
 /// MPI_Request_get_status_any.
-pub fn get_status_any(handles: &[i32]) -> Result<AnyStatus> {
+pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
     let mut engine = poll();
     let mut active = false;
     for (at, handle) in handles.iter().enumerate() {
@@ -486,12 +478,12 @@ pub fn get_status_any(handles: &[i32]) -> Result<AnyStatus> {
         }
         active = true;
         if let Some(status) = peek(&mut engine, *handle)? {
-            return Ok(AnyStatus::Complete(at, status));
+            return Ok(Any::Complete(at, status));
         }
     }
     Ok(if active {
-        AnyStatus::NoneComplete
+        Any::NoneComplete
     } else {
-        AnyStatus::NoneActive
+        Any::NoneActive
     })
 }

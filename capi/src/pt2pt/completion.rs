@@ -6,7 +6,7 @@ use crate::place::*;
 use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::pt2pt::REQUEST_NULL;
-use oxmpi::pt2pt::complete::{self, Any, AnyStatus, Completion, UNDEFINED};
+use oxmpi::pt2pt::complete::{self, Any, Completion, UNDEFINED};
 
 /// The operations of one call that failed.
 #[derive(Default)]
@@ -85,6 +85,26 @@ fn put_indices(
         indices.put(position, Index(*at as i32))?;
     }
     outcount.set(Int(count.map_or(UNDEFINED, |count| count as i32)))
+}
+
+/// Writes which request is complete, and the empty status if none is active. Gives back what there is to say of the one.
+fn put_any<T>(
+    found: Any<T>,
+    index: Out<Index>,
+    flag: Out<Logical>,
+    status: &Out<Status>,
+) -> Result<Option<T>> {
+    let (at, complete, done) = match found {
+        Any::NoneActive => {
+            status.give_empty()?;
+            (UNDEFINED, true, None)
+        }
+        Any::NoneComplete => (UNDEFINED, false, None),
+        Any::Complete(at, done) => (at as i32, true, Some(done)),
+    };
+    index.set(Index(at))?;
+    flag.put_bool(complete)?;
+    Ok(done)
 }
 
 entry! {
@@ -183,22 +203,8 @@ entry! {
         status.not_null()?;
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;
-        match complete::test_any(requests)? {
-            Any::NoneActive => {
-                index.set(Index(UNDEFINED))?;
-                flag.put_bool(true)?;
-                status.give_empty()
-            }
-            Any::NoneComplete => {
-                index.set(Index(UNDEFINED))?;
-                flag.put_bool(false)
-            }
-            Any::Complete(at, done) => {
-                index.set(Index(at as i32))?;
-                flag.put_bool(true)?;
-                status.finish(done)
-            }
-        }
+        let done = put_any(complete::test_any(requests)?, index, flag, &status)?;
+        done.map_or(Ok(()), |done| status.finish(done))
     }
 }
 
@@ -284,22 +290,8 @@ entry! {
         flag.not_null()?;
         status.not_null()?;
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
-        match complete::get_status_any(requests)? {
-            AnyStatus::NoneActive => {
-                index.set(Index(UNDEFINED))?;
-                flag.put_bool(true)?;
-                status.give_empty()
-            }
-            AnyStatus::NoneComplete => {
-                index.set(Index(UNDEFINED))?;
-                flag.put_bool(false)
-            }
-            AnyStatus::Complete(at, words) => {
-                index.set(Index(at as i32))?;
-                flag.put_bool(true)?;
-                status.give(words)
-            }
-        }
+        let done = put_any(complete::get_status_any(requests)?, index, flag, &status)?;
+        done.map_or(Ok(()), |words| status.give(words))
     }
 }
 
