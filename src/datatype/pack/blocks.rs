@@ -4,7 +4,8 @@
 
 use super::super::list::{Blocks, List};
 use super::super::pattern::Pattern;
-use super::wide::{self, Level};
+use super::nest::{AHEAD, FAR, Level, each_row};
+use super::wide::{self, Kernels};
 use std::ptr;
 
 /// Copies bytes between the user's memory and the packed stream.
@@ -70,103 +71,104 @@ unsafe fn copy_short<const PACK: bool>(user: *mut u8, packed: *mut u8, bytes: us
     }
 }
 
-/// Blocks of a length known when compiling.
+/// Rows of blocks of a length known when compiling.
 ///
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 unsafe fn fixed<const PACK: bool, const BYTES: usize>(
     user: *mut u8,
     mut packed: *mut u8,
-    shape: &[(u64, i64); 3],
+    outer: &[Level],
+    (count, stride): Level,
 ) {
-    let [(planes, plane), (rows, row), (blocks, block)] = *shape;
-    for at_plane in 0..planes as isize {
-        let user = user.wrapping_offset(at_plane * plane as isize);
-        for at_row in 0..rows as isize {
-            let mut user = user.wrapping_offset(at_row * row as isize);
-            for _ in 0..blocks {
-                // SAFETY: by the caller.
-                unsafe { copy::<PACK>(user, packed, BYTES) };
-                user = user.wrapping_offset(block as isize);
-                packed = packed.wrapping_add(BYTES);
+    let ahead = stride.wrapping_mul(AHEAD) as isize;
+    let far = stride.unsigned_abs() >= FAR;
+    each_row(outer, user, |mut user| {
+        for _ in 0..count {
+            if far {
+                prefetch(user.wrapping_offset(ahead));
             }
+            // SAFETY: by the caller.
+            unsafe { copy::<PACK>(user, packed, BYTES) };
+            user = user.wrapping_offset(stride as isize);
+            packed = packed.wrapping_add(BYTES);
         }
+    });
+}
+
+#[inline(always)]
+fn prefetch(_place: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: asking for a line that is not there does nothing.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(_place.cast());
     }
 }
 
-/// Blocks of `bytes`, in up to three loops of (count, stride), the outermost first.
+/// Blocks of `bytes` in rows; the outer loops' last one is the innermost.
 ///
 /// # Safety
 /// All blocks are valid in the user's memory and `packed` for all of them; the two do not overlap.
-pub unsafe fn grid<const PACK: bool>(
+pub unsafe fn strided<const PACK: bool>(
     user: *mut u8,
     packed: *mut u8,
     bytes: u64,
-    shape: [(u64, i64); 3],
+    outer: &[Level],
+    inner: Level,
 ) {
-    let shape = &shape;
-    // SAFETY: by the caller.
+    // SAFETY: by the caller; what the processor has was looked at.
     unsafe {
         match bytes {
-            1 => fixed::<PACK, 1>(user, packed, shape),
-            2 => fixed::<PACK, 2>(user, packed, shape),
-            4 => fixed::<PACK, 4>(user, packed, shape),
-            8 => fixed::<PACK, 8>(user, packed, shape),
-            12 => fixed::<PACK, 12>(user, packed, shape),
-            16 => fixed::<PACK, 16>(user, packed, shape),
-            24 => fixed::<PACK, 24>(user, packed, shape),
-            28 => fixed::<PACK, 28>(user, packed, shape),
-            32 => fixed::<PACK, 32>(user, packed, shape),
-            48 => fixed::<PACK, 48>(user, packed, shape),
-            56 => fixed::<PACK, 56>(user, packed, shape),
-            64 => fixed::<PACK, 64>(user, packed, shape),
-            _ => of_any_length::<PACK>(user, packed, bytes, shape),
+            1 => fixed::<PACK, 1>(user, packed, outer, inner),
+            2 => fixed::<PACK, 2>(user, packed, outer, inner),
+            4 => fixed::<PACK, 4>(user, packed, outer, inner),
+            8 => fixed::<PACK, 8>(user, packed, outer, inner),
+            12 => fixed::<PACK, 12>(user, packed, outer, inner),
+            16 => fixed::<PACK, 16>(user, packed, outer, inner),
+            24 => fixed::<PACK, 24>(user, packed, outer, inner),
+            _ if wide::kernels() >= Kernels::Masks => {
+                wide::strided::<PACK>(user, packed, bytes, outer, inner);
+            }
+            28 => fixed::<PACK, 28>(user, packed, outer, inner),
+            32 => fixed::<PACK, 32>(user, packed, outer, inner),
+            56 => fixed::<PACK, 56>(user, packed, outer, inner),
+            64 => fixed::<PACK, 64>(user, packed, outer, inner),
+            _ => of_any_length::<PACK>(user, packed, bytes as usize, outer, inner),
         }
     }
 }
 
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 unsafe fn of_any_length<const PACK: bool>(
     user: *mut u8,
     mut packed: *mut u8,
-    bytes: u64,
-    shape: &[(u64, i64); 3],
+    bytes: usize,
+    outer: &[Level],
+    (count, stride): Level,
 ) {
-    let [(planes, plane), (rows, row), (blocks, block)] = *shape;
-    let wide = wide::level() >= Level::Masks;
-    for at_plane in 0..planes as isize {
-        let user = user.wrapping_offset(at_plane * plane as isize);
-        for at_row in 0..rows as isize {
-            let mut user = user.wrapping_offset(at_row * row as isize);
-            // SAFETY: by the caller; the level was looked at.
-            unsafe {
-                if wide {
-                    wide::strided::<PACK>(user, packed, bytes, blocks as usize, block as isize);
-                    packed = packed.wrapping_add((bytes * blocks) as usize);
-                    continue;
-                }
-                for _ in 0..blocks {
-                    copy_short::<PACK>(user, packed, bytes as usize);
-                    user = user.wrapping_offset(block as isize);
-                    packed = packed.wrapping_add(bytes as usize);
-                }
-            }
+    each_row(outer, user, |mut user| {
+        for _ in 0..count {
+            // SAFETY: by the caller.
+            unsafe { copy_short::<PACK>(user, packed, bytes) };
+            user = user.wrapping_offset(stride as isize);
+            packed = packed.wrapping_add(bytes);
         }
-    }
+    });
 }
 
 /// The blocks `from .. to` of a list.
 ///
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 pub unsafe fn listed<const PACK: bool>(
     list: &List,
     (from, to): (usize, usize),
     user: *mut u8,
     mut packed: *mut u8,
 ) {
-    let wide = wide::level() >= Level::Masks;
+    let wide = wide::kernels() >= Kernels::Masks;
     // SAFETY: by the caller; the level was looked at.
     unsafe {
         match &list.blocks {
@@ -200,7 +202,7 @@ pub unsafe fn listed<const PACK: bool>(
 }
 
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 unsafe fn equal<const PACK: bool, const BYTES: usize>(
     user: *mut u8,
     mut packed: *mut u8,
@@ -216,7 +218,7 @@ unsafe fn equal<const PACK: bool, const BYTES: usize>(
 }
 
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 unsafe fn one_by_one<const PACK: bool>(
     list: &List,
     (from, to): (usize, usize),
@@ -232,27 +234,24 @@ unsafe fn one_by_one<const PACK: bool>(
     }
 }
 
-/// Bodies of a pattern, in rows.
+/// Rows of bodies of a pattern.
 ///
 /// # Safety
-/// As for [`grid`].
+/// As for [`strided`].
 pub unsafe fn patterned<const PACK: bool>(
     pattern: &Pattern,
     user: *mut u8,
     mut packed: *mut u8,
-    (rows, far): (u64, i64),
-    (bodies, stride): (u64, i64),
+    outer: &[Level],
+    (bodies, stride): Level,
 ) {
-    if wide::level() == Level::Permutes {
-        // SAFETY: by the caller; the level was looked at.
-        return unsafe {
-            wide::permuted::<PACK>(pattern, user, packed, (rows, far), (bodies, stride));
-        };
+    if wide::kernels() == Kernels::Permutes {
+        // SAFETY: by the caller; what the processor has was looked at.
+        return unsafe { wide::permuted::<PACK>(pattern, user, packed, outer, (bodies, stride)) };
     }
     let size = pattern.size / pattern.bodies as usize;
-    for row in 0..rows as isize {
-        for body in 0..bodies as isize {
-            let user = user.wrapping_offset(row * far as isize + body * stride as isize);
+    each_row(outer, user, |mut user| {
+        for _ in 0..bodies {
             for step in &pattern.moves {
                 let user = user.wrapping_offset(step.at as isize);
                 let packed = packed.wrapping_add(step.packed as usize);
@@ -267,7 +266,8 @@ pub unsafe fn patterned<const PACK: bool>(
                     }
                 }
             }
+            user = user.wrapping_offset(stride as isize);
             packed = packed.wrapping_add(size);
         }
-    }
+    });
 }

@@ -6,7 +6,8 @@
 #![allow(unsafe_code)]
 
 use super::super::form::{Form, Indexed, Repeat, Sequence};
-use super::blocks::{copy, grid, listed, patterned};
+use super::blocks::{copy, listed, patterned, strided};
+use super::nest::{DEPTH, each_row};
 
 /// Copies `length` packed bytes of a form from its packed byte `skip` on: into `packed` if `PACK`, else out of it.
 ///
@@ -78,46 +79,34 @@ pub unsafe fn repeat_part<const PACK: bool>(
 /// # Safety
 /// As for [`part`].
 unsafe fn repeat<const PACK: bool>(body: &Repeat, user: *mut u8, packed: *mut u8, count: u64) {
-    let outer = (count, body.stride);
+    // Loops in each other, from the outermost on, as far as they go.
+    let mut levels = [(count, body.stride); DEPTH];
+    let mut used = 1;
+    let mut inner = body;
     // SAFETY: by the caller, in each arm.
     unsafe {
-        if count > 1
-            && let Some(pattern) = body.pattern()
-        {
-            return patterned::<PACK>(pattern, user, packed, (1, 0), outer);
-        }
-        match &body.body {
-            Form::Block(bytes) => {
-                return grid::<PACK>(user, packed, *bytes, [(1, 0), (1, 0), outer]);
+        loop {
+            let (outer, last) = (&levels[..used - 1], levels[used - 1]);
+            if let Some(pattern) = inner.pattern() {
+                return patterned::<PACK>(pattern, user, packed, outer, last);
             }
-            Form::Loop(middle) => {
-                let inner = &middle.body;
-                let shape = (middle.count, inner.stride);
-                if let Some(pattern) = inner.pattern() {
-                    return patterned::<PACK>(pattern, user, packed, outer, shape);
+            match &inner.body {
+                Form::Block(bytes) => {
+                    return strided::<PACK>(user, packed, *bytes, outer, last);
                 }
-                match &inner.body {
-                    Form::Block(bytes) => {
-                        return grid::<PACK>(user, packed, *bytes, [(1, 0), outer, shape]);
-                    }
-                    Form::Loop(innermost) => {
-                        if let (Form::Block(bytes), None) =
-                            (&innermost.body.body, innermost.body.pattern())
-                        {
-                            let last = (innermost.count, innermost.body.stride);
-                            return grid::<PACK>(user, packed, *bytes, [outer, shape, last]);
-                        }
-                    }
-                    _ => {}
+                Form::Loop(next) if used < DEPTH => {
+                    levels[used] = (next.count, next.body.stride);
+                    used += 1;
+                    inner = &next.body;
                 }
+                _ => break,
             }
-            _ => {}
         }
-        for index in 0..count as usize {
-            let user = user.wrapping_offset(index as isize * body.stride as isize);
-            let packed = packed.wrapping_add(index * body.size as usize);
-            part::<PACK>(&body.body, user, packed, 0, body.size);
-        }
+        let mut packed = packed;
+        each_row(&levels[..used], user, |user| {
+            part::<PACK>(&inner.body, user, packed, 0, inner.size);
+            packed = packed.wrapping_add(inner.size as usize);
+        });
     }
 }
 

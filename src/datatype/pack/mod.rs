@@ -8,6 +8,7 @@
 
 mod blocks;
 mod copier;
+mod nest;
 mod wide;
 
 use super::Datatype;

@@ -1,16 +1,17 @@
 //! Kernels on registers of 64 bytes with a mask for each byte (AVX-512): a masked load or store touches only what the mask
 //! names, also where the rest is not mapped, so one instruction moves any block of up to 64 bytes, without a branch on its
-//! length. Whether the processor has them is found at run time; elsewhere `level` says so and nothing here is called.
+//! length. Whether the processor has them is found at run time; elsewhere `kernels` says so and nothing here is called.
 //!
 //! Packed bytes are written 64 at a time as long as that stays within them: what is too much is overwritten next.
 #![allow(unsafe_code)]
 
 use super::super::pattern::Pattern;
+use super::nest::{AHEAD, FAR, Level, each_row, rows};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Level {
+pub enum Kernels {
     Plain,
     /// Masks for bytes.
     Masks,
@@ -20,10 +21,10 @@ pub enum Level {
 
 /// What this processor has.
 #[inline]
-pub fn level() -> Level {
-    static LEVEL: OnceLock<Level> = OnceLock::new();
+pub fn kernels() -> Kernels {
+    static LEVEL: OnceLock<Kernels> = OnceLock::new();
     match LEVEL.get() {
-        Some(_) if PLAIN.load(Ordering::Relaxed) => Level::Plain,
+        Some(_) if PLAIN.load(Ordering::Relaxed) => Kernels::Plain,
         Some(level) => *level,
         None => *LEVEL.get_or_init(find),
     }
@@ -33,27 +34,27 @@ pub fn level() -> Level {
 pub static PLAIN: AtomicBool = AtomicBool::new(false);
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-fn find() -> Level {
+fn find() -> Kernels {
     use std::is_x86_feature_detected as has;
     if !(has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("bmi2")) {
-        Level::Plain
+        Kernels::Plain
     } else if has!("avx512vbmi") {
-        Level::Permutes
+        Kernels::Permutes
     } else {
-        Level::Masks
+        Kernels::Masks
     }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-fn find() -> Level {
-    Level::Plain
+fn find() -> Kernels {
+    Kernels::Plain
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub use kernels::*;
+pub use avx512::*;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-mod kernels {
+mod avx512 {
     use super::*;
     use std::arch::x86_64::*;
 
@@ -125,33 +126,58 @@ mod kernels {
         }
     }
 
-    /// `count` blocks of `bytes`, `stride` apart.
+    /// How many of `count` steps of `bytes` packed bytes each have 64 bytes of room.
+    #[inline(always)]
+    fn roomy(count: u64, bytes: u64, room: u64) -> u64 {
+        if room < 64 {
+            0
+        } else {
+            count.min((room - 64) / bytes + 1)
+        }
+    }
+
+    /// Rows of `count` blocks of `bytes`, `stride` apart.
     ///
     /// # Safety
-    /// The features are there (`level`); the blocks are valid in the user's memory, and `packed` for all of them together.
+    /// The features are there (`kernels`); the blocks are valid in the user's memory, and `packed` for all of them together.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     pub unsafe fn strided<const PACK: bool>(
-        mut user: *mut u8,
+        user: *mut u8,
         mut packed: *mut u8,
         bytes: u64,
-        count: usize,
-        stride: isize,
+        outer: &[Level],
+        (count, stride): Level,
     ) {
-        let mut room = bytes * count as u64;
+        let mut room = rows(outer) * bytes * count;
         let mask = lowest(bytes);
-        for _ in 0..count {
-            // SAFETY: by the caller.
-            unsafe {
-                if bytes <= 64 {
-                    block::<PACK>(user, packed, mask, bytes, room);
-                } else {
-                    any_block::<PACK>(user, packed, bytes, room);
+        let ahead = stride.wrapping_mul(AHEAD) as isize;
+        let far = stride.unsigned_abs() >= FAR;
+        each_row(outer, user, |mut user| {
+            let safe = if bytes <= 64 {
+                roomy(count, bytes, room)
+            } else {
+                0
+            };
+            for _ in 0..safe {
+                // SAFETY: by the caller; 64 packed bytes are left. Asking for a line that is not there does nothing.
+                unsafe {
+                    if far {
+                        _mm_prefetch::<_MM_HINT_T0>(user.wrapping_offset(ahead).cast());
+                    }
+                    block::<PACK>(user, packed, mask, bytes, 64);
                 }
+                user = user.wrapping_offset(stride as isize);
+                packed = packed.wrapping_add(bytes as usize);
             }
-            user = user.wrapping_offset(stride);
-            packed = packed.wrapping_add(bytes as usize);
-            room -= bytes;
-        }
+            room -= safe * bytes;
+            for _ in safe..count {
+                // SAFETY: by the caller.
+                unsafe { any_block::<PACK>(user, packed, bytes, room) };
+                user = user.wrapping_offset(stride as isize);
+                packed = packed.wrapping_add(bytes as usize);
+                room -= bytes;
+            }
+        });
     }
 
     /// Blocks of one length at displacements in units of `1 << shift` bytes.
@@ -168,16 +194,23 @@ mod kernels {
     ) {
         let mut room = bytes * list.len() as u64;
         let mask = lowest(bytes);
-        for at in list {
+        let safe = if bytes <= 64 {
+            roomy(list.len() as u64, bytes, room)
+        } else {
+            0
+        };
+        let (safe, rest) = list.split_at(safe as usize);
+        for at in safe {
+            let user = user.wrapping_offset((*at as isize) << shift);
+            // SAFETY: by the caller; 64 packed bytes are left.
+            unsafe { block::<PACK>(user, packed, mask, bytes, 64) };
+            packed = packed.wrapping_add(bytes as usize);
+        }
+        room -= safe.len() as u64 * bytes;
+        for at in rest {
             let user = user.wrapping_offset((*at as isize) << shift);
             // SAFETY: by the caller.
-            unsafe {
-                if bytes <= 64 {
-                    block::<PACK>(user, packed, mask, bytes, room);
-                } else {
-                    any_block::<PACK>(user, packed, bytes, room);
-                }
-            }
+            unsafe { any_block::<PACK>(user, packed, bytes, room) };
             packed = packed.wrapping_add(bytes as usize);
             room -= bytes;
         }
@@ -190,43 +223,50 @@ mod kernels {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     pub unsafe fn narrow<const PACK: bool>(
         user: *mut u8,
-        mut packed: *mut u8,
+        packed: *mut u8,
         list: &[(i32, u32)],
         shift: u32,
         longest: u64,
     ) {
-        let [(_, first), .., (_, last)] = list else {
+        let [(_, first), .., (_, last)] = *list else {
             return;
         };
-        let mut room = ((last - first) as u64) << shift;
-        let short = longest <= 64;
-        for pair in list.windows(2) {
-            let bytes = ((pair[1].1 - pair[0].1) as u64) << shift;
-            let user = user.wrapping_offset((pair[0].0 as isize) << shift);
+        let place = |at: i32| user.wrapping_offset((at as isize) << shift);
+        let target = |start: u32| packed.wrapping_add(((start - first) as usize) << shift);
+        // Blocks that start 64 bytes before the end, or earlier.
+        let limit = ((last as u64) << shift).saturating_sub(64) >> shift;
+        let safe = match longest <= 64 && ((last - first) as u64) << shift >= 64 {
+            true => list[..list.len() - 1].partition_point(|block| block.1 as u64 <= limit),
+            false => 0,
+        };
+        for index in 0..safe {
+            let ((at, start), end) = (list[index], list[index + 1].1);
+            let bytes = ((end - start) as u64) << shift;
+            // SAFETY: by the caller; 64 packed bytes are left.
+            unsafe { block::<PACK>(place(at), target(start), lowest(bytes), bytes, 64) };
+        }
+        for pair in list[safe..].windows(2) {
+            let ((at, start), end) = (pair[0], pair[1].1);
+            let (bytes, room) = (
+                ((end - start) as u64) << shift,
+                ((last - start) as u64) << shift,
+            );
             // SAFETY: by the caller.
-            unsafe {
-                if short {
-                    block::<PACK>(user, packed, lowest(bytes), bytes, room);
-                } else {
-                    any_block::<PACK>(user, packed, bytes, room);
-                }
-            }
-            packed = packed.wrapping_add(bytes as usize);
-            room -= bytes;
+            unsafe { any_block::<PACK>(place(at), target(start), bytes, room) };
         }
     }
 
-    /// `rows` times `bodies` bodies of a pattern, rows `far` bytes apart, bodies `stride`.
+    /// Rows of bodies of a pattern, `stride` apart.
     ///
     /// # Safety
-    /// As for `strided`; the level is `Permutes`.
+    /// As for `strided`; the kernels are `Permutes`.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     pub unsafe fn permuted<const PACK: bool>(
         pattern: &Pattern,
         user: *mut u8,
         mut packed: *mut u8,
-        (rows, far): (u64, i64),
-        (bodies, stride): (u64, i64),
+        outer: &[Level],
+        (bodies, stride): Level,
     ) {
         let size = pattern.size as u64;
         let one = size / pattern.bodies;
@@ -238,59 +278,69 @@ mod kernels {
             )
         };
         let (windows, rest) = (bodies / pattern.bodies, bodies % pattern.bodies * one);
-        // What the bodies that are left over have of a window.
+        // What the bodies that are left over have of a window, which starts at `low` also if bodies go backwards.
         let part = _mm512_cmplt_epu8_mask(scatter, _mm512_set1_epi8(rest as i8));
         let step = stride.wrapping_mul(pattern.bodies as i64) as isize;
-        let mut room = rows * bodies * one;
-        // Windows of fewer bodies start elsewhere if bodies go backwards: then `low` is for all of them, which `part` knows.
-        let low = user.wrapping_offset(pattern.low as isize);
-        for row in 0..rows as isize {
-            let mut user = low.wrapping_offset(row * far as isize);
-            for window in 0..=windows {
-                let (mask, bytes) = if window < windows {
-                    (pattern.holds, size)
-                } else {
-                    (part, rest)
-                };
-                if bytes == 0 {
-                    break;
-                }
-                // SAFETY: the masks are of bytes that the bodies have; `room` of packed bytes is left.
-                unsafe {
-                    if PACK {
-                        let value = _mm512_maskz_loadu_epi8(mask, user.cast());
-                        let value = _mm512_permutexvar_epi8(gather, value);
-                        if room >= 64 {
+        let holds = pattern.holds;
+        let mut room = rows(outer) * bodies * one;
+        each_row(
+            outer,
+            user.wrapping_offset(pattern.low as isize),
+            |mut user| {
+                let safe = roomy(windows, size, room);
+                for _ in 0..safe {
+                    // SAFETY: the mask is of bytes that the bodies have; 64 packed bytes are left.
+                    unsafe {
+                        if PACK {
+                            let value = _mm512_maskz_loadu_epi8(holds, user.cast());
+                            let value = _mm512_permutexvar_epi8(gather, value);
                             _mm512_storeu_si512(packed.cast(), value);
                         } else {
-                            _mm512_mask_storeu_epi8(packed.cast(), lowest(bytes), value);
+                            let value = _mm512_loadu_si512(packed.cast());
+                            let value = _mm512_permutexvar_epi8(scatter, value);
+                            _mm512_mask_storeu_epi8(user.cast(), holds, value);
                         }
-                    } else {
-                        let value = if room >= 64 {
-                            _mm512_loadu_si512(packed.cast())
-                        } else {
-                            _mm512_maskz_loadu_epi8(lowest(bytes), packed.cast())
-                        };
-                        let value = _mm512_permutexvar_epi8(scatter, value);
-                        _mm512_mask_storeu_epi8(user.cast(), mask, value);
                     }
+                    user = user.wrapping_offset(step);
+                    packed = packed.wrapping_add(size as usize);
                 }
-                user = user.wrapping_offset(step);
-                packed = packed.wrapping_add(bytes as usize);
-                room -= bytes;
-            }
-        }
+                room -= safe * size;
+                for window in safe..=windows {
+                    let (mask, bytes) = if window < windows {
+                        (holds, size)
+                    } else {
+                        (part, rest)
+                    };
+                    // SAFETY: the masks are of bytes that the bodies have, and of packed bytes that are left.
+                    unsafe {
+                        if PACK {
+                            let value = _mm512_maskz_loadu_epi8(mask, user.cast());
+                            let value = _mm512_permutexvar_epi8(gather, value);
+                            _mm512_mask_storeu_epi8(packed.cast(), lowest(bytes), value);
+                        } else {
+                            let value = _mm512_maskz_loadu_epi8(lowest(bytes), packed.cast());
+                            let value = _mm512_permutexvar_epi8(scatter, value);
+                            _mm512_mask_storeu_epi8(user.cast(), mask, value);
+                        }
+                    }
+                    user = user.wrapping_offset(step);
+                    packed = packed.wrapping_add(bytes as usize);
+                    room -= bytes;
+                }
+            },
+        );
     }
 }
 
-/// Where there are no such registers: never called, because `level` is `Plain`.
+/// Where there are no such registers: never called, because `kernels` says `Plain`.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 mod none {
     use super::*;
 
     /// # Safety
     /// Not called.
-    pub unsafe fn strided<const PACK: bool>(_: *mut u8, _: *mut u8, _: u64, _: usize, _: isize) {}
+    pub unsafe fn strided<const PACK: bool>(_: *mut u8, _: *mut u8, _: u64, _: &[Level], _: Level) {
+    }
     /// # Safety
     /// Not called.
     pub unsafe fn equal<const PACK: bool>(_: *mut u8, _: *mut u8, _: u64, _: &[i32], _: u32) {}
@@ -310,8 +360,8 @@ mod none {
         _: &Pattern,
         _: *mut u8,
         _: *mut u8,
-        _: (u64, i64),
-        _: (u64, i64),
+        _: &[Level],
+        _: Level,
     ) {
     }
 }
