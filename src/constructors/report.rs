@@ -31,27 +31,32 @@ pub fn site(function: &str) -> u32 {
     }) as u32
 }
 
-/// The frame below the one of the exported function, and its line where there is one.
+/// The frame below the last one of an exported function, and its line where there is one.
+///
+/// An exported function is known by its name, or by the file where all of them are made when the compiler has named the
+/// frame after what it put into it.
 fn caller(trace: &str) -> String {
-    let mut lines = trace.lines().map(str::trim).peekable();
-    let is_frame =
-        |line: &str| line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(": ");
-    let name = |line: &str| line.split_once(": ").map_or("", |parts| parts.1).to_owned();
-    let is_exported = |name: &str| name.starts_with("MPI_") || name.starts_with("PMPI_");
-    let mut inside = false;
-    while let Some(line) = lines.next() {
-        if !is_frame(line) {
-            continue;
-        }
-        let name = name(line);
-        if is_exported(&name) {
-            inside = true;
-        } else if inside {
-            let at = lines.peek().filter(|next| next.starts_with("at "));
-            return at.map_or(name.clone(), |at| format!("{name} {at}"));
+    let mut frames: Vec<(&str, &str)> = Vec::new();
+    for line in trace.lines().map(str::trim) {
+        if let Some(place) = line.strip_prefix("at ") {
+            if let Some(frame) = frames.last_mut() {
+                frame.1 = place;
+            }
+        } else if let Some((number, name)) = line.split_once(": ")
+            && number.bytes().all(|digit| digit.is_ascii_digit())
+        {
+            frames.push((name, ""));
         }
     }
-    "a function without symbols".to_owned()
+    let is_exported = |(name, place): &(&str, &str)| {
+        name.starts_with("MPI_") || name.starts_with("PMPI_") || place.contains("capi/src/entry.rs")
+    };
+    let below = frames.iter().rposition(is_exported).map(|last| last + 1);
+    match below.and_then(|below| frames.get(below)) {
+        Some((name, "")) => (*name).to_owned(),
+        Some((name, place)) => format!("{name} at {place}"),
+        None => "a function without symbols".to_owned(),
+    }
 }
 
 /// The report: one line a site.
@@ -87,6 +92,9 @@ mod tests {
             caller("   0: MPI_Comm_dup\n   1: main\n   2: start"),
             "main"
         );
+        let inlined =
+            "0: site\n at ./src/x.rs:1:2\n 1: small\n at ./capi/src/entry.rs:101:13\n2: main";
+        assert_eq!(caller(inlined), "main");
         assert_eq!(caller("   0: start"), "a function without symbols");
     }
 
