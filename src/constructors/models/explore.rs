@@ -3,9 +3,9 @@
 //! Safety is stateright's; this asks what a checker of paths that ends at a repeated state cannot: a livelock is a cycle
 //! that nothing leaves towards the end. Invariant: states are kept once, numbered in the order of their distance.
 
-use super::{Go, Job, State};
+use super::{Doing, Go, Job, State};
 use stateright::Model;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 
 /// What was found.
@@ -90,26 +90,51 @@ fn replay(job: &Job, schedule: &[Go]) -> State {
         })
 }
 
-/// A schedule in words.
+/// A schedule in words, with what can still follow it, until nothing new does.
 pub fn describe(job: &Job, schedule: &[Go]) -> String {
     let mut state = job.init_states().swap_remove(0);
+    let mut seen = HashSet::from([state.clone()]);
     let mut text = String::new();
-    for (at, go) in schedule.iter().enumerate() {
+    let mut number = 0;
+    let mut tell = |state: &mut State, go: Go| {
         let thread = &state.processes[go.process].threads[go.thread];
-        let doing = match &thread.doing {
-            super::Doing::Begin => "begins",
-            super::Doing::Offer(..) => "offers",
-            super::Doing::Combine(..) => "settles",
-        };
         let statement = &job.programs[go.process][go.thread][thread.at];
+        let doing = match &thread.doing {
+            Doing::Begin => format!("begins {statement:?}"),
+            Doing::Offer(name, _) => format!("goes on with {name:?}"),
+            Doing::Combine(name, _) => format!("settles {name:?}"),
+        };
+        number += 1;
         text.push_str(&format!(
-            "{:>3}. process {} thread {} {doing} {statement:?}\n",
-            at + 1,
-            go.process,
-            go.thread
+            "{number:>3}. process {} thread {} {doing}\n",
+            go.process, go.thread
         ));
-        state = replay(job, &schedule[..=at]);
+        if let Some(next) = job.next_state(state, go) {
+            *state = next;
+        }
+    };
+    for go in schedule {
+        tell(&mut state, *go);
+        seen.insert(state.clone());
     }
+    // Doomed by now; the rest shows how it ends.
+    loop {
+        let mut actions = Vec::new();
+        job.actions(&state, &mut actions);
+        let new = actions.into_iter().find(|go| {
+            let next = job.next_state(&state, *go);
+            next.is_some_and(|next| !seen.contains(&next))
+        });
+        let Some(go) = new else { break };
+        tell(&mut state, go);
+        seen.insert(state.clone());
+    }
+    text + &standing(&state)
+}
+
+/// Where everybody stands.
+fn standing(state: &State) -> String {
+    let mut text = String::new();
     for (number, process) in state.processes.iter().enumerate() {
         let space = &process.space;
         text.push_str(&format!(
@@ -118,9 +143,9 @@ pub fn describe(job: &Job, schedule: &[Go]) -> String {
         ));
         for (thread, its) in process.threads.iter().enumerate() {
             let doing = match &its.doing {
-                super::Doing::Begin => "idle".to_owned(),
-                super::Doing::Offer(name, _) => format!("retries or waits for its turn: {name:?}"),
-                super::Doing::Combine(name, _) => format!("in the reduction of {name:?}"),
+                Doing::Begin => "between calls, or at its end".to_owned(),
+                Doing::Offer(name, _) => format!("retries or waits for its turn: {name:?}"),
+                Doing::Combine(name, _) => format!("in the reduction of {name:?}"),
             };
             text.push_str(&format!("       thread {thread}: {doing}\n"));
         }

@@ -25,15 +25,16 @@ pub fn as_printed(strategy: Strategy) -> Settings {
     }
 }
 
-/// A small space: pages of so many words, of which only `free` prefixes of each word of the first page are free.
-fn small(words: usize, pages: u32, free: u32) -> Space {
+/// Small spaces for so many processes: pages of so many words, of which only `free` prefixes of each word of the first page
+/// are free.
+fn small(processes: usize, words: usize, pages: u32, free: u32) -> Vec<Space> {
     let mut space = Space::new(words, pages);
     for word in 0..words as u32 {
         for bit in 0..32 - free {
             space.take(word * 32 + bit);
         }
     }
-    space
+    vec![space; processes]
 }
 
 fn dup(parent: u32) -> Statement {
@@ -57,7 +58,7 @@ use Statement::Free;
 pub fn figure_1(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(2, 2, 4),
+        spaces: small(2, 2, 2, 4),
         parents: vec![(4, &[0]), (5, &[1]), (16, &[0, 1]), (20, &[0, 1])],
         programs: vec![
             vec![vec![dup(4), dup(16)], vec![dup(20)]],
@@ -70,7 +71,7 @@ pub fn figure_1(settings: Settings) -> Job {
 pub fn opposite_orders(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(2, 2, 4),
+        spaces: small(2, 2, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
         programs: vec![
             vec![vec![dup(16)], vec![dup(20)]],
@@ -81,10 +82,10 @@ pub fn opposite_orders(settings: Settings) -> Job {
 
 /// Two threads each that make and free on parents of their own, again and again.
 pub fn frees(settings: Settings) -> Job {
-    let program = |parent| vec![dup(parent), Free(0), dup(parent), dup(parent), Free(3)];
+    let program = |parent| vec![dup(parent), Free(0), dup(parent)];
     Job {
         settings,
-        space: small(2, 2, 3),
+        spaces: small(2, 2, 2, 3),
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
         programs: vec![vec![program(16), program(20)]; 2],
     }
@@ -94,7 +95,7 @@ pub fn frees(settings: Settings) -> Job {
 pub fn groups(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(2, 2, 4),
+        spaces: small(3, 2, 2, 4),
         parents: vec![(16, &[0, 1, 2])],
         programs: vec![
             vec![vec![create_group(16, 1, &[0, 1])], vec![dup(16)]],
@@ -107,13 +108,17 @@ pub fn groups(settings: Settings) -> Job {
     }
 }
 
-/// No id of the first page is free on both processes: the extended space. Ids run out there with so many pages.
+/// Each process has free ids in the first page, but none in common: the extended space. Ids run out where there is none.
 pub fn fragmented(settings: Settings, pages: u32) -> Job {
+    let mut spaces = small(2, 2, pages, 1);
+    // Of the two words, one process has the first one's id left, the other the second one's.
+    spaces[0].take(31);
+    spaces[1].take(63);
     Job {
         settings,
-        space: small(2, pages, 0),
+        spaces,
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
-        programs: vec![vec![vec![dup(16)], vec![dup(20), dup(20)]]; 2],
+        programs: vec![vec![vec![dup(16)], vec![dup(20)]]; 2],
     }
 }
 
@@ -121,7 +126,7 @@ pub fn fragmented(settings: Settings, pages: u32) -> Job {
 pub fn ring(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(2, 2, 4),
+        spaces: small(3, 2, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[1, 2]), (24, &[0, 2])],
         programs: vec![
             vec![vec![dup(16)], vec![dup(24)]],
@@ -135,7 +140,7 @@ pub fn ring(settings: Settings) -> Job {
 pub fn three_threads(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(3, 2, 4),
+        spaces: small(2, 3, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[0, 1]), (24, &[0, 1])],
         programs: vec![
             vec![vec![dup(16)], vec![dup(20)], vec![dup(24)]],
@@ -148,7 +153,7 @@ pub fn three_threads(settings: Settings) -> Job {
 pub fn three_by_three(settings: Settings) -> Job {
     Job {
         settings,
-        space: small(3, 2, 4),
+        spaces: small(3, 3, 2, 4),
         parents: vec![(16, &[0, 1, 2]), (20, &[0, 1]), (24, &[1, 2])],
         programs: vec![
             vec![

@@ -32,7 +32,7 @@ pub enum Statement {
 pub struct Job {
     pub settings: Settings,
     /// The space of each process at the start.
-    pub space: Space,
+    pub spaces: Vec<Space>,
     pub parents: Vec<(u32, &'static [usize])>,
     pub programs: Vec<Vec<Vec<Statement>>>,
 }
@@ -222,8 +222,8 @@ impl Model for Job {
     type Action = Go;
 
     fn init_states(&self) -> Vec<State> {
-        let process = |programs: &Vec<Vec<Statement>>| Process {
-            space: self.space.clone(),
+        let process = |(programs, space): (&Vec<Vec<Statement>>, &Space)| Process {
+            space: space.clone(),
             leases: BTreeMap::new(),
             threads: programs
                 .iter()
@@ -235,7 +235,12 @@ impl Model for Job {
                 .collect(),
         };
         vec![State {
-            processes: self.programs.iter().map(process).collect(),
+            processes: self
+                .programs
+                .iter()
+                .zip(&self.spaces)
+                .map(process)
+                .collect(),
             reductions: BTreeMap::new(),
             agreed: BTreeMap::new(),
             wrong: false,
