@@ -76,18 +76,21 @@ fn every_strategy_of_a_job_is_sound_in_figure_1_and_in_opposite_orders() {
     }
 }
 
+fn scarce(strategy: Strategy) {
+    let settings = run_time(strategy);
+    is_sound(&format!("extended, {strategy}"), fragmented(settings, 2));
+    is_sound(&format!("exhausted, {strategy}"), fragmented(settings, 1));
+}
+
 #[test]
+fn ids_may_be_scarce_or_run_out() {
+    [Strategy::Mask, Strategy::Candidate].map(scarce);
+}
+
+#[test]
+#[ignore = "large"]
 fn every_strategy_is_sound_where_ids_are_scarce_or_run_out() {
-    for strategy in ALL {
-        is_sound(
-            &format!("extended, {strategy}"),
-            fragmented(run_time(strategy), 2),
-        );
-        is_sound(
-            &format!("exhausted, {strategy}"),
-            fragmented(run_time(strategy), 1),
-        );
-    }
+    ALL.map(scarce);
 }
 
 #[test]
