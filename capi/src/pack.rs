@@ -3,6 +3,7 @@
 use crate::decode::{self, Names};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::datatype::{Signature, external};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 
@@ -17,34 +18,29 @@ const UNPACK: Names = Names {
     ..decode::BUF
 };
 
-/// Where the next `length` bytes of a packed buffer are.
+/// Where the next `length` bytes of a packed buffer of `size` bytes are.
 fn window(
-    base: *mut u8,
-    size: Count,
-    position: InOut<BlockDisplacement>,
+    base: (&str, *mut u8),
+    size: (&str, i64),
+    position: i64,
     length: usize,
-    name: &str,
 ) -> Result<*mut u8> {
-    let at = position.read()?.0;
-    let fits = at >= 0 && size.0 - at >= length as i64;
-    if !fits {
+    let left = size.1.checked_sub(position).filter(|_| position >= 0);
+    if !left.is_some_and(|left| left >= 0 && left as u64 >= length as u64) {
         return fail!(
             Class::Arg,
-            "position is {at} and {name} is {}, but {length} bytes more are needed",
-            size.0
+            "position is {position} and {} is {}, but {length} bytes more are needed",
+            size.0,
+            size.1
         );
     }
     if length == 0 {
         return Ok(std::ptr::NonNull::dangling().as_ptr());
     }
-    if base.is_null() {
-        return fail!(Class::Buffer, "the packed buffer is NULL");
+    if base.1.is_null() {
+        return fail!(Class::Buffer, "{} is NULL", base.0);
     }
-    Ok(base.wrapping_add(at as usize))
-}
-
-fn advance(position: InOut<BlockDisplacement>, length: usize) -> Result<()> {
-    position.set(BlockDisplacement(position.read()?.0 + length as i64))
+    Ok(base.1.wrapping_add(position as usize))
 }
 
 entry! {
@@ -54,10 +50,11 @@ entry! {
     ) on comm {
         decode::comm(comm)?;
         let from = decode::send_buffer(PACK, inbuf, incount, datatype)?;
-        let to = window(outbuf.0.cast(), outsize, position, from.len(), "outsize")?;
+        let at = position.read()?.0;
+        let to = window(("outbuf", outbuf.0.cast()), ("outsize", outsize.0), at, from.len())?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
         from.read(0, unsafe { std::slice::from_raw_parts_mut(to, from.len()) });
-        advance(position, from.len())
+        position.set(BlockDisplacement(at + from.len() as i64))
     }
 }
 
@@ -68,10 +65,12 @@ entry! {
     ) on comm {
         decode::comm(comm)?;
         let to = decode::recv_buffer(UNPACK, outbuf, outcount, datatype)?;
-        let from = window(inbuf.0.cast_mut().cast(), insize, position, to.len(), "insize")?;
+        let at = position.read()?.0;
+        let inbuf = ("inbuf", inbuf.0.cast_mut().cast());
+        let from = window(inbuf, ("insize", insize.0), at, to.len())?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
         to.write(0, unsafe { std::slice::from_raw_parts(from, to.len()) });
-        advance(position, to.len())
+        position.set(BlockDisplacement(at + to.len() as i64))
     }
 }
 
@@ -87,18 +86,75 @@ entry! {
     }
 }
 
-stub! {
+/// Fails unless the representation is the only one that these functions know.
+fn external32(datarep: Text) -> Result<()> {
+    match decode::text("datarep", datarep)?.as_str() {
+        "external32" => Ok(()),
+        other => fail!(
+            Class::Arg,
+            "datarep is \"{other}\"; allowed is \"external32\""
+        ),
+    }
+}
+
+/// The basic types of so many elements.
+fn signature(name: &'static str, number: Count, kind: Datatype) -> Result<Signature> {
+    let number = decode::count(name, number)?;
+    let kind = decode::datatype(kind)?;
+    if kind
+        .size
+        .checked_mul(number)
+        .is_none_or(|bytes| bytes > i64::MAX as u64)
+    {
+        return fail!(
+            Class::Count,
+            "{name} is {number}, too many elements to be packed"
+        );
+    }
+    Ok(kind.layout().signature.repeated(number))
+}
+
+entry! {
     fn MPI_Pack_external[_c](
         datarep: Text, inbuf: SendBuffer, incount: Count, datatype: Datatype, outbuf: RecvBuffer,
         outsize: ByteDisplacement, position: InOut<ByteDisplacement>,
-    );
+    ) {
+        external32(datarep)?;
+        let from = decode::send_buffer(PACK, inbuf, incount, datatype)?;
+        let signature = signature("incount", incount, datatype)?;
+        let (at, length) = (position.read()?.0, signature.external_size as usize);
+        let to = window(("outbuf", outbuf.0.cast()), ("outsize", outsize.0), at, length)?;
+        // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
+        let to = unsafe { std::slice::from_raw_parts_mut(to, length) };
+        external::pack(&from, &signature, to);
+        position.set(ByteDisplacement(at + length as i64))
+    }
+}
 
-    fn MPI_Pack_external_size[_c](
-        datarep: Text, incount: Count, datatype: Datatype, size: Out<ByteDisplacement>,
-    );
-
+entry! {
     fn MPI_Unpack_external[_c](
         datarep: Text, inbuf: SendBuffer, insize: ByteDisplacement,
         position: InOut<ByteDisplacement>, outbuf: RecvBuffer, outcount: Count, datatype: Datatype,
-    );
+    ) {
+        external32(datarep)?;
+        let to = decode::recv_buffer(UNPACK, outbuf, outcount, datatype)?;
+        let signature = signature("outcount", outcount, datatype)?;
+        let (at, length) = (position.read()?.0, signature.external_size as usize);
+        let inbuf = ("inbuf", inbuf.0.cast_mut().cast());
+        let from = window(inbuf, ("insize", insize.0), at, length)?;
+        // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
+        let from = unsafe { std::slice::from_raw_parts(from, length) };
+        external::unpack(from, &to, &signature);
+        position.set(ByteDisplacement(at + length as i64))
+    }
+}
+
+entry! {
+    fn MPI_Pack_external_size[_c](
+        datarep: Text, incount: Count, datatype: Datatype, size: Out<ByteDisplacement>,
+    ) {
+        external32(datarep)?;
+        let signature = signature("incount", incount, datatype)?;
+        size.set(ByteDisplacement(signature.external_size as i64))
+    }
 }
