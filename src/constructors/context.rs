@@ -276,13 +276,15 @@ pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
             .await;
             WAITING.fetch_sub(1, Ordering::Relaxed);
         }
-        let offer = match step {
+        // What follows is known once the offers are combined.
+        let offer = match std::mem::replace(&mut step, Step::Wait) {
             Step::Done(prefix) => return Ok(IDS.lock().register(prefix, site)),
             Step::Exhausted => return Err(exhausted(lane)),
             Step::Offer(offer) => offer,
             Step::Wait => unreachable!("the wait is over"),
         };
         let combined = combine_on(lane, offer).await;
+        let mut failure = None;
         let others = {
             let mut ids = IDS.lock();
             ids.statistics.reductions += 1;
@@ -294,13 +296,17 @@ pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
                     others
                 }
                 Err(error) => {
-                    allocation.abandon(lease);
-                    return Err(error);
+                    allocation.abandon(space, lease);
+                    failure = Some(error);
+                    true
                 }
             }
         };
         if others && WAITING.load(Ordering::Relaxed) > 0 {
             enter().wake_own_sleepers();
+        }
+        if let Some(error) = failure {
+            return Err(error);
         }
     }
 }

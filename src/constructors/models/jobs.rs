@@ -60,6 +60,7 @@ pub fn figure_1(settings: Settings) -> Job {
         settings,
         spaces: small(2, 2, 2, 4),
         parents: vec![(4, &[0]), (5, &[1]), (16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
         programs: vec![
             vec![vec![dup(4), dup(16)], vec![dup(20)]],
             vec![vec![dup(16)], vec![dup(5), dup(20)]],
@@ -73,6 +74,7 @@ pub fn opposite_orders(settings: Settings) -> Job {
         settings,
         spaces: small(2, 2, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
         programs: vec![
             vec![vec![dup(16)], vec![dup(20)]],
             vec![vec![dup(20), dup(16)]],
@@ -87,6 +89,7 @@ pub fn frees(settings: Settings) -> Job {
         settings,
         spaces: small(2, 2, 2, 3),
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
         programs: vec![vec![program(16), program(20)]; 2],
     }
 }
@@ -97,6 +100,7 @@ pub fn groups(settings: Settings) -> Job {
         settings,
         spaces: small(3, 2, 2, 4),
         parents: vec![(16, &[0, 1, 2])],
+        in_order: false,
         programs: vec![
             vec![vec![create_group(16, 1, &[0, 1])], vec![dup(16)]],
             vec![
@@ -118,7 +122,19 @@ pub fn fragmented(settings: Settings, pages: u32) -> Job {
         settings,
         spaces,
         parents: vec![(16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
         programs: vec![vec![vec![dup(16)], vec![dup(20)]]; 2],
+    }
+}
+
+/// Three duplicates of one parent are outstanding and complete in any order; one is freed while others are made.
+pub fn outstanding(settings: Settings) -> Job {
+    Job {
+        settings,
+        spaces: small(2, 2, 2, 4),
+        parents: vec![(16, &[0, 1])],
+        in_order: true,
+        programs: vec![vec![vec![dup(16)], vec![dup(16), Free(0)], vec![dup(16)]]; 2],
     }
 }
 
@@ -128,6 +144,7 @@ pub fn ring(settings: Settings) -> Job {
         settings,
         spaces: small(3, 2, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[1, 2]), (24, &[0, 2])],
+        in_order: false,
         programs: vec![
             vec![vec![dup(16)], vec![dup(24)]],
             vec![vec![dup(20)], vec![dup(16)]],
@@ -142,6 +159,7 @@ pub fn three_threads(settings: Settings) -> Job {
         settings,
         spaces: small(2, 3, 2, 4),
         parents: vec![(16, &[0, 1]), (20, &[0, 1]), (24, &[0, 1])],
+        in_order: false,
         programs: vec![
             vec![vec![dup(16)], vec![dup(20)], vec![dup(24)]],
             vec![vec![dup(24)], vec![dup(16)], vec![dup(20)]],
@@ -155,6 +173,7 @@ pub fn three_by_three(settings: Settings) -> Job {
         settings,
         spaces: small(3, 3, 2, 4),
         parents: vec![(16, &[0, 1, 2]), (20, &[0, 1]), (24, &[1, 2])],
+        in_order: false,
         programs: vec![
             vec![vec![dup(16)], vec![dup(20)]],
             vec![vec![dup(20)], vec![dup(24)], vec![dup(16)]],

@@ -35,6 +35,9 @@ pub struct Job {
     pub spaces: Vec<Space>,
     pub parents: Vec<(u32, &'static [usize])>,
     pub programs: Vec<Vec<Vec<Statement>>>,
+    /// A process's threads begin one after the other: they stand for operations of one thread that do not block, such as
+    /// MPI_Comm_idup.
+    pub in_order: bool,
 }
 
 /// What a creation is called on all members: parent, tag, number.
@@ -112,6 +115,11 @@ impl Job {
     /// Whether the thread can do something, and then what it leads to.
     fn go(&self, before: &State, go: Go) -> Option<State> {
         let statement = self.statement(before, go)?;
+        let threads = &before.processes[go.process].threads;
+        let has_begun = |thread: &Thread| thread.at > 0 || thread.doing != Doing::Begin;
+        if self.in_order && !threads[..go.thread].iter().all(has_begun) {
+            return None;
+        }
         let mut state = before.clone();
         let State {
             processes,

@@ -83,6 +83,16 @@ fn scarce(strategy: Strategy) {
 }
 
 #[test]
+fn operations_that_do_not_block_are_sound() {
+    for strategy in [Strategy::Lease, Strategy::Queue, Strategy::Candidate] {
+        is_sound(
+            &format!("outstanding, {strategy}"),
+            outstanding(run_time(strategy)),
+        );
+    }
+}
+
+#[test]
 fn ids_may_be_scarce_or_run_out() {
     [Strategy::Mask, Strategy::Candidate]
         .into_iter()
@@ -93,6 +103,17 @@ fn ids_may_be_scarce_or_run_out() {
 #[ignore = "large"]
 fn every_strategy_is_sound_where_ids_are_scarce_or_run_out() {
     ALL.into_iter().for_each(scarce);
+}
+
+#[test]
+#[ignore = "large"]
+fn every_strategy_is_sound_when_operations_do_not_block() {
+    for strategy in ALL {
+        is_sound(
+            &format!("outstanding, {strategy}"),
+            outstanding(run_time(strategy)),
+        );
+    }
 }
 
 #[test]

@@ -153,4 +153,9 @@ impl Steps for Candidate {
             }
         }
     }
+
+    fn abandon(&mut self, space: &mut Space) {
+        self.give_back(space);
+        space.queue.remove(&self.key);
+    }
 }

@@ -51,6 +51,12 @@ impl Disjoint {
         (mixed as usize % slices, slices)
     }
 
+    fn give_back(&mut self, space: &mut Space) {
+        if std::mem::take(&mut self.owner) {
+            space.slices &= !(1 << self.slice(space).0);
+        }
+    }
+
     /// Clears the slices that are being offered.
     fn withhold(space: &Space, mask: &mut [u32]) -> bool {
         let slices = SLICES.min(space.words());
@@ -95,10 +101,8 @@ impl Steps for Disjoint {
             Stage::Base => self.base.settle(space, combined),
             Stage::Slice => {
                 self.stage = Stage::Base;
+                self.give_back(space);
                 let (slice, slices) = self.slice(space);
-                if self.owner {
-                    space.slices &= !(1 << slice);
-                }
                 let of_page = |found: u32| {
                     let word = found as usize / 32 * slices + slice;
                     word as u32 * 32 + found % 32
@@ -117,5 +121,10 @@ impl Steps for Disjoint {
                 Outcome::Agreed(found)
             }
         }
+    }
+
+    fn abandon(&mut self, space: &mut Space) {
+        self.give_back(space);
+        self.base.abandon(space);
     }
 }

@@ -33,6 +33,14 @@ impl Eager {
     }
 }
 
+impl Eager {
+    fn give_back(&mut self, space: &mut Space) {
+        if std::mem::take(&mut self.owner) {
+            space.eager_taken = false;
+        }
+    }
+}
+
 impl Steps for Eager {
     fn offer(&mut self, space: &mut Space) -> Turn {
         if self.tried {
@@ -56,9 +64,7 @@ impl Steps for Eager {
             return self.base.settle(space, combined);
         }
         self.tried = true;
-        if self.owner {
-            space.eager_taken = false;
-        }
+        self.give_back(space);
         let found: Vec<u32> = prefixes(&combined[MASK..], 0)
             .take(least(combined[2]))
             .collect();
@@ -71,5 +77,10 @@ impl Steps for Eager {
             debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
         }
         Outcome::Agreed(found)
+    }
+
+    fn abandon(&mut self, space: &mut Space) {
+        self.give_back(space);
+        self.base.abandon(space);
     }
 }

@@ -68,9 +68,7 @@ impl Base {
     }
 
     pub fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome {
-        if self.owner {
-            space.mask_taken = false;
-        }
+        self.give_back(space);
         if combined[1] != YES {
             return Outcome::Again;
         }
@@ -94,6 +92,17 @@ impl Base {
         }
         self.leave(space);
         Outcome::Agreed(found)
+    }
+
+    fn give_back(&mut self, space: &mut Space) {
+        if std::mem::take(&mut self.owner) {
+            space.mask_taken = false;
+        }
+    }
+
+    pub fn abandon(&mut self, space: &mut Space) {
+        self.give_back(space);
+        self.leave(space);
     }
 
     fn leave(&self, space: &mut Space) {
@@ -134,5 +143,9 @@ impl Steps for Mask {
             return Outcome::Again;
         }
         self.base.settle(space, combined)
+    }
+
+    fn abandon(&mut self, space: &mut Space) {
+        self.base.abandon(space);
     }
 }

@@ -68,6 +68,8 @@ pub enum Outcome {
 trait Steps {
     fn offer(&mut self, space: &mut Space) -> Turn;
     fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome;
+    /// Gives back what is offered or taken, because nothing follows.
+    fn abandon(&mut self, space: &mut Space);
 }
 
 /// Combines two offers of the same kind: the first word is the larger one, of the others common bits stay.
@@ -238,10 +240,57 @@ impl Allocation {
         true
     }
 
-    /// The members cannot be reached any more: nothing follows, and who waits for this one goes on.
-    pub fn abandon(&mut self, lease: &mut Lease) {
-        if self.settings.strategy == Strategy::Lease && self.agreement.is_some() {
+    /// The members cannot be reached any more: what is offered or taken here is given back, and who waits goes on.
+    pub fn abandon(&mut self, space: &mut Space, lease: &mut Lease) {
+        let Some(agreement) = &mut self.agreement else {
+            return;
+        };
+        agreement.steps().abandon(space);
+        if self.settings.strategy == Strategy::Lease {
             lease.missed();
+        }
+        self.agreement = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However far it has come, an allocation that is given up leaves nothing behind.
+    #[test]
+    fn who_gives_up_holds_nothing() {
+        for strategy in ALL {
+            let settings = Settings {
+                strategy,
+                eager_words: 1,
+                printed: false,
+                alone: false,
+            };
+            let mut before = Space::new(8, 4);
+            assert!(before.make(0));
+            for steps in 0..4 {
+                let (mut space, mut lease) = (before.clone(), Lease::default());
+                let key = Key {
+                    context: 16,
+                    tag: -1,
+                    sequence: 0,
+                };
+                let mut allocation = Allocation::new(&settings, key, lease.begin());
+                for _ in 0..steps {
+                    if let Step::Offer(mut words) = allocation.step(&mut space, &mut lease) {
+                        // Somebody has no bit in common with us.
+                        words[1..].fill(0);
+                        allocation.settle(&mut space, &mut lease, &words);
+                    }
+                }
+                let under_way = matches!(allocation.step(&mut space, &mut lease), Step::Offer(_));
+                if under_way {
+                    allocation.abandon(&mut space, &mut lease);
+                    assert_eq!(space, before, "{strategy} after {steps} steps");
+                    assert!(lease.is_idle() || strategy != Strategy::Lease);
+                }
+            }
         }
     }
 }

@@ -81,4 +81,9 @@ impl Steps for Queue {
             }
         }
     }
+
+    fn abandon(&mut self, space: &mut Space) {
+        space.queue.remove(&self.key);
+        self.base.abandon(space);
+    }
 }
