@@ -80,6 +80,15 @@ int main(int argc, char **argv)
     use(comms[1], 9);
     MPI(MPI_Comm_free(&comms[0]));
     MPI(MPI_Comm_free(&comms[1]));
+    /* what needs no communication works at once */
+    MPI(MPI_Comm_idup(MPI_COMM_WORLD, &dup, &requests[0]));
+    if (!reference) {
+        MPI(MPI_Comm_set_errhandler(dup, MPI_ERRORS_RETURN));
+        MPI(MPI_Comm_set_name(dup, "to be"));
+    }
+    MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    use(dup, 3);
+    MPI(MPI_Comm_free(&dup));
     /* attributes are copied as they are when the call is made */
     MPI(MPI_Comm_create_keyval(copy, delete_, &key, NULL));
     MPI(MPI_Comm_set_attr(MPI_COMM_WORLD, key, (void *) 10));

@@ -1,7 +1,16 @@
 //! Processes that come later: spawn, connect, accept.
 
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+
+entry! {
+    /// No process is spawned yet, so none has a parent.
+    fn MPI_Comm_get_parent(parent: Out<Comm>) {
+        decode::running()?;
+        parent.set(Comm(oxmpi::comm::NULL))
+    }
+}
 
 stub! {
     fn MPI_Close_port(port_name: Text);
@@ -13,8 +22,6 @@ stub! {
     fn MPI_Comm_connect(
         port_name: Text, info: Info, root: Root, comm: Comm, newcomm: Out<Comm>,
     ) on comm;
-
-    fn MPI_Comm_get_parent(parent: Out<Comm>);
 
     fn MPI_Comm_join(fd: Int, intercomm: Out<Comm>);
 

@@ -1,6 +1,6 @@
 //! The communicator object and its lookup.
 //!
-//! Invariant: what communication needs (context, ranks) never changes after a communicator was made, so it is read
+//! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
 use crate::attr::Attributes;
@@ -27,6 +27,9 @@ pub const WORLD_CONTEXT: u32 = 0;
 pub const SELF_CONTEXT: u32 = 4;
 /// Context id of the library itself.
 pub const INTERNAL_CONTEXT: u32 = 8;
+/// The context id of a communicator that has none yet: no message with it is ever received.
+pub const PENDING: u32 = u32::MAX & !3;
+
 // The two low bits of a context are its type; each is added to a communicator's context id.
 /// Collective operations.
 pub const COLLECTIVE: u32 = 1;
@@ -97,8 +100,9 @@ pub struct Parts {
 /// A communicator.
 pub struct Comm {
     pub handle: i32,
-    context: u32,
-    receive_context: u32,
+    // Both are set once: at the birth, or, of a nonblocking duplicate, when that is complete.
+    context: AtomicU32,
+    receive_context: AtomicU32,
     rank: i32,
     size: i32,
     /// Whom messages go to and come from: of an intercommunicator, the remote group.
@@ -120,13 +124,20 @@ impl Comm {
     /// The context id of messages sent; its two low bits are zero.
     #[inline]
     pub fn context(&self) -> u32 {
-        self.context
+        self.context.load(Ordering::Relaxed)
     }
 
     /// The context id of messages received, which belongs to this process and the local group.
     #[inline]
     pub fn receive_context(&self) -> u32 {
+        self.receive_context.load(Ordering::Relaxed)
+    }
+
+    /// Gives a communicator made with [`PENDING`] its contexts.
+    pub fn complete(&self, context: u32, receive_context: u32) {
+        self.context.store(context, Ordering::Relaxed);
         self.receive_context
+            .store(receive_context, Ordering::Relaxed);
     }
 
     /// Own rank in the local group.
@@ -251,8 +262,8 @@ impl Comm {
         };
         Self {
             handle,
-            context: parts.context,
-            receive_context: parts.receive_context,
+            context: AtomicU32::new(parts.context),
+            receive_context: AtomicU32::new(parts.receive_context),
             rank: parts.rank,
             size: local.as_ref().unwrap_or(&peers).size(),
             peers,
@@ -294,35 +305,16 @@ pub fn start(rank: u32, size: u32) {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
-    fill(TABLE.reserve()?, parts, errhandler, |_| ())
-}
-
-/// A handle for a communicator that comes later ([`fill`]) or never ([`give_up`]).
-pub fn reserve() -> Result<i32> {
-    TABLE.reserve()
-}
-
-/// Gives a reserved handle its communicator; `complete` puts in what else it has.
-pub fn fill(
-    handle: i32,
-    parts: Parts,
-    errhandler: i32,
-    complete: impl FnOnce(&mut Comm),
-) -> Result<&'static Comm> {
-    let mut comm = Comm::new(handle, parts, "");
-    complete(&mut comm);
-    errhandler::retain(errhandler);
-    comm.set_errhandler(errhandler);
-    TABLE.fill(handle, comm);
+    let handle = TABLE.insert_with(|handle| {
+        let comm = Comm::new(handle, parts, "");
+        errhandler::retain(errhandler);
+        comm.set_errhandler(errhandler);
+        comm
+    })?;
     match get(handle) {
         Some(comm) => Ok(comm),
         None => fail!(Class::Intern, "a new communicator is gone"),
     }
-}
-
-/// Gives a reserved handle back.
-pub fn give_up(handle: i32) {
-    TABLE.give_up(handle);
 }
 
 /// Ends a handle. The object stays as long as operations on it may be pending.
@@ -333,7 +325,7 @@ pub fn retire(handle: i32) -> bool {
 /// The name of the communicator that a context (of any of the types) belongs to. `None` if it has no name, or if it
 /// cannot be told: what an intercommunicator sends has a context that the remote group chose.
 fn name_of_context(context: u32) -> Option<String> {
-    let is_of = |comm: &Comm| [comm.context, comm.receive_context].contains(&(context & !3));
+    let is_of = |comm: &Comm| [comm.context(), comm.receive_context()].contains(&(context & !3));
     let mut found: Vec<String> = Vec::new();
     for_each(|_, comm| {
         if is_of(comm) {
@@ -346,9 +338,9 @@ fn name_of_context(context: u32) -> Option<String> {
     }
 }
 
-/// Whether no task uses a retired communicator.
-pub fn is_idle(handle: i32) -> bool {
-    TABLE.retired(handle).is_none_or(Comm::is_idle)
+/// The communicator of a handle that was retired and not reclaimed.
+pub fn retired(handle: i32) -> Option<&'static Comm> {
+    TABLE.retired(handle)
 }
 
 /// Drops a retired communicator, so that its handle can be given out again.

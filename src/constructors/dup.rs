@@ -1,21 +1,12 @@
 //! MPI_Comm_dup and its nonblocking twin: one body, run at once or as a task.
 
 use super::context::{self, Creation};
+use super::lifetime;
 use super::sides::{Ids, Sides};
-use crate::attr::Attributes;
 use crate::coll::now;
 use crate::comm::{self, Comm, Parts};
 use crate::engine::{enter, requests, tasks};
-use crate::error::{Error, Result};
-use crate::info::Info;
-
-/// What a nonblocking duplicate gets beside its processes, as it was when the operation began.
-pub struct Heritage {
-    pub attributes: Attributes,
-    pub info: Info,
-    /// A copy callback failed: take part, so that the others get theirs, and make nothing.
-    pub failed: bool,
-}
+use crate::error::Result;
 
 /// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions).
 ///
@@ -44,37 +35,28 @@ pub(super) fn made(comm: Result<&'static Comm>, ids: Ids) -> Result<&'static Com
     comm
 }
 
-/// MPI_Comm_idup: the handle of the communicator to be, and the request's.
-pub fn idup(parent: &'static Comm, heritage: Heritage) -> Result<(i32, i32)> {
-    let handle = comm::reserve()?;
+/// MPI_Comm_idup: the communicator to be, which programs name, give error handlers and the like at once, and the request.
+///
+/// It may be freed before it is complete, when its copy callbacks fail: the others get theirs nevertheless.
+pub fn idup(parent: &'static Comm) -> Result<(&'static Comm, i32)> {
+    let none = Ids::one(comm::PENDING);
+    let new = comm::add(parts_like(parent, none), parent.errhandler())?;
     let request = enter().begin_task(parent.handle);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     parent.hold();
+    new.hold();
     tasks::spawn(async move {
         let ids = sides.ids(Creation::whole(parent)).await;
-        let error = finish(parent, handle, heritage, ids).err();
+        if let Ok(ids) = &ids {
+            new.complete(ids.send, ids.receive);
+        }
         parent.let_go();
+        new.let_go();
+        let error = ids.err();
+        if error.is_some() {
+            lifetime::free(new);
+        }
         enter().end_task(request, error);
     });
-    Ok((handle, requests::handle_of(request)))
-}
-
-fn finish(
-    parent: &Comm,
-    handle: i32,
-    heritage: Heritage,
-    ids: Result<Ids>,
-) -> std::result::Result<(), Error> {
-    let ids = ids.inspect_err(|_| comm::give_up(handle))?;
-    if heritage.failed {
-        comm::give_up(handle);
-        context::release(ids.receive);
-        return Ok(());
-    }
-    let parts = parts_like(parent, ids);
-    comm::fill(handle, parts, parent.errhandler(), |comm| {
-        comm.attributes = heritage.attributes;
-        *comm.info.get_mut() = heritage.info;
-    })?;
-    Ok(())
+    Ok((new, requests::handle_of(request)))
 }

@@ -11,14 +11,8 @@ use crate::errhandler;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 
-struct Freed {
-    handle: i32,
-    /// The id this process receives on.
-    id: u32,
-}
-
-/// Those that something may pend on.
-static PENDING: Mutex<Vec<Freed>> = Mutex::new(Vec::new());
+/// Those that something may pend on, by handle.
+static PENDING: Mutex<Vec<i32>> = Mutex::new(Vec::new());
 /// Those that nothing pends on, the oldest in front.
 static ENDED: Mutex<VecDeque<i32>> = Mutex::new(VecDeque::new());
 
@@ -29,13 +23,9 @@ const LOOKS: usize = 64;
 
 /// MPI_Comm_free, after its attributes are gone.
 pub fn free(comm: &Comm) {
-    errhandler::release(comm.errhandler());
-    let freed = Freed {
-        handle: comm.handle,
-        id: comm.receive_context(),
-    };
-    if comm::retire(freed.handle) {
-        PENDING.lock().push(freed);
+    if comm::retire(comm.handle) {
+        errhandler::release(comm.errhandler());
+        PENDING.lock().push(comm.handle);
     }
     sweep(false);
 }
@@ -67,12 +57,18 @@ pub fn sweep(all: bool) {
     let busy = busy(&mut engine, slots);
     drop(engine);
     let mut ended = ENDED.lock();
-    pending.retain(|freed| {
-        if busy.contains(&freed.handle) || !comm::is_idle(freed.handle) {
+    pending.retain(|handle| {
+        let Some(comm) = comm::retired(*handle) else {
+            return false;
+        };
+        if busy.contains(handle) || !comm.is_idle() {
             return true;
         }
-        context::release(freed.id);
-        ended.push_back(freed.handle);
+        // A duplicate that came to nothing has no id.
+        if comm.receive_context() != comm::PENDING {
+            context::release(comm.receive_context());
+        }
+        ended.push_back(*handle);
         false
     });
     while ended.len() > KEPT {

@@ -19,7 +19,7 @@ pub mod store;
 pub mod strategy;
 
 pub use create::{create, create_from_group, create_group};
-pub use dup::{Heritage, dup, idup};
+pub use dup::{dup, idup};
 pub use inter::{Peer, intercomm_create, intercomm_create_from_groups, intercomm_merge};
 pub use lifetime::{disconnect, free};
 pub use split::split;

@@ -115,22 +115,6 @@ impl<T: Send + Sync + 'static> Table<T> {
         Ok(handle)
     }
 
-    /// A handle that `get` knows nothing of until `fill`.
-    pub fn reserve(&self) -> Result<i32> {
-        self.free_handle(&mut self.state.lock())
-    }
-
-    /// Puts an object under a handle that was reserved.
-    pub fn fill(&self, handle: i32, object: T) {
-        let _state = self.state.lock();
-        self.put(handle, object);
-    }
-
-    /// Gives back a handle that was reserved and not filled.
-    pub fn give_up(&self, handle: i32) {
-        self.state.lock().free.push_back(handle);
-    }
-
     fn free_handle(&self, state: &mut State<T>) -> Result<i32> {
         if state.direct_used < DIRECT {
             state.direct_used += 1;
@@ -307,18 +291,6 @@ mod tests {
         let table: Box<Table<u64>> = Box::new(Table::starting_at(ObjectType::Datatype, 5));
         assert_eq!(table.insert(1).unwrap() as u32, 0x8c00_0005);
         assert_eq!(table.get(direct(ObjectType::Datatype, 4)), None);
-    }
-
-    #[test]
-    fn a_reserved_handle_is_unknown_until_it_is_filled() {
-        let table = table();
-        let (first, second) = (table.reserve().unwrap(), table.reserve().unwrap());
-        assert_ne!(first, second);
-        assert_eq!(table.get(first), None);
-        table.fill(first, 3);
-        assert_eq!(table.get(first), Some(&3));
-        table.give_up(second);
-        assert_eq!(table.get(second), None);
     }
 
     #[test]

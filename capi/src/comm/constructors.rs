@@ -4,10 +4,9 @@ use crate::constants::*;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::attr::Attributes;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors::split_type::Split;
-use oxmpi::constructors::{self, Heritage, Peer};
+use oxmpi::constructors::{self, Peer};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
 use oxmpi::os::hardware;
@@ -54,26 +53,20 @@ entry! {
 /// Attributes are copied now, as the standard says; a callback that fails keeps only this rank from its duplicate.
 fn begin_dup(
     comm: &'static CommObject,
-    info: Hints,
+    hints: Hints,
     newcomm: Out<Comm>,
     request: Out<Request>,
 ) -> Result<()> {
-    let attributes = Attributes::new();
-    let copied = comm.attributes.copy_to(comm.handle, &attributes);
-    if copied.is_err() {
-        let _ = attributes.delete_all(communicator::NULL);
-    }
-    let heritage = Heritage {
-        attributes,
-        info,
-        failed: copied.is_err(),
-    };
-    let (new, pending) = constructors::idup(comm, heritage)?;
-    if let Err(error) = copied {
+    let (new, mut pending) = constructors::idup(comm)?;
+    if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
+        let _ = new.attributes.delete_all(new.handle);
+        constructors::free(new);
         // It ends by itself.
-        return oxmpi::pt2pt::complete::free(&mut { pending }).and(Err(error));
+        oxmpi::pt2pt::complete::free(&mut pending)?;
+        return Err(error);
     }
-    newcomm.set(Comm(new))?;
+    *new.info.lock() = hints;
+    newcomm.set(Comm(new.handle))?;
     request.set(Request(pending))
 }
 
