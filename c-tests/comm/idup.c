@@ -19,6 +19,13 @@ static int delete_(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+static int refuse(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void) comm, (void) key, (void) extra, (void) in, (void) out;
+    *flag = 0;
+    return rank == size - 1 ? MPI_ERR_KEYVAL : MPI_SUCCESS;
+}
+
 static void use(MPI_Comm comm, int seed)
 {
     int out = rank + seed, in = -1, result, sum;
@@ -103,5 +110,30 @@ int main(int argc, char **argv)
     CHECK_INT(deletes, 2);
     MPI(MPI_Comm_delete_attr(MPI_COMM_WORLD, key));
     MPI(MPI_Comm_free_keyval(&key));
+    /* a copy callback fails on the last rank: it gets the error and nothing else, the others get their duplicates */
+    if (!reference) {
+        MPI_Comm parent;
+        MPI(MPI_Comm_create_keyval(refuse, MPI_COMM_NULL_DELETE_FN, &key, NULL));
+        MPI(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
+        MPI(MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN));
+        MPI(MPI_Comm_set_attr(parent, key, NULL));
+        for (int i = 0; i < 20; i++) {
+            int code = MPI_Comm_idup(parent, &dup, &requests[0]);
+            if (rank == size - 1) {
+                CHECK_CLASS(code, MPI_ERR_KEYVAL);
+            } else {
+                MPI(code);
+                MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+                MPI(MPI_Comm_free(&dup));
+            }
+            MPI(MPI_Barrier(MPI_COMM_WORLD));
+        }
+        MPI(MPI_Comm_delete_attr(parent, key));
+        MPI(MPI_Comm_dup(parent, &dup));
+        use(dup, 5);
+        MPI(MPI_Comm_free(&dup));
+        MPI(MPI_Comm_free(&parent));
+        MPI(MPI_Comm_free_keyval(&key));
+    }
     return finish();
 }

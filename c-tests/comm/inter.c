@@ -153,6 +153,19 @@ int main(int argc, char **argv)
             remote = -77; /* of the leader only */
         MPI(MPI_Intercomm_create(half, leader, MPI_COMM_WORLD, remote, 17 + round, &inter));
         use(inter, local_size, other_size);
+        /* a barrier of both groups: what was sent before it is there after it */
+        int before = rank, after = -1, flag = 0;
+        MPI_Request request;
+        for (int i = 0; i < 3; i++) {
+            MPI(MPI_Isend(&before, 1, MPI_INT, (rank + 1) % size, 30 + i, MPI_COMM_WORLD, &request));
+            MPI(MPI_Barrier(inter));
+            if (!reference) {
+                MPI(MPI_Iprobe((rank + size - 1) % size, 30 + i, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+                CHECK(flag);
+            }
+            MPI(MPI_Recv(&after, 1, MPI_INT, (rank + size - 1) % size, 30 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
         merge(inter, 0, 1, local_size, other_size);
         merge(inter, 1, 0, local_size, other_size);
         merge(inter, 0, 0, local_size, other_size);

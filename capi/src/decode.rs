@@ -66,6 +66,20 @@ pub fn intracomm(name: &'static str, handle: Comm) -> Result<&'static CommObject
     Ok(comm)
 }
 
+/// The communicator of a collective operation that is not written for intercommunicators yet.
+#[inline(always)]
+pub fn one_group(handle: Comm) -> Result<&'static CommObject> {
+    let comm = comm(handle)?;
+    if comm.is_inter() {
+        return fail!(
+            Class::UnsupportedOperation,
+            "comm is {}, an intercommunicator, for which this function is not written yet in oxmpi",
+            comm.title()
+        );
+    }
+    Ok(comm)
+}
+
 #[cold]
 fn no_intracomm<T>(name: &'static str, comm: &CommObject) -> Result<T> {
     fail!(

@@ -4,6 +4,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::info;
+use oxmpi::os::hardware;
 
 stub! {
     fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm;
@@ -86,8 +87,14 @@ entry! {
 }
 
 entry! {
-    /// The info names the kinds of resources that processes are bound to; none is known here.
+    /// The kinds of resources, and of each whether the calling process is confined to one.
     fn MPI_Get_hw_resource_info(hw_info: Out<Info>) {
-        hw_info.set(Info(info::create(info::Info::new())?))
+        hw_info.not_null()?;
+        let mut entries = info::Info::new();
+        for kind in hardware::Kind::ALL {
+            let confined = hardware::confined_to(kind).is_some();
+            entries.set(&format!("hwloc://{}", kind.name()), &confined.to_string())?;
+        }
+        hw_info.set(Info(info::create(entries)?))
     }
 }

@@ -20,7 +20,21 @@ pub fn barrier(comm: &Comm) -> Result<()> {
 
 /// A barrier in the name of another function.
 pub fn barrier_of(comm: &Comm, function: &'static str) -> Result<()> {
-    now(barrier_on(&Lane::new(comm, function)))
+    let own = Lane::new(comm, function);
+    now(async {
+        barrier_on(&own).await?;
+        if !comm.is_inter() {
+            return Ok(());
+        }
+        // All of this side are there; when the other side is too, its leader says so.
+        if own.rank() == 0 {
+            let (out, into) = (Buffer::empty(), Buffer::empty());
+            Lane::across(comm, function)
+                .exchange(out, 0, into, 0)
+                .await?;
+        }
+        bcast_on(&own, Buffer::empty(), 0).await
+    })
 }
 
 /// Dissemination: ceil(log2 n) rounds.

@@ -28,7 +28,7 @@ pub const SELF_CONTEXT: u32 = 4;
 /// Context id of the library itself.
 pub const INTERNAL_CONTEXT: u32 = 8;
 /// The context id of a communicator that has none yet: no message with it is ever received.
-pub const PENDING: u32 = u32::MAX & !3;
+pub const PENDING: u32 = !3;
 
 // The two low bits of a context are its type; each is added to a communicator's context id.
 /// Collective operations.

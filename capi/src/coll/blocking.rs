@@ -44,7 +44,7 @@ entry! {
     fn MPI_Bcast[_c](
         buffer: RecvBuffer, count: Count, datatype: Datatype, root: Root, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::one_group(comm)?;
         let root = decode::root(root, comm)?;
         let buffer = decode::recv_buffer(BUFFER, buffer, count, datatype)?;
         coll::bcast(buffer, root, comm)
@@ -56,7 +56,7 @@ entry! {
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::one_group(comm)?;
         let root = decode::root(root, comm)?;
         let at_root = comm.rank() == root;
         let own = match at_root && sendbuf.0 as usize == IN_PLACE {
@@ -76,7 +76,7 @@ entry! {
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::one_group(comm)?;
         let own = match sendbuf.0 as usize == IN_PLACE {
             true => None,
             false => Some(decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?),
@@ -91,7 +91,7 @@ entry! {
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm,
     ) on comm {
-        let comm = decode::comm(comm)?;
+        let comm = decode::one_group(comm)?;
         let op = op::get(op.0)?;
         let elements = decode::count("count", count)?;
         let kind = decode::datatype(datatype)?;
