@@ -88,6 +88,10 @@ int main(int argc, char **argv)
     MPI(MPI_Type_commit(&huge));
     MPI(MPI_Pack_size_c(4, huge, MPI_COMM_WORLD, &size_));
     CHECK_INT(size_, (MPI_Count) 1 << 34);
+    if (!reference) { /* which wraps */
+        MPI(MPI_Pack_size(4, huge, MPI_COMM_WORLD, &bytes));
+        CHECK_INT(bytes, MPI_UNDEFINED);
+    }
     if (!reference) {
         MPI(MPI_Pack_external_size("external32", 4, huge, &external));
         CHECK_INT(external, (MPI_Aint) 1 << 34);

@@ -79,10 +79,7 @@ entry! {
         decode::comm(comm)?;
         let elements = decode::count("incount", incount)?;
         let bytes = elements.checked_mul(decode::datatype(datatype)?.size);
-        match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
-            Some(bytes) => size.set(Count(bytes)),
-            None => fail!(Class::Count, "incount is {elements}, too many to be packed"),
-        }
+        size.put_or_undefined(bytes)
     }
 }
 

@@ -6,6 +6,19 @@ use crate::place::*;
 use oxmpi::info;
 use oxmpi::os::hardware;
 
+entry! {
+    fn MPI_Dims_create(nnodes: Int, ndims: Int, dims: InOutArray<Int>) {
+        let number = decode::length("ndims", ndims)?;
+        let given = dims.elements(number)?;
+        let mut sides: Vec<i32> = given.into_iter().map(|side| side.0).collect();
+        oxmpi::constructors::dims::dims(nnodes.0, &mut sides)?;
+        for (index, side) in sides.into_iter().enumerate() {
+            dims.put(index, Int(side))?;
+        }
+        Ok(())
+    }
+}
+
 stub! {
     fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm;
 
@@ -32,8 +45,6 @@ stub! {
     fn MPI_Cart_sub(comm: Comm, remain_dims: Array<Logical>, newcomm: Out<Comm>) on comm;
 
     fn MPI_Cartdim_get(comm: Comm, ndims: Out<Int>) on comm;
-
-    fn MPI_Dims_create(nnodes: Int, ndims: Int, dims: InOutArray<Int>);
 
     fn MPI_Dist_graph_create(
         comm_old: Comm, n: Int, sources: Array<Rank>, degrees: Array<Int>,
