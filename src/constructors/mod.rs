@@ -5,6 +5,7 @@
 
 pub mod context;
 pub mod create;
+pub mod datatypes;
 pub mod dims;
 pub mod dup;
 pub mod inter;

@@ -193,14 +193,15 @@ pub(super) fn sequence(parts: impl IntoIterator<Item = Part>) -> (i128, Option<F
         let only = flat.swap_remove(0);
         return (only.at, Some(only.form));
     }
+    let first = flat.first().map_or(0, |part| part.at);
     if flat.iter().all(|part| part.form.is_block()) {
         let mut blocks = IndexedBuilder::new(Some(Form::Block(1)), 1, flat.len());
         for part in &flat {
-            blocks.add(part.at, part.form.size());
+            blocks.add((part.at - first) as i64, part.form.size());
         }
-        return blocks.finish();
+        let (at, form) = blocks.finish();
+        return (first + at, form);
     }
-    let first = flat[0].at;
     if let Some(stride) = equal_spacing(&flat) {
         let form = flat.swap_remove(0).form;
         return (first, repeated(form, flat.len() as u64 + 1, stride));
@@ -269,9 +270,9 @@ pub(super) struct IndexedBuilder {
     /// Blocks that touch become one.
     merges: bool,
     list: ListBuilder,
-    first: i128,
+    first: i64,
     /// The block that may grow yet.
-    at: i128,
+    at: i64,
     bytes: u64,
 }
 
@@ -291,19 +292,18 @@ impl IndexedBuilder {
 
     /// Wrong numbers that the caller refuses later (by the bounds) may wrap here, but never panic.
     #[inline]
-    pub fn add(&mut self, at: i128, count: u64) {
+    pub fn add(&mut self, at: i64, count: u64) {
         let Some(body) = &self.body else { return };
         let bytes = body.size.wrapping_mul(count);
         if bytes == 0 {
             return;
         }
         if self.bytes > 0 {
-            if self.merges && at == self.at.wrapping_add(self.bytes as i128) {
+            if self.merges && at == self.at.wrapping_add(self.bytes as i64) {
                 self.bytes = self.bytes.wrapping_add(bytes);
                 return;
             }
-            self.list
-                .push(self.at.wrapping_sub(self.first) as i64, self.bytes);
+            self.list.push(self.at.wrapping_sub(self.first), self.bytes);
         } else if self.list.is_empty() {
             self.first = at;
         }
@@ -316,15 +316,14 @@ impl IndexedBuilder {
         let Some(body) = self.body.take().filter(|_| self.bytes > 0) else {
             return (0, None);
         };
-        self.list
-            .push(self.at.wrapping_sub(self.first) as i64, self.bytes);
+        self.list.push(self.at.wrapping_sub(self.first), self.bytes);
         let list = self.list.finish();
         let block =
             |bytes: u64| repeated(body.body.clone(), bytes / body.size, body.stride as i128);
         // Blocks of one length and one distance are a loop; several of those, a sequence.
         let Some(pieces) = list.regular_pieces(4.min(list.len())) else {
             return (
-                self.first,
+                self.first.into(),
                 Some(Form::Indexed(Arc::new(Indexed { body, list }))),
             );
         };
@@ -342,6 +341,6 @@ impl IndexedBuilder {
             })
         });
         let (at, form) = sequence(parts);
-        (self.first + at, form)
+        (self.first as i128 + at, form)
     }
 }

@@ -171,21 +171,39 @@ impl Layout {
 
     /// MPI_Type_indexed and its kin: blocks of (displacement in bytes, number of elements).
     pub fn indexed(blocks: impl Iterator<Item = (i128, u64)>, child: &Layout) -> Result<Layout> {
-        let extent = child.bounds.extent();
-        let mut bounds = Bounds::EMPTY;
-        let mut elements = 0u128;
+        let extent = child.extent();
         let mut builder =
-            form::IndexedBuilder::new(child.form.clone(), extent, blocks.size_hint().0);
+            form::IndexedBuilder::new(child.form.clone(), extent.into(), blocks.size_hint().0);
+        // The lowest and the highest place that an element counts from decide the bounds.
+        let (mut lowest, mut highest) = (i64::MAX, i64::MIN);
+        let mut elements = 0u64;
         for (displacement, blocklength) in blocks {
             if blocklength == 0 {
                 continue;
             }
-            let block = child.bounds.repeated(blocklength, extent);
-            bounds = bounds.and(&block.shifted(displacement));
-            elements = elements.saturating_add(blocklength as u128);
-            builder.add(displacement, blocklength);
+            let first = i64::try_from(displacement).ok();
+            let length = i64::try_from(blocklength - 1).ok();
+            let span = length.and_then(|length| length.checked_mul(extent));
+            let last = first
+                .zip(span)
+                .and_then(|(first, span)| first.checked_add(span));
+            let sum = elements.checked_add(blocklength);
+            let (Some(first), Some(last), Some(sum)) = (first, last, sum) else {
+                return fail!(
+                    Class::Arg,
+                    "a block of {blocklength} elements at {displacement} bytes is beyond 2^63 - 1"
+                );
+            };
+            lowest = lowest.min(first).min(last);
+            highest = highest.max(first).max(last);
+            elements = sum;
+            builder.add(first, blocklength);
         }
-        let size = checked_size(elements.saturating_mul(child.size as u128))?;
+        let size = checked_size(elements as u128 * child.size as u128)?;
+        let bounds = match elements {
+            0 => Bounds::EMPTY,
+            _ => (child.bounds.shifted(lowest.into())).and(&child.bounds.shifted(highest.into())),
+        };
         let bounds = checked(bounds)?;
         let (at, form) = builder.finish();
         Ok(Layout {

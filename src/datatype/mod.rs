@@ -32,7 +32,7 @@ use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: i32 = null(ObjectType::Datatype);
@@ -59,6 +59,8 @@ pub struct Datatype {
     pub attributes: Attributes,
     /// What it was made from.
     pub contents: Contents,
+    /// Types, alive or not yet given back, that were made from this one.
+    made_from_this: AtomicU32,
     given_name: &'static str,
     new_name: Mutex<Option<String>>,
 }
@@ -80,6 +82,7 @@ impl Datatype {
             layout: OnceLock::from(layout),
             attributes: Attributes::new(),
             contents: Contents::named(),
+            made_from_this: AtomicU32::new(0),
             given_name: "",
             new_name: Mutex::new(None),
         }
@@ -169,11 +172,15 @@ fn insert_as(
         contents,
         ..Datatype::unlisted(layout)
     })?;
-    match get(handle) {
-        Some(datatype) => Ok(datatype),
-        None => fail!(Class::Intern, "a new datatype is gone"),
+    let Some(new) = get(handle) else {
+        return fail!(Class::Intern, "a new datatype is gone");
+    };
+    for old in &new.contents.datatypes {
+        old.made_from_this.fetch_add(1, Ordering::Relaxed);
     }
+    Ok(new)
 }
+
 /// MPI_Type_free after the attributes were deleted: the handle dies, but pending operations keep
 /// using the type, so its memory stays.
 pub fn free(datatype: &Datatype) -> Result<()> {
@@ -186,6 +193,25 @@ pub fn free(datatype: &Datatype) -> Result<()> {
     }
     TYPES.retire(datatype.handle);
     Ok(())
+}
+
+/// Gives back a type that was freed, if no other one was made from it.
+///
+/// For [`crate::constructors::datatypes`] only, when no request or call uses the type.
+#[allow(unsafe_code)]
+pub(crate) fn reclaim(handle: i32) -> bool {
+    let Some(datatype) = TYPES.retired(handle) else {
+        return true;
+    };
+    if datatype.made_from_this.load(Ordering::Relaxed) > 0 {
+        return false;
+    }
+    for old in &datatype.contents.datatypes {
+        old.made_from_this.fetch_sub(1, Ordering::Relaxed);
+    }
+    // SAFETY: types made from this one are gone, and the caller knows that no request and no call uses it; every other use
+    // looks it up by its handle, which is dead.
+    unsafe { TYPES.reclaim(handle) }
 }
 
 /// The handles of all predefined types.
@@ -221,11 +247,27 @@ mod tests {
     }
 
     #[test]
+    fn a_freed_type_stays_for_those_made_from_it() {
+        let child = create::vector(false, 2, 1, 3, get(INT).unwrap()).unwrap();
+        let parent = create::contiguous(false, 2, child).unwrap();
+        let (child, parent) = (child.handle, parent.handle);
+        free(get(child).unwrap()).unwrap();
+        assert!(get(child).is_none());
+        assert!(!reclaim(child));
+        let contents = &get(parent).unwrap().contents;
+        assert_eq!(contents.datatypes[0].size, 8);
+        free(get(parent).unwrap()).unwrap();
+        assert!(reclaim(parent));
+        assert!(reclaim(child));
+        assert!(TYPES.retired(child).is_none());
+    }
+
+    #[test]
     fn what_is_no_datatype() {
         for handle in [0, NULL, -1, 0x4c00_0505, 0x4c00_02ff, 0x4400_0000] {
             assert!(get(handle).is_none(), "{handle:#x}");
         }
-        assert!(get(0x8c00_00ff_u32 as i32).is_none());
+        assert!(get(0x8c00_0fff_u32 as i32).is_none());
         assert!(get(0x8800_0000_u32 as i32).is_none());
     }
 }

@@ -7,7 +7,7 @@ use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 const INDICES: usize = 0x80;
 const LB: i32 = 0x4c00_0010;
@@ -68,6 +68,7 @@ const fn datatype(
         layout: OnceLock::new(),
         attributes: Attributes::new(),
         contents: Contents::named(),
+        made_from_this: AtomicU32::new(0),
         given_name: name,
         new_name: Mutex::new(None),
     }

@@ -115,6 +115,11 @@ pub fn start(shm: Endpoint, threads: bool) {
     *ENGINE.enter() = Some(Engine::new(shm));
 }
 
+/// Whether several threads may be in the library at once.
+pub fn has_threads() -> bool {
+    ENGINE.is_shared()
+}
+
 /// Ends the engine.
 pub fn stop() {
     *ENGINE.enter() = None;

@@ -5,7 +5,7 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, constructors, engine, errhandler, launch};
+use crate::{choice, constructors, datatype, engine, errhandler, launch};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -75,6 +75,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
     ];
     [
         constructors::context::VARIABLES,
+        datatype::pack::VARIABLES,
         engine::wait::VARIABLES,
         errhandler::VARIABLES,
         own,

@@ -53,7 +53,7 @@ fn duplicate(old: Object) -> Result<Object> {
     if let Err(error) = old.attributes.copy_to(old.handle, &new.attributes) {
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
-        core::free(new)?;
+        oxmpi::constructors::datatypes::free(new)?;
         return Err(error);
     }
     Ok(new)
@@ -79,7 +79,7 @@ entry! {
         if !object.is_predefined() {
             object.attributes.delete_all(object.handle)?;
         }
-        core::free(object)?;
+        oxmpi::constructors::datatypes::free(object)?;
         datatype.set(Datatype(core::NULL))
     }
 }

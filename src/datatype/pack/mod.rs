@@ -6,10 +6,13 @@
 
 #![allow(unsafe_code)]
 
+mod between;
 mod blocks;
 mod copier;
 mod nest;
 mod wide;
+
+pub use wide::VARIABLES;
 
 use super::Datatype;
 use std::ptr;
@@ -90,6 +93,11 @@ impl Buffer {
             None => Some(self.address),
             Some(_) => None,
         }
+    }
+
+    /// The type that says where the data lies, if it has holes.
+    pub fn datatype(&self) -> Option<&'static Datatype> {
+        self.layout
     }
 
     /// Packs the bytes from `offset` of the packed stream into `out`. Panics if they are not all
@@ -188,27 +196,6 @@ impl Buffer {
             address: copy.as_mut_ptr(),
             length: copy.len(),
             layout: None,
-        }
-    }
-
-    /// Copies the first `length` packed bytes to the same places of another buffer; the two may be the same memory.
-    pub fn copy_to(&self, other: &Buffer, length: usize) {
-        if let (None, None) = (self.layout, other.layout) {
-            self.check(0, length);
-            other.check(0, length);
-            if length > 0 {
-                // SAFETY: both in bounds by `check`; they may overlap.
-                unsafe { ptr::copy(self.address, other.address, length) };
-            }
-            return;
-        }
-        let mut piece = [0u8; 4096];
-        let mut offset = 0;
-        while offset < length {
-            let bytes = piece.len().min(length - offset);
-            self.read(offset, &mut piece[..bytes]);
-            other.write(offset, &piece[..bytes]);
-            offset += bytes;
         }
     }
 

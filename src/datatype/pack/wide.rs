@@ -7,8 +7,9 @@
 
 use super::super::pattern::Pattern;
 use super::nest::{AHEAD, FAR, Level, each_row, rows};
+use crate::choice;
+use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kernels {
@@ -19,19 +20,35 @@ pub enum Kernels {
     Permutes,
 }
 
-/// What this processor has.
-#[inline]
-pub fn kernels() -> Kernels {
-    static LEVEL: OnceLock<Kernels> = OnceLock::new();
-    match LEVEL.get() {
-        Some(_) if PLAIN.load(Ordering::Relaxed) => Kernels::Plain,
-        Some(level) => *level,
-        None => *LEVEL.get_or_init(find),
-    }
+choice! {
+    /// Which kernels may be used.
+    enum Allowed { Best = "best", Plain = "plain" }
 }
 
-/// For tests, and OXMPI_DATATYPE_KERNELS: do without any of the kernels here.
-pub static PLAIN: AtomicBool = AtomicBool::new(false);
+static DATATYPE_KERNELS: Variable<Allowed> = Variable::new(
+    "DATATYPE_KERNELS",
+    Allowed::Best,
+    "How data with holes is moved: best uses what the processor has (AVX-512), plain does without. To compare.",
+);
+pub static VARIABLES: &[&dyn Listed] = &[&DATATYPE_KERNELS];
+
+/// What this processor has and may be used.
+#[inline]
+pub fn kernels() -> Kernels {
+    static FOUND: OnceLock<Kernels> = OnceLock::new();
+    #[cfg(test)]
+    if PLAIN.load(std::sync::atomic::Ordering::Relaxed) {
+        return Kernels::Plain;
+    }
+    *FOUND.get_or_init(|| match DATATYPE_KERNELS.get() {
+        Allowed::Best => find(),
+        Allowed::Plain => Kernels::Plain,
+    })
+}
+
+/// For tests, which try both.
+#[cfg(test)]
+pub static PLAIN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn find() -> Kernels {

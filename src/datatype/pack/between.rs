@@ -1,0 +1,89 @@
+//! Copies between two users' memories: messages to oneself, parts of collective operations.
+#![allow(unsafe_code)]
+
+use super::Buffer;
+use std::ops::Range;
+use std::ptr;
+
+/// Runs of so many bytes are worth a call each; shorter ones go in pieces that stay in the first cache.
+const LONG: usize = 256;
+const PIECE: usize = 8192;
+
+impl Buffer {
+    /// Copies the first `length` packed bytes to the same places of another buffer; the two may be the same memory.
+    pub fn copy_to(&self, other: &Buffer, length: usize) {
+        self.check(0, length);
+        other.check(0, length);
+        if length == 0 {
+            return;
+        }
+        let (from, to) = (self.range(), other.range());
+        let apart = from.end <= to.start || to.end <= from.start;
+        match (self.contiguous(), other.contiguous()) {
+            // SAFETY: both in bounds by `check`; they may overlap.
+            (Some(source), Some(target)) => unsafe { ptr::copy(source, target, length) },
+            // SAFETY: in bounds by `check`; nothing of it is written, because the two are apart.
+            (Some(source), None) if apart => unsafe {
+                other.write(0, std::slice::from_raw_parts(source, length));
+            },
+            // SAFETY: as above; nothing of it is read.
+            (None, Some(target)) if apart => unsafe {
+                self.read(0, std::slice::from_raw_parts_mut(target, length));
+            },
+            _ if apart && self.first_run(length) >= LONG => {
+                let mut offset = 0;
+                self.runs(0, length, |address, bytes| {
+                    // SAFETY: a run of the buffer, and nothing of it is written.
+                    other.write(offset, unsafe {
+                        std::slice::from_raw_parts(address, bytes)
+                    });
+                    offset += bytes;
+                    true
+                });
+            }
+            _ if apart && other.first_run(length) >= LONG => {
+                let mut offset = 0;
+                other.runs(0, length, |address, bytes| {
+                    // SAFETY: a run of the buffer, and nothing of it is read.
+                    self.read(offset, unsafe {
+                        std::slice::from_raw_parts_mut(address, bytes)
+                    });
+                    offset += bytes;
+                    true
+                });
+            }
+            _ => self.copy_in_pieces(other, length),
+        }
+    }
+
+    fn copy_in_pieces(&self, other: &Buffer, length: usize) {
+        let mut piece = [0; PIECE];
+        for offset in (0..length).step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(length - offset)];
+            self.read(offset, piece);
+            other.write(offset, piece);
+        }
+    }
+
+    /// Bytes of the first run: a guess at how long they are.
+    fn first_run(&self, length: usize) -> usize {
+        let mut first = 0;
+        self.runs(0, length, |_, bytes| {
+            first = bytes;
+            false
+        });
+        first
+    }
+
+    /// The addresses between which all data lies.
+    fn range(&self) -> Range<i128> {
+        let address = self.address as usize as i128;
+        let Some(datatype) = self.layout.filter(|datatype| datatype.size > 0) else {
+            return address..address + self.length as i128;
+        };
+        let elements = (self.length as u64).div_ceil(datatype.size) as i128;
+        let last = datatype.extent as i128 * (elements - 1).max(0);
+        let first = address + datatype.true_lb as i128;
+        first + last.min(0)..first + datatype.true_extent as i128 + last.max(0)
+    }
+}
