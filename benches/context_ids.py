@@ -7,7 +7,7 @@
 
 Three parts: the fragmentation benchmark of paper 002 on simulated ranks (exact: rounds, bytes, density), the same as a program
 on real ranks, and the constructors against the peers (communicators.c). Runs are interleaved; what was measured while other
-processes used the machine is marked, in the table and at its head.
+processes used the machine is marked at the head of the tables, which then compare nothing.
 """
 
 import argparse
@@ -16,6 +16,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import libraries
@@ -69,6 +70,7 @@ def measure(options):
     jobs += [("fragmentation", [case, options.splits], ranks) for case in ("large", "small") for ranks in (8, 16)
              if ranks in options.ranks]
     results, failed = [], {}
+    busy, children, began = run.busy_seconds(), run.children_seconds(), time.monotonic()
     for turn in range(options.rounds):
         for program, arguments, ranks in jobs:
             for name, library, environment in chosen:
@@ -85,7 +87,9 @@ def measure(options):
                       + (f", others used {foreign:.2f} cores" if foreign > run.FOREIGN_LIMIT else ""), flush=True)
                 if status != "ok":
                     print("    " + (errors or output)[-300:], flush=True)
-    return results
+    # Over the whole time: most runs are too short for the kernel's accounting to tell who else ran.
+    foreign = (run.busy_seconds() - busy - (run.children_seconds() - children)) / (time.monotonic() - began)
+    return results, max(foreign, 0.0)
 
 
 def table(head, rows):
@@ -125,7 +129,7 @@ def median(results, program, case, ranks, column, key):
     return statistics.median(values) if values else None
 
 
-def measured_tables(results):
+def measured_tables(results, quiet):
     names = list(dict.fromkeys(entry["column"] for entry in results))
     peers = [name for name in names if name not in STRATEGIES]
     show = lambda value: "–" if value is None else f"{value:.3g}"
@@ -138,9 +142,9 @@ def measured_tables(results):
                 continue
             best = min((values[name] for name in peers if values[name]), default=None)
             gain = f"{best / values['lease']:.1f}" if best and values["lease"] else "–"
-            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), gain])
+            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), *([gain] if quiet else [])])
         if rows:
-            text += f"\n### {title}, µs\n\n" + table(["", *names, "gain of lease"], rows)
+            text += f"\n### {title}, µs\n\n" + table(["", *names, *(["gain of lease"] if quiet else [])], rows)
     rows = []
     for case in ("large", "small"):
         for ranks in dict.fromkeys(entry["ranks"] for entry in results if entry["program"] == "fragmentation"):
@@ -152,8 +156,7 @@ def measured_tables(results):
     return text
 
 
-def head(results):
-    disturbed = sum(entry["foreign"] > run.FOREIGN_LIMIT for entry in results)
+def head(options, results, foreign):
     revision = run.text_of(["git", "describe", "--always", "--dirty"])
     text = f"""# Context ids: strategies, stores, peers
 
@@ -164,9 +167,12 @@ choose them. All others make sure first that all members have begun. Reductions 
 ids taken: on a rank at the end, with those leased; the rest is the density of the three stores.
 """
     if results:
-        text += f"\n{len(results)} runs."
-        text += (f" **{disturbed} of them were made while other processes used the machine: the times are no measurements, "
-                 "only the order of magnitude is.**\n" if disturbed else " No other process used the machine meanwhile.\n")
+        failed = sorted({f"{entry['column']} ({entry['program']}, {entry['ranks']} ranks)" for entry in results if entry["status"] != "ok"})
+        text += f"\n{len(results)} runs, {options.rounds} rounds; other processes used {foreign:.2f} of {run.os.cpu_count()} cores meanwhile."
+        if foreign > run.FOREIGN_LIMIT:
+            text += (" **So the times below are no measurements, and say nothing about who is faster: run it again on a quiet machine.** "
+                     "What is simulated depends on no machine.")
+        text += f" Failed: {', '.join(failed)}.\n" if failed else "\n"
     return text
 
 
@@ -189,12 +195,14 @@ def plots(simulated, results, directory):
 def main():
     options = parse_arguments()
     simulated = simulate()
-    results = [] if options.simulation_only else measure(options)
-    text = head(results)
-    if results:
-        text += "\n## Measured\n" + measured_tables(results)
+    results, foreign = ([], 0.0) if options.simulation_only else measure(options)
+    quiet = foreign <= run.FOREIGN_LIMIT
+    text = head(options, results, foreign)
+    measured = "\n## Measured\n" + measured_tables(results, quiet) if results else ""
+    text += "" if not quiet else measured
     text += "\n## Simulated: fragmentation (paper 002)\n" + simulated_tables(simulated)
     text += "\n## Lookup by context id\n\n" + lookup_table(simulated)
+    text += measured.replace("## Measured", "## Under load", 1) if not quiet else ""
     text += plots(simulated, results, options.output.parent / "plots")
     options.output.write_text(text)
     print(f"written to {options.output}")
