@@ -171,16 +171,16 @@ ids taken: on a rank at the end, with those leased; the rest is the density of t
         text += f"\n{len(results)} runs, {options.rounds} rounds; other processes used {foreign:.2f} of {run.os.cpu_count()} cores meanwhile."
         if foreign > run.FOREIGN_LIMIT:
             text += (" **So the times below are no measurements, and say nothing about who is faster: run it again on a quiet machine.** "
-                     "What is simulated depends on no machine.")
+                     "What is simulated depends on no machine, but for the times of lookups.")
         text += f" Failed: {', '.join(failed)}.\n" if failed else "\n"
     return text
 
 
-def plots(simulated, results, directory):
+def plots(simulated, results, note, directory):
     """With matplotlib, as report.py does. Returns the lines for the report."""
     source = WORK / "context-ids.json"
     WORK.mkdir(parents=True, exist_ok=True)
-    source.write_text(json.dumps({"simulated": simulated, "results": results, "strategies": STRATEGIES}))
+    source.write_text(json.dumps({"simulated": simulated, "results": results, "strategies": STRATEGIES, "note": note}))
     directory.mkdir(parents=True, exist_ok=True)
     python = sys.executable
     if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode:
@@ -203,7 +203,7 @@ def main():
     text += "\n## Simulated: fragmentation (paper 002)\n" + simulated_tables(simulated)
     text += "\n## Lookup by context id\n\n" + lookup_table(simulated)
     text += measured.replace("## Measured", "## Under load", 1) if not quiet else ""
-    text += plots(simulated, results, options.output.parent / "plots")
+    text += plots(simulated, results, "" if quiet else " (machine under load)", options.output.parent / "plots")
     options.output.write_text(text)
     print(f"written to {options.output}")
 

@@ -51,7 +51,7 @@ def density(simulated, directory):
     save(figure, directory, "density")
 
 
-def lookup(simulated, directory):
+def lookup(simulated, note, directory):
     rows = [entry for entry in simulated if entry["what"] == "lookup"]
     figure, axes = pyplot.subplots(figsize=(8, 5))
     for store in dict.fromkeys(entry["store"] for entry in rows):
@@ -61,12 +61,13 @@ def lookup(simulated, directory):
     axes.set_xscale("log")
     axes.set_xlabel("live communicators")
     axes.set_ylabel("ns a lookup")
+    axes.set_title(f"lookup by context id{note}")
     axes.grid(alpha=0.25)
     axes.legend()
     save(figure, directory, "lookup")
 
 
-def splits(results, strategies, directory):
+def splits(results, strategies, note, directory):
     """The distribution of the times of a split, median over the rounds of each twentieth."""
     runs = [entry for entry in results if entry["program"] == "fragmentation" and entry["values"]]
     if not runs:
@@ -83,7 +84,7 @@ def splits(results, strategies, directory):
                       linewidth=2.4 if name == "lease" else 1.2)
         axes.set_xscale("log")
         axes.set_xlabel("µs")
-        axes.set_title(f"MPI_Comm_split, {case}, {ranks} ranks")
+        axes.set_title(f"MPI_Comm_split, {case}, {ranks} ranks{note}")
         axes.grid(True, which="both", alpha=0.25)
     all_axes[0].set_ylabel("% of the splits at most as long")
     all_axes[1].legend(fontsize=8)
@@ -94,8 +95,8 @@ def main():
     data, directory = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
     reductions(data["simulated"], directory)
     density(data["simulated"], directory)
-    lookup(data["simulated"], directory)
-    splits(data["results"], data["strategies"], directory)
+    lookup(data["simulated"], data["note"], directory)
+    splits(data["results"], data["strategies"], data["note"], directory)
 
 
 if __name__ == "__main__":
