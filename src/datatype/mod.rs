@@ -18,7 +18,7 @@ mod predefined;
 mod scalar;
 mod signature;
 mod status;
-mod streaming;
+pub mod streaming;
 
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};

@@ -4,8 +4,17 @@
 //! Which instructions there are is found at run time. Source: Intel's and AMD's optimisation manuals, non-temporal stores.
 #![allow(unsafe_code)]
 
-/// Copies `length` bytes with stores that bypass the caches where the processor has them, and makes them visible before
-/// any later store.
+/// Makes what [`copy`] wrote visible before any later store.
+#[inline]
+pub fn fence() {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: every x86-64 processor has it, and it changes no data.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
+}
+
+/// Copies `length` bytes with stores that bypass the caches where the processor has them; [`fence`] must follow.
 ///
 /// # Safety
 /// Both ranges are valid and do not overlap.
@@ -27,11 +36,31 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
     unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
 }
 
+/// Copies `length` bytes that another core has just written. A plain loop keeps many lines on their way, also beyond the
+/// end of this piece, where the C library's `rep movsb` begins anew with each piece.
+///
+/// # Safety
+/// Both ranges are valid and do not overlap.
+#[inline]
+pub unsafe fn fetch(source: *const u8, target: *mut u8, length: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if length >= 512 && std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the feature was found; the ranges are the caller's.
+        unsafe {
+            let done = x86::fetch_256(source, target, length);
+            std::ptr::copy_nonoverlapping(source.add(done), target.add(done), length - done);
+        }
+        return;
+    }
+    // SAFETY: by the caller.
+    unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
+}
+
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// Copies whole blocks of 256 bytes; returns how much that was.
+    /// Copies whole lines; returns how much that was. A last line in ordinary stores would cost as much as many others.
     ///
     /// # Safety
     /// As for [`super::copy`], with `target` aligned to 64 bytes.
@@ -55,8 +84,37 @@ mod x86 {
             }
             at += 256;
         }
-        _mm_sfence();
-        whole
+        while at + 64 <= length {
+            // SAFETY: `at + 64 <= length`.
+            unsafe {
+                let line = _mm512_loadu_si512(source.add(at).cast::<__m512i>());
+                _mm512_stream_si512(target.add(at).cast::<__m512i>(), line);
+            }
+            at += 64;
+        }
+        at
+    }
+
+    /// Copies whole lines with ordinary stores; returns how much that was.
+    ///
+    /// # Safety
+    /// As for [`super::fetch`].
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn fetch_256(source: *const u8, target: *mut u8, length: usize) -> usize {
+        let mut at = 0;
+        while at + 64 <= length {
+            // SAFETY: `at + 64 <= length`.
+            unsafe {
+                let from = source.add(at).cast::<__m256i>();
+                let to = target.add(at).cast::<__m256i>();
+                let a = _mm256_loadu_si256(from);
+                let b = _mm256_loadu_si256(from.add(1));
+                _mm256_storeu_si256(to, a);
+                _mm256_storeu_si256(to.add(1), b);
+            }
+            at += 64;
+        }
+        at
     }
 
     /// As [`copy_512`] with what every x86-64 processor has.
@@ -82,8 +140,6 @@ mod x86 {
             }
             at += 64;
         }
-        // SAFETY: every x86-64 processor has it.
-        unsafe { _mm_sfence() };
         whole
     }
 }

@@ -15,7 +15,7 @@ impl Engine {
         while handled < BATCH {
             let Some(header) = self.shm.peek() else { break };
             self.handle(&header);
-            self.shm.done(header.length as usize);
+            self.shm.done(&header);
             handled += 1;
         }
         let mut any = handled > 0;
@@ -59,15 +59,19 @@ impl Engine {
     }
 
     fn decode<P: Payload>(&self, header: &Header) -> P {
-        let length = header.length as usize;
         assert!(
-            length >= P::BYTES && length <= records::LONGEST_PAYLOAD,
-            "a record of kind {} with {length} bytes came from process {}",
+            header.length as usize >= P::BYTES,
+            "a record of kind {} with {} bytes came from process {}",
             header.kind,
+            header.length,
             header.origin
         );
+        let beginning = Header {
+            length: P::BYTES as u16,
+            ..self.shm.unmeasured(header)
+        };
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
-        self.shm.payload(length, |offset, piece| {
+        self.shm.payload(&beginning, |offset, piece| {
             bytes[offset..offset + piece.len()].copy_from_slice(piece);
         });
         P::decode(&bytes)

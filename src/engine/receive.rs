@@ -5,7 +5,7 @@
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
 use super::matching::Key;
-use super::records::{self, Announcement, Data, Reply};
+use super::records::{self, Announcement, Data, NO_CELL, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::Status;
@@ -14,7 +14,7 @@ use crate::error::{Class, Error};
 use crate::os::peer_memory;
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
-use crate::transport::shm::cells::{CellName, Filled};
+use crate::transport::shm::cells::CellName;
 
 /// Who gets the rest of a message's first part.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,40 @@ impl Message {
     /// What a probe says of it.
     pub fn status(&self) -> Status {
         status(self.key, self.total)
+    }
+}
+
+/// Where the data is that came with a record.
+#[derive(Clone, Copy, Debug)]
+enum Arrival {
+    /// In the record, behind so many bytes of it.
+    Here {
+        skip: usize,
+    },
+    Cell {
+        name: CellName,
+        bytes: usize,
+    },
+}
+
+impl Arrival {
+    /// `skip` is the size of what the record begins with.
+    fn of(header: &Header, skip: usize, cell: u32, bytes: u32) -> Self {
+        if cell == NO_CELL || header.length as usize > skip {
+            Self::Here { skip }
+        } else {
+            Self::Cell {
+                name: CellName(cell),
+                bytes: bytes as usize,
+            }
+        }
+    }
+
+    fn bytes(&self, header: &Header) -> usize {
+        match *self {
+            Self::Here { skip } => header.length as usize - skip,
+            Self::Cell { bytes, .. } => bytes,
+        }
     }
 }
 
@@ -146,8 +180,8 @@ impl Engine {
             return Direct::Other;
         }
         self.shm
-            .payload(length, |offset, piece| buffer.write(offset, piece));
-        self.shm.done(length);
+            .payload(&header, |offset, piece| buffer.write(offset, piece));
+        self.shm.done(&header);
         Direct::Received(status(key_of(&header), length))
     }
 
@@ -328,10 +362,10 @@ impl Engine {
         let buffer = request.buffer;
         if length <= room {
             self.shm
-                .payload(length, |offset, piece| buffer.write(offset, piece));
+                .payload(header, |offset, piece| buffer.write(offset, piece));
         } else {
             request.error = Some(truncated(key, length, room));
-            self.shm.payload(length, |offset, piece| {
+            self.shm.payload(header, |offset, piece| {
                 if offset < room {
                     buffer.write(offset, &piece[..piece.len().min(room - offset)]);
                 }
@@ -344,7 +378,7 @@ impl Engine {
     fn keep_short(&mut self, header: &Header, key: Key) {
         let length = header.length as usize;
         let mut data = vec![0; length];
-        self.shm.payload(length, |offset, piece| {
+        self.shm.payload(header, |offset, piece| {
             data[offset..offset + piece.len()].copy_from_slice(piece);
         });
         let announcement = Announcement {
@@ -407,20 +441,21 @@ impl Engine {
     /// A larger message is announced; its first bytes may have come along.
     pub(super) fn on_long(&mut self, header: &Header, announcement: &Announcement) {
         let (key, world) = (key_of(header), header.origin as usize);
-        let (first, part) = records::split_bytes(announcement.cell_bytes);
+        let first = Arrival::of(
+            header,
+            Announcement::BYTES,
+            announcement.cell,
+            announcement.cell_bytes,
+        );
         let eager = announcement.eager as usize;
-        let cell = Filled {
-            name: CellName(announcement.cell),
-            part,
-            measured: header.flags & records::MEASURED != 0,
-        };
+        let bytes = first.bytes(header);
         if let Some(index) = self.posted.take(key) {
             self.meet(index, key, announcement.total as usize);
             self.answer(index, world, header.flags, announcement);
-            if first > 0 {
-                self.put_cell(index, world, cell, first);
+            if bytes > 0 {
+                self.put_arrival(index, header, first);
             }
-            if first < eager {
+            if bytes < eager {
                 self.peers[world].inflow = Some(Inflow {
                     target: Target::Request(index),
                     eager,
@@ -430,12 +465,11 @@ impl Engine {
             return;
         }
         let mut data = Vec::with_capacity(eager);
-        if first > 0 {
-            self.shm
-                .read_cell(world, cell, first, |bytes| data.extend_from_slice(bytes));
+        if bytes > 0 {
+            self.read_arrival(header, first, |_, piece| data.extend_from_slice(piece));
         }
         let message = self.keep(key, world, header.flags, announcement, data, None);
-        if first < eager {
+        if bytes < eager {
             self.peers[world].inflow = Some(Inflow {
                 target: Target::Message(message),
                 eager,
@@ -443,26 +477,42 @@ impl Engine {
         }
     }
 
-    fn put_cell(&mut self, index: Index, world: usize, cell: Filled, bytes: usize) {
+    /// Calls `take(offset, piece)` for the data that came with a record.
+    #[inline]
+    fn read_arrival(&self, header: &Header, arrival: Arrival, mut take: impl FnMut(usize, &[u8])) {
+        match arrival {
+            Arrival::Here { skip } => self.shm.payload(header, |offset, piece| {
+                let skipped = skip.saturating_sub(offset).min(piece.len());
+                take(
+                    offset + skipped - skip.min(offset + skipped),
+                    &piece[skipped..],
+                );
+            }),
+            Arrival::Cell { name, bytes } => {
+                let origin = header.origin as usize;
+                self.shm
+                    .read_cell(origin, name, bytes, |piece| take(0, piece));
+            }
+        }
+    }
+
+    /// The next bytes of a receive's message, as they came with a record.
+    fn put_arrival(&mut self, index: Index, header: &Header, arrival: Arrival) {
         let request = self.requests.at(index);
-        let (offset, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
-        self.shm.read_cell(world, cell, bytes, |data| {
-            if offset < room {
-                buffer.write(offset, &data[..data.len().min(room - offset)]);
+        let (moved, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
+        request.moved += arrival.bytes(header);
+        self.read_arrival(header, arrival, |offset, piece| {
+            let at = moved + offset;
+            if at < room {
+                buffer.write(at, &piece[..piece.len().min(room - at)]);
             }
         });
-        self.requests.at(index).moved += bytes;
     }
 
     /// Further bytes of an announced message.
     pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
         let world = header.origin as usize;
-        let (bytes, part) = records::split_bytes(data.bytes);
-        let cell = Filled {
-            name: CellName(data.cell),
-            part,
-            measured: header.flags & records::MEASURED != 0,
-        };
+        let arrival = Arrival::of(header, Data::BYTES, data.cell, data.bytes);
         if data.token != records::FIRST_PART {
             let active = self
                 .requests
@@ -472,7 +522,7 @@ impl Engine {
                 active,
                 "process {world} sent data for a receive that does not exist"
             );
-            self.put_cell(data.token, world, cell, bytes);
+            self.put_arrival(data.token, header, arrival);
             self.finish_if_all_is_here(data.token);
             return;
         }
@@ -481,20 +531,23 @@ impl Engine {
         });
         let here = match inflow.target {
             Target::Request(index) => {
-                self.put_cell(index, world, cell, bytes);
+                self.put_arrival(index, header, arrival);
                 let here = self.requests.at(index).moved;
                 self.finish_if_all_is_here(index);
                 here
             }
-            Target::Message(message) => match self.messages.get(message) {
-                Some(message) => {
-                    let kept = &mut message.data;
-                    self.shm
-                        .read_cell(world, cell, bytes, |data| kept.extend_from_slice(data));
-                    kept.len()
+            Target::Message(message) => {
+                let mut kept = match self.messages.get(message) {
+                    Some(message) => std::mem::take(&mut message.data),
+                    None => panic!("the message that process {world} is sending was lost"),
+                };
+                self.read_arrival(header, arrival, |_, piece| kept.extend_from_slice(piece));
+                let here = kept.len();
+                if let Some(message) = self.messages.get(message) {
+                    message.data = kept;
                 }
-                None => panic!("the message that process {world} is sending was lost"),
-            },
+                here
+            }
         };
         if here >= inflow.eager {
             self.peers[world].inflow = None;

@@ -1,7 +1,8 @@
 //! The records that travel in rings, and how they are laid out.
 //!
-//! `Short` carries a whole message. `Long` announces one: [`Announcement`] is its payload, the first bytes are in the
-//! cell it names. `Data` carries further bytes; `Reply` is what the receiver says when it has matched.
+//! `Short` carries a whole message. `Long` announces one: its payload begins with an [`Announcement`], the first bytes of
+//! the message follow it, or are in the cell it names where ranks have no lane. `Data` carries further bytes in the same
+//! two ways; `Reply` is what the receiver says when it has matched.
 
 /// Kinds of a record ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
@@ -18,29 +19,10 @@ pub const DONE: u8 = 4;
 /// Flag of `REPLY`: the receiver cannot read the sender's memory, now and later.
 pub const UNREADABLE: u8 = 8;
 
-/// Flag of `LONG` and `DATA`: say in the cell what reading it cost.
-pub const MEASURED: u8 = 16;
-
-/// No cell.
+/// No cell: the data is in the record.
 pub const NO_CELL: u32 = 0;
 /// A `DATA` record of a message's first part, which needs no token: parts of one origin come in order.
 pub const FIRST_PART: u32 = u32::MAX;
-
-/// How a cell is named in a record: the part in the high bits of the byte count.
-const PART_SHIFT: u32 = 24;
-
-/// The byte count of a cell's data with the part it lies in.
-pub fn bytes_and_part(bytes: usize, part: u8) -> u32 {
-    bytes as u32 | u32::from(part) << PART_SHIFT
-}
-
-/// What [`bytes_and_part`] put together.
-pub fn split_bytes(both: u32) -> (usize, u8) {
-    (
-        (both & ((1 << PART_SHIFT) - 1)) as usize,
-        (both >> PART_SHIFT) as u8,
-    )
-}
 
 /// Payload of `LONG`. All sizes in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,7 +35,7 @@ pub struct Announcement {
     /// The sender's request.
     pub token: u32,
     pub cell: u32,
-    /// See [`bytes_and_part`].
+    /// Bytes in that cell.
     pub cell_bytes: u32,
 }
 
@@ -63,7 +45,7 @@ pub struct Data {
     /// The receiver's request, or [`FIRST_PART`].
     pub token: u32,
     pub cell: u32,
-    /// See [`bytes_and_part`].
+    /// Bytes in that cell.
     pub bytes: u32,
 }
 
@@ -81,7 +63,7 @@ pub struct Reply {
 /// The longest of the payloads here.
 pub const LONGEST_PAYLOAD: usize = 32;
 
-/// A payload of fixed size.
+/// What a record's payload begins with, of fixed size.
 pub trait Payload: Sized {
     const BYTES: usize;
     fn encode(&self, out: &mut [u8]);

@@ -11,11 +11,12 @@ use super::requests::{Extra, Index, Kind, Mode, NOT_POSTED, Phase, Request};
 use super::{Engine, requests};
 use crate::datatype::pack::Buffer;
 use crate::queue::ring::Header;
-use crate::transport::shm::cells::{CELL_BYTES, Filled};
-use crate::transport::shm::pace::Stores;
+use crate::transport::shm::cells::CELL_BYTES;
+use crate::transport::shm::endpoint::RING_PAYLOAD;
+use crate::transport::shm::pace::{ORDINARY_CHUNK, Plan, Stores};
 
-/// Up to so many bytes travel in the ring itself.
-pub const SHORT_BYTES: usize = 148;
+/// Up to so many bytes travel in one record where ranks have a lane; without one, [`RING_PAYLOAD`].
+const SHORT_BYTES: usize = ORDINARY_CHUNK;
 /// Up to so many bytes are sent without asking whether the receiver has matched.
 pub const EAGER_BYTES: usize = 64 << 10;
 /// On a node with more ranks than cores, from here on the receiver reads the sender's memory.
@@ -89,8 +90,26 @@ impl Engine {
             return false;
         }
         let header = short_header(envelope, bytes, self.shm.me());
+        if bytes > RING_PAYLOAD {
+            return self.push_through_lane(world, &header, buffer);
+        }
         self.shm
             .push(world, &header, |offset, piece| buffer.read(offset, piece))
+    }
+
+    /// Sends a whole message in one record through the lane, if there is one and it has room.
+    #[inline(never)]
+    fn push_through_lane(&mut self, world: usize, header: &Header, buffer: &Buffer) -> bool {
+        if !self.shm.has_lane(world) {
+            return false;
+        }
+        let plan = self.shm.plan(world, buffer.len());
+        self.shm.push_large(world, header, plan, |offset, piece| {
+            if offset == 0 {
+                plan.stores.finish();
+            }
+            copy_out(buffer, offset, piece, plan.stores);
+        })
     }
 
     /// Begins a send; the request may be complete on return.
@@ -153,13 +172,14 @@ impl Engine {
         let me = self.shm.me();
         let request = self.requests.at(index);
         request.moved = 0;
-        let world = request.world as usize;
+        let (world, total) = (request.world as usize, request.total);
+        let synchronous = request.kind == Kind::Send(Mode::Synchronous);
         if world == me {
             self.send_to_self(index);
             return;
         }
-        let synchronous = request.kind == Kind::Send(Mode::Synchronous);
-        let what = if request.total <= SHORT_BYTES && !synchronous {
+        let short = total <= RING_PAYLOAD || total <= SHORT_BYTES && self.shm.has_lane(world);
+        let what = if short && !synchronous {
             Outgoing::Short(index)
         } else {
             Outgoing::Long(index)
@@ -242,10 +262,13 @@ impl Engine {
             ..Header::default()
         };
         let buffer = request.buffer;
-        if !self
-            .shm
-            .push(world, &header, |offset, piece| buffer.read(offset, piece))
-        {
+        let done = if buffer.len() > RING_PAYLOAD {
+            self.push_through_lane(world, &header, &buffer)
+        } else {
+            self.shm
+                .push(world, &header, |offset, piece| buffer.read(offset, piece))
+        };
+        if !done {
             return Err(Outgoing::Short(index));
         }
         self.complete(index);
@@ -286,25 +309,27 @@ impl Engine {
             }
             _ => {}
         }
-        let first = (announcement.eager as usize).min(chunk(total));
-        let mut cell = None;
-        if first > 0 {
-            let Some(filled) = self.shm.fill_cell(world, first, |data, stores| {
-                copy_out(&buffer, 0, data, stores);
-            }) else {
-                return Err(Outgoing::Long(index));
-            };
-            header.flags |= measured(&filled);
-            announcement.cell = filled.name.0;
-            announcement.cell_bytes = records::bytes_and_part(first, filled.part);
-            cell = Some(filled.name);
-        }
-        if !self.push_payload(world, &header, &announcement) {
-            if let Some(name) = cell {
-                self.shm.take_back(name);
-            }
+        let eager = announcement.eager as usize;
+        let sent = if eager > 0 && self.shm.has_lane(world) {
+            let plan = self.shm.plan(world, total);
+            let first = eager.min(plan.chunk);
+            self.push_part(world, &header, &announcement, plan, &buffer, 0, first)
+                .then_some(first)
+        } else if eager > 0 {
+            let first = eager.min(chunk(total));
+            self.push_cell(world, &buffer, 0, first, |engine, cell| {
+                announcement.cell = cell;
+                announcement.cell_bytes = first as u32;
+                engine.push_payload(world, &header, &announcement)
+            })
+            .then_some(first)
+        } else {
+            self.push_payload(world, &header, &announcement)
+                .then_some(0)
+        };
+        let Some(first) = sent else {
             return Err(Outgoing::Long(index));
-        }
+        };
         self.requests.at(index).moved = first;
         self.dispatch_first_part(world, index, announcement.eager as usize)
     }
@@ -332,24 +357,86 @@ impl Engine {
     fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
-        let bytes = (end - offset).min(chunk(request.total));
-        let Some(filled) = self.shm.fill_cell(world, bytes, |data, stores| {
-            copy_out(&buffer, offset, data, stores);
-        }) else {
-            return false;
-        };
-        let data = Data {
+        let total = request.total;
+        let mut data = Data {
             token,
-            cell: filled.name.0,
-            bytes: records::bytes_and_part(bytes, filled.part),
+            cell: NO_CELL,
+            bytes: 0,
         };
-        let header = self.header(records::DATA, measured(&filled), Data::BYTES);
-        if !self.push_payload(world, &header, &data) {
-            self.shm.take_back(filled.name);
+        let header = self.header(records::DATA, 0, Data::BYTES);
+        let (done, bytes) = if self.shm.has_lane(world) {
+            let plan = self.shm.plan(world, total);
+            let bytes = (end - offset).min(plan.chunk);
+            let done = self.push_part(world, &header, &data, plan, &buffer, offset, bytes);
+            (done, bytes)
+        } else {
+            let bytes = (end - offset).min(chunk(total));
+            let done = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
+                data.cell = cell;
+                data.bytes = bytes as u32;
+                engine.push_payload(world, &header, &data)
+            });
+            (done, bytes)
+        };
+        if !done {
             return false;
         }
         self.requests.at(index).moved += bytes;
         true
+    }
+
+    /// Sends a record through the lane: `beginning`, and `bytes` of the message from `offset` on.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    fn push_part<P: Payload>(
+        &mut self,
+        world: usize,
+        header: &Header,
+        beginning: &P,
+        plan: Plan,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+    ) -> bool {
+        let mut words = [0u8; records::LONGEST_PAYLOAD];
+        beginning.encode(&mut words[..P::BYTES]);
+        let header = Header {
+            length: (P::BYTES + bytes) as u16,
+            ..*header
+        };
+        self.shm.push_large(world, &header, plan, |at, piece| {
+            if at == 0 {
+                plan.stores.finish();
+            }
+            let split = P::BYTES.saturating_sub(at).min(piece.len());
+            let (words_piece, data) = piece.split_at_mut(split);
+            words_piece.copy_from_slice(&words[at.min(P::BYTES)..][..split]);
+            if !data.is_empty() {
+                copy_out(buffer, offset + at + split - P::BYTES, data, plan.stores);
+            }
+        })
+    }
+
+    /// Fills a cell and lets `announce` send the record that names it.
+    fn push_cell(
+        &mut self,
+        world: usize,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+        announce: impl FnOnce(&mut Self, u32) -> bool,
+    ) -> bool {
+        let Some(name) = self
+            .shm
+            .fill_cell(world, bytes, |data| buffer.read(offset, data))
+        else {
+            return false;
+        };
+        let done = announce(self, name.0);
+        if !done {
+            self.shm.take_back(name);
+        }
+        done
     }
 
     /// Goes on with what waits for room to `world`. True if something left.
@@ -461,14 +548,6 @@ fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: Stores) {
     match stores {
         Stores::Ordinary => buffer.read(offset, data),
         Stores::Streaming => buffer.read_streaming(offset, data),
-    }
-}
-
-fn measured(filled: &Filled) -> u8 {
-    if filled.measured {
-        records::MEASURED
-    } else {
-        0
     }
 }
 

@@ -246,7 +246,7 @@ impl Engine {
     fn survey(&mut self) {
         self.surveyed = self.shm.all_joined();
         self.oversubscribed = self.shm.oversubscribed();
-        self.shm.use_few_cells(self.oversubscribed);
+        self.shm.set_crowded(self.oversubscribed);
     }
 
     /// Wakes threads of this process that sleep: what they wait for may be done.

@@ -1,7 +1,9 @@
 //! Lock-free queues and bells that live in memory shared between processes.
 #![allow(unsafe_code)]
 
+pub mod channel;
 pub mod doorbell;
+pub mod lane;
 #[cfg(all(test, loom))]
 mod models;
 pub mod ring;

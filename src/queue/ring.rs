@@ -17,7 +17,7 @@ pub const NEXT_PAYLOAD: usize = BODY_BYTES;
 const BODY_BYTES: usize = 28;
 /// How many slots ahead of the tail a producer asks for lines.
 const AHEAD: u32 = 4;
-const HEADER_BYTES: usize = 20;
+pub const HEADER_BYTES: usize = 20;
 
 /// What travels in front of every message. `context` has the 16-bit context id in its low half; `source` is the
 /// sender's rank in that communicator, `origin` its index on the node; `length` counts the payload bytes.
@@ -170,15 +170,41 @@ impl<'m> Producer<'m> {
             // Before the head: the consumer watches that line, and would take it away between two stores.
             self.fill_rest(position, length, &mut fill);
         }
+        self.commit(position, header, length.min(HEAD_PAYLOAD), fill);
+        true
+    }
+
+    /// Writes a record of whose payload only the first `here` bytes lie in the head slot, the others elsewhere;
+    /// [`Producer::has_room`] has said yes.
+    #[inline]
+    pub fn push_head(&mut self, header: &Header, here: usize, fill: impl FnMut(usize, &mut [u8])) {
+        if let Some(position) = self.claim(1) {
+            self.commit(position, header, here, fill);
+        }
+    }
+
+    /// Whether an exclusive producer has room for a head slot.
+    #[inline]
+    pub fn has_room(&mut self) -> bool {
+        debug_assert!(self.exclusive);
+        self.fits_after_a_look(1)
+    }
+
+    #[inline(always)]
+    fn commit(
+        &mut self,
+        position: u32,
+        header: &Header,
+        here: usize,
+        mut fill: impl FnMut(usize, &mut [u8]),
+    ) {
         let head = self.ring.slot(position);
         head.body.with_mut(|body| {
             // SAFETY: the claimed slot is this producer's until it is stamped; `Header` is 20 bytes with alignment 4,
             // which a slot's body has; the first piece lies behind it.
             unsafe {
-                let piece = std::slice::from_raw_parts_mut(
-                    body.cast::<u8>().add(HEADER_BYTES),
-                    length.min(HEAD_PAYLOAD),
-                );
+                let piece =
+                    std::slice::from_raw_parts_mut(body.cast::<u8>().add(HEADER_BYTES), here);
                 fill(0, piece);
                 body.cast::<Header>().write(*header);
             }
@@ -186,7 +212,6 @@ impl<'m> Producer<'m> {
         // Commit. Release: pairs with the Acquire of `Consumer::peek`.
         head.stamp
             .store(position.wrapping_add(1), Ordering::Release);
-        true
     }
 
     #[inline(never)]
@@ -209,16 +234,22 @@ impl<'m> Producer<'m> {
         if !self.exclusive {
             return self.claim_shared(slots);
         }
-        let position = self.tail;
-        if !self.ring.fits(position, slots, self.head_seen) {
-            // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
-            self.head_seen = self.ring.control.head.load(Ordering::Acquire);
-            if !self.ring.fits(position, slots, self.head_seen) {
-                return None;
-            }
+        if !self.fits_after_a_look(slots) {
+            return None;
         }
+        let position = self.tail;
         self.tail = position.wrapping_add(slots);
         Some(position)
+    }
+
+    #[inline(always)]
+    fn fits_after_a_look(&mut self, slots: u32) -> bool {
+        if self.ring.fits(self.tail, slots, self.head_seen) {
+            return true;
+        }
+        // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
+        self.head_seen = self.ring.control.head.load(Ordering::Acquire);
+        self.ring.fits(self.tail, slots, self.head_seen)
     }
 
     fn claim_shared(&mut self, slots: u32) -> Option<u32> {
@@ -348,10 +379,16 @@ impl<'m> Consumer<'m> {
         let control = self.ring.control;
         // Release: pairs with the Acquire in `Producer::claim`.
         control.head.store(self.head, Ordering::Release);
+        self.somebody_starves()
+    }
+
+    /// Whether producers found no room; asked after room was published.
+    #[cold]
+    pub fn somebody_starves(&self) -> bool {
+        let starving = &self.ring.control.starving;
         // Pairs with the fence in `Producer::starve`: one of the two sees the other.
         fence(Ordering::SeqCst);
-        control.starving.load(Ordering::Relaxed) != 0
-            && control.starving.swap(0, Ordering::Relaxed) != 0
+        starving.load(Ordering::Relaxed) != 0 && starving.swap(0, Ordering::Relaxed) != 0
     }
 }
 

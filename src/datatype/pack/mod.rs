@@ -139,7 +139,12 @@ impl Buffer {
         match self.layout {
             // SAFETY: as in `read`.
             None => unsafe {
-                copy(data.as_ptr(), self.address.add(offset), data.len());
+                let target = self.address.add(offset);
+                if data.len() >= 512 {
+                    super::streaming::fetch(data.as_ptr(), target, data.len());
+                } else {
+                    copy(data.as_ptr(), target, data.len());
+                }
             },
             // SAFETY: in bounds by `check`, and as above; only reads from `data`.
             Some(datatype) => unsafe {

@@ -3,43 +3,32 @@
 //! Invariant: records to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
 //! itself the last record in the inbox, and the peer looks into the private ring only after it has read that record.
 
-use super::cells::{self, CellName, Filled, Pool};
+use super::cells::{self, CellName, Pool};
 use super::doorbell;
 use super::layout::{RankPage, Segment};
-use super::pace::Stores;
+use super::outbound::{Common, KIND_LANE, MEASURED, Outbound, cost};
+use super::pace::Plan;
 use crate::os::memory::Mapping;
-use crate::os::schedule;
+use crate::os::{schedule, ticks};
+use crate::queue::channel::Receiver;
 use crate::queue::doorbell::Doorbell;
-use crate::queue::ring::{Consumer, Header, Producer};
+use crate::queue::ring::Header;
 use crate::sync::Ordering;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The record that announces a private ring; other kinds are the engine's.
-pub const KIND_SWITCH: u8 = 255;
-/// Records in the inbox before a sender asks for a ring of its own.
-const PATIENCE: u32 = 4;
-/// Private rings a receiver accepts: memory grows with the ranks, not with their square.
-const MOST_PRIVATE: u32 = 32;
-
-struct Outbound {
-    producer: Producer<'static>,
-    /// Records sent to the inbox; `u32::MAX` once no switch is to be tried any more.
-    sent: u32,
-    bell: &'static Doorbell,
-}
+pub use crate::queue::channel::RING_PAYLOAD;
 
 struct Inbound {
-    consumer: Consumer<'static>,
+    channel: Receiver<'static>,
     /// Index of the only producer; `None`: the inbox.
     origin: Option<usize>,
 }
 
 /// This rank's transport within the node.
 pub struct Endpoint {
-    segment: Segment<'static>,
+    common: Common,
     fd: OwnedFd,
-    me: usize,
     out: Vec<Outbound>,
     inbound: Vec<Inbound>,
     turn: usize,
@@ -83,20 +72,20 @@ impl Endpoint {
         }
         header.joined.fetch_add(1, Ordering::Release);
         let out = (0..ranks)
-            .map(|peer| Outbound {
-                producer: segment.inbox(peer).producer(false),
-                sent: 0,
-                bell: &segment.rank(peer).doorbell,
-            })
+            .map(|peer| Outbound::new(segment, peer))
             .collect();
         let inbox = Inbound {
-            consumer: segment.inbox(me).consumer(),
+            channel: Receiver::new(segment.inbox(me).consumer()),
             origin: None,
         };
         Ok(Self {
-            segment,
+            common: Common {
+                segment,
+                me,
+                ranks,
+                crowded: false,
+            },
             fd,
-            me,
             out,
             inbound: vec![inbox],
             turn: 0,
@@ -107,7 +96,7 @@ impl Endpoint {
     }
 
     pub fn me(&self) -> usize {
-        self.me
+        self.common.me
     }
 
     pub fn ranks(&self) -> usize {
@@ -116,14 +105,14 @@ impl Endpoint {
 
     /// The page of a rank on this node.
     pub fn page(&self, rank: usize) -> &'static RankPage {
-        self.segment.rank(rank)
+        self.common.segment.rank(rank)
     }
 
     /// Whether more ranks run than there are cores for them. Before all have joined and told where they may run, every
     /// core of the machine counts.
     pub fn oversubscribed(&self) -> bool {
         let cores = if self.all_joined() {
-            let header = self.segment.header();
+            let header = self.common.segment.header();
             header
                 .cores
                 .iter()
@@ -137,10 +126,11 @@ impl Endpoint {
 
     /// Whether all ranks of the node have joined.
     pub fn all_joined(&self) -> bool {
-        self.segment.header().joined.load(Ordering::Acquire) as usize >= self.ranks()
+        self.common.segment.header().joined.load(Ordering::Acquire) as usize >= self.ranks()
     }
 
-    /// Sends one record to `peer`: `fill(offset, piece)` is called for the pieces of the payload. False: no room now.
+    /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of
+    /// the payload. False: no room now.
     #[inline(always)]
     pub fn push(
         &mut self,
@@ -149,56 +139,44 @@ impl Endpoint {
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         let out = &mut self.out[peer];
-        if out.sent < PATIENCE {
-            self.count_or_switch(peer);
+        if out.may_ask_for_ring() {
+            out.count_record(&self.common, self.fd.as_fd(), peer);
         }
         let out = &mut self.out[peer];
-        if !out.producer.push(header, fill) {
-            return false;
+        let done = out.push(header, fill);
+        if done {
+            doorbell::wake(out.bell(), self.fences);
         }
-        doorbell::wake(out.bell, self.fences);
-        out.producer.prefetch();
-        true
+        done
     }
 
-    #[cold]
-    #[inline(never)]
-    fn count_or_switch(&mut self, peer: usize) {
-        let few = self.out.len() <= 2;
-        let sent = &mut self.out[peer].sent;
-        *sent += 1;
-        if *sent < PATIENCE && !few {
-            return;
-        }
-        *sent = u32::MAX;
-        let accepted = &self.segment.rank(peer).private_rings;
-        if accepted.fetch_add(1, Ordering::Relaxed) >= MOST_PRIVATE {
-            return;
-        }
-        // Without memory for a private ring the inbox goes on serving.
-        let Ok(offset) = self.segment.allocate_private(self.fd.as_fd()) else {
-            return;
-        };
-        let Some(ring) = self.segment.private(offset) else {
-            return;
-        };
-        let header = Header {
-            kind: KIND_SWITCH,
-            length: 8,
-            origin: self.me as u16,
-            ..Header::default()
-        };
-        let bytes = (offset as u64).to_ne_bytes();
+    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`.
+    #[inline]
+    pub fn has_lane(&mut self, peer: usize) -> bool {
+        self.out[peer].has_lane(&self.common, self.fd.as_fd())
+    }
+
+    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
+    #[inline]
+    pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
+        self.out[peer].plan(total)
+    }
+
+    /// As [`Self::push`], through the lane and according to `plan`.
+    #[inline]
+    pub fn push_large(
+        &mut self,
+        peer: usize,
+        header: &Header,
+        plan: Plan,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
         let out = &mut self.out[peer];
-        if out
-            .producer
-            .push(&header, |_, piece| piece.copy_from_slice(&bytes))
-        {
-            out.producer = ring.producer(true);
-        } else {
-            // The inbox is full: ask again with the next record. The ring is lost, 36 KB at most once a try.
-            out.sent = PATIENCE - 1;
+        let done = out.push_large(header, plan, fill);
+        if done {
+            doorbell::wake(out.bell(), self.fences);
         }
+        done
     }
 
     /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
@@ -206,10 +184,10 @@ impl Endpoint {
     pub fn peek(&mut self) -> Option<Header> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
-            if let Some(header) = self.inbound[turn].consumer.peek() {
+            if let Some(header) = self.inbound[turn].channel.peek() {
                 self.turn = turn;
-                if header.kind == KIND_SWITCH {
-                    self.accept_private(header);
+                if header.kind >= KIND_LANE {
+                    self.accept(&header);
                     return self.peek_again();
                 }
                 return Some(header);
@@ -228,35 +206,69 @@ impl Endpoint {
         self.peek()
     }
 
+    /// Takes a ring or a lane into use that a peer has announced.
     #[cold]
     #[inline(never)]
-    fn accept_private(&mut self, header: Header) {
-        let mut bytes = [0u8; 8];
-        let consumer = &mut self.inbound[self.turn].consumer;
-        consumer.payload(8, |_, piece| bytes.copy_from_slice(piece));
-        consumer.advance(header.length as usize);
-        let offset = u64::from_ne_bytes(bytes) as usize;
-        let ring = self
-            .segment
-            .private(offset)
-            .unwrap_or_else(|| panic!("rank {} announced a ring at {offset}", header.origin));
-        self.inbound.push(Inbound {
-            consumer: ring.consumer(),
-            origin: Some(header.origin as usize),
+    fn accept(&mut self, header: &Header) {
+        let mut bytes = [0u8; 16];
+        let channel = &mut self.inbound[self.turn].channel;
+        channel.payload(header, |offset, piece| {
+            for (to, from) in bytes.iter_mut().skip(offset).zip(piece) {
+                *to = *from;
+            }
         });
+        self.done(header);
+        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
+        let (offset, cells, origin) = (word(0) as usize, word(8) as usize, header.origin);
+        let segment = self.common.segment;
+        let accepted = if header.kind == KIND_LANE {
+            segment.lane(offset, cells).map(|lane| {
+                let channel = &mut self.inbound[self.turn].channel;
+                channel.set_lane(lane.consumer());
+            })
+        } else {
+            segment.private(offset).map(|ring| {
+                self.inbound.push(Inbound {
+                    channel: Receiver::new(ring.consumer()),
+                    origin: Some(origin as usize),
+                });
+            })
+        };
+        assert!(
+            accepted.is_some(),
+            "rank {origin} announced memory at {offset}, where there is none"
+        );
+    }
+
+    /// The same header, whose payload can be looked at without that counting as reading it.
+    pub fn unmeasured(&self, header: &Header) -> Header {
+        Header {
+            flags: header.flags & !MEASURED,
+            ..*header
+        }
     }
 
     /// The payload of the record that [`Self::peek`] showed.
     #[inline(always)]
-    pub fn payload(&self, length: usize, take: impl FnMut(usize, &[u8])) {
-        self.inbound[self.turn].consumer.payload(length, take);
+    pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
+        let channel = &self.inbound[self.turn].channel;
+        if header.flags & MEASURED != 0 {
+            let since = ticks();
+            channel.payload(header, take);
+            if let Some(lane) = channel.lane() {
+                let cost = cost(since, header.length as usize);
+                lane.control().cost.store(cost, Ordering::Relaxed);
+            }
+        } else {
+            channel.payload(header, take);
+        }
     }
 
     /// Gives the record that [`Self::peek`] showed back to its ring.
     #[inline(always)]
-    pub fn done(&mut self, length: usize) {
+    pub fn done(&mut self, header: &Header) {
         let inbound = &mut self.inbound[self.turn];
-        if inbound.consumer.advance(length) {
+        if inbound.channel.advance(header) {
             let origin = inbound.origin;
             self.wake_starving(origin);
         }
@@ -265,17 +277,17 @@ impl Endpoint {
     #[cold]
     fn wake_starving(&self, origin: Option<usize>) {
         match origin {
-            Some(peer) => doorbell::wake(self.out[peer].bell, true),
+            Some(peer) => doorbell::wake(self.out[peer].bell(), true),
             None => self
                 .out
                 .iter()
-                .for_each(|out| doorbell::wake(out.bell, true)),
+                .for_each(|out| doorbell::wake(out.bell(), true)),
         }
     }
 
     /// Says that a push to `peer` found no room, before sleeping.
     pub fn starve(&self, peer: usize) {
-        self.out[peer].producer.starve();
+        self.out[peer].starve();
     }
 
     /// Fills a cell for `peer`; its name goes into a record. `None`: no cell is free now.
@@ -284,15 +296,16 @@ impl Endpoint {
         &mut self,
         peer: usize,
         bytes: usize,
-        write: impl FnOnce(&mut [u8], Stores),
-    ) -> Option<Filled> {
+        write: impl FnOnce(&mut [u8]),
+    ) -> Option<CellName> {
+        let segment = self.common.segment;
         self.pool
-            .fill(self.segment, self.fd.as_fd(), peer as u32, bytes, write)
+            .fill(segment, self.fd.as_fd(), peer as u32, bytes, write)
     }
 
-    /// Whether ranks share cores, see [`Pool::use_few`].
-    pub fn use_few_cells(&mut self, few: bool) {
-        self.pool.use_few(few);
+    /// Tells that ranks share cores: no lanes, see [`Common::crowded`].
+    pub fn set_crowded(&mut self, crowded: bool) {
+        self.common.crowded = crowded;
     }
 
     /// Takes back a cell whose record could not be sent.
@@ -302,26 +315,26 @@ impl Endpoint {
 
     /// Reads a cell that a record of `origin` named.
     #[inline]
-    pub fn read_cell(&self, origin: usize, cell: Filled, bytes: usize, take: impl FnOnce(&[u8])) {
-        cells::read(self.segment, cell, bytes, take)
-            .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.name.0));
+    pub fn read_cell(&self, origin: usize, cell: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
+        cells::read(self.common.segment, cell, bytes, take)
+            .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.0));
         if let Some(out) = self.out.get(origin) {
-            doorbell::wake(out.bell, self.fences);
+            doorbell::wake(out.bell(), self.fences);
         }
     }
 
     /// This rank's doorbell.
     pub fn bell(&self) -> &'static Doorbell {
-        &self.segment.rank(self.me).doorbell
+        &self.common.segment.rank(self.common.me).doorbell
     }
 
     /// Whether every rank of the node is reached by a sleeper's fence; if not, sleep for short times only.
     pub fn fences_reach_all(&self) -> bool {
-        self.segment.header().fences.load(Ordering::SeqCst) == 0
+        self.common.segment.header().fences.load(Ordering::SeqCst) == 0
     }
 
     /// Rings a rank's bell whatever it does.
     pub fn ring(&self, rank: usize) {
-        doorbell::ring(self.out[rank].bell);
+        doorbell::ring(self.out[rank].bell());
     }
 }

@@ -5,6 +5,7 @@
 use super::status::Page;
 use crate::os::memory::{self, Mapping};
 use crate::queue::doorbell::Doorbell;
+use crate::queue::lane::{self, Cell, Lane};
 use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::io::{Error, ErrorKind, Result};
@@ -19,6 +20,10 @@ pub const PRIVATE_SLOTS: usize = 1024;
 const RANK_BYTES: usize = PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
 const PRIVATE_BYTES: usize = size_of::<Control>() + PRIVATE_SLOTS * SLOT_BYTES;
+
+const fn lane_bytes(cells: usize) -> usize {
+    size_of::<lane::Control>() + cells * lane::CELL_BYTES
+}
 
 /// Page 0.
 #[repr(C)]
@@ -61,7 +66,7 @@ const fn dynamic(ranks: usize) -> usize {
 
 /// The size of a segment for so many ranks, bytes; sparse, what is used is far less.
 pub fn segment_bytes(ranks: usize) -> u64 {
-    (dynamic(ranks) + (64 << 20) + ranks * (4 << 20)) as u64
+    (dynamic(ranks) + (160 << 20) + ranks * (6 << 20)) as u64
 }
 
 /// Makes a fresh file of [`segment_bytes`] a segment: allocates what is fixed and writes the header.
@@ -169,6 +174,25 @@ impl<'m> Segment<'m> {
                 control,
                 std::slice::from_raw_parts(first, PRIVATE_SLOTS),
             ))
+        }
+    }
+
+    /// Allocates a lane of so many cells; returns where.
+    pub fn allocate_lane(&self, fd: BorrowedFd<'_>, cells: usize) -> Result<usize> {
+        self.allocate(fd, lane_bytes(cells))
+    }
+
+    /// The lane at an offset that another rank told; `None` if no lane can be there.
+    pub fn lane(&self, offset: usize, cells: usize) -> Option<Lane<'m>> {
+        if cells <= lane::MOST_CELLS || cells > self.map.bytes() / lane::CELL_BYTES {
+            return None;
+        }
+        let address = self.dynamic(offset, lane_bytes(cells))?;
+        // SAFETY: checked to lie in the dynamic part and aligned; atomics and cells are valid for any content.
+        unsafe {
+            let control = &*address.cast::<lane::Control>();
+            let first = address.add(size_of::<lane::Control>()).cast::<Cell>();
+            Some(Lane::new(control, std::slice::from_raw_parts(first, cells)))
         }
     }
 

@@ -5,5 +5,6 @@ pub mod cells;
 pub mod doorbell;
 pub mod endpoint;
 pub mod layout;
+mod outbound;
 pub mod pace;
 pub mod status;

@@ -1,0 +1,299 @@
+//! A channel: the ring and the lane between one pair, as one stream of records.
+//!
+//! Invariant: a record says where the next one's head will be, in the ring or in the lane, so the consumer watches one
+//! place only and order needs no counter. After a record with its payload in the lane that is the lane (large ones
+//! follow each other, and their heads then lie next to their data), else the ring.
+
+use super::lane;
+use super::ring::{self, Header};
+
+/// Flag of a header: the next record's head is in the lane.
+const NEXT_IN_LANE: u8 = 128;
+/// Flag of a header in the ring: what does not fit into the head slot is in the lane.
+const REST_IN_LANE: u8 = 64;
+/// Payloads up to here need no lane.
+pub const RING_PAYLOAD: usize = 148;
+
+/// The writing end.
+#[derive(Debug)]
+pub struct Sender<'m> {
+    ring: ring::Producer<'m>,
+    lane: Option<lane::Producer<'m>>,
+    in_lane: bool,
+}
+
+impl<'m> Sender<'m> {
+    pub fn new(ring: ring::Producer<'m>) -> Self {
+        Self {
+            ring,
+            lane: None,
+            in_lane: false,
+        }
+    }
+
+    /// Takes a fresh lane into use; the consumer must have been told by a record of at most [`RING_PAYLOAD`] bytes,
+    /// just now.
+    pub fn set_lane(&mut self, lane: lane::Producer<'m>) {
+        debug_assert!(!self.in_lane);
+        self.lane = Some(lane);
+    }
+
+    pub fn lane(&self) -> Option<&lane::Producer<'m>> {
+        self.lane.as_ref()
+    }
+
+    /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when there is no room, or
+    /// no lane for a payload beyond [`RING_PAYLOAD`].
+    #[inline(always)]
+    pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+        if self.in_lane || header.length as usize > RING_PAYLOAD {
+            return self.push_with_lane(header, fill);
+        }
+        self.ring.push(header, fill)
+    }
+
+    #[inline(never)]
+    fn push_with_lane(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
+        let Some(lane) = &mut self.lane else {
+            return false;
+        };
+        let length = header.length as usize;
+        let large = length > RING_PAYLOAD;
+        let mut header = *header;
+        if large {
+            header.flags |= NEXT_IN_LANE;
+        }
+        // In both places the head is filled last.
+        if self.in_lane {
+            if !lane.has_room(length, lane::HEAD_PAYLOAD) {
+                return false;
+            }
+            lane.push(&header, fill);
+        } else {
+            if !lane.has_room(length, ring::HEAD_PAYLOAD) || !self.ring.has_room() {
+                return false;
+            }
+            header.flags |= REST_IN_LANE;
+            lane.push_rest(length, ring::HEAD_PAYLOAD, &mut fill);
+            let here = lane::in_head(length, ring::HEAD_PAYLOAD);
+            self.ring.push_head(&header, here, fill);
+        }
+        self.in_lane = large;
+        true
+    }
+
+    /// Says that this producer found no room and may sleep: the consumer will tell when it has made some.
+    pub fn starve(&self) {
+        self.ring.starve();
+    }
+
+    /// Asks for the line that the next record will be written to, while there is something else to do.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        self.ring.prefetch();
+    }
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub struct Receiver<'m> {
+    ring: ring::Consumer<'m>,
+    lane: Option<lane::Consumer<'m>>,
+    in_lane: bool,
+}
+
+impl<'m> Receiver<'m> {
+    pub fn new(ring: ring::Consumer<'m>) -> Self {
+        Self {
+            ring,
+            lane: None,
+            in_lane: false,
+        }
+    }
+
+    /// The other side of [`Sender::set_lane`].
+    pub fn set_lane(&mut self, lane: lane::Consumer<'m>) {
+        self.lane = Some(lane);
+    }
+
+    pub fn lane(&self) -> Option<&lane::Consumer<'m>> {
+        self.lane.as_ref()
+    }
+
+    /// The header of the next record, if it has been committed.
+    #[inline(always)]
+    pub fn peek(&self) -> Option<Header> {
+        match &self.lane {
+            Some(lane) if self.in_lane => lane.peek(),
+            _ => self.ring.peek(),
+        }
+    }
+
+    /// Calls `take(offset, piece)` for the payload of the record that `peek` showed.
+    #[inline(always)]
+    pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
+        if self.in_lane || header.flags & REST_IN_LANE != 0 {
+            self.payload_with_lane(header, take);
+        } else {
+            self.ring.payload(header.length as usize, take);
+        }
+    }
+
+    #[inline(never)]
+    fn payload_with_lane(&self, header: &Header, mut take: impl FnMut(usize, &[u8])) {
+        let length = header.length as usize;
+        match &self.lane {
+            Some(lane) if self.in_lane => lane.payload(length, take),
+            Some(lane) => {
+                let here = lane::in_head(length, ring::HEAD_PAYLOAD);
+                self.ring.payload(here, &mut take);
+                lane.rest(length, ring::HEAD_PAYLOAD, &mut take);
+            }
+            None => no_lane(header),
+        }
+    }
+
+    /// Gives the record that `peek` showed back. True if producers who found no room should be woken.
+    #[inline(always)]
+    pub fn advance(&mut self, header: &Header) -> bool {
+        if self.in_lane || header.flags & REST_IN_LANE != 0 {
+            self.advance_with_lane(header)
+        } else {
+            self.ring.advance(header.length as usize)
+        }
+    }
+
+    #[inline(never)]
+    fn advance_with_lane(&mut self, header: &Header) -> bool {
+        let length = header.length as usize;
+        let Some(lane) = &mut self.lane else {
+            no_lane(header)
+        };
+        let next_in_lane = header.flags & NEXT_IN_LANE != 0;
+        if self.in_lane {
+            self.in_lane = next_in_lane;
+            lane.advance(length, lane::HEAD_PAYLOAD) && self.ring.somebody_starves()
+        } else {
+            self.in_lane = next_in_lane;
+            let told = lane.advance(length, ring::HEAD_PAYLOAD);
+            self.ring.advance(ring::HEAD_PAYLOAD) || told && self.ring.somebody_starves()
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_lane(header: &Header) -> ! {
+    panic!(
+        "process {} sent a record in a lane that it has not announced",
+        header.origin
+    )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn pattern(tag: i32, offset: usize) -> u8 {
+        (tag as usize * 31 + offset * 7 + offset / 251) as u8
+    }
+
+    fn send(sender: &mut Sender<'_>, length: usize, tag: i32) -> bool {
+        let header = Header {
+            length: length as u16,
+            tag,
+            ..Header::default()
+        };
+        sender.push(&header, |offset, piece| {
+            for (i, byte) in piece.iter_mut().enumerate() {
+                *byte = pattern(tag, offset + i);
+            }
+        })
+    }
+
+    fn receive(receiver: &mut Receiver<'_>) -> Option<(i32, usize)> {
+        let header = receiver.peek()?;
+        let mut seen = 0;
+        receiver.payload(&header, |offset, piece| {
+            assert_eq!(offset, seen);
+            for (i, byte) in piece.iter().enumerate() {
+                assert_eq!(*byte, pattern(header.tag, offset + i));
+            }
+            seen += piece.len();
+        });
+        assert_eq!(seen, header.length as usize);
+        receiver.advance(&header);
+        Some((header.tag, seen))
+    }
+
+    fn length(tag: i32) -> usize {
+        match tag % 5 {
+            0 => tag as usize % 9,
+            1 => tag as usize * 37 % (RING_PAYLOAD + 1),
+            2 => RING_PAYLOAD + 1 + tag as usize % 3,
+            _ => tag as usize * 977 % (lane::LONGEST_PAYLOAD + 1),
+        }
+    }
+
+    #[test]
+    fn records_of_all_lengths_keep_their_order_over_many_laps() {
+        const RECORDS: i32 = if cfg!(miri) { 60 } else { 20_000 };
+        let (control, slots) = ring::fresh(32);
+        let ring = ring::Ring::new(&control, &slots);
+        let (lane_control, cells) = lane::fresh(7);
+        let lane = lane::Lane::new(&lane_control, &cells);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut sender = Sender::new(ring.producer(true));
+                assert!(!send(&mut sender, RING_PAYLOAD + 1, 0), "there is no lane");
+                assert!(send(&mut sender, 8, 0));
+                sender.set_lane(lane.producer());
+                for tag in 1..RECORDS {
+                    while !send(&mut sender, length(tag), tag) {
+                        std::thread::yield_now();
+                    }
+                }
+            });
+            let mut receiver = Receiver::new(ring.consumer());
+            for tag in 0..RECORDS {
+                let got = loop {
+                    match receive(&mut receiver) {
+                        Some(got) => break got,
+                        None => std::thread::yield_now(),
+                    }
+                };
+                assert_eq!(got, (tag, if tag == 0 { 8 } else { length(tag) }));
+                if tag == 0 {
+                    receiver.set_lane(lane.consumer());
+                }
+            }
+            assert!(receiver.peek().is_none());
+        });
+    }
+
+    #[test]
+    fn a_full_lane_refuses_until_cells_come_back() {
+        let (control, slots) = ring::fresh(32);
+        let ring = ring::Ring::new(&control, &slots);
+        let (lane_control, cells) = lane::fresh(4);
+        let lane = lane::Lane::new(&lane_control, &cells);
+        let mut sender = Sender::new(ring.producer(true));
+        sender.set_lane(lane.producer());
+        let mut receiver = Receiver::new(ring.consumer());
+        receiver.set_lane(lane.consumer());
+        for tag in 0..4 {
+            assert!(send(&mut sender, 1000, tag));
+        }
+        assert!(!send(&mut sender, 8, 9), "its head would be in the lane");
+        sender.starve();
+        let header = receiver.peek().unwrap();
+        assert!(
+            receiver.advance(&header),
+            "room was made and somebody starves"
+        );
+        assert!(send(&mut sender, 8, 4));
+        for tag in 1..5 {
+            assert_eq!(receive(&mut receiver).unwrap().0, tag);
+        }
+    }
+}

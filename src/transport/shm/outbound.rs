@@ -1,0 +1,267 @@
+//! What a rank keeps for each peer it sends to: the channel, and how much of it there is by now.
+//!
+//! Invariant: a lane or a private ring is used only after the peer was told by a record in what was used before. Memory
+//! follows traffic: a pair that exchanges little has the peer's inbox and nothing of its own.
+
+use super::layout::Segment;
+use super::pace::{Pace, Plan, Stores};
+use crate::os::ticks;
+use crate::queue::channel::Sender;
+use crate::queue::doorbell::Doorbell;
+use crate::queue::lane;
+use crate::queue::ring::Header;
+use crate::sync::Ordering;
+use std::os::fd::BorrowedFd;
+
+/// The record that announces a private ring; other kinds are the engine's.
+pub const KIND_RING: u8 = 255;
+/// The record that announces a lane.
+pub const KIND_LANE: u8 = 254;
+/// Flag of a header: the reader is to say what the reading cost.
+pub const MEASURED: u8 = 32;
+/// Records in the inbox before a sender asks for a ring of its own.
+const PATIENCE: u32 = 4;
+/// Larger messages to a peer before it gets a lane.
+const LANE_PATIENCE: u32 = 8;
+/// Private rings a receiver accepts: memory grows with the ranks, not with their square.
+const MOST_PRIVATE: u32 = 32;
+/// Cells of a first lane, 66 KB.
+const FIRST_CELLS: usize = 13;
+/// Cells of a lane for a lot of data: 2 MB, more than a core's own caches.
+const MOST_CELLS: usize = 409;
+/// Bytes through a first lane before there is a large one.
+const GROW_AFTER: u64 = 256 << 10;
+/// All large lanes of a node together, bytes.
+const NODE_BYTES: usize = 64 << 20;
+/// Below this a larger lane is not worth it.
+const LEAST_GROWTH: usize = 4 * FIRST_CELLS;
+
+/// How far a pair's channel has grown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Inbox,
+    /// No private ring was to be had: the inbox for good.
+    InboxForGood,
+    Ring,
+    SmallLane,
+    LargeLane,
+}
+
+/// See the module.
+pub struct Outbound {
+    channel: Sender<'static>,
+    stage: Stage,
+    /// Records sent, while that still decides something.
+    records: u32,
+    /// Larger messages, likewise.
+    large: u32,
+    bytes: u64,
+    bell: &'static Doorbell,
+    pace: Pace,
+    /// The record whose reading the peer measures, and what filling it cost, ticks a kilobyte.
+    measuring: Option<(Stores, u32)>,
+}
+
+/// What a rank's outbound channels have in common.
+pub struct Common {
+    pub segment: Segment<'static>,
+    pub me: usize,
+    pub ranks: usize,
+    /// More ranks than cores: the reader is likely to run on the writer's core next, and a lane that is larger than the
+    /// caches is no good.
+    pub crowded: bool,
+}
+
+/// What something cost, ticks a kilobyte.
+pub fn cost(since: u64, bytes: usize) -> u32 {
+    let ticks = ticks().saturating_sub(since).saturating_mul(1024) / bytes.max(1) as u64;
+    ticks.clamp(1, u64::from(u32::MAX)) as u32
+}
+
+impl Outbound {
+    pub fn new(segment: Segment<'static>, peer: usize) -> Self {
+        Self {
+            channel: Sender::new(segment.inbox(peer).producer(false)),
+            stage: Stage::Inbox,
+            records: 0,
+            large: 0,
+            bytes: 0,
+            bell: &segment.rank(peer).doorbell,
+            pace: Pace::of_fresh(0),
+            measuring: None,
+        }
+    }
+
+    pub fn bell(&self) -> &'static Doorbell {
+        self.bell
+    }
+
+    pub fn starve(&self) {
+        self.channel.starve();
+    }
+
+    /// Whether the peer is still sent to through its inbox, but need not be.
+    #[inline(always)]
+    pub fn may_ask_for_ring(&self) -> bool {
+        self.stage == Stage::Inbox
+    }
+
+    /// Sends a small record. False: no room.
+    #[inline(always)]
+    pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+        let done = self.channel.push(header, fill);
+        if done {
+            self.channel.prefetch();
+        }
+        done
+    }
+
+    /// Counts a record to the inbox, and changes over to a private ring when there were enough.
+    #[cold]
+    #[inline(never)]
+    pub fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
+        self.records += 1;
+        if self.records < PATIENCE && common.ranks > 2 {
+            return;
+        }
+        let accepted = &common.segment.rank(peer).private_rings;
+        self.stage = Stage::InboxForGood;
+        if accepted.fetch_add(1, Ordering::Relaxed) >= MOST_PRIVATE {
+            return;
+        }
+        // Without memory for a private ring the inbox goes on serving.
+        let Ok(offset) = common.segment.allocate_private(fd) else {
+            return;
+        };
+        let Some(ring) = common.segment.private(offset) else {
+            return;
+        };
+        if self.announce(common, KIND_RING, offset, 0) {
+            self.channel = Sender::new(ring.producer(true));
+            self.stage = Stage::Ring;
+        } else {
+            // The inbox is full: ask again with the next record. The ring is lost, 36 KB at most once a try.
+            self.stage = Stage::Inbox;
+        }
+    }
+
+    fn announce(&mut self, common: &Common, kind: u8, offset: usize, cells: usize) -> bool {
+        let header = Header {
+            kind,
+            length: 16,
+            origin: common.me as u16,
+            ..Header::default()
+        };
+        let mut bytes = [0u8; 16];
+        bytes[..8].copy_from_slice(&(offset as u64).to_ne_bytes());
+        bytes[8..].copy_from_slice(&(cells as u64).to_ne_bytes());
+        self.channel.push(&header, |offset, piece| {
+            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        })
+    }
+
+    /// Whether larger records can be sent; grows what there is when the traffic asks for it.
+    #[inline]
+    pub fn has_lane(&mut self, common: &Common, fd: BorrowedFd<'_>) -> bool {
+        match self.stage {
+            Stage::LargeLane => true,
+            Stage::SmallLane => {
+                if self.bytes > GROW_AFTER {
+                    self.grow(common, fd);
+                }
+                true
+            }
+            Stage::Ring => self.count_large(common, fd),
+            Stage::Inbox | Stage::InboxForGood => false,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_large(&mut self, common: &Common, fd: BorrowedFd<'_>) -> bool {
+        if common.crowded {
+            return false;
+        }
+        self.large += 1;
+        (self.large >= LANE_PATIENCE || common.ranks <= 2)
+            && self.new_lane(common, fd, FIRST_CELLS, Stage::SmallLane)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, common: &Common, fd: BorrowedFd<'_>) {
+        let pairs = common.ranks * (common.ranks - 1);
+        let cells = (NODE_BYTES / pairs / lane::CELL_BYTES).min(MOST_CELLS);
+        if cells < LEAST_GROWTH
+            || common.crowded
+            || !self.new_lane(common, fd, cells, Stage::LargeLane)
+        {
+            self.bytes = 0;
+        }
+    }
+
+    fn new_lane(
+        &mut self,
+        common: &Common,
+        fd: BorrowedFd<'_>,
+        cells: usize,
+        stage: Stage,
+    ) -> bool {
+        let Ok(offset) = common.segment.allocate_lane(fd, cells) else {
+            return false;
+        };
+        let Some(lane) = common.segment.lane(offset, cells) else {
+            return false;
+        };
+        let done = self.announce(common, KIND_LANE, offset, cells);
+        if done {
+            self.channel.set_lane(lane.producer());
+            self.stage = stage;
+            self.pace = Pace::of_fresh(cells * lane::CELL_BYTES);
+            self.measuring = None;
+        }
+        done
+    }
+
+    /// How the next part of a message of `total` bytes is to be sent through the lane.
+    #[inline]
+    pub fn plan(&mut self, total: usize) -> Plan {
+        if let Some((stores, fill)) = self.measuring
+            && let Some(lane) = self.channel.lane()
+            && self.pace.wants_news()
+        {
+            // The reader's word; zero until it has read the record.
+            let read = lane.control().cost.load(Ordering::Relaxed);
+            if read != 0 {
+                self.pace.learn(stores, fill.saturating_add(read));
+                self.measuring = None;
+            }
+        }
+        self.pace.plan(total, self.measuring.is_none())
+    }
+
+    /// Sends a record through the lane. False: no room.
+    #[inline]
+    pub fn push_large(
+        &mut self,
+        header: &Header,
+        plan: Plan,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
+        self.bytes += u64::from(header.length);
+        if !plan.measured {
+            return self.channel.push(header, fill);
+        }
+        if let Some(lane) = self.channel.lane() {
+            lane.control().cost.store(0, Ordering::Relaxed);
+        }
+        let mut header = *header;
+        header.flags |= MEASURED;
+        let since = ticks();
+        let done = self.channel.push(&header, fill);
+        if done {
+            self.measuring = Some((plan.stores, cost(since, header.length as usize)));
+        }
+        done
+    }
+}
