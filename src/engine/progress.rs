@@ -66,14 +66,14 @@ impl Engine {
             header.length,
             header.origin
         );
-        let beginning = Header {
-            length: P::BYTES as u16,
-            ..self.shm.unmeasured(header)
-        };
+        // With the whole length: where the first bytes lie depends on it.
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
-        self.shm.payload(&beginning, |offset, piece| {
-            bytes[offset..offset + piece.len()].copy_from_slice(piece);
-        });
+        self.shm
+            .payload(&self.shm.unmeasured(header), |offset, piece| {
+                let rest = &mut bytes[offset.min(records::LONGEST_PAYLOAD)..];
+                let here = rest.len().min(piece.len());
+                rest[..here].copy_from_slice(&piece[..here]);
+            });
         P::decode(&bytes)
     }
 

@@ -465,6 +465,11 @@ impl Engine {
     fn stream(&mut self, world: usize) -> bool {
         let mut any = false;
         while let Some(&index) = self.peers[world].streams.front() {
+            if matches!(self.peers[world].queue.front(), Some(Outgoing::FirstPart(first, _)) if *first == index)
+            {
+                // Its first part still waits for room, and has to leave before.
+                break;
+            }
             let request = self.requests.at(index);
             let (wanted, token) = (request.status.bytes() as usize, request.token);
             if request.moved < wanted {

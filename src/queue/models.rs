@@ -1,5 +1,7 @@
 //! Models for loom: every interleaving of the ring and the doorbell, within loom's bounds: `make check-loom`.
+use super::channel::{Receiver, Sender};
 use super::doorbell::Doorbell;
+use super::lane;
 use super::ring::{Header, Producer, Ring, fresh};
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 use loom::thread;
@@ -131,5 +133,45 @@ fn who_starves_is_told_of_room() {
             }
         }
         reader.join().unwrap();
+    });
+}
+
+#[test]
+fn a_channel_goes_from_ring_to_lane_and_back() {
+    loom::model(|| {
+        let ring = ring(2);
+        let (control, cells) = lane::fresh(4);
+        let lane = lane::Lane::new(Box::leak(control), cells.leak());
+        let lengths = [200u16, 150, 8, 8];
+        let writer = thread::spawn(move || {
+            let mut sender = Sender::new(ring.producer(true));
+            sender.set_lane(lane.producer());
+            for (tag, length) in (1..).zip(lengths) {
+                let header = Header {
+                    tag,
+                    length,
+                    ..Header::default()
+                };
+                while !sender.push(&header, |_, piece| piece.fill(tag as u8)) {
+                    thread::yield_now();
+                }
+            }
+        });
+        let mut receiver = Receiver::new(ring.consumer());
+        receiver.set_lane(lane.consumer());
+        for (tag, length) in (1..).zip(lengths) {
+            let header = loop {
+                match receiver.peek() {
+                    Some(header) => break header,
+                    None => thread::yield_now(),
+                }
+            };
+            assert_eq!((header.tag, header.length), (tag, length));
+            receiver.payload(&header, |_, piece| {
+                assert!(piece.iter().all(|byte| i32::from(*byte) == tag));
+            });
+            receiver.advance(&header);
+        }
+        writer.join().unwrap();
     });
 }

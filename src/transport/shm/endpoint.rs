@@ -303,7 +303,7 @@ impl Endpoint {
             .fill(segment, self.fd.as_fd(), peer as u32, bytes, write)
     }
 
-    /// Tells that ranks share cores: no lanes, see [`Common::crowded`].
+    /// Tells whether ranks share cores, see [`Common::crowded`].
     pub fn set_crowded(&mut self, crowded: bool) {
         self.common.crowded = crowded;
     }

@@ -25,13 +25,14 @@ const PATIENCE: u32 = 4;
 const LANE_PATIENCE: u32 = 8;
 /// Private rings a receiver accepts: memory grows with the ranks, not with their square.
 const MOST_PRIVATE: u32 = 32;
-/// Cells of a first lane, 66 KB.
+/// Cells of a first lane, 66 KB where there are few ranks.
 const FIRST_CELLS: usize = 13;
+const LEAST_CELLS: usize = 5;
 /// Cells of a lane for a lot of data: 2 MB, more than a core's own caches.
 const MOST_CELLS: usize = 409;
 /// Bytes through a first lane before there is a large one.
 const GROW_AFTER: u64 = 256 << 10;
-/// All large lanes of a node together, bytes.
+/// All lanes of one size of a node together, bytes.
 const NODE_BYTES: usize = 64 << 20;
 /// Below this a larger lane is not worth it.
 const LEAST_GROWTH: usize = 4 * FIRST_CELLS;
@@ -67,9 +68,17 @@ pub struct Common {
     pub segment: Segment<'static>,
     pub me: usize,
     pub ranks: usize,
-    /// More ranks than cores: the reader is likely to run on the writer's core next, and a lane that is larger than the
-    /// caches is no good.
+    /// More ranks than cores: the reader may run on the writer's core next, which has the lines of a small lane; one
+    /// that is larger than the caches is no good.
     pub crowded: bool,
+}
+
+impl Common {
+    /// Cells of the first lanes, so that all that there may be fit into the node's share.
+    fn first_cells(&self) -> usize {
+        let pairs = self.ranks * self.ranks.min(MOST_PRIVATE as usize);
+        (NODE_BYTES / pairs / lane::CELL_BYTES).clamp(LEAST_CELLS, FIRST_CELLS)
+    }
 }
 
 /// What something cost, ticks a kilobyte.
@@ -179,12 +188,9 @@ impl Outbound {
     #[cold]
     #[inline(never)]
     fn count_large(&mut self, common: &Common, fd: BorrowedFd<'_>) -> bool {
-        if common.crowded {
-            return false;
-        }
         self.large += 1;
         (self.large >= LANE_PATIENCE || common.ranks <= 2)
-            && self.new_lane(common, fd, FIRST_CELLS, Stage::SmallLane)
+            && self.new_lane(common, fd, common.first_cells(), Stage::SmallLane)
     }
 
     #[cold]
