@@ -5,6 +5,7 @@
 use super::super::list::{Blocks, List};
 use super::super::pattern::Pattern;
 use super::nest::{AHEAD, FAR, Level, each_row};
+use super::permute;
 use super::wide::{self, Kernels};
 use std::ptr;
 
@@ -247,7 +248,9 @@ pub unsafe fn patterned<const PACK: bool>(
 ) {
     if wide::kernels() == Kernels::Permutes {
         // SAFETY: by the caller; what the processor has was looked at.
-        return unsafe { wide::permuted::<PACK>(pattern, user, packed, outer, (bodies, stride)) };
+        return unsafe {
+            permute::permuted::<PACK>(pattern, user, packed, outer, (bodies, stride))
+        };
     }
     let size = pattern.size / pattern.bodies as usize;
     each_row(outer, user, |mut user| {

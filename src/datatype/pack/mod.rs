@@ -10,6 +10,7 @@ mod between;
 mod blocks;
 mod copier;
 mod nest;
+mod permute;
 mod wide;
 
 pub use wide::VARIABLES;

@@ -5,8 +5,7 @@
 //! Packed bytes are written 64 at a time as long as that stays within them: what is too much is overwritten next.
 #![allow(unsafe_code)]
 
-use super::super::pattern::Pattern;
-use super::nest::{AHEAD, FAR, Level, each_row, rows};
+use super::nest::Level;
 use crate::choice;
 use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
@@ -72,12 +71,13 @@ pub use avx512::*;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512 {
+    use super::super::nest::{AHEAD, FAR, each_row, rows};
     use super::*;
     use std::arch::x86_64::*;
 
     /// The lowest `bytes` bits, at most 64.
     #[inline(always)]
-    fn lowest(bytes: u64) -> u64 {
+    pub(in super::super) fn lowest(bytes: u64) -> u64 {
         // SAFETY: inlined only into functions that have the feature.
         unsafe { _bzhi_u64(u64::MAX, bytes as u32) }
     }
@@ -117,6 +117,79 @@ mod avx512 {
         }
     }
 
+    /// Moves one block of at most `WIDTH` bytes (16, 32 or 64), exactly so many if `FULL`.
+    ///
+    /// # Safety
+    /// As for `block`, with room for `WIDTH` packed bytes.
+    #[inline(always)]
+    unsafe fn piece<const PACK: bool, const WIDTH: u64, const FULL: bool>(
+        user: *mut u8,
+        packed: *mut u8,
+        mask: u64,
+    ) {
+        // SAFETY: as in `block`; whole registers are moved on the user's side only if the block fills them.
+        unsafe {
+            match (WIDTH, PACK) {
+                (16, true) => {
+                    let value = match FULL {
+                        true => _mm_loadu_si128(user.cast()),
+                        false => _mm_maskz_loadu_epi8(mask as u16, user.cast()),
+                    };
+                    _mm_storeu_si128(packed.cast(), value);
+                }
+                (16, false) => {
+                    let value = _mm_loadu_si128(packed.cast());
+                    match FULL {
+                        true => _mm_storeu_si128(user.cast(), value),
+                        false => _mm_mask_storeu_epi8(user.cast(), mask as u16, value),
+                    }
+                }
+                (32, true) => {
+                    let value = match FULL {
+                        true => _mm256_loadu_si256(user.cast()),
+                        false => _mm256_maskz_loadu_epi8(mask as u32, user.cast()),
+                    };
+                    _mm256_storeu_si256(packed.cast(), value);
+                }
+                (32, false) => {
+                    let value = _mm256_loadu_si256(packed.cast());
+                    match FULL {
+                        true => _mm256_storeu_si256(user.cast(), value),
+                        false => _mm256_mask_storeu_epi8(user.cast(), mask as u32, value),
+                    }
+                }
+                (_, true) => {
+                    let value = match FULL {
+                        true => _mm512_loadu_si512(user.cast()),
+                        false => _mm512_maskz_loadu_epi8(mask, user.cast()),
+                    };
+                    _mm512_storeu_si512(packed.cast(), value);
+                }
+                (_, false) => {
+                    let value = _mm512_loadu_si512(packed.cast());
+                    match FULL {
+                        true => _mm512_storeu_si512(user.cast(), value),
+                        false => _mm512_mask_storeu_epi8(user.cast(), mask, value),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls a kernel made for the width of the register that a block of so many bytes needs.
+    macro_rules! by_width {
+        ($bytes:expr, $kernel:ident::<$pack:ident>($($argument:expr),*)) => {
+            match $bytes {
+                16 => $kernel::<$pack, 16, true>($($argument),*),
+                32 => $kernel::<$pack, 32, true>($($argument),*),
+                64 => $kernel::<$pack, 64, true>($($argument),*),
+                0..16 => $kernel::<$pack, 16, false>($($argument),*),
+                17..32 => $kernel::<$pack, 32, false>($($argument),*),
+                _ => $kernel::<$pack, 64, false>($($argument),*),
+            }
+        };
+    }
+
     /// Moves one block of any length.
     ///
     /// # Safety
@@ -145,7 +218,7 @@ mod avx512 {
 
     /// How many of `count` steps of `bytes` packed bytes each have 64 bytes of room.
     #[inline(always)]
-    fn roomy(count: u64, bytes: u64, room: u64) -> u64 {
+    pub(in super::super) fn roomy(count: u64, bytes: u64, room: u64) -> u64 {
         if room < 64 {
             0
         } else {
@@ -159,6 +232,20 @@ mod avx512 {
     /// The features are there (`kernels`); the blocks are valid in the user's memory, and `packed` for all of them together.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     pub unsafe fn strided<const PACK: bool>(
+        user: *mut u8,
+        packed: *mut u8,
+        bytes: u64,
+        outer: &[Level],
+        inner: Level,
+    ) {
+        // SAFETY: by the caller.
+        unsafe { by_width!(bytes, strided_in::<PACK>(user, packed, bytes, outer, inner)) }
+    }
+
+    /// # Safety
+    /// As for `strided`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+    unsafe fn strided_in<const PACK: bool, const WIDTH: u64, const FULL: bool>(
         user: *mut u8,
         mut packed: *mut u8,
         bytes: u64,
@@ -181,7 +268,7 @@ mod avx512 {
                     if far {
                         _mm_prefetch::<_MM_HINT_T0>(user.wrapping_offset(ahead).cast());
                     }
-                    block::<PACK>(user, packed, mask, bytes, 64);
+                    piece::<PACK, WIDTH, FULL>(user, packed, mask);
                 }
                 user = user.wrapping_offset(stride as isize);
                 packed = packed.wrapping_add(bytes as usize);
@@ -204,6 +291,20 @@ mod avx512 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
     pub unsafe fn equal<const PACK: bool>(
         user: *mut u8,
+        packed: *mut u8,
+        bytes: u64,
+        list: &[i32],
+        shift: u32,
+    ) {
+        // SAFETY: by the caller.
+        unsafe { by_width!(bytes, equal_in::<PACK>(user, packed, bytes, list, shift)) }
+    }
+
+    /// # Safety
+    /// As for `strided`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
+    unsafe fn equal_in<const PACK: bool, const WIDTH: u64, const FULL: bool>(
+        user: *mut u8,
         mut packed: *mut u8,
         bytes: u64,
         list: &[i32],
@@ -220,7 +321,7 @@ mod avx512 {
         for at in safe {
             let user = user.wrapping_offset((*at as isize) << shift);
             // SAFETY: by the caller; 64 packed bytes are left.
-            unsafe { block::<PACK>(user, packed, mask, bytes, 64) };
+            unsafe { piece::<PACK, WIDTH, FULL>(user, packed, mask) };
             packed = packed.wrapping_add(bytes as usize);
         }
         room -= safe.len() as u64 * bytes;
@@ -272,81 +373,6 @@ mod avx512 {
             unsafe { any_block::<PACK>(place(at), target(start), bytes, room) };
         }
     }
-
-    /// Rows of bodies of a pattern, `stride` apart.
-    ///
-    /// # Safety
-    /// As for `strided`; the kernels are `Permutes`.
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-    pub unsafe fn permuted<const PACK: bool>(
-        pattern: &Pattern,
-        user: *mut u8,
-        mut packed: *mut u8,
-        outer: &[Level],
-        (bodies, stride): Level,
-    ) {
-        let size = pattern.size as u64;
-        let one = size / pattern.bodies;
-        // SAFETY: the tables have 64 bytes.
-        let (gather, scatter) = unsafe {
-            (
-                _mm512_loadu_si512(pattern.gather.as_ptr().cast()),
-                _mm512_loadu_si512(pattern.scatter.as_ptr().cast()),
-            )
-        };
-        let (windows, rest) = (bodies / pattern.bodies, bodies % pattern.bodies * one);
-        // What the bodies that are left over have of a window, which starts at `low` also if bodies go backwards.
-        let part = _mm512_cmplt_epu8_mask(scatter, _mm512_set1_epi8(rest as i8));
-        let step = stride.wrapping_mul(pattern.bodies as i64) as isize;
-        let holds = pattern.holds;
-        let mut room = rows(outer) * bodies * one;
-        each_row(
-            outer,
-            user.wrapping_offset(pattern.low as isize),
-            |mut user| {
-                let safe = roomy(windows, size, room);
-                for _ in 0..safe {
-                    // SAFETY: the mask is of bytes that the bodies have; 64 packed bytes are left.
-                    unsafe {
-                        if PACK {
-                            let value = _mm512_maskz_loadu_epi8(holds, user.cast());
-                            let value = _mm512_permutexvar_epi8(gather, value);
-                            _mm512_storeu_si512(packed.cast(), value);
-                        } else {
-                            let value = _mm512_loadu_si512(packed.cast());
-                            let value = _mm512_permutexvar_epi8(scatter, value);
-                            _mm512_mask_storeu_epi8(user.cast(), holds, value);
-                        }
-                    }
-                    user = user.wrapping_offset(step);
-                    packed = packed.wrapping_add(size as usize);
-                }
-                room -= safe * size;
-                for window in safe..=windows {
-                    let (mask, bytes) = if window < windows {
-                        (holds, size)
-                    } else {
-                        (part, rest)
-                    };
-                    // SAFETY: the masks are of bytes that the bodies have, and of packed bytes that are left.
-                    unsafe {
-                        if PACK {
-                            let value = _mm512_maskz_loadu_epi8(mask, user.cast());
-                            let value = _mm512_permutexvar_epi8(gather, value);
-                            _mm512_mask_storeu_epi8(packed.cast(), lowest(bytes), value);
-                        } else {
-                            let value = _mm512_maskz_loadu_epi8(lowest(bytes), packed.cast());
-                            let value = _mm512_permutexvar_epi8(scatter, value);
-                            _mm512_mask_storeu_epi8(user.cast(), mask, value);
-                        }
-                    }
-                    user = user.wrapping_offset(step);
-                    packed = packed.wrapping_add(bytes as usize);
-                    room -= bytes;
-                }
-            },
-        );
-    }
 }
 
 /// Where there are no such registers: never called, because `kernels` says `Plain`.
@@ -369,16 +395,6 @@ mod none {
         _: &[(i32, u32)],
         _: u32,
         _: u64,
-    ) {
-    }
-    /// # Safety
-    /// Not called.
-    pub unsafe fn permuted<const PACK: bool>(
-        _: &Pattern,
-        _: *mut u8,
-        _: *mut u8,
-        _: &[Level],
-        _: Level,
     ) {
     }
 }
