@@ -59,7 +59,7 @@ fn others_are_wrong<T>(comm: &Comm) -> Result<T> {
 pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static Comm>> {
     let sides = Sides::of(comm, "MPI_Comm_create");
     let group = group.and_then(|group| check_within(&group, comm).map(|()| group));
-    let good = now(everywhere(&sides.own, group.is_ok()))?;
+    let [good] = now(everywhere(&sides.own, [group.is_ok()]))?;
     if comm.is_inter() {
         return create_inter(comm, &sides, group, good);
     }

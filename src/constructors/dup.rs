@@ -3,7 +3,7 @@
 use super::context::{self, Creation};
 use super::lifetime;
 use super::sides::{Ids, Sides};
-use crate::coll::now;
+use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Parts};
 use crate::engine::{enter, requests, tasks};
 use crate::error::Result;
@@ -11,9 +11,19 @@ use crate::error::Result;
 /// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions).
 ///
 /// Errors: MPI_ERR_NO_MEM or MPI_ERR_OTHER when there is no id, on all ranks.
+#[inline(always)]
 pub fn dup(parent: &Comm) -> Result<&'static Comm> {
-    let sides = Sides::of(parent, "MPI_Comm_dup");
-    let ids = now(sides.ids(Creation::whole(parent)))?;
+    const FUNCTION: &str = "MPI_Comm_dup";
+    let creation = Creation::whole(parent);
+    let ids = if parent.is_inter() {
+        now(Sides::of(parent, FUNCTION).ids(creation))?
+    } else {
+        // What `Sides` would do, on the shortest way.
+        Ids::one(now(context::allocate(
+            &Lane::new(parent, FUNCTION),
+            creation,
+        ))?)
+    };
     made(comm::add(parts_like(parent, ids), parent.errhandler()), ids)
 }
 

@@ -163,8 +163,7 @@ pub fn intercomm_merge(comm: &Comm, high: bool) -> Result<&'static Comm> {
             comm.title()
         );
     };
-    let all_high = now(everywhere(&sides.own, high))?;
-    let all_low = now(everywhere(&sides.own, !high))?;
+    let [all_high, all_low] = now(everywhere(&sides.own, [high, !high]))?;
     let said = match (all_low, all_high) {
         (true, _) => LOW,
         (_, true) => HIGH,

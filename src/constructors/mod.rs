@@ -31,15 +31,17 @@ use crate::coll::{self, Lane};
 use crate::datatype::Buffer;
 use crate::error::Result;
 
-/// Whether something holds on all members, each of which says so for itself: a few bytes beside the agreement on an id.
-async fn everywhere(lane: &Lane<'_>, holds: bool) -> Result<bool> {
-    let mut all = vec![u8::from(holds)].into_boxed_slice();
+/// What holds on all members, each of which says for itself what does: a few bytes beside the agreement on an id.
+async fn everywhere<const N: usize>(lane: &Lane<'_>, holds: [bool; N]) -> Result<[bool; N]> {
+    let mut all: Box<[u8]> = holds.iter().map(|holds| u8::from(*holds)).collect();
     coll::allreduce_on(lane, &mut all, &|left, right| {
-        right[0] &= left[0];
+        left.iter()
+            .zip(right)
+            .for_each(|(left, right)| *right &= *left);
         Ok(())
     })
     .await?;
-    Ok(all[0] != 0)
+    Ok(std::array::from_fn(|at| all[at] != 0))
 }
 
 /// Gives all members what `root` has, whatever its size.

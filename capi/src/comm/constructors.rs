@@ -18,6 +18,7 @@ fn give(newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
 }
 
 /// A duplicate with the attributes that their copy callbacks give it.
+#[inline(always)]
 fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
     let new = constructors::dup(comm)?;
     if comm.attributes.is_empty() {
