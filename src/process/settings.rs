@@ -5,7 +5,7 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, constructors, datatype, engine, errhandler, launch};
+use crate::{choice, constructors, datatype, engine, errhandler, launch, pt2pt};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -80,6 +80,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
         errhandler::VARIABLES,
         own,
         launch::VARIABLES,
+        pt2pt::signatures::VARIABLES,
     ]
     .concat()
 }

@@ -3,7 +3,7 @@
 //! Invariant: a handle that completes becomes MPI_REQUEST_NULL and its slot is recycled, unless it is persistent: that
 //! one becomes inactive.
 
-use super::REQUEST_NULL;
+use super::{REQUEST_NULL, signatures};
 use crate::datatype::Status;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
 use crate::engine::wait::{Reason, poll, until};
@@ -100,14 +100,22 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
                 }
             };
             let communicator = request.communicator;
-            let error = request.error.take().map(|error| error.on(communicator));
+            let error = request.error.take();
+            let done = match request.kind {
+                Kind::Receive => signatures::judged(&request.buffer, Completion { status, error }),
+                Kind::Send(_) => Completion { status, error },
+            };
+            let error = done.error.map(|error| error.on(communicator));
             if request.persistent {
                 request.phase = Phase::Inactive;
             } else {
                 engine.requests().release(index);
                 *handle = REQUEST_NULL;
             }
-            Some(Completion { status, error })
+            Some(Completion {
+                status: done.status,
+                error,
+            })
         }
     }
 }
@@ -158,7 +166,7 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
 pub fn wait(handle: &mut i32) -> Result<Completion> {
     let reason = {
         let mut engine = enter();
-        if let Reaped::Done(status) = engine.requests().reap(*handle) {
+        if let Reaped::Done(status) = signatures::end(&mut engine, *handle) {
             *handle = REQUEST_NULL;
             return Ok(Completion::of(status));
         }
@@ -205,7 +213,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                 at += 1;
                 continue;
             }
-            match engine.requests().reap(handles[at]) {
+            match signatures::end(engine, handles[at]) {
                 Reaped::Done(status) => {
                     handles[at] = REQUEST_NULL;
                     report(at, Completion::of(status));
@@ -415,7 +423,7 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
         Some(Found::Slot(index)) => {
             let request = engine.requests().at(index);
             Ok(match (request.phase, request.kind) {
-                (Phase::Complete, Kind::Receive) => Some(request.status),
+                (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
                 (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
                 _ => None,
             })

@@ -9,6 +9,7 @@ pub mod complete;
 pub mod exchange;
 pub mod persistent;
 pub mod probe;
+pub mod signatures;
 
 pub use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
 pub use crate::engine::requests::{Mode, NO_PROC, NULL as REQUEST_NULL};
@@ -128,7 +129,9 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
         for _ in 0..DIRECT_LOOKS {
             match engine.receive_directly(wanted, &buffer) {
                 Direct::Nothing => {}
-                Direct::Received(status) => return Completion::of(status),
+                Direct::Received(status) => {
+                    return signatures::judged(&buffer, Completion::of(status));
+                }
                 Direct::Other => break,
             }
         }
@@ -164,8 +167,9 @@ fn finish(reason: &Reason, index: Index) -> Completion {
         }
         let status = request.status;
         let error = request.error.take();
+        let buffer = request.buffer;
         engine.requests().release(index);
-        Some(Completion { status, error })
+        Some(signatures::judged(&buffer, Completion { status, error }))
     })
 }
 

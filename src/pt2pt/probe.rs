@@ -1,7 +1,7 @@
 //! Probing, and receiving what a probe has matched.
 
 use super::complete::Completion;
-use super::{NO_PROC, PROC_NULL, finish, key};
+use super::{NO_PROC, PROC_NULL, finish, key, signatures};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::enter;
@@ -24,9 +24,10 @@ pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
         return Ok(Status::proc_null());
     }
     let wanted = key(comm, source, tag);
-    Ok(until(&reason("MPI_Probe", source, tag, comm), |engine| {
+    let status = until(&reason("MPI_Probe", source, tag, comm), |engine| {
         engine.probe(wanted)
-    }))
+    });
+    Ok(signatures::without(status))
 }
 
 /// MPI_Iprobe.
@@ -36,9 +37,9 @@ pub fn iprobe(source: i32, tag: i32, comm: &Comm) -> Result<Option<Status>> {
     }
     let wanted = key(comm, source, tag);
     if let Some(status) = enter().probe(wanted) {
-        return Ok(Some(status));
+        return Ok(Some(signatures::without(status)));
     }
-    Ok(poll().probe(wanted))
+    Ok(poll().probe(wanted).map(signatures::without))
 }
 
 /// MPI_Mprobe: the message's handle and status.
@@ -50,6 +51,7 @@ pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
     let (index, status) = until(&reason("MPI_Mprobe", source, tag, comm), |engine| {
         engine.probe_matched(wanted)
     });
+    let status = signatures::without(status);
     Ok((requests::message_handle_of(index), status))
 }
 
@@ -63,7 +65,10 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
     if found.is_none() {
         found = poll().probe_matched(wanted);
     }
-    Ok(found.map(|(index, status)| (requests::message_handle_of(index), status)))
+    Ok(found.map(|(index, status)| {
+        let status = signatures::without(status);
+        (requests::message_handle_of(index), status)
+    }))
 }
 
 /// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL.

@@ -7,10 +7,26 @@ use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Buffer;
 use oxmpi::error::Result;
 use oxmpi::pt2pt::exchange::Half;
-use std::ffi::c_int;
+use oxmpi::pt2pt::signatures;
+use std::ffi::{c_int, c_void};
 
 /// A message and whom it goes to or comes from: buffer, rank, tag, communicator.
 type Message = (Buffer, c_int, c_int, &'static CommObject);
+
+/// The buffer as a message has it: with its type signature, if that is checked.
+#[inline(always)]
+pub fn signed(
+    buffer: Buffer,
+    address: *mut c_void,
+    count: Count,
+    datatype: Datatype,
+) -> Result<Buffer> {
+    if !signatures::on() {
+        return Ok(buffer);
+    }
+    let kind = decode::datatype(datatype)?;
+    signatures::signed(buffer, address.cast(), count.0 as u64, kind)
+}
 
 #[inline(always)]
 pub fn outgoing(
@@ -25,6 +41,7 @@ pub fn outgoing(
     let dest = decode::dest(dest, comm)?;
     let tag = decode::tag(tag)?;
     let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+    let buffer = signed(buffer, buf.0.cast_mut(), count, datatype)?;
     Ok((buffer, dest, tag, comm))
 }
 
@@ -41,6 +58,7 @@ pub fn incoming(
     let source = decode::source(source, comm)?;
     let tag = decode::recv_tag(tag)?;
     let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+    let buffer = signed(buffer, buf.0, count, datatype)?;
     Ok((buffer, source, tag, comm))
 }
 
@@ -52,8 +70,9 @@ pub fn sent(
     sendtag: Tag,
     comm: &CommObject,
 ) -> Result<Half> {
+    let buffer = decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?;
     Ok(Half {
-        buffer: decode::send_buffer(SEND, sendbuf, sendcount, sendtype)?,
+        buffer: signed(buffer, sendbuf.0.cast_mut(), sendcount, sendtype)?,
         peer: decode::dest(dest, comm)?,
         tag: decode::named_tag("sendtag", sendtag)?,
     })
@@ -67,8 +86,9 @@ pub fn received(
     recvtag: Tag,
     comm: &CommObject,
 ) -> Result<Half> {
+    let buffer = decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?;
     Ok(Half {
-        buffer: decode::recv_buffer(RECV, recvbuf, recvcount, recvtype)?,
+        buffer: signed(buffer, recvbuf.0, recvcount, recvtype)?,
         peer: decode::source(source, comm)?,
         tag: decode::named_recv_tag("recvtag", recvtag)?,
     })

@@ -1,6 +1,6 @@
 //! Blocking send and receive.
 
-use super::arguments::{incoming, outgoing, received, sent};
+use super::arguments::{self, incoming, outgoing, received, sent};
 use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
@@ -75,6 +75,7 @@ entry! {
         status.not_null()?;
         let comm = decode::comm(comm)?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);
         let from = (decode::source(source, comm)?, decode::named_recv_tag("recvtag", recvtag)?);
         status.finish(exchange::sendrecv_replace(buffer, to, from, comm))

@@ -1,6 +1,6 @@
 //! Nonblocking send and receive.
 
-use super::arguments::{incoming, outgoing, received, sent};
+use super::arguments::{self, incoming, outgoing, received, sent};
 use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
@@ -83,6 +83,7 @@ entry! {
         request.not_null()?;
         let comm = decode::comm(comm)?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);
         let from = (decode::source(source, comm)?, decode::named_recv_tag("recvtag", recvtag)?);
         request.set(Request(exchange::isendrecv_replace(buffer, to, from, comm)?))

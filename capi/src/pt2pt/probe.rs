@@ -1,5 +1,6 @@
 //! Probe, and matched probe and receive.
 
+use super::arguments;
 use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
@@ -74,6 +75,7 @@ entry! {
         decode::running()?;
         status.not_null()?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::mrecv(buffer, &mut handle);
         message.set(Message(handle))?;
@@ -89,6 +91,7 @@ entry! {
         decode::running()?;
         request.not_null()?;
         let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::imrecv(buffer, &mut handle);
         message.set(Message(handle))?;

@@ -11,8 +11,10 @@ mod blocks;
 mod copier;
 mod nest;
 mod permute;
+mod prefix;
 mod wide;
 
+pub use prefix::PREFIX;
 pub use wide::VARIABLES;
 
 use super::Datatype;
