@@ -15,11 +15,22 @@ const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x01");
 const PAGE: usize = 4096;
 /// Slots of a rank's inbox, which every other rank writes to.
 pub const INBOX_SLOTS: usize = 512;
-/// Slots of a private ring between one pair.
-pub const PRIVATE_SLOTS: usize = 1024;
+/// Slots of a private ring between one pair, at most: 32 KB.
+const MOST_PRIVATE_SLOTS: usize = 1024;
+/// And at least.
+const LEAST_PRIVATE_SLOTS: usize = 128;
 const RANK_BYTES: usize = PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
-const PRIVATE_BYTES: usize = size_of::<Control>() + PRIVATE_SLOTS * SLOT_BYTES;
+
+/// Slots of a private ring where there are so many ranks: the more ranks, the more rings.
+fn private_slots(ranks: usize) -> usize {
+    (8 * MOST_PRIVATE_SLOTS / ranks.next_power_of_two())
+        .clamp(LEAST_PRIVATE_SLOTS, MOST_PRIVATE_SLOTS)
+}
+
+fn private_bytes(ranks: usize) -> usize {
+    size_of::<Control>() + private_slots(ranks) * SLOT_BYTES
+}
 
 const fn lane_bytes(cells: usize) -> usize {
     size_of::<lane::Control>() + cells * lane::CELL_BYTES
@@ -160,19 +171,19 @@ impl<'m> Segment<'m> {
 
     /// Allocates a private ring; returns where.
     pub fn allocate_private(&self, fd: BorrowedFd<'_>) -> Result<usize> {
-        self.allocate(fd, PRIVATE_BYTES)
+        self.allocate(fd, private_bytes(self.ranks))
     }
 
     /// The private ring at an offset that another rank told; `None` if no ring can be there.
     pub fn private(&self, offset: usize) -> Option<Ring<'m>> {
-        let address = self.dynamic(offset, PRIVATE_BYTES)?;
+        let address = self.dynamic(offset, private_bytes(self.ranks))?;
         // SAFETY: checked to lie in the dynamic part and aligned; atomics and slots are valid for any content.
         unsafe {
             let control = &*address.cast::<Control>();
             let first = address.add(size_of::<Control>()).cast::<Slot>();
             Some(Ring::new(
                 control,
-                std::slice::from_raw_parts(first, PRIVATE_SLOTS),
+                std::slice::from_raw_parts(first, private_slots(self.ranks)),
             ))
         }
     }

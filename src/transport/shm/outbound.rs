@@ -19,7 +19,8 @@ pub const KIND_RING: u8 = 255;
 pub const KIND_LANE: u8 = 254;
 /// Flag of a header: the reader is to say what the reading cost.
 pub const MEASURED: u8 = 32;
-/// Records in the inbox before a sender asks for a ring of its own.
+/// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
+/// more, so that a few barriers do not make rings.
 const PATIENCE: u32 = 4;
 /// Larger messages to a peer before it gets a lane.
 const LANE_PATIENCE: u32 = 8;
@@ -130,7 +131,7 @@ impl Outbound {
     #[inline(never)]
     pub fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
         self.records += 1;
-        if self.records < PATIENCE && common.ranks > 2 {
+        if self.records < PATIENCE.max(common.ranks as u32 / 2) && common.ranks > 2 {
             return;
         }
         let accepted = &common.segment.rank(peer).private_rings;
