@@ -20,15 +20,24 @@ pub fn fence() {
 /// Both ranges are valid and do not overlap.
 pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if (target as usize).is_multiple_of(64) && length >= 256 {
-        // SAFETY: the features were found; the ranges are the caller's; the target is aligned.
+    if length >= 256 {
+        // SAFETY: the features were found; the ranges are the caller's; the target is aligned after the first words,
+        // the last of which may reach into the first line, with the same bytes.
         unsafe {
+            let before = target.align_offset(64);
+            let mut at = 0;
+            while at < before {
+                x86::copy_word(source.add(at), target.add(at));
+                at += 8;
+            }
+            let (source, target, length) =
+                (source.add(before), target.add(before), length - before);
             let done = if std::is_x86_feature_detected!("avx512f") {
                 x86::copy_512(source, target, length)
             } else {
                 x86::copy_128(source, target, length)
             };
-            std::ptr::copy_nonoverlapping(source.add(done), target.add(done), length - done);
+            x86::copy_words(source.add(done), target.add(done), length - done);
         }
         return;
     }
@@ -93,6 +102,31 @@ mod x86 {
             at += 64;
         }
         at
+    }
+
+    /// Copies eight bytes past the caches.
+    ///
+    /// # Safety
+    /// As for [`super::copy`], eight bytes.
+    #[inline(always)]
+    pub unsafe fn copy_word(source: *const u8, target: *mut u8) {
+        // SAFETY: by the caller; the instruction wants no alignment.
+        unsafe { _mm_stream_si64(target.cast::<i64>(), source.cast::<i64>().read_unaligned()) };
+    }
+
+    /// Copies the part of a line that is left, eight bytes a store.
+    ///
+    /// # Safety
+    /// As for [`super::copy`]; there are at least eight bytes before `source` and `target` that were copied already.
+    pub unsafe fn copy_words(source: *const u8, target: *mut u8, length: usize) {
+        let mut at = 0;
+        while at < length {
+            // The last store begins before its place rather than end beyond the range.
+            let back = (at + 8).saturating_sub(length);
+            // SAFETY: the eight bytes lie in the range, or before it in what was copied already.
+            unsafe { copy_word(source.add(at).sub(back), target.add(at).sub(back)) };
+            at += 8;
+        }
     }
 
     /// Copies whole lines with ordinary stores; returns how much that was.

@@ -47,18 +47,30 @@ impl<'m> Sender<'m> {
     #[inline(always)]
     pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
         if self.in_lane || header.length as usize > RING_PAYLOAD {
-            return self.push_with_lane(header, fill);
+            let large = header.length as usize > RING_PAYLOAD;
+            return self.push_with_lane(header, large, fill);
         }
         self.ring.push(header, fill)
     }
 
+    /// As [`Sender::push`] for a record that belongs to a larger message: another such message is likely to follow, so
+    /// also after a short end of it the next head will be in the lane.
+    #[inline(always)]
+    pub fn push_part(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+        self.push_with_lane(header, true, fill)
+    }
+
     #[inline(never)]
-    fn push_with_lane(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
+    fn push_with_lane(
+        &mut self,
+        header: &Header,
+        large: bool,
+        mut fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
         let Some(lane) = &mut self.lane else {
             return false;
         };
         let length = header.length as usize;
-        let large = length > RING_PAYLOAD;
         let mut header = *header;
         if large {
             header.flags |= NEXT_IN_LANE;
@@ -204,11 +216,16 @@ mod tests {
             tag,
             ..Header::default()
         };
-        sender.push(&header, |offset, piece| {
+        let fill = |offset: usize, piece: &mut [u8]| {
             for (i, byte) in piece.iter_mut().enumerate() {
                 *byte = pattern(tag, offset + i);
             }
-        })
+        };
+        if tag % 7 == 6 {
+            sender.push_part(&header, fill)
+        } else {
+            sender.push(&header, fill)
+        }
     }
 
     fn receive(receiver: &mut Receiver<'_>) -> Option<(i32, usize)> {

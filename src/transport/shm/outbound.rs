@@ -256,8 +256,8 @@ impl Outbound {
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         self.bytes += u64::from(header.length);
-        if !plan.measured {
-            return self.channel.push(header, fill);
+        if !plan.measured || (header.length as usize) < plan.least {
+            return self.channel.push_part(header, fill);
         }
         if let Some(lane) = self.channel.lane() {
             lane.control().cost.store(0, Ordering::Relaxed);
@@ -265,7 +265,7 @@ impl Outbound {
         let mut header = *header;
         header.flags |= MEASURED;
         let since = ticks();
-        let done = self.channel.push(&header, fill);
+        let done = self.channel.push_part(&header, fill);
         if done {
             self.measuring = Some((plan.stores, cost(since, header.length as usize)));
         }

@@ -69,8 +69,10 @@ pub struct Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub stores: Stores,
-    /// Whether sender and reader are to measure it.
+    /// Whether sender and reader are to measure it, if it carries at least `least` bytes: what a record costs a kilobyte
+    /// depends on its size, and the short end of a message would make its kind of store look dear.
     pub measured: bool,
+    pub least: usize,
     /// Bytes of the message it may carry.
     pub chunk: usize,
 }
@@ -100,6 +102,7 @@ impl Pace {
             return Plan {
                 stores,
                 measured: false,
+                least: 0,
                 chunk: ORDINARY_CHUNK,
             };
         }
@@ -118,6 +121,7 @@ impl Pace {
         Plan {
             stores: self.current,
             measured,
+            least: total.min(ORDINARY_CHUNK),
             chunk,
         }
     }
