@@ -3,6 +3,9 @@
 //! It knows context ids and process numbers, not communicators. All of it is behind one guard ([`ENGINE`]): whoever
 //! has `&mut Engine` is alone, and no user callback runs while a guard is held.
 
+pub mod account;
+mod arrival;
+pub mod dispatch;
 pub mod matching;
 pub mod progress;
 pub mod receive;
@@ -17,10 +20,10 @@ use crate::sync::{Exclusive, ExclusiveGuard};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout::RankPage;
 use crate::transport::shm::status::Page;
+use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use receive::{Inflow, Message};
 use requests::{Index, Slab};
-use send::Outgoing;
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
@@ -64,9 +67,10 @@ pub struct Engine {
     busy: Vec<u32>,
     /// Sends that are not done.
     sending: u32,
-    accounts: Vec<send::Account>,
+    accounts: Vec<account::Account>,
     /// Requests that wait for an account to be empty.
     flushes: Vec<(u32, Index)>,
+    limits: dispatch::Limits,
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
@@ -140,6 +144,7 @@ impl Engine {
             sending: 0,
             accounts: Vec::new(),
             flushes: Vec::new(),
+            limits: dispatch::Limits::new(),
             oversubscribed,
             surveyed: false,
             shm,

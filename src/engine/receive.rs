@@ -4,8 +4,9 @@
 //! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
+use super::arrival::Arrival;
 use super::matching::Key;
-use super::records::{self, Announcement, Data, NO_CELL, Payload, Reply};
+use super::records::{self, Announcement, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::Status;
@@ -14,7 +15,6 @@ use crate::error::{Class, Error};
 use crate::os::peer_memory;
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
-use crate::transport::shm::cells::CellName;
 
 /// Who gets the rest of a message's first part.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +26,9 @@ pub enum Target {
 /// A message whose first part is still coming in.
 #[derive(Clone, Copy, Debug)]
 pub struct Inflow {
-    target: Target,
+    pub(super) target: Target,
     /// Size of the first part.
-    eager: usize,
+    pub(super) eager: usize,
 }
 
 /// A message that nobody asked for yet.
@@ -39,7 +39,7 @@ pub struct Message {
     /// Size of the whole message.
     pub total: usize,
     /// The first part, as far as it has come in.
-    data: Vec<u8>,
+    pub(super) data: Vec<u8>,
     eager: usize,
     flags: u8,
     token: u32,
@@ -52,40 +52,6 @@ impl Message {
     /// What a probe says of it.
     pub fn status(&self) -> Status {
         status(self.key, self.total)
-    }
-}
-
-/// Where the data is that came with a record.
-#[derive(Clone, Copy, Debug)]
-enum Arrival {
-    /// In the record, behind so many bytes of it.
-    Here {
-        skip: usize,
-    },
-    Cell {
-        name: CellName,
-        bytes: usize,
-    },
-}
-
-impl Arrival {
-    /// `skip` is the size of what the record begins with.
-    fn of(header: &Header, skip: usize, cell: u32, bytes: u32) -> Self {
-        if cell == NO_CELL || header.length as usize > skip {
-            Self::Here { skip }
-        } else {
-            Self::Cell {
-                name: CellName(cell),
-                bytes: bytes as usize,
-            }
-        }
-    }
-
-    fn bytes(&self, header: &Header) -> usize {
-        match *self {
-            Self::Here { skip } => header.length as usize - skip,
-            Self::Cell { bytes, .. } => bytes,
-        }
     }
 }
 
@@ -291,7 +257,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn finish_if_all_is_here(&mut self, index: Index) {
+    pub(super) fn finish_if_all_is_here(&mut self, index: Index) {
         let request = self.requests.at(index);
         if request.phase == Phase::Active && request.moved >= request.total {
             self.complete(index);
@@ -474,83 +440,6 @@ impl Engine {
                 target: Target::Message(message),
                 eager,
             });
-        }
-    }
-
-    /// Calls `take(offset, piece)` for the data that came with a record.
-    #[inline]
-    fn read_arrival(&self, header: &Header, arrival: Arrival, mut take: impl FnMut(usize, &[u8])) {
-        match arrival {
-            Arrival::Here { skip } => self.shm.payload(header, |offset, piece| {
-                let skipped = skip.saturating_sub(offset).min(piece.len());
-                take(
-                    offset + skipped - skip.min(offset + skipped),
-                    &piece[skipped..],
-                );
-            }),
-            Arrival::Cell { name, bytes } => {
-                let origin = header.origin as usize;
-                self.shm
-                    .read_cell(origin, name, bytes, |piece| take(0, piece));
-            }
-        }
-    }
-
-    /// The next bytes of a receive's message, as they came with a record.
-    fn put_arrival(&mut self, index: Index, header: &Header, arrival: Arrival) {
-        let request = self.requests.at(index);
-        let (moved, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
-        request.moved += arrival.bytes(header);
-        self.read_arrival(header, arrival, |offset, piece| {
-            let at = moved + offset;
-            if at < room {
-                buffer.write(at, &piece[..piece.len().min(room - at)]);
-            }
-        });
-    }
-
-    /// Further bytes of an announced message.
-    pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
-        let world = header.origin as usize;
-        let arrival = Arrival::of(header, Data::BYTES, data.cell, data.bytes);
-        if data.token != records::FIRST_PART {
-            let active = self
-                .requests
-                .get(data.token)
-                .is_some_and(|request| request.phase == Phase::Active);
-            assert!(
-                active,
-                "process {world} sent data for a receive that does not exist"
-            );
-            self.put_arrival(data.token, header, arrival);
-            self.finish_if_all_is_here(data.token);
-            return;
-        }
-        let inflow = self.peers[world].inflow.unwrap_or_else(|| {
-            panic!("process {world} sent data of a message it did not announce")
-        });
-        let here = match inflow.target {
-            Target::Request(index) => {
-                self.put_arrival(index, header, arrival);
-                let here = self.requests.at(index).moved;
-                self.finish_if_all_is_here(index);
-                here
-            }
-            Target::Message(message) => {
-                let mut kept = match self.messages.get(message) {
-                    Some(message) => std::mem::take(&mut message.data),
-                    None => panic!("the message that process {world} is sending was lost"),
-                };
-                self.read_arrival(header, arrival, |_, piece| kept.extend_from_slice(piece));
-                let here = kept.len();
-                if let Some(message) = self.messages.get(message) {
-                    message.data = kept;
-                }
-                here
-            }
-        };
-        if here >= inflow.eager {
-            self.peers[world].inflow = None;
         }
     }
 }

@@ -76,6 +76,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
     [
         constructors::context::VARIABLES,
         datatype::pack::VARIABLES,
+        engine::dispatch::VARIABLES,
         engine::wait::VARIABLES,
         errhandler::VARIABLES,
         own,

@@ -6,8 +6,8 @@
 use super::envelope;
 use crate::comm::Comm;
 use crate::datatype::Buffer;
+use crate::engine::account::{Account, BSEND_OVERHEAD};
 use crate::engine::requests;
-use crate::engine::send::{Account, BSEND_OVERHEAD};
 use crate::engine::wait::{Reason, until};
 use crate::engine::{Engine, enter};
 use crate::error::{Class, Result, fail};

@@ -1,0 +1,128 @@
+//! Data that comes with a record: in the record itself, or in a cell that it names.
+//!
+//! Invariant: the parts of a message come in order, so what has come in is always its beginning.
+
+use super::Engine;
+use super::receive::Target;
+use super::records::{self, Data, NO_CELL, Payload};
+use super::requests::{Index, Phase};
+use crate::queue::ring::Header;
+use crate::transport::shm::cells::CellName;
+
+/// Where the data is that came with a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arrival {
+    /// In the record, behind so many bytes of it.
+    Here {
+        skip: usize,
+    },
+    Cell {
+        name: CellName,
+        bytes: usize,
+    },
+}
+
+impl Arrival {
+    /// `skip` is the size of what the record begins with.
+    pub(super) fn of(header: &Header, skip: usize, cell: u32, bytes: u32) -> Self {
+        if cell == NO_CELL || header.length as usize > skip {
+            Self::Here { skip }
+        } else {
+            Self::Cell {
+                name: CellName(cell),
+                bytes: bytes as usize,
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self, header: &Header) -> usize {
+        match *self {
+            Self::Here { skip } => header.length as usize - skip,
+            Self::Cell { bytes, .. } => bytes,
+        }
+    }
+}
+
+impl Engine {
+    /// Calls `take(offset, piece)` for the data that came with a record.
+    #[inline]
+    pub(super) fn read_arrival(
+        &self,
+        header: &Header,
+        arrival: Arrival,
+        mut take: impl FnMut(usize, &[u8]),
+    ) {
+        match arrival {
+            Arrival::Here { skip } => self.shm.payload(header, |offset, piece| {
+                let skipped = skip.saturating_sub(offset).min(piece.len());
+                take(
+                    offset + skipped - skip.min(offset + skipped),
+                    &piece[skipped..],
+                );
+            }),
+            Arrival::Cell { name, bytes } => {
+                let origin = header.origin as usize;
+                self.shm
+                    .read_cell(origin, name, bytes, |piece| take(0, piece));
+            }
+        }
+    }
+
+    /// The next bytes of a receive's message, as they came with a record.
+    pub(super) fn put_arrival(&mut self, index: Index, header: &Header, arrival: Arrival) {
+        let request = self.requests.at(index);
+        let (moved, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
+        request.moved += arrival.bytes(header);
+        self.read_arrival(header, arrival, |offset, piece| {
+            let at = moved + offset;
+            if at < room {
+                buffer.write(at, &piece[..piece.len().min(room - at)]);
+            }
+        });
+    }
+
+    /// Further bytes of an announced message.
+    pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
+        let world = header.origin as usize;
+        let arrival = Arrival::of(header, Data::BYTES, data.cell, data.bytes);
+        if data.token != records::FIRST_PART {
+            let active = self
+                .requests
+                .get(data.token)
+                .is_some_and(|request| request.phase == Phase::Active);
+            assert!(
+                active,
+                "process {world} sent data for a receive that does not exist"
+            );
+            self.put_arrival(data.token, header, arrival);
+            self.finish_if_all_is_here(data.token);
+            return;
+        }
+        let inflow = self.peers[world].inflow.unwrap_or_else(|| {
+            panic!("process {world} sent data of a message it did not announce")
+        });
+        let here = match inflow.target {
+            Target::Request(index) => {
+                self.put_arrival(index, header, arrival);
+                let here = self.requests.at(index).moved;
+                self.finish_if_all_is_here(index);
+                here
+            }
+            Target::Message(message) => {
+                let mut kept = match self.messages.get(message) {
+                    Some(message) => std::mem::take(&mut message.data),
+                    None => panic!("the message that process {world} is sending was lost"),
+                };
+                self.read_arrival(header, arrival, |_, piece| kept.extend_from_slice(piece));
+                let here = kept.len();
+                if let Some(message) = self.messages.get(message) {
+                    message.data = kept;
+                }
+                here
+            }
+        };
+        if here >= inflow.eager {
+            self.peers[world].inflow = None;
+        }
+    }
+}

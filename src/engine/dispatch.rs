@@ -1,0 +1,397 @@
+//! What leaves for a peer: whole messages, announcements, parts of announced messages, replies.
+//!
+//! Invariant: what is announced to one peer leaves in the order of the sends; `queue` holds what found no room, and
+//! while it is not empty nothing overtakes it. Only the second part of a matched message (`streams`) is free of it, once
+//! its first part has left.
+
+use super::Engine;
+use super::records::{
+    self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
+};
+use super::requests::{Index, Kind, Mode, Phase};
+use crate::datatype::pack::Buffer;
+use crate::queue::ring::Header;
+use crate::transport::shm::cells::CELL_BYTES;
+use crate::transport::shm::endpoint::RING_PAYLOAD;
+use crate::transport::shm::pace::{Plan, Stores};
+use crate::variables::{Listed, Variable};
+
+static EAGER_BYTES: Variable<u64> = Variable::new(
+    "EAGER_BYTES",
+    64 << 10,
+    "Up to so many bytes of a message are sent before the receiver has asked for it; what comes too early is kept there.",
+)
+.with_aliases(&[
+    "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE",
+    "MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ",
+    "I_MPI_EAGER_THRESHOLD",
+]);
+static SINGLE_COPY: Variable<bool> = Variable::new(
+    "SINGLE_COPY",
+    true,
+    "On a node with more ranks than cores a receiver reads a large message out of the sender's memory, if the kernel \
+     allows it.",
+)
+.with_aliases(&["MPIR_CVAR_CH4_CMA_ENABLE"]);
+static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
+    "SINGLE_COPY_BYTES",
+    32 << 10,
+    "Messages from so many bytes on are read like that.",
+)
+.with_aliases(&["MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"]);
+/// What users can set about protocols.
+pub static VARIABLES: &[&dyn Listed] = &[&EAGER_BYTES, &SINGLE_COPY, &SINGLE_COPY_BYTES];
+
+/// The settings, read once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    eager: usize,
+    /// From here on the receiver reads the sender's memory on an oversubscribed node.
+    single_copy: usize,
+}
+
+impl Limits {
+    pub(super) fn new() -> Self {
+        Self {
+            // The announcement has 32 bits for it.
+            eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
+            single_copy: if SINGLE_COPY.get() {
+                SINGLE_COPY_BYTES.get() as usize
+            } else {
+                usize::MAX
+            },
+        }
+    }
+}
+
+/// Something that waits for room.
+#[derive(Debug)]
+pub enum Outgoing {
+    /// A whole short message of this request.
+    Short(Index),
+    /// An announcement still to be made.
+    Long(Index),
+    /// The first part of an announced message, of this many bytes.
+    FirstPart(Index, usize),
+    /// An answer to a sender.
+    Reply { flags: u8, reply: Reply },
+}
+
+impl Engine {
+    /// Does as much as there is room for; the rest comes back.
+    pub(super) fn dispatch(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
+        match what {
+            Outgoing::Short(index) => self.dispatch_short(world, index),
+            Outgoing::Long(index) => self.dispatch_long(world, index),
+            Outgoing::FirstPart(index, eager) => self.dispatch_first_part(world, index, eager),
+            Outgoing::Reply { flags, reply } => {
+                let header = self.header(records::REPLY, flags, Reply::BYTES);
+                if self.push_payload(world, &header, &reply) {
+                    Ok(())
+                } else {
+                    Err(what)
+                }
+            }
+        }
+    }
+
+    fn header(&self, kind: u8, flags: u8, bytes: usize) -> Header {
+        Header {
+            kind,
+            flags,
+            length: bytes as u16,
+            origin: self.shm.me() as u16,
+            ..Header::default()
+        }
+    }
+
+    /// Sends a record whose payload is one of [`records`].
+    fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
+        let mut bytes = [0u8; records::LONGEST_PAYLOAD];
+        payload.encode(&mut bytes[..P::BYTES]);
+        self.shm.push(world, header, |offset, piece| {
+            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        })
+    }
+
+    fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+        let request = self.requests.at(index);
+        let header = Header {
+            kind: records::SHORT,
+            context: request.context,
+            tag: request.tag,
+            source: request.source,
+            length: request.total as u16,
+            origin: self.shm.me() as u16,
+            ..Header::default()
+        };
+        let buffer = request.buffer;
+        let done = if buffer.len() > RING_PAYLOAD {
+            self.push_through_lane(world, &header, &buffer)
+        } else {
+            self.shm
+                .push(world, &header, |offset, piece| buffer.read(offset, piece))
+        };
+        if !done {
+            return Err(Outgoing::Short(index));
+        }
+        self.complete(index);
+        Ok(())
+    }
+
+    fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+        let limits = self.limits;
+        let me = self.shm.me() as u16;
+        let peer = &self.peers[world];
+        let may_read = self.oversubscribed && !peer.cannot_read_us;
+        let request = self.requests.at(index);
+        let (buffer, total) = (request.buffer, request.total);
+        let mut header = Header {
+            kind: records::LONG,
+            flags: match request.kind {
+                Kind::Send(Mode::Synchronous) => SYNCHRONOUS,
+                _ => 0,
+            },
+            context: request.context,
+            tag: request.tag,
+            source: request.source,
+            length: Announcement::BYTES as u16,
+            origin: me,
+            ..Header::default()
+        };
+        let mut announcement = Announcement {
+            total: total as u64,
+            token: index,
+            eager: total.min(limits.eager) as u32,
+            cell: NO_CELL,
+            ..Announcement::default()
+        };
+        match buffer.contiguous() {
+            Some(address) if may_read && total >= limits.single_copy => {
+                header.flags |= READ_ME;
+                announcement.address = address as u64;
+                announcement.eager = 0;
+            }
+            _ => {}
+        }
+        let eager = announcement.eager as usize;
+        let sent = if eager > 0 && self.shm.has_lane(world) {
+            let plan = self.shm.plan(world, total);
+            let first = eager.min(plan.chunk);
+            self.push_part(world, &header, &announcement, plan, &buffer, 0, first)
+                .then_some(first)
+        } else if eager > 0 {
+            let first = eager.min(chunk(total));
+            self.push_cell(world, &buffer, 0, first, |engine, cell| {
+                announcement.cell = cell;
+                announcement.cell_bytes = first as u32;
+                engine.push_payload(world, &header, &announcement)
+            })
+            .then_some(first)
+        } else {
+            self.push_payload(world, &header, &announcement)
+                .then_some(0)
+        };
+        let Some(first) = sent else {
+            return Err(Outgoing::Long(index));
+        };
+        self.requests.at(index).moved = first;
+        self.dispatch_first_part(world, index, announcement.eager as usize)
+    }
+
+    fn dispatch_first_part(
+        &mut self,
+        world: usize,
+        index: Index,
+        eager: usize,
+    ) -> Result<(), Outgoing> {
+        while self.requests.at(index).moved < eager {
+            if !self.push_data(world, index, FIRST_PART, eager) {
+                return Err(Outgoing::FirstPart(index, eager));
+            }
+        }
+        let request = self.requests.at(index);
+        if eager == request.total && request.kind != Kind::Send(Mode::Synchronous) {
+            self.complete(index);
+        }
+        Ok(())
+    }
+
+    /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
+    #[inline]
+    fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
+        let request = self.requests.at(index);
+        let (buffer, offset) = (request.buffer, request.moved);
+        let total = request.total;
+        let mut data = Data {
+            token,
+            cell: NO_CELL,
+            bytes: 0,
+        };
+        let header = self.header(records::DATA, 0, Data::BYTES);
+        let (done, bytes) = if self.shm.has_lane(world) {
+            let plan = self.shm.plan(world, total);
+            let bytes = (end - offset).min(plan.chunk);
+            let done = self.push_part(world, &header, &data, plan, &buffer, offset, bytes);
+            (done, bytes)
+        } else {
+            let bytes = (end - offset).min(chunk(total));
+            let done = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
+                data.cell = cell;
+                data.bytes = bytes as u32;
+                engine.push_payload(world, &header, &data)
+            });
+            (done, bytes)
+        };
+        if !done {
+            return false;
+        }
+        self.requests.at(index).moved += bytes;
+        true
+    }
+
+    /// Sends a record through the lane: `beginning`, and `bytes` of the message from `offset` on.
+    #[inline]
+    #[allow(clippy::too_many_arguments)]
+    fn push_part<P: Payload>(
+        &mut self,
+        world: usize,
+        header: &Header,
+        beginning: &P,
+        plan: Plan,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+    ) -> bool {
+        let mut words = [0u8; records::LONGEST_PAYLOAD];
+        beginning.encode(&mut words[..P::BYTES]);
+        let header = Header {
+            length: (P::BYTES + bytes) as u16,
+            ..*header
+        };
+        self.shm.push_large(world, &header, plan, |at, piece| {
+            if at == 0 {
+                plan.stores.finish();
+            }
+            let split = P::BYTES.saturating_sub(at).min(piece.len());
+            let (words_piece, data) = piece.split_at_mut(split);
+            words_piece.copy_from_slice(&words[at.min(P::BYTES)..][..split]);
+            if !data.is_empty() {
+                copy_out(buffer, offset + at + split - P::BYTES, data, plan.stores);
+            }
+        })
+    }
+
+    /// Fills a cell and lets `announce` send the record that names it.
+    fn push_cell(
+        &mut self,
+        world: usize,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+        announce: impl FnOnce(&mut Self, u32) -> bool,
+    ) -> bool {
+        let Some(name) = self
+            .shm
+            .fill_cell(world, bytes, |data| buffer.read(offset, data))
+        else {
+            return false;
+        };
+        let done = announce(self, name.0);
+        if !done {
+            self.shm.take_back(name);
+        }
+        done
+    }
+
+    /// Goes on with what waits for room to `world`. True if something left.
+    pub(super) fn flush(&mut self, world: usize) -> bool {
+        let mut any = false;
+        while let Some(what) = self.peers[world].queue.pop_front() {
+            let before = match &what {
+                Outgoing::FirstPart(index, _) => self.requests.at(*index).moved,
+                _ => 0,
+            };
+            match self.dispatch(world, what) {
+                Ok(()) => any = true,
+                Err(rest) => {
+                    if let Outgoing::FirstPart(index, _) = rest {
+                        any |= self.requests.at(index).moved > before;
+                    }
+                    self.peers[world].queue.push_front(rest);
+                    break;
+                }
+            }
+        }
+        any | self.stream(world)
+    }
+
+    /// Streams the second parts of matched messages.
+    fn stream(&mut self, world: usize) -> bool {
+        let mut any = false;
+        while let Some(&index) = self.peers[world].streams.front() {
+            if matches!(self.peers[world].queue.front(), Some(Outgoing::FirstPart(first, _)) if *first == index)
+            {
+                // Its first part still waits for room, and has to leave before.
+                break;
+            }
+            let request = self.requests.at(index);
+            let (wanted, token) = (request.status.bytes() as usize, request.token);
+            if request.moved < wanted {
+                if !self.push_data(world, index, token, wanted) {
+                    break;
+                }
+                any = true;
+            } else {
+                self.peers[world].streams.pop_front();
+                self.complete(index);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// The receiver has matched one of our messages.
+    pub(super) fn on_reply(&mut self, world: usize, flags: u8, reply: Reply) {
+        if flags & records::UNREADABLE != 0 {
+            self.peers[world].cannot_read_us = true;
+        }
+        let request = self
+            .requests
+            .get(reply.sender)
+            .filter(|request| request.phase == Phase::Active && request.world as usize == world)
+            .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
+        if flags & records::DONE != 0 {
+            self.complete(reply.sender);
+            return;
+        }
+        request.token = reply.receiver;
+        // The status of a send is free until it completes: it keeps how far the receiver wants to go.
+        request.status.set_bytes(reply.wanted);
+        self.peers[world].streams.push_back(reply.sender);
+        self.mark_busy(world);
+        self.flush_busy();
+    }
+}
+
+/// Fills a cell.
+#[inline]
+pub(super) fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: Stores) {
+    match stores {
+        Stores::Ordinary => buffer.read(offset, data),
+        Stores::Streaming => buffer.read_streaming(offset, data),
+    }
+}
+
+/// How many bytes of a message go into the next cell: small ones, so that the receiver starts to copy early, but not so
+/// small that the records cost more than the copies.
+#[inline]
+fn chunk(total: usize) -> usize {
+    match total {
+        0..=4096 => total,
+        4097..=16_384 => 4096,
+        16_385..=32_768 => 8192,
+        32_769..=262_144 => 16_384,
+        _ => CELL_BYTES,
+    }
+}
