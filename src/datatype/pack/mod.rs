@@ -130,7 +130,24 @@ impl Buffer {
             None => unsafe {
                 super::streaming::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
             },
-            Some(_) => self.read(offset, out),
+            Some(_) => self.stream_packed(offset, out),
+        }
+    }
+
+    /// Packs through a piece that stays in this core's own cache, whence whole lines go past the caches: the stores of a
+    /// packing kernel would each fetch their line from the other core first.
+    #[inline(never)]
+    fn stream_packed(&self, offset: usize, out: &mut [u8]) {
+        let mut packed = [0u8; 2048];
+        let mut at = 0;
+        while at < out.len() {
+            let bytes = packed.len().min(out.len() - at);
+            self.read(offset + at, &mut packed[..bytes]);
+            // SAFETY: both pieces are `bytes` long, and one is this function's own.
+            unsafe {
+                super::streaming::copy(packed.as_ptr(), out[at..].as_mut_ptr(), bytes);
+            }
+            at += bytes;
         }
     }
 
@@ -348,6 +365,21 @@ mod tests {
             positions.extend(end - second..end);
         }
         positions
+    }
+
+    #[test]
+    fn streaming_packs_what_reading_packs() {
+        let datatype = get(0x8c00_0003_u32 as i32).unwrap(); // MPI_SHORT_INT
+        let mut memory: Vec<u8> = (0..8 * 2000_u32).map(|byte| (byte * 13) as u8).collect();
+        // SAFETY: the vector holds 2000 elements and is used through the buffer only.
+        let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), 2000, datatype) };
+        for (offset, length) in [(0, 12_000), (1, 11_999), (5, 4096), (7, 100), (3, 5000)] {
+            let (mut streamed, mut read) = (vec![0; length], vec![0; length]);
+            buffer.read_streaming(offset, &mut streamed);
+            crate::datatype::streaming::fence();
+            buffer.read(offset, &mut read);
+            assert_eq!(streamed, read, "{length} bytes at {offset}");
+        }
     }
 
     #[test]
