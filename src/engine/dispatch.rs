@@ -330,9 +330,7 @@ impl Engine {
     fn stream(&mut self, world: usize) -> bool {
         let mut any = false;
         while let Some(&index) = self.peers[world].streams.front() {
-            if matches!(self.peers[world].queue.front(), Some(Outgoing::FirstPart(first, _)) if *first == index)
-            {
-                // Its first part still waits for room, and has to leave before.
+            if self.has_first_part(world, index) {
                 break;
             }
             let request = self.requests.at(index);
@@ -349,6 +347,15 @@ impl Engine {
             }
         }
         any
+    }
+
+    /// Whether the first part of a request still waits for room, behind a reply perhaps: it has to leave before the
+    /// second, and names the request until it has.
+    fn has_first_part(&self, world: usize, index: Index) -> bool {
+        let queue = &self.peers[world].queue;
+        queue
+            .iter()
+            .any(|what| matches!(what, Outgoing::FirstPart(first, _) if *first == index))
     }
 
     /// The receiver has matched one of our messages.
