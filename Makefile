@@ -26,6 +26,9 @@ version := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 built := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 stage := target/stage
 cxx := $(built)/libmpicxx.so.12
+# Made by oxmpi-fortran from the entries; compiled by the C compiler alone, as docs/fortran.md says.
+fortran := $(built)/fortran
+mpifort := $(built)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
@@ -38,13 +41,30 @@ help:
 
 stage:
 	$(CARGO) build --workspace --profile $(PROFILE)
-	@$(MAKE) --no-print-directory $(cxx)
+	@$(built)/oxmpi-fortran capi/src $(fortran)
+	@$(MAKE) --no-print-directory $(cxx) $(mpifort)
 	@$(MAKE) --no-print-directory copy TO=$(stage)
 
 # The C++ bindings, for programs built long ago.
 $(cxx): $(wildcard capi/cxx/*) include/mpi.h
 	$(CXX) -O2 -std=c++11 -Wall -Wextra -fPIC -shared -Iinclude -Wl,-soname,libmpicxx.so.12 \
 	  -o $@ $(wildcard capi/cxx/*.cpp) $(built)/libmpi.so
+
+# The wrappers are compiled twice: as mpi_x_, which calls MPI_X, and as pmpi_x_, which calls PMPI_X.
+fortran_sources = $(wildcard $(fortran)/*.c fortran/runtime/*.c)
+fortran_objects = $(addprefix $(fortran)/,$(notdir $(fortran_sources:.c=.o))) \
+  $(addprefix $(fortran)/profiling-,$(notdir $(patsubst %.c,%.o,$(filter-out %/places.c,$(fortran_sources)))))
+compile_fortran = $(CC) -O2 -std=gnu11 -Wall -Wextra -fPIC -Iinclude -Ifortran/runtime -c $< -o $@
+VPATH = $(fortran) fortran/runtime
+
+$(fortran)/%.o: %.c fortran/runtime/fortran.h include/mpi.h
+	$(compile_fortran)
+
+$(fortran)/profiling-%.o: %.c fortran/runtime/fortran.h include/mpi.h
+	$(compile_fortran) -DPROFILING
+
+$(mpifort): $(fortran_objects)
+	$(CC) -shared -Wl,-soname,libmpifort.so.12 -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(built)/libmpi.so
 
 install: all
 	@$(MAKE) --no-print-directory copy TO=$(DESTDIR)$(PREFIX)
@@ -55,13 +75,17 @@ copy:
 	for program in $(programs); do \
 	  if [ -e $(built)/$$program ]; then install -m 755 $(built)/$$program $(TO)/bin/; fi; done
 	for name in mpicc mpicxx mpic++ mpiCC; do ln -sf oxmpicc $(TO)/bin/$$name; done
+	for name in mpifort mpif90 mpif77; do ln -sf oxmpicc $(TO)/bin/$$name; done
 	for name in mpirun mpiexec.hydra mpichversion; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
 	install -m 644 $(cxx) $(TO)/lib/
 	for name in libmpicxx.so libmpichcxx.so libmpichcxx.so.12; do \
 	  ln -sf libmpicxx.so.12 $(TO)/lib/$$name; done
-	install -m 644 include/mpi.h include/mpi.symbols $(TO)/include/
+	install -m 644 $(mpifort) $(TO)/lib/
+	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
+	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
+	install -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/

@@ -1,4 +1,4 @@
-//! `mpicc`, `mpicxx` and their other names: calls the real compiler with what a program needs to
+//! `mpicc`, `mpicxx`, `mpifort` and their other names: calls the real compiler with what a program needs to
 //! compile and link with the oxmpi of the prefix that this file lies in (`PREFIX/bin`).
 //!
 //! Which compiler is meant is read from the name it was called by. Understands the questions of
@@ -15,24 +15,34 @@ use std::process::{Command, ExitCode};
 
 /// What one name of the wrapper stands for.
 struct Language {
-    /// Prefix of the option that names the compiler, as in `-cc=clang`.
-    option: &'static str,
+    /// Prefixes of the option that names the compiler, as in `-cc=clang`.
+    options: &'static [&'static str],
     /// Environment variables that name it, the first one set wins.
-    variables: [&'static str; 2],
+    variables: &'static [&'static str],
     /// Compilers to look for, the first one found wins.
-    compilers: [&'static str; 3],
+    compilers: &'static [&'static str],
+    libraries: &'static [&'static str],
 }
 
 const C: Language = Language {
-    option: "-cc=",
-    variables: ["OXMPI_CC", "MPICH_CC"],
-    compilers: ["gcc", "cc", "clang"],
+    options: &["-cc="],
+    variables: &["OXMPI_CC", "MPICH_CC"],
+    compilers: &["gcc", "cc", "clang"],
+    libraries: &["mpi"],
 };
 
 const CXX: Language = Language {
-    option: "-cxx=",
-    variables: ["OXMPI_CXX", "MPICH_CXX"],
-    compilers: ["g++", "c++", "clang++"],
+    options: &["-cxx="],
+    variables: &["OXMPI_CXX", "MPICH_CXX"],
+    compilers: &["g++", "c++", "clang++"],
+    libraries: &["mpi"],
+};
+
+const FORTRAN: Language = Language {
+    options: &["-fc=", "-f90=", "-f77="],
+    variables: &["OXMPI_FC", "MPICH_FC", "MPICH_F90", "MPICH_F77"],
+    compilers: &["gfortran", "flang", "flang-new", "f95"],
+    libraries: &["mpifort", "mpi"],
 };
 
 /// Where the things of this installation are.
@@ -86,8 +96,8 @@ fn language(name: &str) -> Result<&'static Language, String> {
     match name.split('.').next().unwrap_or(name) {
         "mpicc" | "oxmpicc" => Ok(&C),
         "mpicxx" | "mpic++" | "mpiCC" => Ok(&CXX),
-        "mpifort" | "mpif90" | "mpif77" => Err("oxmpi has no Fortran bindings yet".to_owned()),
-        _ => Err("call this program as mpicc or mpicxx".to_owned()),
+        "mpifort" | "mpif90" | "mpif77" => Ok(&FORTRAN),
+        _ => Err("call this program as mpicc, mpicxx or mpifort".to_owned()),
     }
 }
 
@@ -99,8 +109,8 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
         Some(compiler) => compiler,
         None => default_compiler(language),
     };
-    let include = format!("-I{}", prefix.include.display());
-    let link = link_flags(&prefix, call.rpath);
+    let include = include_flags(language, &prefix, &compiler);
+    let link = link_flags(language, &prefix, call.rpath);
     match call.question {
         None => {}
         Some(Question::Command) => {
@@ -109,7 +119,8 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
             return Ok(());
         }
         Some(question) => {
-            println!("{}", answer(question, &compiler, &prefix, &include, &link));
+            let answer = answer(question, language, &compiler, &prefix, &include, &link);
+            println!("{answer}");
             return Ok(());
         }
     }
@@ -127,7 +138,7 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     Err(format!(
         "cannot run {}: {error}; choose a compiler by {}NAME or the variable {}",
         program.display(),
-        language.option,
+        language.options[0],
         language.variables[1]
     ))
 }
@@ -145,7 +156,9 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
         let text = argument.to_str().unwrap_or_default();
         if let Some(question) = question(text) {
             call.question = Some(question);
-        } else if let Some(compiler) = text.strip_prefix(language.option) {
+        } else if let Some(compiler) =
+            (language.options.iter()).find_map(|option| text.strip_prefix(option))
+        {
             call.compiler = Some(compiler.to_owned());
         } else if text == "-echo" {
             call.echo = true;
@@ -202,10 +215,39 @@ fn default_compiler(language: &Language) -> String {
         })
     };
     let found = language.compilers.iter().find(present);
-    found.unwrap_or(&language.compilers[0]).to_string()
+    (*found.unwrap_or(&language.compilers[0])).to_owned()
 }
 
-fn link_flags(prefix: &Prefix, rpath: bool) -> Vec<OsString> {
+/// The headers; for Fortran also the modules compiled by this compiler, or by one of its family.
+fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<OsString> {
+    let mut flags = vec![format!("-I{}", prefix.include.display())];
+    if language.libraries[0] == "mpifort" {
+        let program = compiler.split_whitespace().last().unwrap_or_default();
+        let name = Path::new(program).file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        let family = name.split(['-', '.']).next().unwrap_or_default().to_owned();
+        if family == "gfortran" && gfortran_version(program) >= 10 {
+            // Choice arguments of mpif.h are an error to it otherwise.
+            flags.push("-fallow-argument-mismatch".to_owned());
+        }
+        let modules = prefix.library.join("oxmpi/modules");
+        let found = [name.as_ref(), &family]
+            .map(|name| modules.join(name))
+            .into_iter()
+            .find(|directory| directory.is_dir());
+        flags.extend(found.map(|directory| format!("-I{}", directory.display())));
+    }
+    flags.into_iter().map(OsString::from).collect()
+}
+
+fn gfortran_version(compiler: &str) -> u32 {
+    let output = Command::new(compiler).arg("-dumpversion").output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let major = |text: String| text.trim().split('.').next()?.parse().ok();
+    text.ok().and_then(major).unwrap_or(0)
+}
+
+fn link_flags(language: &Language, prefix: &Prefix, rpath: bool) -> Vec<OsString> {
     let library = prefix.library.display();
     let mut flags = vec![format!("-L{library}")];
     let found_anyway = ["/usr/lib", "/lib"]
@@ -215,26 +257,31 @@ fn link_flags(prefix: &Prefix, rpath: bool) -> Vec<OsString> {
         flags.push(format!("-Wl,-rpath,{library}"));
         flags.push("-Wl,--enable-new-dtags".to_owned());
     }
-    flags.push("-lmpi".to_owned());
+    flags.extend(language.libraries.iter().map(|name| format!("-l{name}")));
     flags.into_iter().map(OsString::from).collect()
 }
 
 fn answer(
     question: Question,
+    language: &Language,
     compiler: &str,
     prefix: &Prefix,
-    include: &str,
+    include: &[OsString],
     link: &[OsString],
 ) -> String {
     match question {
-        Question::Command | Question::Compile => format!("{compiler} {include}"),
-        Question::Link => format!("{compiler} {include} {}", quoted(link)),
-        Question::CompileFlags => include.to_owned(),
+        Question::Command | Question::Compile => format!("{compiler} {}", quoted(include)),
+        Question::Link => format!("{compiler} {} {}", quoted(include), quoted(link)),
+        Question::CompileFlags => quoted(include),
         Question::LinkFlags => quoted(link),
         Question::Compiler => compiler.to_owned(),
-        Question::IncludeDirectories => prefix.include.display().to_string(),
+        Question::IncludeDirectories => include
+            .iter()
+            .filter_map(|flag| Some(flag.to_str()?.strip_prefix("-I")?.to_owned()))
+            .collect::<Vec<_>>()
+            .join(" "),
         Question::LibraryDirectories => prefix.library.display().to_string(),
-        Question::Libraries => "mpi".to_owned(),
+        Question::Libraries => language.libraries.join(" "),
         Question::Version => format!("oxmpi {}", env!("CARGO_PKG_VERSION")),
     }
 }
@@ -244,12 +291,12 @@ fn answer(
 fn command(
     compiler: &str,
     arguments: &[OsString],
-    include: &str,
+    include: &[OsString],
     link: &[OsString],
     always_link: bool,
 ) -> Vec<OsString> {
     let mut command: Vec<OsString> = compiler.split_whitespace().map(OsString::from).collect();
-    command.push(include.into());
+    command.extend_from_slice(include);
     command.extend_from_slice(arguments);
     if links(arguments) && (always_link || has_input(arguments)) {
         command.extend_from_slice(link);
@@ -267,8 +314,9 @@ fn links(arguments: &[OsString]) -> bool {
 
 /// Whether anything is there to link: `mpicc -v` and `mpicc --version` name no file.
 fn has_input(arguments: &[OsString]) -> bool {
-    const WITH_VALUE: [&str; 19] = [
+    const WITH_VALUE: [&str; 20] = [
         "-o",
+        "-J",
         "-I",
         "-L",
         "-D",
@@ -325,7 +373,8 @@ mod tests {
     #[test]
     fn links_only_when_the_compiler_would() {
         let link = words("-L/p/lib -lmpi");
-        let line = |text| quoted(&command("gcc", &words(text), "-I/p/include", &link, false));
+        let include = words("-I/p/include");
+        let line = |text| quoted(&command("gcc", &words(text), &include, &link, false));
         assert_eq!(line("-o a a.c"), "gcc -I/p/include -o a a.c -L/p/lib -lmpi");
         assert_eq!(line("-c a.c"), "gcc -I/p/include -c a.c");
         assert_eq!(line("--version"), "gcc -I/p/include --version");
@@ -345,7 +394,7 @@ mod tests {
     #[test]
     fn a_compiler_with_a_launcher_is_split() {
         assert_eq!(
-            command("ccache gcc", &words("-c a.c"), "-I/i", &[], false),
+            command("ccache gcc", &words("-c a.c"), &words("-I/i"), &[], false),
             words("ccache gcc -I/i -c a.c")
         );
     }

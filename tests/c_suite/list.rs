@@ -10,21 +10,23 @@
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
 //! do it yet), `compare=no`, `launcher=own` (says nothing about
-//! oxmpi under another launcher), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
+//! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+#[derive(Clone)]
 pub enum Exit {
     Code(i32),
     Nonzero,
 }
 
+#[derive(Clone)]
 pub struct Line {
     /// Name of the trial: program, arguments if any, ranks.
     pub name: String,
-    /// `chapter/name`, and the extension of its source.
+    /// `chapter/name`, and the extension of its source. An `.F90` is compiled in three styles.
     pub program: String,
     pub extension: &'static str,
     pub ranks: usize,
@@ -50,11 +52,15 @@ pub struct Line {
     pub unwrapped: bool,
     pub own_launcher: bool,
     pub not_yet: Option<String>,
+    pub styles: Vec<String>,
 }
 
 impl Line {
     /// Why this line says nothing about that library, if it does not.
     pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
+        if self.extension == "F90" && on.fortran.is_none() {
+            return Some("there is no Fortran compiler".into());
+        }
         if on.is_reference {
             if let Some(why) = &self.not_on_reference {
                 return Some(why.clone());
@@ -73,6 +79,9 @@ impl Line {
         (on.version < (major, minor)).then(|| format!("needs MPI {major}.{minor}"))
     }
 }
+
+/// The styles of Fortran, and the macros that `common/fortran.h` knows them by.
+const STYLES: [(&str, &str); 1] = [("mpif.h", "-DSTYLE_MPIF")];
 
 /// The trials, and what is wrong with the list.
 pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
@@ -95,7 +104,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
             }
         };
         let program = words[0].clone();
-        let extension = ["c", "cc"]
+        let extension = ["c", "cc", "F90"]
             .into_iter()
             .find(|extension| source.join(format!("{program}.{extension}")).is_file());
         let Some(extension) = extension else {
@@ -107,6 +116,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
         for count in counts.split(',') {
             match count.parse() {
                 Ok(ranks) => match line(&program, extension, ranks, &words[2..]) {
+                    Ok(line) if extension == "F90" => lines.extend(in_styles(&line)),
                     Ok(line) => lines.push(line),
                     Err(text) => mistakes.push(format!("{place}: {text}")),
                 },
@@ -164,6 +174,7 @@ fn line(
         unwrapped: false,
         own_launcher: false,
         not_yet: None,
+        styles: Vec::new(),
     };
     let mut label = String::new();
     let words =
@@ -211,6 +222,7 @@ fn line(
             }
             "compare" if value == "no" => line.compare = false,
             "oxmpi" => line.not_yet = Some(value.strip_prefix("no:").ok_or_else(bad)?.into()),
+            "styles" => line.styles = value.split(',').map(str::to_owned).collect(),
             "launcher" if value == "own" => line.own_launcher = true,
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
@@ -221,6 +233,23 @@ fn line(
     }
     line.name = format!("{program}{label}/{ranks}");
     Ok(line)
+}
+
+/// The same Fortran program with mpif.h, the module mpi and the module mpi_f08, or the styles named.
+fn in_styles(line: &Line) -> Vec<Line> {
+    let named =
+        |style: &str| line.styles.is_empty() || line.styles.iter().any(|name| name == style);
+    STYLES
+        .iter()
+        .filter(|(style, _)| named(style))
+        .map(|(style, flag)| {
+            let mut line = line.clone();
+            let (program, ranks) = line.name.rsplit_once('/').unwrap_or((&line.name, ""));
+            line.name = format!("{program}({style})/{ranks}");
+            line.compiler.push((*flag).to_owned());
+            line
+        })
+        .collect()
 }
 
 /// Words of a row; `"` keeps blanks together, `#` starts a comment.
@@ -256,7 +285,7 @@ fn programs(root: &Path, directory: &Path, found: &mut Vec<String>) {
             programs(root, &path, found);
         } else if path
             .extension()
-            .is_some_and(|extension| extension == "c" || extension == "cc")
+            .is_some_and(|extension| extension == "c" || extension == "cc" || extension == "F90")
         {
             let name = path.strip_prefix(root).unwrap_or(&path);
             found.push(name.display().to_string());

@@ -15,6 +15,8 @@ pub struct Toolchain {
     pub name: String,
     pub cc: PathBuf,
     pub cxx: PathBuf,
+    /// None where there is no Fortran compiler.
+    pub fortran: Option<PathBuf>,
     pub mpiexec: PathBuf,
     /// Set for the ranks, so that a program built elsewhere finds this library.
     pub library_path: Option<PathBuf>,
@@ -119,11 +121,16 @@ fn toolchain(
     let build = build.join(name);
     std::fs::create_dir_all(&build).map_err(|error| format!("{}: {error}", build.display()))?;
     let cc = cc.into();
+    let fortran = PathBuf::from(cc.display().to_string().replace("mpicc", "mpifort"));
+    let compiles = Command::new(&fortran).arg("--version").output();
     Ok(Toolchain {
         name: name.into(),
         version: version(&cc, &build)?,
         cc,
         cxx: cxx.into(),
+        fortran: compiles
+            .is_ok_and(|output| output.status.success())
+            .then_some(fortran),
         mpiexec: mpiexec.into(),
         library_path: None,
         is_reference: true,
@@ -189,6 +196,8 @@ impl Toolchain {
             modified(&helper.join("check.h")),
             modified(&helper.join("threads.h")),
             modified(&helper.join("wrong.h")),
+            modified(&helper.join("fortran.h")),
+            modified(&helper.join("check.inc")),
             Some(self.stamp),
         ];
         let newest = newest.into_iter().flatten().max();
@@ -197,31 +206,31 @@ impl Toolchain {
         }
         let directory = program.parent().unwrap_or(&self.build);
         std::fs::create_dir_all(directory).map_err(|error| error.to_string())?;
-        let compiler = if line.extension == "cc" {
-            &self.cxx
-        } else {
-            &self.cc
+        let compiler = match (line.extension, &self.fortran) {
+            ("cc", _) => &self.cxx,
+            ("F90", Some(fortran)) => fortran,
+            _ => &self.cc,
         };
         let mut command = Command::new(compiler);
         if !line.compiler.iter().any(|flag| flag.starts_with("-std=")) && line.extension == "c" {
             command.arg("-std=gnu11");
         }
+        if line.extension == "F90" {
+            command.args(["-fcheck=all", "-ffree-line-length-none"]);
+        } else {
+            command.args(["-Wextra", "-Wno-deprecated-declarations"]);
+        }
         command
-            .args([
-                "-g",
-                "-O1",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-Wno-deprecated-declarations",
-            ])
+            .args(["-g", "-O1", "-Wall"])
+            // With mpif.h the compiler sees choice arguments of different types, and warns.
+            .args((!line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF")).then_some("-Werror"))
             .arg("-pthread")
             .arg(format!("-I{}", source.join("common").display()))
             .args(&line.compiler);
         if self.is_reference {
             command.arg("-DREFERENCE");
         }
-        if self.is_reference || self.library_path.is_some() {
+        if (self.is_reference || self.library_path.is_some()) && line.extension != "F90" {
             // gcc takes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
             command.arg("-Wno-stringop-overflow");
         }
