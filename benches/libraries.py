@@ -15,7 +15,7 @@ ROOT = HERE.parent
 WORK = ROOT / "target" / "bench"
 PEERS = Path(os.environ.get("OXMPI_PEERS") or ROOT / "target" / "peers")
 STAGE = Path(os.environ.get("OXMPI_PREFIX") or ROOT / "target" / "stage")
-PROGRAMS = ["latency", "bandwidth", "exchange", "collective", "startup", "hello", "idle", "memory", "datatype"]
+PROGRAMS = ["latency", "bandwidth", "exchange", "collective", "startup", "hello", "idle", "memory", "datatype", "op"]
 DEBIAN_LIBRARY = Path("/usr/lib/x86_64-linux-gnu/libmpich.so.12")
 
 

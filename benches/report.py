@@ -24,6 +24,7 @@ TITLES = {
     "idle": "A rank blocked in MPI_Recv: CPU time of the whole pause, and time to wake up",
     "datatype": "Pack and unpack of datatypes, beside a loop by hand (GB/s); making and committing them (ms)",
     "typed": "Ping-pong of datatypes, half round trip, 2 ranks (µs)",
+    "op": "MPI_Reduce_local (µs)",
     "limits": "What the machine can do without MPI",
 }
 PLACEMENTS = ["separate", "siblings", "any"]

@@ -67,6 +67,7 @@ BENCHMARKS = {
         Benchmark("memory", "memory", [64], lambda s: [shared_memory_now()], placed=False, timeout=120),
         Benchmark("datatype", "datatype", [1], lambda s: ["pack", s], (0.1, 0.02), placed=False),
         Benchmark("typed", "datatype", [2], lambda s: ["exchange", s], (0.1, 0.02)),
+        Benchmark("op", "op", [1], seconds=(0.1, 0.02), placed=False),
         Benchmark("idle", "idle", [2], seconds=(10, 2), placed=False),
     ]
 }

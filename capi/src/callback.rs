@@ -8,7 +8,7 @@ use oxmpi::attr::{Callbacks, Kind, Value};
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
-use oxmpi::op::Function;
+use oxmpi::op::{Elements, Function};
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -234,28 +234,45 @@ impl Callback for ErrhandlerFunction {
 pub enum ReductionFunction {
     Small(MPI_User_function, AtomicUsize),
     Large(MPI_User_function_c),
+    /// MPICH's form, with a state of the program's.
+    Stateful(StatefulFunction),
+}
+
+/// The state is given back when the operation was freed and no reduction uses it any more.
+pub struct StatefulFunction {
+    pub function: MPIX_User_function_x,
+    pub destructor: Option<MPIX_Destructor_function>,
+    pub state: usize,
+}
+
+impl Drop for StatefulFunction {
+    fn drop(&mut self) {
+        if let Some(destructor) = self.destructor {
+            // SAFETY: the program passed the function for this state; nobody uses it any more.
+            unsafe { destructor(self.state as *mut c_void) }
+        }
+    }
 }
 
 /// void (input, inout, count, datatype, user_function)
 type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_int, usize);
 
 impl Function for ReductionFunction {
-    fn call(
-        &self,
-        input: &[u8],
-        inout: &mut [u8],
-        origin: usize,
-        count: u64,
-        mut datatype: i32,
-    ) -> Result<()> {
-        // Whole slices first: an element may lie before the place it counts from.
-        let input = input.as_ptr().wrapping_add(origin) as *mut c_void;
-        let inout = inout.as_mut_ptr().wrapping_add(origin).cast();
+    fn call(&self, elements: Elements<'_>) -> Result<()> {
+        let Elements { origin, count, .. } = elements;
+        let mut datatype = elements.datatype.handle;
+        let input = elements.input.as_ptr().wrapping_offset(origin) as *mut c_void;
+        let inout = elements.inout.as_mut_ptr().wrapping_offset(origin).cast();
         match self {
             // SAFETY: the program's function reads and writes `count` elements, which the slices
             // hold; it does not change its input, as MPI demands.
             ReductionFunction::Large(function) => unsafe {
                 function(input, inout, &mut (count as MPI_Count), &mut datatype);
+            },
+            // SAFETY: as above.
+            ReductionFunction::Stateful(with) => unsafe {
+                let state = with.state as *mut c_void;
+                (with.function)(input, inout, count as MPI_Count, datatype, state);
             },
             ReductionFunction::Small(function, proxy) => {
                 let Ok(mut count) = c_int::try_from(count) else {

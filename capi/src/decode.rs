@@ -154,15 +154,6 @@ pub const TO: Names = Names {
     ..BUF
 };
 
-pub const INBUF: Names = Names {
-    buffer: "inbuf",
-    ..BUF
-};
-pub const INOUTBUF: Names = Names {
-    buffer: "inoutbuf",
-    ..BUF
-};
-
 #[inline(always)]
 pub fn datatype(handle: Datatype) -> Result<&'static DatatypeObject> {
     named_datatype("datatype", handle)
@@ -204,13 +195,10 @@ pub fn committed_datatype(name: &'static str, handle: Datatype) -> Result<&'stat
 
 #[cold]
 fn not_committed<T>(name: &'static str, datatype: &DatatypeObject) -> Result<T> {
-    let known = match datatype.name() {
-        name if name.is_empty() => format!("{:#010x}", datatype.handle),
-        name => name,
-    };
     fail!(
         Class::Type,
-        "{name} is {known}, which was not committed (MPI_Type_commit)"
+        "{name} is {}, which was not committed (MPI_Type_commit)",
+        datatype.title()
     )
 }
 
@@ -269,6 +257,17 @@ pub fn recv_buffer(
 fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> Result<Buffer> {
     let number = count(names.count, number)?;
     let kind = committed_datatype(names.datatype, kind)?;
+    buffer_of(names, address, number, kind)
+}
+
+/// A buffer of a count and a datatype that are decoded: where two buffers share them.
+#[inline(always)]
+pub fn buffer_of(
+    names: Names,
+    address: *mut c_void,
+    number: u64,
+    kind: &'static DatatypeObject,
+) -> Result<Buffer> {
     // MPI_BOTTOM is NULL: right only with the absolute addresses of a derived datatype.
     let nowhere = address.is_null() && number > 0 && kind.size > 0 && kind.is_predefined();
     if nowhere || address as usize == IN_PLACE {
@@ -277,37 +276,6 @@ fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> 
     // SAFETY: the caller of the C function owns memory for so many elements there, and leaves it to
     // the operation until that is complete.
     Ok(unsafe { Buffer::new(address.cast(), number, kind) })
-}
-
-/// Lets `reduce` work on the packed data of two buffers, where it lies if it has no holes.
-pub fn reduce_in_place(
-    input: Buffer,
-    inout: Buffer,
-    reduce: impl FnOnce(&[u8], &mut [u8]) -> Result<()>,
-) -> Result<()> {
-    let length = input.len();
-    if let (Some(from), Some(into)) = (input.contiguous(), inout.contiguous()) {
-        if length == 0 {
-            return Ok(());
-        }
-        if (from as usize) < into as usize + length && (into as usize) < from as usize + length {
-            return fail!(Class::Buffer, "inbuf and inoutbuf overlap");
-        }
-        // SAFETY: both buffers were decoded, so they belong to this call; they do not overlap.
-        let (from, into) = unsafe {
-            (
-                std::slice::from_raw_parts(from, length),
-                std::slice::from_raw_parts_mut(into, length),
-            )
-        };
-        return reduce(from, into);
-    }
-    let (mut from, mut into) = (vec![0; length], vec![0; length]);
-    input.read(0, &mut from);
-    inout.read(0, &mut into);
-    reduce(&from, &mut into)?;
-    inout.write(0, &into);
-    Ok(())
 }
 
 #[cold]

@@ -1,10 +1,29 @@
-//! Reduction operations.
+//! Reduction operations, and MPI_Reduce_local, which applies one without communication.
 
-use crate::callback::ReductionFunction;
+use crate::callback::{ReductionFunction, StatefulFunction};
+use crate::decode::{self, BUF, Names};
 use crate::param::*;
 use crate::place::*;
-use oxmpi::error::Class;
+use oxmpi::datatype::{Buffer, Datatype as DatatypeObject, pack};
+use oxmpi::error::{Class, Result};
 use oxmpi::{fail, op as core};
+
+const INBUF: Names = Names {
+    buffer: "inbuf",
+    ..BUF
+};
+const INOUTBUF: Names = Names {
+    buffer: "inoutbuf",
+    ..BUF
+};
+
+/// Makes the operation; the place for its handle has been checked.
+fn create(function: Option<ReductionFunction>, commute: Logical, op: Out<Op>) -> Result<()> {
+    match function {
+        Some(function) => op.set(Op(core::create(Box::new(function), commute.0 != 0)?)),
+        None => fail!(Class::Arg, "user_fn is NULL; a function is needed"),
+    }
+}
 
 entry! {
     fn MPI_Op_commutative(op: Op, commute: Out<Logical>) {
@@ -16,13 +35,29 @@ entry! {
     fn MPI_Op_create[_c](user_fn: UserFunction, commute: Logical, op: Out<Op>) {
         op.not_null()?;
         let function = match user_fn {
-            UserFunction::Small(Some(function)) => {
-                ReductionFunction::Small(function, Default::default())
+            UserFunction::Small(function) => {
+                function.map(|function| ReductionFunction::Small(function, Default::default()))
             }
-            UserFunction::Large(Some(function)) => ReductionFunction::Large(function),
-            _ => return fail!(Class::Arg, "user_fn is NULL; a function is needed"),
+            UserFunction::Large(function) => function.map(ReductionFunction::Large),
         };
-        op.set(Op(core::create(Box::new(function), commute.0 != 0)?))
+        create(function, commute, op)
+    }
+}
+
+entry! {
+    /// MPICH's form: the function gets a state, which the destructor gives back.
+    fn MPIX_Op_create_x(
+        user_fn_x: UserFunctionX, destructor_fn: DestructorFunction, commute: Logical,
+        extra_state: ExtraState, op: Out<Op>,
+    ) {
+        op.not_null()?;
+        let stateful = |function| StatefulFunction {
+            function,
+            destructor: destructor_fn.0,
+            state: extra_state.0 as usize,
+        };
+        let function = user_fn_x.0.map(stateful);
+        create(function.map(ReductionFunction::Stateful), commute, op)
     }
 }
 
@@ -31,4 +66,80 @@ entry! {
         core::free(op.read()?.0)?;
         op.set(Op(core::NULL))
     }
+}
+
+entry! {
+    fn MPI_Reduce_local[_c](
+        inbuf: SendBuffer, inoutbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
+    ) {
+        decode::running()?;
+        let op = core::get(op.0)?;
+        let number = decode::count("count", count)?;
+        let kind = decode::committed_datatype("datatype", datatype)?;
+        let input = decode::buffer_of(INBUF, inbuf.0.cast_mut(), number, kind)?;
+        let inout = decode::buffer_of(INOUTBUF, inoutbuf.0, number, kind)?;
+        if input.is_empty() {
+            return op.check(kind);
+        }
+        let addresses = (inbuf.0.cast(), inoutbuf.0.cast());
+        match in_memory(addresses, number, kind) {
+            Some(elements) => op.apply_laid(elements),
+            None => through_copies(&op, input, inout, number, kind),
+        }
+    }
+}
+
+/// The elements where they lie, unless the two ranges of memory overlap. There are some, with data.
+#[inline]
+fn in_memory<'a>(
+    (input, inout): (*const u8, *mut u8),
+    count: u64,
+    datatype: &'static DatatypeObject,
+) -> Option<core::Elements<'a>> {
+    let (from, length) = match datatype.is_contiguous() {
+        true => (0, count as usize * datatype.size as usize),
+        false => {
+            let (from, to) = pack::reach(count, datatype);
+            (from as isize, usize::try_from(to - from).ok()?)
+        }
+    };
+    let (first, second) = (input.wrapping_offset(from), inout.wrapping_offset(from));
+    if (first as usize).abs_diff(second as usize) < length {
+        return None;
+    }
+    // SAFETY: the caller of the C function owns the memory from the first to the last byte of the elements' data, and
+    // leaves it to this call; the two ranges do not overlap.
+    let (input, inout) = unsafe {
+        (
+            std::slice::from_raw_parts(first, length),
+            std::slice::from_raw_parts_mut(second, length),
+        )
+    };
+    Some(core::Elements {
+        input,
+        inout,
+        origin: -from,
+        count,
+        datatype,
+    })
+}
+
+/// For elements that lie between each other: the holes of one buffer may be the data of the other.
+#[cold]
+fn through_copies(
+    op: &core::Op,
+    input: Buffer,
+    inout: Buffer,
+    count: u64,
+    datatype: &'static DatatypeObject,
+) -> Result<()> {
+    if input.contiguous().is_some() {
+        return fail!(Class::Buffer, "inbuf and inoutbuf overlap");
+    }
+    let (mut from, mut into) = (vec![0; input.len()], vec![0; inout.len()]);
+    input.read(0, &mut from);
+    inout.read(0, &mut into);
+    op.apply(&from, &mut into, count, datatype)?;
+    inout.write(0, &into);
+    Ok(())
 }

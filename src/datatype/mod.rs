@@ -127,6 +127,14 @@ impl Datatype {
         }
     }
 
+    /// The name, or the handle where there is none, for texts.
+    pub fn title(&self) -> String {
+        match self.name() {
+            name if name.is_empty() => format!("{:#010x}", self.handle),
+            name => name,
+        }
+    }
+
     pub fn set_name(&self, name: &str) {
         *self.new_name.lock() = Some(name.to_owned());
     }

@@ -1,13 +1,20 @@
 //! Reduction operations: the predefined ones and those that programs make (MPI 5.0, section 6.9).
 //!
-//! Invariant: data is reduced in packed form (the same as in memory for types without holes), and
-//! always as `inout = input op inout`, so that an operation that does not commute keeps its order.
+//! Invariant: it is always `inout = input op inout`, so that an operation that does not commute keeps its order. Data is
+//! packed, or lies as in a program's memory; both are the same for types without holes.
 
+mod extended;
+mod half;
 mod kernel;
 mod lane;
+#[cfg(test)]
+mod oracle;
 mod pair;
 mod rules;
 mod softfloat;
+mod wide;
+
+pub use wide::VARIABLES;
 
 use crate::datatype::{Datatype, pack::Laid};
 use crate::error::{Class, Result, fail};
@@ -42,6 +49,9 @@ pub enum Operation {
     NoOp = 14,
 }
 
+/// MPICH's operation of its own: it compares data in a form that only MPICH's internal code makes.
+const MPICH_EQUAL: i32 = builtin(ObjectType::Op, 15);
+
 const OPERATIONS: [(Operation, &str); 14] = [
     (Operation::Max, "MPI_MAX"),
     (Operation::Min, "MPI_MIN"),
@@ -65,17 +75,29 @@ impl Operation {
     }
 }
 
+/// How the elements of a slice lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// One after the other, without holes.
+    Packed,
+    /// As the datatype says.
+    Laid,
+}
+
+/// What a reduction works on: both slices hold `count` elements laid out as the datatype says. The first counts from
+/// `origin` after the beginning, which need not be inside.
+pub struct Elements<'a> {
+    pub input: &'a [u8],
+    pub inout: &'a mut [u8],
+    pub origin: isize,
+    pub count: u64,
+    pub datatype: &'static Datatype,
+}
+
 /// The program's function, in whatever language.
 pub trait Function: Send + Sync {
-    /// Both slices hold `count` elements laid out as the datatype says, counted from `origin`; an error is passed on.
-    fn call(
-        &self,
-        input: &[u8],
-        inout: &mut [u8],
-        origin: usize,
-        count: u64,
-        datatype: i32,
-    ) -> Result<()>;
+    /// An error is passed on.
+    fn call(&self, elements: Elements<'_>) -> Result<()>;
 
     /// From now on the function is called through this function of another language's wrapper (an
     /// address, known to the implementation only).
@@ -96,6 +118,7 @@ pub enum Op {
 
 static OPS: SharedTable<UserOperation> = SharedTable::new(ObjectType::Op);
 
+#[inline]
 fn predefined(handle: i32) -> Option<Operation> {
     let position = handle.checked_sub(MAX)?;
     let entry = OPERATIONS.get(usize::try_from(position).ok()?)?;
@@ -103,14 +126,27 @@ fn predefined(handle: i32) -> Option<Operation> {
 }
 
 /// The operation of a handle. MPI_ERR_OP for MPI_OP_NULL and what is no operation.
+#[inline]
 pub fn get(handle: i32) -> Result<Op> {
-    if let Some(operation) = predefined(handle) {
-        return Ok(Op::Predefined(operation));
+    match predefined(handle) {
+        Some(operation) => Ok(Op::Predefined(operation)),
+        None => get_made(handle),
     }
+}
+
+/// An operation that a program made.
+fn get_made(handle: i32) -> Result<Op> {
     match OPS.get(handle) {
         Some(operation) => Ok(Op::User(operation)),
-        None if handle == NULL => fail!(Class::Op, "op is MPI_OP_NULL"),
-        None => fail!(Class::Op, "op is {handle:#x}, which is no operation"),
+        None if handle == NULL => fail!(Class::Op, "op is MPI_OP_NULL; an operation is needed"),
+        None if handle == MPICH_EQUAL => fail!(
+            Class::Op,
+            "op is MPIX_EQUAL, an operation inside MPICH that oxmpi does not have"
+        ),
+        None => fail!(
+            Class::Op,
+            "op is {handle:#010x}, which is no operation, or one that was freed"
+        ),
     }
 }
 
@@ -176,23 +212,45 @@ impl Op {
         match self {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
-                kernel::apply(*operation, input, inout, datatype);
+                kernel::apply(*operation, input, inout, datatype, Form::Packed);
                 Ok(())
             }
-            Op::User(operation) if datatype.is_contiguous() => {
-                let function = &operation.function;
-                function.call(input, inout, 0, count, datatype.handle)
-            }
-            Op::User(operation) => {
-                let function = &operation.function;
-                let input = unpacked(input, count, datatype);
-                let mut result = unpacked(inout, count, datatype);
-                let origin = input.origin;
-                let (from, into) = (&input.memory, &mut result.memory);
-                function.call(from, into, origin, count, datatype.handle)?;
-                result.buffer().read(0, inout);
+            Op::User(_) if datatype.is_contiguous() => self.apply_laid(Elements {
+                input,
+                inout,
+                origin: 0,
+                count,
+                datatype,
+            }),
+            Op::User(_) => {
+                let from = unpacked(input, count, datatype);
+                let mut into = unpacked(inout, count, datatype);
+                self.apply_laid(Elements {
+                    input: &from.memory,
+                    origin: into.origin as isize,
+                    inout: &mut into.memory,
+                    count,
+                    datatype,
+                })?;
+                into.buffer().read(0, inout);
                 Ok(())
             }
+        }
+    }
+
+    /// The same for elements as they lie in a program's memory.
+    #[inline]
+    pub fn apply_laid(&self, elements: Elements<'_>) -> Result<()> {
+        match self {
+            Op::Predefined(operation) => {
+                let datatype = elements.datatype;
+                rules::check(*operation, datatype)?;
+                assert_eq!(elements.origin, 0, "predefined types count from their data");
+                let (input, inout) = (elements.input, elements.inout);
+                kernel::apply(*operation, input, inout, datatype, Form::Laid);
+                Ok(())
+            }
+            Op::User(operation) => operation.function.call(elements),
         }
     }
 }
@@ -215,19 +273,16 @@ mod tests {
     struct First(Arc<std::sync::atomic::AtomicU64>);
 
     impl Function for First {
-        fn call(
-            &self,
-            input: &[u8],
-            inout: &mut [u8],
-            origin: usize,
-            count: u64,
-            datatype: i32,
-        ) -> Result<()> {
-            let extent = datatype::get(datatype).unwrap().extent as u64;
-            assert_eq!(inout[origin..].len() as u64, count * extent);
-            inout.copy_from_slice(input);
+        fn call(&self, elements: Elements<'_>) -> Result<()> {
+            let extent = elements.datatype.extent as u64;
+            let inout = elements.inout;
+            assert_eq!(
+                inout[elements.origin as usize..].len() as u64,
+                elements.count * extent
+            );
+            inout.copy_from_slice(elements.input);
             self.0
-                .fetch_add(count, std::sync::atomic::Ordering::Relaxed);
+                .fetch_add(elements.count, std::sync::atomic::Ordering::Relaxed);
             Ok(())
         }
 

@@ -1,62 +1,70 @@
 //! MPI_MAXLOC and MPI_MINLOC: the extreme value and, of equal values, the lowest index.
 //!
-//! The elements are packed: value and index follow each other without a hole.
+//! Elements are packed, value and index without a hole, or laid out as in a C program's struct.
 
-use super::Operation;
-use super::lane::{Lane, Number};
-use super::softfloat::Extended80;
+use super::extended::Extended80;
+use super::lane::Number;
+use super::{Form, Operation};
 use crate::datatype::Scalar;
 
-pub(super) fn apply(operation: Operation, input: &[u8], inout: &mut [u8], scalars: &[Scalar]) {
-    let greatest = operation == Operation::MaxLoc;
+pub(super) fn apply(
+    operation: Operation,
+    input: &[u8],
+    inout: &mut [u8],
+    scalars: &[Scalar],
+    form: Form,
+) {
+    let to = (operation == Operation::MaxLoc, form);
     match (scalars[0], scalars[1]) {
-        (Scalar::I16, Scalar::I32) => locate::<i16, i32>(greatest, input, inout),
-        (Scalar::I32, Scalar::I32) => locate::<i32, i32>(greatest, input, inout),
-        (Scalar::I64, Scalar::I32) => locate::<i64, i32>(greatest, input, inout),
-        (Scalar::F32, Scalar::I32) => locate::<f32, i32>(greatest, input, inout),
-        (Scalar::F64, Scalar::I32) => locate::<f64, i32>(greatest, input, inout),
-        (Scalar::LongDouble, Scalar::I32) => locate::<Extended80, i32>(greatest, input, inout),
-        (Scalar::F32, Scalar::F32) => locate::<f32, f32>(greatest, input, inout),
-        (Scalar::F64, Scalar::F64) => locate::<f64, f64>(greatest, input, inout),
+        (Scalar::I16, Scalar::I32) => each::<i16, i32>(to, input, inout),
+        (Scalar::I32, Scalar::I32) => each::<i32, i32>(to, input, inout),
+        (Scalar::I64, Scalar::I32) => each::<i64, i32>(to, input, inout),
+        (Scalar::F32, Scalar::I32) => each::<f32, i32>(to, input, inout),
+        (Scalar::F64, Scalar::I32) => each::<f64, i32>(to, input, inout),
+        (Scalar::LongDouble, Scalar::I32) => each::<Extended80, i32>(to, input, inout),
+        (Scalar::F32, Scalar::F32) => each::<f32, f32>(to, input, inout),
+        (Scalar::F64, Scalar::F64) => each::<f64, f64>(to, input, inout),
         (value, index) => unreachable!("there is no pair type of {value:?} and {index:?}"),
     }
 }
 
-#[derive(Clone, Copy)]
-struct Located<V, I> {
-    value: V,
-    index: I,
-}
-
-impl<V: Number, I: Number> Lane for Located<V, I> {
-    const SIZE: usize = V::SIZE + I::SIZE;
-
-    #[inline(always)]
-    fn load(bytes: &[u8]) -> Self {
-        Located {
-            value: V::load(&bytes[..V::SIZE]),
-            index: I::load(&bytes[V::SIZE..]),
-        }
-    }
-
-    #[inline(always)]
-    fn store(self, bytes: &mut [u8]) {
-        self.value.store(&mut bytes[..V::SIZE]);
-        self.index.store(&mut bytes[V::SIZE..]);
+/// `to`: whether to the greatest value, and how the elements lie. Each of the four cases is a loop of its own.
+fn each<V: Number, I: Number>(to: (bool, Form), input: &[u8], inout: &mut [u8]) {
+    match to {
+        (true, Form::Packed) => locate::<V, I, true, true>(input, inout),
+        (true, Form::Laid) => locate::<V, I, true, false>(input, inout),
+        (false, Form::Packed) => locate::<V, I, false, true>(input, inout),
+        (false, Form::Laid) => locate::<V, I, false, false>(input, inout),
     }
 }
 
-fn locate<V: Number, I: Number>(greatest: bool, input: &[u8], inout: &mut [u8]) {
-    Located::<V, I>::each(input, inout, |a, b| {
-        let (low, high) = if greatest { (b, a) } else { (a, b) };
-        if low.value.less(high.value) {
-            a
-        } else if high.value.less(low.value) || b.index.less(a.index) {
-            b
-        } else {
-            a
-        }
-    });
+#[inline(always)]
+fn locate<V: Number, I: Number, const GREATEST: bool, const PACKED: bool>(
+    input: &[u8],
+    inout: &mut [u8],
+) {
+    let (index_at, step) = if PACKED {
+        (V::SIZE, V::SIZE + I::SIZE)
+    } else {
+        let index_at = V::SIZE.next_multiple_of(I::SIZE);
+        let step = (index_at + I::SIZE).next_multiple_of(V::SIZE.max(I::SIZE));
+        (index_at, step)
+    };
+    // The last element may end before its padding.
+    for (target, source) in inout.chunks_mut(step).zip(input.chunks(step)) {
+        let (target_value, target_index) = target[..index_at + I::SIZE].split_at_mut(index_at);
+        let (source_value, source_index) = source[..index_at + I::SIZE].split_at(index_at);
+        let (a, b) = (
+            V::load(&source_value[..V::SIZE]),
+            V::load(&target_value[..V::SIZE]),
+        );
+        let (i, j) = (I::load(source_index), I::load(target_index));
+        let (low, high) = if GREATEST { (b, a) } else { (a, b) };
+        // Without branches: what wins is not predictable.
+        let keeps = high.less(low) | (!low.less(high) & j.less(i));
+        if keeps { b } else { a }.store(&mut target_value[..V::SIZE]);
+        if keeps { j } else { i }.store(target_index);
+    }
 }
 
 #[cfg(test)]
@@ -78,10 +86,22 @@ mod tests {
         let b = [(2.0, 3), (1.0, 4), (3.0, 2), (3.0, 5)];
         let scalars = [Scalar::F64, Scalar::I32];
         let mut inout = bytes(&b);
-        apply(Operation::MaxLoc, &bytes(&a), &mut inout, &scalars);
+        apply(
+            Operation::MaxLoc,
+            &bytes(&a),
+            &mut inout,
+            &scalars,
+            Form::Packed,
+        );
         assert_eq!(inout, bytes(&[(2.0, 3), (2.0, 1), (3.0, 2), (3.0, 2)]));
         let mut inout = bytes(&b);
-        apply(Operation::MinLoc, &bytes(&a), &mut inout, &scalars);
+        apply(
+            Operation::MinLoc,
+            &bytes(&a),
+            &mut inout,
+            &scalars,
+            Form::Packed,
+        );
         assert_eq!(inout, bytes(&[(1.0, 7), (1.0, 4), (3.0, 2), (3.0, 2)]));
     }
 }

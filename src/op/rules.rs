@@ -6,6 +6,7 @@ use super::Operation;
 use crate::datatype::{Category, Datatype};
 use crate::error::{Class, Result, fail};
 
+#[inline]
 pub(super) fn check(operation: Operation, datatype: &Datatype) -> Result<()> {
     use Category::*;
     use Operation::*;
@@ -21,23 +22,38 @@ pub(super) fn check(operation: Operation, datatype: &Datatype) -> Result<()> {
         }
         BitAnd | BitOr | BitXor => matches!(category, Integer | FortranInteger | Address | Byte),
         MinLoc | MaxLoc => category == Pair,
-        Replace | NoOp => {
-            return fail!(
-                Class::Op,
-                "op is {}, which is for windows only",
-                operation.name()
-            );
-        }
+        Replace | NoOp => return for_windows(operation),
     };
-    if !defined {
-        return fail!(
-            Class::Op,
-            "op is {}, which is not defined for {}",
-            operation.name(),
-            datatype.name()
-        );
+    if defined {
+        Ok(())
+    } else {
+        refuse(operation, datatype)
     }
-    Ok(())
+}
+
+#[cold]
+fn for_windows(operation: Operation) -> Result<()> {
+    fail!(
+        Class::Op,
+        "op is {}, which is for windows only",
+        operation.name()
+    )
+}
+
+#[cold]
+fn refuse(operation: Operation, datatype: &Datatype) -> Result<()> {
+    let which = match datatype.category {
+        Category::Derived => format!(
+            "the derived datatype {}; predefined operations take predefined datatypes",
+            datatype.title()
+        ),
+        _ => datatype.title(),
+    };
+    fail!(
+        Class::Op,
+        "op is {}, which is not defined for {which}",
+        operation.name()
+    )
 }
 
 #[cfg(test)]

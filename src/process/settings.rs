@@ -5,7 +5,7 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, constructors, datatype, engine, errhandler, launch, pt2pt};
+use crate::{choice, constructors, datatype, engine, errhandler, launch, op, pt2pt};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -76,6 +76,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
     [
         constructors::context::VARIABLES,
         datatype::pack::VARIABLES,
+        op::VARIABLES,
         engine::dispatch::VARIABLES,
         engine::wait::VARIABLES,
         errhandler::VARIABLES,

@@ -1,6 +1,6 @@
 //! Blocking collective operations.
 
-use crate::decode::{self, BUFFER, FROM, IN_PLACE, INBUF, INOUTBUF, RECV, SEND, TO};
+use crate::decode::{self, BUFFER, FROM, IN_PLACE, RECV, SEND, TO};
 use crate::param::*;
 use crate::place::*;
 use oxmpi::coll;
@@ -107,23 +107,6 @@ entry! {
         coll::allreduce(&mut data, &combine, comm)?;
         into.write(0, &data);
         Ok(())
-    }
-}
-
-entry! {
-    fn MPI_Reduce_local[_c](
-        inbuf: SendBuffer, inoutbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
-    ) {
-        decode::running()?;
-        let op = op::get(op.0)?;
-        let elements = decode::count("count", count)?;
-        let kind = decode::datatype(datatype)?;
-        op.check(kind)?;
-        let input = decode::send_buffer(INBUF, inbuf, count, datatype)?;
-        let inout = decode::recv_buffer(INOUTBUF, inoutbuf, count, datatype)?;
-        decode::reduce_in_place(input, inout, |input, inout| {
-            op.apply(input, inout, elements, kind)
-        })
     }
 }
 

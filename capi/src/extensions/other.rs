@@ -102,11 +102,6 @@ stub! {
 
     fn MPIX_Info_set_hex(info: Info, key: Text, value: SendBuffer, value_size: Int);
 
-    fn MPIX_Op_create_x(
-        user_fn_x: UserFunctionX, destructor_fn: DestructorFunction, commute: Logical,
-        extra_state: ExtraState, op: Out<Op>,
-    );
-
     fn MPIX_Session_create_errhandler_x(
         comm_errhandler_fn_x: SessionErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,

@@ -254,6 +254,14 @@ impl Buffer {
     }
 }
 
+/// From where to where the data of `count` elements lies, in bytes from their address.
+pub fn reach(count: u64, datatype: &Datatype) -> (i128, i128) {
+    let last = datatype.extent as i128 * (count as i128 - 1).max(0);
+    let from = datatype.true_lb as i128;
+    let to = from + datatype.true_extent as i128;
+    (from + last.min(0), to + last.max(0))
+}
+
 /// Elements laid out as in a program's memory, in memory of the library's own.
 pub struct Laid {
     pub memory: Vec<u8>,
@@ -266,14 +274,8 @@ pub struct Laid {
 impl Laid {
     /// Zeroed room for `count` elements, with nothing behind the last one.
     pub fn new(count: u64, datatype: &'static Datatype) -> Laid {
-        let last = datatype.extent as i128 * (count as i128 - 1).max(0);
-        let ends = [
-            datatype.true_lb,
-            datatype.true_lb + datatype.true_extent,
-            datatype.extent,
-        ];
-        let from = ends[0] as i128 + last.min(0);
-        let to = ends[1].max(ends[2]) as i128 + last.max(0);
+        let (from, to) = reach(count, datatype);
+        let to = to.max(datatype.extent as i128 * count.max(1) as i128);
         let origin = ((-from).max(0) as usize).next_multiple_of(16);
         Laid {
             memory: vec![0; origin + to.max(0) as usize],
