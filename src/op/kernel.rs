@@ -58,13 +58,12 @@ fn number<T: Number>(operation: Operation, input: &[u8], inout: &mut [u8]) {
 }
 
 fn integer<T: Bits>(operation: Operation, input: &[u8], inout: &mut [u8]) {
-    let logical = |truth: fn(bool, bool) -> bool| {
-        move |a: T, b: T| T::from_truth(truth(a.is_true(), b.is_true()))
-    };
+    // Each closure is a type, and so a loop, of its own; one with a function inside would be a loop of calls.
+    let truth = |value: T| T::from_truth(value.is_true());
     match operation {
-        Operation::LogicalAnd => T::each(input, inout, logical(|a, b| a & b)),
-        Operation::LogicalOr => T::each(input, inout, logical(|a, b| a | b)),
-        Operation::LogicalXor => T::each(input, inout, logical(|a, b| a ^ b)),
+        Operation::LogicalAnd => T::each(input, inout, |a, b| truth(a).and(truth(b))),
+        Operation::LogicalOr => T::each(input, inout, |a, b| truth(a).or(truth(b))),
+        Operation::LogicalXor => T::each(input, inout, |a, b| truth(a).xor(truth(b))),
         Operation::BitAnd => T::each(input, inout, T::and),
         Operation::BitOr => T::each(input, inout, T::or),
         Operation::BitXor => T::each(input, inout, T::xor),
