@@ -57,11 +57,18 @@ fortran_objects = $(addprefix $(fortran)/,$(notdir $(fortran_sources:.c=.o))) \
 compile_fortran = $(CC) -O2 -std=gnu11 -Wall -Wextra -fPIC -Iinclude -Ifortran/runtime -c $< -o $@
 VPATH = $(fortran) fortran/runtime
 
-$(fortran)/%.o: %.c fortran/runtime/fortran.h include/mpi.h
+$(fortran)/%.o: %.c $(wildcard fortran/runtime/*.h) include/mpi.h
 	$(compile_fortran)
 
-$(fortran)/profiling-%.o: %.c fortran/runtime/fortran.h include/mpi.h
+$(fortran)/profiling-%.o: %.c $(wildcard fortran/runtime/*.h) include/mpi.h
 	$(compile_fortran) -DPROFILING
+
+# A program with polymorphic handles needs gfortran's tables of their types, which its module has.
+gfortran := $(shell command -v gfortran)
+fortran_objects += $(if $(gfortran),$(fortran)/mpi_f08_types.o)
+
+$(fortran)/mpi_f08_types.o: $(fortran)/mpi_f08_types.f90
+	gfortran -O2 -fPIC -Wno-c-binding-type -J$(fortran) -c $< -o $@
 
 $(mpifort): $(fortran_objects)
 	$(CC) -shared -Wl,-soname,libmpifort.so.12 -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(built)/libmpi.so
@@ -86,6 +93,10 @@ copy:
 	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
 	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
+	mkdir -p $(TO)/lib/oxmpi/modules
+	install -m 644 $(fortran)/mpi*.f90 $(TO)/lib/oxmpi/modules/
+	@if [ -n "$(gfortran)" ]; then $(TO)/bin/mpifort -fc=gfortran -make-modules -Wno-c-binding-type; \
+	else echo "no gfortran: the modules mpi and mpi_f08 are not compiled (later: mpifort -make-modules)"; fi
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+#[derive(Clone)]
 pub struct Constant {
     pub name: String,
     /// `Comm` for a constant of type MPI_Comm; none for plain integers.

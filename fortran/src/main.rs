@@ -3,14 +3,13 @@
 //!
 //! Invariant: what is written depends on the sources alone, and a file that is current is not touched.
 
-#[allow(dead_code)] // until the modules are made
 mod constants;
-#[allow(dead_code)] // until the modules are made
+mod descriptors;
 mod model;
+mod modules;
 #[allow(dead_code)] // the C face uses all of it
 #[path = "../../capi/build/scan.rs"]
 mod scan;
-#[allow(dead_code)] // until the modules are made
 mod table;
 mod wrappers;
 
@@ -42,6 +41,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let write = |name: &str, text: String| write_if_changed(&out.join(name), &text);
     write("mpif.h", constants::mpif_h(&constants, &predefined()))?;
     write("wrappers.c", wrappers::generate(&functions))?;
+    write("descriptors.c", descriptors::generate(&functions))?;
+    write("operators.c", modules::operators())?;
+    write("mpi_f08_types.f90", modules::types(&constants))?;
+    write(
+        "mpi.f90",
+        modules::mpi(&functions, &constants, &predefined()),
+    )?;
+    write("mpi_f08.f90", modules::mpi_f08(&functions, &constants))?;
     Ok(())
 }
 

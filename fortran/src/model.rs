@@ -276,6 +276,7 @@ fn interface(kind: &str, large: bool) -> String {
     if attribute {
         name.push_str("_attr");
     }
-    let suffix = if large { "_c" } else { "" };
+    let counts = matches!(kind, "User" | "DatarepConversion");
+    let suffix = if large && counts { "_c" } else { "" };
     format!("{name}_function{suffix}")
 }

@@ -127,9 +127,9 @@ pub const BY_HAND: [&str; 31] = [
     "MPI_Win_set_attr",
 ];
 
-/// Choice buffers of collective functions that hold one block for each rank, by the stem of the
-/// function without `I`, `Neighbor_` and `_init`.
-pub const BLOCK_FOR_EACH: [(&str, &str); 9] = [
+/// Choice buffers that hold one block for each rank, by the name of the collective function without
+/// `MPI_`, `I`, `Neighbor_` and `_init`. No name of a buffer: both.
+pub const BLOCK_FOR_EACH: [(&str, &str); 10] = [
     ("gather", "recvbuf"),
     ("gatherv", "recvbuf"),
     ("allgather", "recvbuf"),
@@ -139,4 +139,5 @@ pub const BLOCK_FOR_EACH: [(&str, &str); 9] = [
     ("alltoall", ""),
     ("alltoallv", ""),
     ("alltoallw", ""),
+    ("reduce_scatter_block", "sendbuf"),
 ];

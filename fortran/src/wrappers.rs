@@ -242,6 +242,9 @@ pub fn aliases(function: &Function) -> String {
         return format!("LARGE_NAMES({stem}, {})\n", short(&stem));
     }
     let mut text = format!("NAMES({stem}, {})\n", function.stem.to_uppercase());
+    if (function.arguments.iter()).any(|argument| argument.form == Form::Pointer) {
+        text.push_str(&format!("ALIAS(FN({stem}_cptr_), FN({stem}_));\n"));
+    }
     if function.in_f08() && !function.has_choice() && !function.by_hand() {
         text.push_str(&format!("F08_NAMES({stem}, {})\n", short(&stem)));
     }

@@ -3,7 +3,8 @@
 //!
 //! Which compiler is meant is read from the name it was called by. Understands the questions of
 //! MPICH's wrappers (`-show`, `-compile_info`, `-link_info`) and of Open MPI's (`-showme...`), so
-//! that CMake, autoconf and waf find us like one of them.
+//! that CMake, autoconf and waf find us like one of them. `mpifort -make-modules -fc=NAME` compiles the
+//! modules for another Fortran compiler.
 //!
 //! Invariant: arguments that are not ours reach the compiler unchanged and in order.
 
@@ -74,6 +75,8 @@ struct Call {
     compiler: Option<String>,
     echo: bool,
     rpath: bool,
+    /// Not to compile a program, but the modules for this compiler.
+    modules: bool,
     arguments: Vec<OsString>,
 }
 
@@ -109,6 +112,9 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
         Some(compiler) => compiler,
         None => default_compiler(language),
     };
+    if call.modules {
+        return make_modules(&prefix, &compiler, &call.arguments);
+    }
     let include = include_flags(language, &prefix, &compiler);
     let link = link_flags(language, &prefix, call.rpath);
     match call.question {
@@ -150,6 +156,7 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
         compiler: None,
         echo: false,
         rpath: env::var_os("OXMPI_RPATH").is_none_or(|value| value != "no"),
+        modules: false,
         arguments: Vec::new(),
     };
     for argument in arguments {
@@ -162,6 +169,8 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
             call.compiler = Some(compiler.to_owned());
         } else if text == "-echo" {
             call.echo = true;
+        } else if text == "-make-modules" && language.libraries[0] == "mpifort" {
+            call.modules = true;
         } else if text == "-norpath" {
             call.rpath = false;
         } else {
@@ -222,17 +231,14 @@ fn default_compiler(language: &Language) -> String {
 fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<OsString> {
     let mut flags = vec![format!("-I{}", prefix.include.display())];
     if language.libraries[0] == "mpifort" {
-        let program = compiler.split_whitespace().last().unwrap_or_default();
-        let name = Path::new(program).file_name().unwrap_or_default();
-        let name = name.to_string_lossy();
+        let name = compiler_name(compiler);
         let family = name.split(['-', '.']).next().unwrap_or_default().to_owned();
-        if family == "gfortran" && gfortran_version(program) >= 10 {
+        if family == "gfortran" && gfortran_version(compiler) >= 10 {
             // Choice arguments of mpif.h are an error to it otherwise.
             flags.push("-fallow-argument-mismatch".to_owned());
         }
-        let modules = prefix.library.join("oxmpi/modules");
-        let found = [name.as_ref(), &family]
-            .map(|name| modules.join(name))
+        let found = [&name, &family]
+            .map(|name| prefix.library.join("oxmpi/modules").join(name))
             .into_iter()
             .find(|directory| directory.is_dir());
         flags.extend(found.map(|directory| format!("-I{}", directory.display())));
@@ -240,8 +246,46 @@ fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<Os
     flags.into_iter().map(OsString::from).collect()
 }
 
+/// `gfortran-12` for "ccache /usr/bin/gfortran-12".
+fn compiler_name(compiler: &str) -> String {
+    let program = compiler.split_whitespace().last().unwrap_or_default();
+    let name = Path::new(program).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// Compiles the installed sources of the modules, as they lie in `lib/oxmpi/modules`, into a
+/// directory named after the compiler beside them, where later calls find them.
+fn make_modules(prefix: &Prefix, compiler: &str, flags: &[OsString]) -> Result<(), String> {
+    let sources = prefix.library.join("oxmpi/modules");
+    let directory = sources.join(compiler_name(compiler));
+    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
+    std::fs::create_dir_all(&directory).map_err(failed)?;
+    for module in ["mpi_f08_types", "mpi", "mpi_f08"] {
+        let mut words = compiler.split_whitespace();
+        // Every compiler leaves its module files where it runs; the objects have nothing in them.
+        let status = Command::new(words.next().unwrap_or_default())
+            .args(words)
+            .args(flags)
+            .arg("-c")
+            .arg(sources.join(format!("{module}.f90")))
+            .current_dir(&directory)
+            .status();
+        let _ = std::fs::remove_file(directory.join(format!("{module}.o")));
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(_) => return Err(format!("{compiler} does not compile the module {module}")),
+            Err(error) => return Err(format!("cannot run {compiler}: {error}")),
+        }
+    }
+    Ok(())
+}
+
 fn gfortran_version(compiler: &str) -> u32 {
-    let output = Command::new(compiler).arg("-dumpversion").output();
+    let mut words = compiler.split_whitespace();
+    let output = Command::new(words.next().unwrap_or_default())
+        .args(words)
+        .arg("-dumpversion")
+        .output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     let major = |text: String| text.trim().split('.').next()?.parse().ok();
     text.ok().and_then(major).unwrap_or(0)

@@ -81,7 +81,11 @@ impl Line {
 }
 
 /// The styles of Fortran, and the macros that `common/fortran.h` knows them by.
-const STYLES: [(&str, &str); 1] = [("mpif.h", "-DSTYLE_MPIF")];
+const STYLES: [(&str, &str); 3] = [
+    ("mpif.h", "-DSTYLE_MPIF"),
+    ("mpi", "-DSTYLE_MPI"),
+    ("mpi_f08", "-DSTYLE_F08"),
+];
 
 /// The trials, and what is wrong with the list.
 pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {

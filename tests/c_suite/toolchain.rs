@@ -216,7 +216,11 @@ impl Toolchain {
             command.arg("-std=gnu11");
         }
         if line.extension == "F90" {
-            command.args(["-fcheck=all", "-ffree-line-length-none"]);
+            command.args([
+                "-fcheck=all",
+                "-ffree-line-length-none",
+                "-Wno-unused-function",
+            ]);
         } else {
             command.args(["-Wextra", "-Wno-deprecated-declarations"]);
         }

@@ -1,0 +1,164 @@
+/* Datatypes and copies for array sections. The calls made here are PMPI's: a profiling tool sees the
+   program's calls only. Compiled twice like the others, but there is one of each function. */
+
+#include "section.h"
+
+#ifndef PROFILING
+
+static int refuse(MPI_Comm comm, const char *why)
+{
+  int code;
+  if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS) return MPI_ERR_BUFFER;
+  PMPI_Add_error_string(code, why);
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+static MPI_Count elements(const struct descriptor *array, int dimensions)
+{
+  MPI_Count n = 1;
+  for (int i = 0; i < dimensions; i++) n *= array->dim[i].extent;
+  return n;
+}
+
+static void as_it_is(struct part *part, const struct descriptor *array, MPI_Count count,
+                     MPI_Datatype type)
+{
+  part->address = f08_place(array->base_addr);
+  part->count = count;
+  part->type = type;
+}
+
+/* Replaces `*type` by another, made of it. */
+static int replace(int code, MPI_Datatype *type, MPI_Datatype made)
+{
+  PMPI_Type_free(type);
+  *type = made;
+  return code;
+}
+
+/* The first `total` elements of the first `dimensions` dimensions, each a `unit`. */
+static int describe(const struct descriptor *array, int dimensions, MPI_Count total,
+                    MPI_Datatype unit, MPI_Datatype *type)
+{
+  MPI_Datatype made;
+  if (dimensions == 0) return PMPI_Type_dup(unit, type);
+  MPI_Count inner = elements(array, dimensions - 1);
+  MPI_Count full = total / inner, rest = total % inner;
+  ptrdiff_t stride = array->dim[dimensions - 1].sm;
+  int code = describe(array, dimensions - 1, inner, unit, type);
+  if (code == MPI_SUCCESS) {
+    code = PMPI_Type_create_hvector_c(full, 1, stride, *type, &made);
+    if (code == MPI_SUCCESS) replace(code, type, made);
+  }
+  if (code != MPI_SUCCESS || rest == 0) return code;
+  MPI_Datatype pieces[2] = {*type};
+  MPI_Count lengths[2] = {1, 1}, displacements[2] = {0, full * stride};
+  code = describe(array, dimensions - 1, rest, unit, &pieces[1]);
+  if (code != MPI_SUCCESS) return code;
+  code = PMPI_Type_create_struct_c(2, lengths, displacements, pieces, &made);
+  PMPI_Type_free(&pieces[1]);
+  return code == MPI_SUCCESS ? replace(code, type, made) : code;
+}
+
+/* The extent of a type without holes, else 0. */
+static MPI_Count dense(MPI_Datatype type)
+{
+  MPI_Count size, lb, extent, true_lb, true_extent;
+  if (PMPI_Type_size_c(type, &size) || PMPI_Type_get_extent_c(type, &lb, &extent) ||
+      PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent))
+    return 0;
+  return lb == 0 && true_lb == 0 && extent == size && true_extent == size ? extent : 0;
+}
+
+int part_typed(struct part *part, const struct descriptor *array, MPI_Count count,
+               MPI_Datatype type, int writes, int may_copy, MPI_Comm comm)
+{
+  as_it_is(part, array, count, type);
+  if (whole(array) || count <= 0 || elements(array, array->rank) == 0) return MPI_SUCCESS;
+  MPI_Count extent = dense(type), length = (MPI_Count)array->elem_len, total;
+  MPI_Datatype unit;
+  int code;
+  if (extent > 0 && length % extent == 0 && count % (length / extent) == 0) {
+    total = count / (length / extent);
+    code = PMPI_Type_contiguous_c(length / extent, type, &unit);
+  } else if (extent > 0 && extent % length == 0) {
+    total = count * (extent / length);
+    code = PMPI_Type_contiguous_c(length, MPI_BYTE, &unit);
+  } else if (may_copy) {
+    return part_copied(part, array, writes, comm);
+  } else {
+    return refuse(comm, "an array section that is not contiguous needs a datatype without holes "
+                        "whose extent fits its elements");
+  }
+  if (code != MPI_SUCCESS) return code;
+  if (total > elements(array, array->rank)) {
+    PMPI_Type_free(&unit);
+    return refuse(comm, "the array section has fewer elements than the count says");
+  }
+  code = describe(array, array->rank, total, unit, &part->type);
+  PMPI_Type_free(&unit);
+  if (code != MPI_SUCCESS) return code;
+  part->made_type = 1;
+  part->count = 1;
+  return PMPI_Type_commit(&part->type);
+}
+
+int part_element(struct part *part, const struct descriptor *array, MPI_Datatype type, MPI_Comm comm)
+{
+  as_it_is(part, array, 0, type);
+  if (whole(array)) return MPI_SUCCESS;
+  MPI_Count extent = dense(type);
+  if (array->rank != 1 || extent != (MPI_Count)array->elem_len)
+    return refuse(comm, "this call can take an array section that is not contiguous only if it has "
+                        "one dimension and elements of the datatype");
+  int code = PMPI_Type_create_resized_c(type, 0, array->dim[0].sm, &part->type);
+  if (code != MPI_SUCCESS) return code;
+  part->made_type = 1;
+  return PMPI_Type_commit(&part->type);
+}
+
+/* Copies the elements of the first `dimensions` dimensions at `place` to `copy`, or back. */
+static char *copy_elements(const struct descriptor *array, int dimensions, char *place, char *copy,
+                           int back)
+{
+  if (dimensions == 0) {
+    memcpy(back ? place : copy, back ? copy : place, array->elem_len);
+    return copy + array->elem_len;
+  }
+  ptrdiff_t stride = array->dim[dimensions - 1].sm;
+  for (ptrdiff_t i = 0; i < array->dim[dimensions - 1].extent; i++, place += stride)
+    copy = copy_elements(array, dimensions - 1, place, copy, back);
+  return copy;
+}
+
+int part_copied(struct part *part, const struct descriptor *array, int writes, MPI_Comm comm)
+{
+  MPI_Count count = part->count;
+  MPI_Datatype type = part->type;
+  as_it_is(part, array, count, type);
+  if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
+  part->copy = malloc(elements(array, array->rank) * array->elem_len);
+  if (!part->copy) return refuse(comm, "no memory for a copy of the array section");
+  copy_elements(array, array->rank, array->base_addr, part->copy, 0);
+  part->address = part->copy;
+  if (writes) part->copy_back_to = array;
+  return MPI_SUCCESS;
+}
+
+int part_whole(struct part *part, const struct descriptor *array, MPI_Comm comm)
+{
+  as_it_is(part, array, 0, MPI_DATATYPE_NULL);
+  if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
+  return refuse(comm, "this call needs a contiguous array");
+}
+
+void part_done(struct part *part)
+{
+  const struct descriptor *array = part->copy_back_to;
+  if (array) copy_elements(array, array->rank, array->base_addr, part->copy, 1);
+  free(part->copy);
+  if (part->made_type) PMPI_Type_free(&part->type);
+}
+
+#endif

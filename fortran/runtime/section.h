@@ -1,0 +1,44 @@
+/* Array sections that are not contiguous, as arguments of a call. */
+
+#ifndef OXMPI_SECTION_H
+#define OXMPI_SECTION_H
+
+#include "fortran.h"
+
+/* What is given to C for one buffer. */
+struct part {
+  void *address;
+  MPI_Count count;
+  MPI_Datatype type;
+  int made_type;
+  void *copy;
+  const struct descriptor *copy_back_to;
+};
+
+/* Is the array one piece? An assumed-size array has -1 as its last extent. */
+static inline int whole(const struct descriptor *array)
+{
+  ptrdiff_t expected = (ptrdiff_t)array->elem_len;
+  for (int i = 0; i < array->rank; i++) {
+    if (array->dim[i].extent != 1 && array->dim[i].sm != expected) return 0;
+    expected *= array->dim[i].extent;
+  }
+  return 1;
+}
+
+/* Each fills in a part, or calls the error handler of `comm` and returns the code. An array that is one
+   piece stays as it is. */
+
+/* By a datatype; if none can describe it, by a copy where that is allowed. */
+HIDDEN int part_typed(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
+                      int writes, int may_copy, MPI_Comm comm);
+/* By a datatype whose extent is the stride. */
+HIDDEN int part_element(struct part *, const struct descriptor *, MPI_Datatype, MPI_Comm comm);
+/* By a contiguous copy, which part_done() copies back if the call `writes`. */
+HIDDEN int part_copied(struct part *, const struct descriptor *, int writes, MPI_Comm comm);
+/* Not at all. */
+HIDDEN int part_whole(struct part *, const struct descriptor *, MPI_Comm comm);
+
+HIDDEN void part_done(struct part *);
+
+#endif

@@ -1,0 +1,236 @@
+//! The C functions behind the procedures of mpi_f08 that have choice buffers: these come as descriptors.
+//! A contiguous buffer is handed on by its address. A section is described by a datatype where the
+//! function takes one block of one type; else it is copied, if the function has done its work
+//! when it returns; else it is refused.
+//!
+//! Invariant: whatever the section, the call does what it would do with a contiguous copy of it.
+
+use crate::model::{Argument, Form, Function, Intent, Width};
+use crate::table;
+use crate::wrappers::{Piece, c_integer, parameters, piece};
+
+/// What is done with a section that is not contiguous.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Policy {
+    /// Only the address of its first element matters.
+    Address,
+    /// A datatype describes it; the numbers are those of the count and of the datatype argument.
+    Typed(usize, usize),
+    /// A datatype with the stride as its extent, for a section of one dimension.
+    Element(usize),
+    Copied,
+    Refused,
+}
+
+fn policy(function: &Function, position: usize) -> Policy {
+    let arguments = &function.arguments;
+    let buffer = &arguments[position];
+    if buffer.form == Form::Location || function.stem.ends_with("_end") {
+        return Policy::Address;
+    }
+    if buffer.form == Form::Memory || arguments.iter().any(|a| a.c_name == "partitions") {
+        return Policy::Refused;
+    }
+    let lasting = function.outlasts_call();
+    let otherwise = if lasting {
+        Policy::Refused
+    } else {
+        Policy::Copied
+    };
+    let after = |wanted: &dyn Fn(&Argument) -> bool| {
+        (position + 1..arguments.len()).find(|at| wanted(&arguments[*at]))
+    };
+    let is_count = |argument: &Argument| {
+        matches!(argument.form, Form::Number(Width::Default | Width::Count))
+            && (argument.c_name.ends_with("count") || argument.c_name.ends_with("counts"))
+    };
+    let is_type = |argument: &Argument| argument.form == Form::Handle("Datatype".to_owned());
+    let next_buffer = after(&|argument| argument.form == Form::Buffer).unwrap_or(usize::MAX);
+    let (Some(count), Some(datatype)) = (after(&is_count), after(&is_type)) else {
+        return otherwise;
+    };
+    // A type that the next buffer shares would have to describe both.
+    let own =
+        datatype < next_buffer && (position == 0 || arguments[position - 1].form != Form::Buffer);
+    if !own || arguments[datatype].array {
+        return otherwise;
+    }
+    if !arguments[count].array && !block_for_each(function, &buffer.c_name) {
+        return Policy::Typed(count, datatype);
+    }
+    if lasting {
+        Policy::Element(datatype)
+    } else {
+        Policy::Copied
+    }
+}
+
+fn block_for_each(function: &Function, buffer: &str) -> bool {
+    let name = function.stem.to_lowercase();
+    let name = name.trim_start_matches("mpi_");
+    let name = name.strip_suffix("_init").unwrap_or(name);
+    table::BLOCK_FOR_EACH.iter().any(|(stem, which)| {
+        let same = [
+            (*stem).to_owned(),
+            format!("i{stem}"),
+            format!("neighbor_{stem}"),
+            format!("ineighbor_{stem}"),
+        ];
+        same.iter().any(|same| same == name) && (which.is_empty() || *which == buffer)
+    })
+}
+
+pub fn generate(functions: &[Function]) -> String {
+    let mut text = String::from("#include \"section.h\"\n");
+    let chosen = functions
+        .iter()
+        .filter(|function| function.has_choice() && function.in_f08() && !function.by_hand());
+    for function in chosen {
+        text.push('\n');
+        text.push_str(&wrapper(function));
+    }
+    text
+}
+
+fn wrapper(function: &Function) -> String {
+    let mut pieces: Vec<Piece> = function
+        .arguments
+        .iter()
+        .map(|argument| piece(function, argument, true))
+        .collect();
+    let mut parts = Vec::new();
+    for (position, argument) in function.arguments.iter().enumerate() {
+        if !argument.is_choice() {
+            continue;
+        }
+        let name = &argument.c_name;
+        pieces[position].parameter = format!("const struct descriptor *{name}");
+        pieces[position].passed = format!("f08_place({name}->base_addr)");
+        match policy(function, position) {
+            Policy::Address => {}
+            policy => parts.push((position, policy)),
+        }
+    }
+    let passed = |pieces: &[Piece]| {
+        let passed: Vec<&str> = pieces.iter().map(|piece| piece.passed.as_str()).collect();
+        format!("CALL({})({})", function.name, passed.join(", "))
+    };
+    let before: String = pieces.iter().map(|piece| piece.before.as_str()).collect();
+    let after: String = pieces.iter().map(|piece| piece.after.as_str()).collect();
+    let parameters = parameters(function, &pieces);
+    let mut body = before;
+    let direct = passed(&pieces);
+    if parts.is_empty() {
+        body.push_str(&format!("  int code = {direct};\n"));
+    } else {
+        let whole: Vec<String> = parts
+            .iter()
+            .map(|(at, _)| format!("whole({})", function.arguments[*at].c_name))
+            .collect();
+        body.push_str(&format!(
+            "  int code;\n  if (LIKELY({})) {{\n    code = {direct};\n  }} else {{\n",
+            whole.join(" && ")
+        ));
+        body.push_str(&with_sections(function, &mut pieces, &parts, &passed));
+        body.push_str("  }\n");
+    }
+    format!(
+        "void FN({}_cdesc_)({parameters})\n{{\n{body}{after}  if (ierror) *ierror = code;\n}}\n",
+        function.lower()
+    )
+}
+
+/// The path on which at least one buffer is a section.
+fn with_sections(
+    function: &Function,
+    pieces: &mut [Piece],
+    parts: &[(usize, Policy)],
+    passed: &dyn Fn(&[Piece]) -> String,
+) -> String {
+    let comm = Form::Handle("Comm".to_owned());
+    let comm = (function.arguments.iter()).find(|a| a.form == comm && a.intent == Intent::In);
+    let comm = comm.map_or("MPI_COMM_SELF".to_owned(), |a| format!("*{}", a.c_name));
+    let count_type = c_integer(if function.large {
+        Width::Count
+    } else {
+        Width::Default
+    });
+    let mut begin = String::new();
+    let mut end = String::new();
+    for (position, policy) in parts {
+        let argument = &function.arguments[*position];
+        let name = &argument.c_name;
+        let writes = i32::from(argument.intent != Intent::In);
+        let how = match policy {
+            Policy::Typed(count, datatype) => {
+                let may_copy = i32::from(!function.outlasts_call());
+                let arguments = &function.arguments;
+                let how = format!(
+                    "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {may_copy}, {comm})",
+                    arguments[*count].c_name, arguments[*datatype].c_name
+                );
+                pieces[*count].passed = format!("({count_type}){name}_part.count");
+                pieces[*datatype].passed = format!("{name}_part.type");
+                how
+            }
+            Policy::Element(datatype) => {
+                let how = format!(
+                    "part_element(&{name}_part, {name}, *{}, {comm})",
+                    function.arguments[*datatype].c_name
+                );
+                pieces[*datatype].passed = format!("{name}_part.type");
+                how
+            }
+            Policy::Copied => format!("part_copied(&{name}_part, {name}, {writes}, {comm})"),
+            Policy::Address | Policy::Refused => {
+                format!("part_whole(&{name}_part, {name}, {comm})")
+            }
+        };
+        pieces[*position].passed = format!("{name}_part.address");
+        begin.push_str(&format!(
+            "    struct part {name}_part = {{0}};\n    if (code == MPI_SUCCESS) code = {how};\n"
+        ));
+        end.push_str(&format!("    part_done(&{name}_part);\n"));
+    }
+    let call = passed(pieces);
+    format!("    code = MPI_SUCCESS;\n{begin}    if (code == MPI_SUCCESS) code = {call};\n{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model, scan};
+    use std::path::Path;
+
+    fn policies(name: &str) -> Vec<Policy> {
+        let entries = scan::entries(Path::new("../capi/src")).unwrap();
+        let functions = model::functions(&entries).unwrap();
+        let function = functions.iter().find(|f| f.name == name).unwrap();
+        (0..function.arguments.len())
+            .filter(|at| function.arguments[*at].is_choice())
+            .map(|at| policy(function, at))
+            .collect()
+    }
+
+    #[test]
+    fn sections_are_treated_as_the_function_needs() {
+        use Policy::{Address, Copied, Element, Refused, Typed};
+        assert_eq!(policies("MPI_Isend"), [Typed(1, 2)]);
+        assert_eq!(policies("MPI_Sendrecv"), [Typed(1, 2), Typed(6, 7)]);
+        assert_eq!(policies("MPI_Allreduce"), [Copied, Copied]);
+        assert_eq!(policies("MPI_Iallreduce"), [Refused, Refused]);
+        assert_eq!(policies("MPI_Ibcast"), [Typed(1, 2)]);
+        assert_eq!(policies("MPI_Gather"), [Typed(1, 2), Copied]);
+        assert_eq!(policies("MPI_Igather"), [Typed(1, 2), Element(5)]);
+        assert_eq!(policies("MPI_Igatherv"), [Typed(1, 2), Element(6)]);
+        assert_eq!(policies("MPI_Pack"), [Typed(1, 2), Copied]);
+        assert_eq!(policies("MPI_Unpack"), [Copied, Typed(4, 5)]);
+        assert_eq!(policies("MPI_Put"), [Typed(1, 2)]);
+        assert_eq!(policies("MPI_Fetch_and_op"), [Refused, Refused]);
+        assert_eq!(policies("MPI_Win_create"), [Refused]);
+        assert_eq!(policies("MPI_Get_address"), [Address]);
+        assert_eq!(policies("MPI_File_read_at"), [Typed(3, 4)]);
+        assert_eq!(policies("MPI_File_read_all_end"), [Address]);
+        assert_eq!(policies("MPI_Psend_init"), [Refused]);
+    }
+}
