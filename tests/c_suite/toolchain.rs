@@ -215,7 +215,11 @@ impl Toolchain {
         if !line.compiler.iter().any(|flag| flag.starts_with("-std=")) && line.extension == "c" {
             command.arg("-std=gnu11");
         }
-        if line.extension == "F90" {
+        // With mpif.h, and MPICH's module mpi, the compiler sees choice arguments of different types, and warns.
+        let fortran = line.extension == "F90";
+        let implicit = fortran
+            && (self.is_reference || line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF"));
+        if fortran {
             command.args([
                 "-fcheck=all",
                 "-ffree-line-length-none",
@@ -226,8 +230,7 @@ impl Toolchain {
         }
         command
             .args(["-g", "-O1", "-Wall"])
-            // With mpif.h the compiler sees choice arguments of different types, and warns.
-            .args((!line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF")).then_some("-Werror"))
+            .args((!implicit).then_some("-Werror"))
             .arg("-pthread")
             .arg(format!("-I{}", source.join("common").display()))
             .args(&line.compiler);
