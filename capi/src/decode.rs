@@ -6,6 +6,7 @@
 use crate::constants::MPI_MAX_STRINGTAG_LEN;
 use crate::param::*;
 use crate::place::{In, InOut, Out};
+use oxmpi::coll;
 use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
@@ -62,20 +63,6 @@ pub fn intracomm(name: &'static str, handle: Comm) -> Result<&'static CommObject
     let comm = named_comm(name, handle)?;
     if comm.is_inter() {
         return no_intracomm(name, comm);
-    }
-    Ok(comm)
-}
-
-/// The communicator of a collective operation that is not written for intercommunicators yet.
-#[inline(always)]
-pub fn one_group(handle: Comm) -> Result<&'static CommObject> {
-    let comm = comm(handle)?;
-    if comm.is_inter() {
-        return fail!(
-            Class::UnsupportedOperation,
-            "comm is {}, an intercommunicator, for which this function is not written yet in oxmpi",
-            comm.title()
-        );
     }
     Ok(comm)
 }
@@ -311,17 +298,25 @@ pub fn source(rank: Rank, comm: &CommObject) -> Result<c_int> {
     no_rank("source", rank.0, comm, ", MPI_ANY_SOURCE or MPI_PROC_NULL")
 }
 
-/// The root of a collective operation on an intracommunicator.
+/// The root of a collective operation: a rank, or for intercommunicators also MPI_ROOT or MPI_PROC_NULL.
 #[inline(always)]
 pub fn root(rank: Root, comm: &CommObject) -> Result<c_int> {
-    if (rank.0 as u32) < comm.size() as u32 {
+    if (rank.0 as u32) < comm.peers() as u32 {
+        return Ok(rank.0);
+    }
+    if comm.is_inter() && matches!(rank.0, coll::ROOT | coll::NOBODY) {
         return Ok(rank.0);
     }
     fail!(
         Class::Root,
-        "root is {}; allowed is 0 to {}",
+        "root is {}; allowed is 0 to {}{}",
         rank.0,
-        comm.size() - 1
+        comm.peers() - 1,
+        if comm.is_inter() {
+            ", MPI_ROOT or MPI_PROC_NULL"
+        } else {
+            ""
+        }
     )
 }
 

@@ -32,8 +32,28 @@ pub struct Lane<'a> {
     pub tag: i32,
     /// Handle of the communicator, for errors.
     pub communicator: i32,
-    /// Whether the steps block.
-    pub waits: bool,
+    /// How a step that has to wait does so.
+    pub way: Way,
+}
+
+/// How steps wait.
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// The step blocks, making progress.
+    Blocks,
+    /// The task that the step is in is polled again.
+    Task,
+    /// There is no engine: all ranks are in one thread.
+    #[cfg(test)]
+    Simulated(&'static super::simulation::World),
+}
+
+/// A message that was begun, until [`Lane::finish`].
+#[must_use]
+pub struct Pending {
+    /// `None`: it is done.
+    index: Option<Index>,
+    peer: i32,
 }
 
 /// The members who are not on this process's side of an intercommunicator, and the contexts to them.
@@ -71,7 +91,7 @@ impl<'a> Lane<'a> {
             beyond: None,
             tag: BLOCKING,
             communicator: comm.handle,
-            waits: true,
+            way: Way::Blocks,
         }
     }
 
@@ -133,7 +153,7 @@ impl<'a> Lane<'a> {
             beyond: None,
             tag,
             communicator: comm::WORLD,
-            waits: true,
+            way: Way::Blocks,
         }
     }
 
@@ -162,7 +182,7 @@ impl<'a> Lane<'a> {
     pub fn task(self, operation: i32) -> Self {
         Self {
             tag: operation,
-            waits: false,
+            way: Way::Task,
             ..self
         }
     }
@@ -183,10 +203,21 @@ impl<'a> Lane<'a> {
         self.members.world(rank)
     }
 
-    async fn finish(&self, index: Index, peer: i32) -> Result<()> {
-        if !self.waits {
-            return tasks::completion(index).await;
+    /// Waits until a message has left or come in.
+    #[inline]
+    pub async fn finish(&self, pending: Pending) -> Result<()> {
+        let Some(index) = pending.index else {
+            return Ok(());
+        };
+        match self.way {
+            Way::Blocks => self.block(index, pending.peer),
+            Way::Task => tasks::completion(index).await,
+            #[cfg(test)]
+            Way::Simulated(world) => world.finish(index).await,
         }
+    }
+
+    fn block(&self, index: Index, peer: i32) -> Result<()> {
         until(&self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
@@ -209,7 +240,7 @@ impl<'a> Lane<'a> {
 
     /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
-        if self.waits {
+        if matches!(self.way, Way::Blocks) {
             let reason = Reason::of(self.function);
             until(&reason, |_| holds().then_some(()));
         } else {
@@ -228,7 +259,14 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn send_now(&self, buffer: Buffer, dest: i32) -> Option<Index> {
+    /// Begins to send to `dest`.
+    #[inline]
+    pub fn begin_send(&self, buffer: Buffer, dest: i32) -> Pending {
+        #[cfg(test)]
+        if let Way::Simulated(world) = self.way {
+            let index = Some(world.begin_send(self.rank, dest, buffer));
+            return Pending { index, peer: dest };
+        }
         let mut engine = enter();
         let envelope = Envelope {
             world: self.members.world(dest),
@@ -238,38 +276,49 @@ impl<'a> Lane<'a> {
             peer: dest,
             communicator: self.communicator,
         };
-        if engine.send_short(&envelope, &buffer) {
-            return None;
+        let index = match engine.send_short(&envelope, &buffer) {
+            true => None,
+            false => Some(engine.send(Mode::Standard, &envelope, buffer)),
+        };
+        Pending { index, peer: dest }
+    }
+
+    /// Begins to receive from `source`.
+    #[inline]
+    pub fn begin_recv(&self, buffer: Buffer, source: i32) -> Pending {
+        #[cfg(test)]
+        if let Way::Simulated(world) = self.way {
+            let index = Some(world.begin_recv(source, self.rank, buffer));
+            return Pending {
+                index,
+                peer: source,
+            };
         }
-        Some(engine.send(Mode::Standard, &envelope, buffer))
-    }
-
-    pub async fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {
-        match self.send_now(buffer, dest) {
-            None => Ok(()),
-            Some(index) => self.finish(index, dest).await,
-        }
-    }
-
-    pub async fn recv(&self, buffer: Buffer, source: i32) -> Result<()> {
-        let index = self.begin_recv(buffer, source);
-        self.finish(index, source).await
-    }
-
-    fn begin_recv(&self, buffer: Buffer, source: i32) -> Index {
         let key = Key {
             context: self.contexts(source).1,
             source: self.members.world(source) as i32,
             tag: self.tag,
         };
-        enter().receive(key, source, self.communicator, buffer)
+        let index = Some(enter().receive(key, source, self.communicator, buffer));
+        Pending {
+            index,
+            peer: source,
+        }
     }
 
-    /// Receives from `source` while sending to `dest`.
+    pub async fn send(&self, buffer: Buffer, dest: i32) -> Result<()> {
+        self.finish(self.begin_send(buffer, dest)).await
+    }
+
+    pub async fn recv(&self, buffer: Buffer, source: i32) -> Result<()> {
+        self.finish(self.begin_recv(buffer, source)).await
+    }
+
+    /// Receives from `source` while sending to `dest`. Both are over when it returns.
     pub async fn exchange(&self, out: Buffer, dest: i32, into: Buffer, source: i32) -> Result<()> {
-        let index = self.begin_recv(into, source);
-        self.send(out, dest).await?;
-        self.finish(index, source).await
+        let receive = self.begin_recv(into, source);
+        let sent = self.send(out, dest).await;
+        self.finish(receive).await.and(sent)
     }
 }
 

@@ -40,7 +40,7 @@ pub fn free(datatype: &Datatype) -> Result<()> {
 
 impl Freed {
     fn sweep(&mut self) {
-        if tasks::any() {
+        if tasks::any_uses_types() {
             return;
         }
         let mut engine = engine::enter();

@@ -53,6 +53,7 @@ impl Engine {
                 copy: Some(copy),
                 account: Some(account),
                 partner: None,
+                restart: None,
             })),
             ..Request::new(
                 Kind::Send(Mode::Buffered),

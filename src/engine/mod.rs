@@ -170,7 +170,7 @@ impl Engine {
     #[inline]
     fn complete(&mut self, index: Index) {
         let request = self.requests.at(index);
-        if request.kind != requests::Kind::Receive {
+        if let requests::Kind::Send(_) = request.kind {
             self.sending -= 1;
             let bytes = request.total;
             if let Some(extra) = request.extra.take() {

@@ -8,6 +8,7 @@ use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::Error;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The number of a request in the slab.
 pub type Index = u32;
@@ -77,6 +78,8 @@ pub enum Phase {
 pub enum Kind {
     Send(Mode),
     Receive,
+    /// Steps of a task, such as a collective operation.
+    Task,
 }
 
 /// One communication. `peer` is the rank in the communicator, `world` the peer's index on the node; bytes are packed.
@@ -124,6 +127,18 @@ pub struct Extra {
     pub account: Option<u32>,
     /// The receive that this send completes together with.
     pub partner: Option<Index>,
+    /// What begins a persistent task again.
+    pub restart: Option<Restart>,
+}
+
+/// See [`Extra::restart`]; it is called without the guard, with the request.
+#[derive(Clone)]
+pub struct Restart(pub Arc<dyn Fn(Index) + Send + Sync>);
+
+impl std::fmt::Debug for Restart {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Restart")
+    }
 }
 
 // Two cache lines: a request is written and read once or twice for each message.

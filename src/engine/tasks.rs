@@ -4,7 +4,7 @@
 //! polls those that can go on, one thread at a time and without the guard. Invariant: a task that waits is polled again
 //! only when its request is complete, so that a look at many waiting tasks costs a load each.
 
-use super::requests::{Index, Kind, Phase, Request};
+use super::requests::{Extra, Index, Kind, Phase, Request, Restart};
 use super::{Engine, enter};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
@@ -29,6 +29,31 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// Tasks begun since the last run.
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
+
+/// How many requests there are that begin tasks again.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a request that can begin a task again, and so uses what the program gave it, datatypes above all.
+pub struct Kept(());
+
+impl Kept {
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Kept {
+        KEPT.fetch_add(1, Ordering::Relaxed);
+        Kept(())
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        KEPT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether any task, alive or to be begun again, may use datatypes.
+pub fn any_uses_types() -> bool {
+    any() || KEPT.load(Ordering::Relaxed) != 0
+}
 
 thread_local! {
     /// What the future that is being polled on this thread waits for.
@@ -151,7 +176,21 @@ impl Engine {
     pub fn begin_task(&mut self, communicator: i32) -> Index {
         let request = Request {
             others: 1,
-            ..Request::new(Kind::Receive, Buffer::empty(), communicator, 0, 0)
+            ..Request::new(Kind::Task, Buffer::empty(), communicator, 0, 0)
+        };
+        self.requests.insert(request)
+    }
+
+    /// The request of a task that is begun when the program starts it, by `restart`.
+    pub fn keep_task(&mut self, communicator: i32, restart: Restart) -> Index {
+        let request = Request {
+            phase: Phase::Inactive,
+            persistent: true,
+            extra: Some(Box::new(Extra {
+                restart: Some(restart),
+                ..Extra::default()
+            })),
+            ..Request::new(Kind::Task, Buffer::empty(), communicator, 0, 0)
         };
         self.requests.insert(request)
     }

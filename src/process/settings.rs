@@ -5,7 +5,7 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, constructors, datatype, engine, errhandler, launch, op, pt2pt};
+use crate::{choice, coll, constructors, datatype, engine, errhandler, launch, op, pt2pt};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -74,6 +74,7 @@ pub fn all() -> Vec<&'static dyn Listed> {
         &ERROR_CHECKING,
     ];
     [
+        coll::choose::VARIABLES,
         constructors::context::VARIABLES,
         datatype::pack::VARIABLES,
         op::VARIABLES,

@@ -93,6 +93,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
         Phase::Complete => {
             let status = match request.kind {
                 Kind::Receive => request.status,
+                Kind::Task => Status::empty(),
                 Kind::Send(_) => {
                     let mut status = Status::empty();
                     status.set_cancelled(request.status.cancelled());
@@ -103,7 +104,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
             let error = request.error.take();
             let done = match request.kind {
                 Kind::Receive => signatures::judged(&request.buffer, Completion { status, error }),
-                Kind::Send(_) => Completion { status, error },
+                Kind::Send(_) | Kind::Task => Completion { status, error },
             };
             let error = done.error.map(|error| error.on(communicator));
             if request.persistent {
@@ -385,10 +386,24 @@ pub fn free(handle: &mut i32) -> Result<()> {
     match find(&mut engine, *handle) {
         None | Some(Found::Null) => return unknown(*handle),
         Some(Found::Done) => {}
-        Some(Found::Slot(index)) => super::detach(&mut engine, index),
+        Some(Found::Slot(index)) => {
+            let request = engine.requests().at(index);
+            if request.kind == Kind::Task && request.is_active() {
+                return collective(*handle, "freed while it is active");
+            }
+            super::detach(&mut engine, index);
+        }
     }
     *handle = REQUEST_NULL;
     Ok(())
+}
+
+#[cold]
+fn collective<T>(handle: i32, what: &str) -> Result<T> {
+    fail!(
+        Class::Request,
+        "request is {handle:#010x}, of a collective operation, which cannot be {what}"
+    )
 }
 
 /// MPI_Cancel. A receive that has not met its message is cancelled; sends never are.
@@ -405,6 +420,9 @@ pub fn cancel(handle: i32) -> Result<()> {
                     "request is {:#010x}, a persistent request that is not active",
                     handle
                 );
+            }
+            if request.kind == Kind::Task {
+                return collective(handle, "cancelled");
             }
             if request.kind == Kind::Receive && request.others == 0 {
                 engine.cancel_receive(index);

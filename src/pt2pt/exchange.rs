@@ -118,6 +118,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32
             copy,
             account: None,
             partner: Some(index),
+            restart: None,
         })),
         ..Request::new(
             Kind::Send(Mode::Standard),

@@ -4,13 +4,13 @@ use super::PROC_NULL;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::matching::Key;
-use crate::engine::requests::{self, Kind, Mode, Phase, Request};
-use crate::engine::{Engine, enter};
+use crate::engine::requests::{self, Kind, Mode, Phase, Request, Restart};
+use crate::engine::{Engine, EngineGuard, enter};
 use crate::error::{Class, Result, fail};
 
 fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
     let context = match kind {
-        Kind::Receive => comm.receive_context(),
+        Kind::Receive | Kind::Task => comm.receive_context(),
         Kind::Send(_) => comm.context(),
     };
     let request = Request {
@@ -61,23 +61,21 @@ fn startable(engine: &mut Engine, handle: i32) -> Result<u32> {
 pub fn start(handle: i32) -> Result<()> {
     let mut engine = enter();
     let index = startable(&mut engine, handle)?;
-    begin(&mut engine, index)
+    begin(engine, index)
 }
 
 /// MPI_Startall. If one handle is wrong, none is started.
 pub fn start_all(handles: &[i32]) -> Result<()> {
-    let mut engine = enter();
     for handle in handles {
-        startable(&mut engine, *handle)?;
+        startable(&mut enter(), *handle)?;
     }
     for handle in handles {
-        let index = startable(&mut engine, *handle)?;
-        begin(&mut engine, index)?;
+        start(*handle)?;
     }
     Ok(())
 }
 
-fn begin(engine: &mut Engine, index: u32) -> Result<()> {
+fn begin(mut engine: EngineGuard, index: u32) -> Result<()> {
     let request = engine.requests().at(index);
     let (kind, peer, buffer) = (request.kind, request.peer, request.buffer);
     let wanted = Key {
@@ -97,8 +95,16 @@ fn begin(engine: &mut Engine, index: u32) -> Result<()> {
     }
     match kind {
         Kind::Receive => engine.post(index, wanted),
+        Kind::Task => {
+            let extra = engine.requests().at(index).extra.as_ref();
+            let restart = extra.and_then(|extra| extra.restart.clone());
+            drop(engine);
+            if let Some(Restart(restart)) = restart {
+                restart(index);
+            }
+        }
         Kind::Send(Mode::Buffered) => {
-            let done = super::buffered::start(engine, index);
+            let done = super::buffered::start(&mut engine, index);
             let request = engine.requests().at(index);
             request.phase = if done.is_ok() {
                 Phase::Complete

@@ -1,5 +1,6 @@
 //! Collective communication, chapter 6.
 
+mod arguments;
 mod blocking;
 mod neighborhood;
 mod nonblocking;

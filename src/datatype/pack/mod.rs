@@ -10,10 +10,12 @@ mod between;
 mod blocks;
 mod copier;
 mod nest;
+mod parts;
 mod permute;
 mod prefix;
 mod wide;
 
+pub use parts::Parts;
 pub use prefix::PREFIX;
 pub use wide::VARIABLES;
 

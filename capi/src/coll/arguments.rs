@@ -1,0 +1,499 @@
+//! The arguments of collective operations, decoded once for the blocking, nonblocking and persistent form.
+//!
+//! Invariant: only what is significant at this rank is looked at: of a rooted operation the other side's arguments may be
+//! anything.
+
+use crate::decode::{self, BUFFER, FROM, IN_PLACE, Names, RECV, SEND, TO};
+use crate::param::*;
+use crate::place::Array;
+use oxmpi::coll::{Call, NOBODY, Operands, ROOT};
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::datatype::{Buffer, Datatype as DatatypeObject, Parts};
+use oxmpi::error::{Class, Result};
+use oxmpi::{fail, op as ops};
+use std::ffi::c_void;
+
+/// The communicator and what to do there.
+pub type Decoded = Result<(&'static CommObject, Call)>;
+
+/// A buffer that is read, its count and its type; and one that is written.
+pub type Out = (SendBuffer, Count, Datatype);
+pub type Into = (RecvBuffer, Count, Datatype);
+/// The same with a part for each rank.
+pub type OutParts = (SendBuffer, Array<Count>, Array<Displacement>, Datatype);
+pub type IntoParts = (RecvBuffer, Array<Count>, Array<Displacement>, Datatype);
+pub type OutTyped = (
+    SendBuffer,
+    Array<Count>,
+    Array<Displacement>,
+    Array<Datatype>,
+);
+pub type IntoTyped = (
+    RecvBuffer,
+    Array<Count>,
+    Array<Displacement>,
+    Array<Datatype>,
+);
+
+fn is_in_place(address: *const c_void) -> bool {
+    address as usize == IN_PLACE
+}
+
+/// What this rank contributes; `None` in place, which intercommunicators do not have.
+fn own((address, count, kind): Out, comm: &CommObject) -> Result<Option<Buffer>> {
+    if is_in_place(address.0) && !comm.is_inter() {
+        return Ok(None);
+    }
+    decode::send_buffer(SEND, address, count, kind).map(Some)
+}
+
+/// Two buffers of a call must not be the same memory.
+fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<()> {
+    if one == other && !one.is_null() && bytes > 0 {
+        return fail!(
+            Class::Buffer,
+            "sendbuf and recvbuf are both {one:p}; MPI_IN_PLACE is for that"
+        );
+    }
+    Ok(())
+}
+
+/// An equal part for each rank.
+fn equal(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Parts> {
+    decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
+    let kind = decode::named_datatype(names.datatype, kind)?;
+    // SAFETY: the caller of the C function owns memory for a part of each rank there, and leaves it to the operation until
+    // that is complete.
+    Ok(unsafe { Parts::equal(address.cast(), count.0 as u64, kind) })
+}
+
+fn moved(address: *mut c_void, bytes: i64) -> RecvBuffer {
+    RecvBuffer(match address.is_null() && bytes == 0 {
+        true => address,
+        false => address.wrapping_byte_offset(bytes as isize),
+    })
+}
+
+/// A part of a size and at a place of its own for each rank, of one type.
+fn counted(
+    names: Names,
+    address: *mut c_void,
+    (counts, displacements): (Array<Count>, Array<Displacement>),
+    kind: Datatype,
+    ranks: usize,
+) -> Result<Parts> {
+    let object = decode::committed_datatype(names.datatype, kind)?;
+    let part = |rank| {
+        let count = counts.get(rank)?;
+        decode::count(names.count, count)?;
+        // What is behind no address is a mistake, and not at a displacement from there.
+        decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
+        let bytes = displacements.get(rank)?.0.wrapping_mul(object.extent);
+        decode::recv_buffer(names, moved(address, bytes), count, kind)
+    };
+    let parts: Result<Box<[Buffer]>> = (0..ranks).map(part).collect();
+    Ok(Parts::Each(parts?))
+}
+
+/// A part of a type of its own for each rank; displacements are in bytes.
+fn typed(
+    names: Names,
+    address: *mut c_void,
+    (counts, displacements): (Array<Count>, Array<Displacement>),
+    kinds: Array<Datatype>,
+    ranks: usize,
+) -> Result<Parts> {
+    let part = |rank| {
+        let (count, kind) = (counts.get(rank)?, kinds.get(rank)?);
+        decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
+        let address = moved(address, displacements.get(rank)?.0);
+        decode::recv_buffer(names, address, count, kind)
+    };
+    let parts: Result<Box<[Buffer]>> = (0..ranks).map(part).collect();
+    Ok(Parts::Each(parts?))
+}
+
+const SENDS: Names = Names {
+    count: "sendcounts",
+    ..SEND
+};
+const RECVS: Names = Names {
+    count: "recvcounts",
+    ..RECV
+};
+const SENDS_TYPED: Names = Names {
+    datatype: "sendtypes",
+    ..SENDS
+};
+const RECVS_TYPED: Names = Names {
+    datatype: "recvtypes",
+    ..RECVS
+};
+
+pub fn barrier(comm: Comm) -> Decoded {
+    Ok((decode::comm(comm)?, Call::Barrier))
+}
+
+pub fn bcast(buffer: RecvBuffer, count: Count, kind: Datatype, root: Root, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    let buffer = match root {
+        NOBODY => Buffer::empty(),
+        _ => decode::recv_buffer(BUFFER, buffer, count, kind)?,
+    };
+    Ok((comm, Call::Bcast { buffer, root }))
+}
+
+/// Whether this rank is where a rooted operation's data goes to or comes from.
+fn is_root(root: i32, comm: &CommObject) -> bool {
+    match comm.is_inter() {
+        true => root == ROOT,
+        false => root == comm.rank(),
+    }
+}
+
+/// What a rank has for a gathering: not the root of an intercommunicator.
+fn given(out: Out, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
+    if root == ROOT || root == NOBODY {
+        return Ok(None);
+    }
+    if is_root(root, comm) {
+        return own(out, comm);
+    }
+    decode::send_buffer(SEND, out.0, out.1, out.2).map(Some)
+}
+
+pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    let own = given(out, root, comm)?;
+    let parts = match is_root(root, comm) {
+        true => Some(equal(RECV, into.0.0, into.1, into.2)?),
+        false => None,
+    };
+    if let (Some(own), Some(_)) = (&own, &parts) {
+        apart(out.0.0, into.0.0, own.len())?;
+    }
+    let call = Call::Gather {
+        own,
+        parts,
+        root,
+        equal: true,
+    };
+    Ok((comm, call))
+}
+
+pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    let own = given(out, root, comm)?;
+    let parts = match is_root(root, comm) {
+        true => Some(counted(
+            RECVS,
+            into.0.0,
+            (into.1, into.2),
+            into.3,
+            comm.peers() as usize,
+        )?),
+        false => None,
+    };
+    let call = Call::Gather {
+        own,
+        parts,
+        root,
+        equal: false,
+    };
+    Ok((comm, call))
+}
+
+/// Where a rank wants its part of a scattering: not the root of an intercommunicator.
+fn wanted(into: Into, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
+    let in_place = is_root(root, comm) && is_in_place(into.0.0);
+    if root == ROOT || root == NOBODY || in_place {
+        return Ok(None);
+    }
+    decode::recv_buffer(RECV, into.0, into.1, into.2).map(Some)
+}
+
+pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    let parts = match is_root(root, comm) {
+        true => Some(equal(SEND, out.0.0.cast_mut(), out.1, out.2)?),
+        false => None,
+    };
+    let wanted = wanted(into, root, comm)?;
+    if let (Some(wanted), Some(_)) = (&wanted, &parts) {
+        apart(out.0.0, into.0.0, wanted.len())?;
+    }
+    let call = Call::Scatter {
+        parts,
+        into: wanted,
+        root,
+        equal: true,
+    };
+    Ok((comm, call))
+}
+
+pub fn scatterv(out: OutParts, into: Into, root: Root, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    let parts = match is_root(root, comm) {
+        true => {
+            let address = out.0.0.cast_mut();
+            Some(counted(
+                SENDS,
+                address,
+                (out.1, out.2),
+                out.3,
+                comm.peers() as usize,
+            )?)
+        }
+        false => None,
+    };
+    let call = Call::Scatter {
+        parts,
+        into: wanted(into, root, comm)?,
+        root,
+        equal: false,
+    };
+    Ok((comm, call))
+}
+
+pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let own = own(out, comm)?;
+    let parts = equal(RECV, into.0.0, into.1, into.2)?;
+    apart(out.0.0, into.0.0, own.map_or(0, |own| own.len()))?;
+    Ok((comm, Call::Allgather { own, parts }))
+}
+
+pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let own = own(out, comm)?;
+    let parts = counted(
+        RECVS,
+        into.0.0,
+        (into.1, into.2),
+        into.3,
+        comm.peers() as usize,
+    )?;
+    Ok((comm, Call::Allgather { own, parts }))
+}
+
+pub fn alltoall(out: Out, into: Into, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let parts = match is_in_place(out.0.0) && !comm.is_inter() {
+        true => None,
+        false => Some(equal(SEND, out.0.0.cast_mut(), out.1, out.2)?),
+    };
+    let into_parts = equal(RECV, into.0.0, into.1, into.2)?;
+    if parts.is_some() {
+        apart(out.0.0, into.0.0, into_parts.len(0))?;
+    }
+    let call = Call::Alltoall {
+        out: parts,
+        into: into_parts,
+    };
+    Ok((comm, call))
+}
+
+pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let ranks = comm.peers() as usize;
+    let parts = match is_in_place(out.0.0) && !comm.is_inter() {
+        true => None,
+        false => Some(counted(
+            SENDS,
+            out.0.0.cast_mut(),
+            (out.1, out.2),
+            out.3,
+            ranks,
+        )?),
+    };
+    let into = counted(RECVS, into.0.0, (into.1, into.2), into.3, ranks)?;
+    Ok((comm, Call::Alltoall { out: parts, into }))
+}
+
+pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let ranks = comm.peers() as usize;
+    let parts = match is_in_place(out.0.0) && !comm.is_inter() {
+        true => None,
+        false => Some(typed(
+            SENDS_TYPED,
+            out.0.0.cast_mut(),
+            (out.1, out.2),
+            out.3,
+            ranks,
+        )?),
+    };
+    let into = typed(RECVS_TYPED, into.0.0, (into.1, into.2), into.3, ranks)?;
+    Ok((comm, Call::Alltoall { out: parts, into }))
+}
+
+fn operands(op: Op, datatype: &'static DatatypeObject) -> Result<Operands> {
+    let op = ops::get(op.0)?;
+    op.check(datatype)?;
+    Ok(Operands { op, datatype })
+}
+
+/// The vectors of a reduction: what this rank has and where the result goes, the same in place.
+fn vectors(
+    (from, to): (SendBuffer, RecvBuffer),
+    count: Count,
+    kind: Datatype,
+    in_place: bool,
+) -> Result<(Buffer, Buffer)> {
+    let into = decode::recv_buffer(TO, to, count, kind)?;
+    if in_place && is_in_place(from.0) {
+        return Ok((into, into));
+    }
+    let own = decode::send_buffer(FROM, from, count, kind)?;
+    apart(from.0, to.0, own.len())?;
+    Ok((own, into))
+}
+
+type Vectors = (SendBuffer, RecvBuffer, Count);
+
+pub fn reduce(
+    (from, to, count): Vectors,
+    kind: Datatype,
+    op: Op,
+    root: Root,
+    comm: Comm,
+) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let root = decode::root(root, comm)?;
+    if root == NOBODY {
+        return Ok((comm, nothing_reduced(op, kind)?));
+    }
+    let with = operands(op, decode::datatype(kind)?)?;
+    let nothing = Buffer::empty();
+    let (own, into) = if root == ROOT {
+        (nothing, decode::recv_buffer(TO, to, count, kind)?)
+    } else if is_root(root, comm) {
+        vectors((from, to), count, kind, true)?
+    } else {
+        (decode::send_buffer(FROM, from, count, kind)?, nothing)
+    };
+    let call = Call::Reduce {
+        own,
+        into,
+        with,
+        root,
+    };
+    Ok((comm, call))
+}
+
+/// Another rank of this side of an intercommunicator is the root: only the operation is looked at.
+fn nothing_reduced(op: Op, kind: Datatype) -> Result<Call> {
+    Ok(Call::Reduce {
+        own: Buffer::empty(),
+        into: Buffer::empty(),
+        with: Operands {
+            op: ops::get(op.0)?,
+            datatype: decode::datatype(kind)?,
+        },
+        root: NOBODY,
+    })
+}
+
+pub fn allreduce((from, to, count): Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let with = operands(op, decode::datatype(kind)?)?;
+    let (own, into) = vectors((from, to), count, kind, !comm.is_inter())?;
+    Ok((comm, Call::Allreduce { own, into, with }))
+}
+
+fn scanned(
+    (from, to, count): Vectors,
+    kind: Datatype,
+    op: Op,
+    comm: Comm,
+    exclusive: bool,
+) -> Decoded {
+    let comm = decode::intracomm("comm", comm)?;
+    let with = operands(op, decode::datatype(kind)?)?;
+    let (own, into) = vectors((from, to), count, kind, true)?;
+    let call = Call::Scan {
+        own,
+        into,
+        with,
+        exclusive,
+    };
+    Ok((comm, call))
+}
+
+pub fn scan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
+    scanned(vectors, kind, op, comm, false)
+}
+
+pub fn exscan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
+    scanned(vectors, kind, op, comm, true)
+}
+
+/// The vector that is reduced has `counts` elements for each rank of this side.
+fn reduced_and_scattered(
+    (from, to): (SendBuffer, RecvBuffer),
+    counts: Box<[u64]>,
+    names: (&'static str, Datatype),
+    op: Op,
+    comm: &'static CommObject,
+) -> Result<Call> {
+    let (name, kind) = names;
+    let with = operands(op, decode::datatype(kind)?)?;
+    let total = Count(
+        counts
+            .iter()
+            .fold(0, |sum: u64, count| sum.saturating_add(*count)) as i64,
+    );
+    let here = Count(counts[comm.rank() as usize] as i64);
+    let (whole, part) = (
+        Names {
+            count: name,
+            ..FROM
+        },
+        Names { count: name, ..TO },
+    );
+    let into = decode::recv_buffer(part, to, here, kind)?;
+    let own = match is_in_place(from.0) && !comm.is_inter() {
+        true => decode::recv_buffer(part, to, total, kind)?,
+        false => {
+            let own = decode::send_buffer(whole, from, total, kind)?;
+            apart(from.0, to.0, into.len())?;
+            own
+        }
+    };
+    Ok(Call::ReduceScatter {
+        own,
+        into,
+        counts,
+        with,
+    })
+}
+
+pub fn reduce_scatter(
+    (from, to, counts): (SendBuffer, RecvBuffer, Array<Count>),
+    kind: Datatype,
+    op: Op,
+    comm: Comm,
+) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let count = |rank| decode::count("recvcounts", counts.get(rank)?);
+    let counts: Result<Box<[u64]>> = (0..comm.size() as usize).map(count).collect();
+    let call = reduced_and_scattered((from, to), counts?, ("recvcounts", kind), op, comm)?;
+    Ok((comm, call))
+}
+
+pub fn reduce_scatter_block(
+    (from, to, count): (SendBuffer, RecvBuffer, Count),
+    kind: Datatype,
+    op: Op,
+    comm: Comm,
+) -> Decoded {
+    let comm = decode::comm(comm)?;
+    let counts = vec![decode::count("recvcount", count)?; comm.size() as usize].into();
+    let call = reduced_and_scattered((from, to), counts, ("recvcount", kind), op, comm)?;
+    Ok((comm, call))
+}

@@ -1,0 +1,115 @@
+//! MPI_Allgather and MPI_Allgatherv: one body for equal parts and others.
+//!
+//! `parts` is where the parts of all go; this rank's is there when an algorithm begins. b is what all have together.
+
+use super::packed::room;
+use super::team::Team;
+use super::{bcast, gather};
+use crate::datatype::{Buffer, Parts};
+
+/// Ring: (n - 1) α + (n - 1) / n bβ.
+pub async fn ring(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    for step in 0..size - 1 {
+        let out = parts.of((rank + size - step) % size);
+        let into = parts.of((rank + size - step - 1) % size);
+        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.before(1)));
+        if !out.is_empty() {
+            team.send(out, team.after(1)).await;
+        }
+        if let Some(receive) = receive {
+            team.finish(receive).await;
+        }
+    }
+}
+
+/// Dissemination of packed copies: ceil(log2 n) α + (n - 1) / n bβ.
+/// Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems, 1997.
+pub async fn bruck(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    // Where the part of rank + i begins in the copy.
+    let mut begins = vec![0; size + 1];
+    for i in 0..size {
+        begins[i + 1] = begins[i] + parts.len((rank + i) % size);
+    }
+    let mut copy = room(begins[size]);
+    parts.of(rank).read(0, &mut copy[..begins[1]]);
+    let all = Buffer::of_copy(&mut copy);
+    let mut known = 1;
+    while known < size {
+        let more = known.min(size - known);
+        let out = all.slice(0, begins[more]);
+        let into = all.slice(begins[known], begins[known + more] - begins[known]);
+        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.after(known)));
+        if !out.is_empty() {
+            team.send(out, team.before(known)).await;
+        }
+        if let Some(receive) = receive {
+            team.finish(receive).await;
+        }
+        known += more;
+    }
+    for i in 1..size {
+        let bytes = &copy[begins[i]..begins[i + 1]];
+        parts.of((rank + i) % size).write(0, bytes);
+    }
+}
+
+/// Recursive doubling, of equal parts among 2^k ranks: log2 n α + (n - 1) / n bβ, no copies.
+/// Thakur, Rabenseifner, Gropp, 2005.
+pub async fn recursive_doubling(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    let mut known = 1;
+    while known < size {
+        let (mine, theirs) = (rank & !(known - 1), (rank ^ known) & !(known - 1));
+        let range = |first| parts.range(first, known).unwrap_or(Buffer::empty());
+        let peer = rank ^ known;
+        team.exchange(range(mine), peer, range(theirs), peer).await;
+        known *= 2;
+    }
+}
+
+/// All to rank 0, and from there to all: 2 (n - 1) messages, but few wake-ups where ranks share cores.
+pub async fn gather_broadcast(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    let collected = (rank == 0).then_some(parts);
+    let own = (rank > 0).then(|| parts.of(rank));
+    gather::linear(team, own, collected, 0).await;
+    match parts.range(0, size) {
+        Some(all) => bcast::linear(team, all, 0).await,
+        None => {
+            let begins = |rank: usize| (0..rank).map(|before| parts.len(before)).sum::<usize>();
+            let mut copy = room(begins(size));
+            let mut at = 0;
+            for from in (0..size).filter(|_| rank == 0) {
+                let bytes = parts.len(from);
+                parts.of(from).read(0, &mut copy[at..at + bytes]);
+                at += bytes;
+            }
+            bcast::linear(team, Buffer::of_copy(&mut copy), 0).await;
+            let mut at = 0;
+            for from in 0..size {
+                let bytes = parts.len(from);
+                if rank != 0 && from != rank {
+                    parts.of(from).write(0, &copy[at..at + bytes]);
+                }
+                at += bytes;
+            }
+        }
+    }
+}
+
+/// All send to all at once: one wake-up a rank, (n - 1) (α + b / n β).
+pub async fn linear(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    let others = || (1..size).map(|distance| (rank + distance) % size);
+    let mut pending: Vec<_> = others()
+        .filter(|from| parts.len(*from) > 0)
+        .map(|from| team.begin_recv(parts.of(from), from))
+        .collect();
+    if parts.len(rank) > 0 {
+        let own = parts.of(rank);
+        pending.extend(others().map(|to| team.begin_send(own, to)));
+    }
+    team.finish_all(pending).await;
+}

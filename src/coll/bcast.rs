@@ -1,0 +1,113 @@
+//! MPI_Bcast.
+
+use super::packed::Packed;
+use super::team::Team;
+use crate::datatype::Buffer;
+
+/// Binomial tree: ceil(log2 n) (α + bβ).
+pub async fn binomial(team: &Team<'_>, buffer: Buffer, root: usize) {
+    let size = team.size();
+    let relative = team.before(root);
+    let rank = |relative: usize| (relative + root) % size;
+    let mut mask = 1;
+    while mask < size {
+        if relative & mask != 0 {
+            team.recv(buffer, rank(relative - mask)).await;
+            break;
+        }
+        mask <<= 1;
+    }
+    mask >>= 1;
+    while mask > 0 {
+        if relative + mask < size {
+            team.send(buffer, rank(relative + mask)).await;
+        }
+        mask >>= 1;
+    }
+}
+
+/// The root sends to all, all at once: (n - 1) messages, but no other rank waits for one between.
+pub async fn linear(team: &Team<'_>, buffer: Buffer, root: usize) {
+    if team.rank() != root {
+        return team.recv(buffer, root).await;
+    }
+    let others = (0..team.size()).filter(|rank| *rank != root);
+    let pending = others.map(|rank| team.begin_send(buffer, rank)).collect();
+    team.finish_all(pending).await;
+}
+
+/// Scatter over a binomial tree, then an allgather in a ring: (log2 n + n - 1) α + 2 (n - 1) / n bβ.
+/// Van de Geijn et al.; Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005.
+pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
+    let (size, relative) = (team.size(), team.before(root));
+    let mut packed = Packed::of(buffer, relative == 0);
+    let all = packed.bytes();
+    let each = all.len().div_ceil(size);
+    let place = |first: usize, number: usize| {
+        let from = (first * each).min(all.len());
+        all.slice(from, ((first + number) * each).min(all.len()) - from)
+    };
+    let rank = |relative: usize| (relative + root) % size;
+    let mut mask = 1;
+    while mask < size {
+        if relative & mask != 0 {
+            let mine = place(relative, mask.min(size - relative));
+            if !mine.is_empty() {
+                team.recv(mine, rank(relative - mask)).await;
+            }
+            break;
+        }
+        mask <<= 1;
+    }
+    mask >>= 1;
+    while mask > 0 {
+        if relative + mask < size {
+            let theirs = place(relative + mask, mask.min(size - relative - mask));
+            if !theirs.is_empty() {
+                team.send(theirs, rank(relative + mask)).await;
+            }
+        }
+        mask >>= 1;
+    }
+    for step in 0..size - 1 {
+        let (out, into) = (relative + size - step, relative + 2 * size - step - 1);
+        let (out, into) = (place(out % size, 1), place(into % size, 1));
+        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.before(1)));
+        if !out.is_empty() {
+            team.send(out, team.after(1)).await;
+        }
+        if let Some(receive) = receive {
+            team.finish(receive).await;
+        }
+    }
+    packed.unpack(relative != 0);
+}
+
+/// A chain that hands on pieces of s bytes: (n - 2 + b / s) (α + sβ); each rank is woken by one other only.
+pub async fn chain(team: &Team<'_>, buffer: Buffer, root: usize, piece: usize) {
+    let (size, relative) = (team.size(), team.before(root));
+    let mut packed = Packed::of(buffer, relative == 0);
+    let all = packed.bytes();
+    let pieces = all.len().div_ceil(piece);
+    let place = |at: usize| all.slice(at * piece, piece.min(all.len() - at * piece));
+    let begin = |at: usize| team.begin_recv(place(at), team.before(1));
+    let mut receiving = (relative > 0 && pieces > 0).then(|| begin(0));
+    let mut sending = None;
+    for at in 0..pieces {
+        if let Some(receive) = receiving.take() {
+            let next = (at + 1 < pieces).then(|| begin(at + 1));
+            team.finish(receive).await;
+            receiving = next;
+        }
+        if relative + 1 < size {
+            let send = team.begin_send(place(at), team.after(1));
+            if let Some(before) = sending.replace(send) {
+                team.finish(before).await;
+            }
+        }
+    }
+    if let Some(last) = sending {
+        team.finish(last).await;
+    }
+    packed.unpack(relative != 0);
+}

@@ -1,0 +1,413 @@
+//! A collective operation as one rank has asked for it, arguments checked: what blocking, nonblocking and persistent calls
+//! run alike.
+//!
+//! Invariant: every rank of a call chooses the same algorithm, see [`super::choose`].
+
+use super::choose::{self, PIECE, Shape};
+use super::packed::{contents, room};
+use super::team::{Combine, Reduction, Team, copy_own};
+use super::{
+    allgather, allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
+};
+use crate::datatype::{Buffer, Datatype, Parts};
+use crate::error::Result;
+use crate::op::Op;
+
+/// The operation and the type of a reduction.
+#[derive(Clone)]
+pub struct Operands {
+    pub op: Op,
+    pub datatype: &'static Datatype,
+}
+
+/// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`NOBODY`].
+#[derive(Clone)]
+pub enum Call {
+    Barrier,
+    Bcast {
+        buffer: Buffer,
+        root: i32,
+    },
+    /// MPI_Gather if `equal`, else MPI_Gatherv. `own` is `None` in place, `parts` where no data comes.
+    Gather {
+        own: Option<Buffer>,
+        parts: Option<Parts>,
+        root: i32,
+        equal: bool,
+    },
+    /// MPI_Scatter if `equal`, else MPI_Scatterv. `into` is `None` in place, `parts` where no data leaves.
+    Scatter {
+        parts: Option<Parts>,
+        into: Option<Buffer>,
+        root: i32,
+        equal: bool,
+    },
+    /// MPI_Allgather, MPI_Allgatherv; `own` is `None` in place.
+    Allgather {
+        own: Option<Buffer>,
+        parts: Parts,
+    },
+    /// MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw; `out` is `None` in place.
+    Alltoall {
+        out: Option<Parts>,
+        into: Parts,
+    },
+    /// `own` and `into` are the same in place.
+    Reduce {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+        root: i32,
+    },
+    Allreduce {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+    },
+    /// `counts` are the elements of each rank's block of `own`; `into` has room for this rank's, and is `own` in place.
+    ReduceScatter {
+        own: Buffer,
+        into: Buffer,
+        counts: Box<[u64]>,
+        with: Operands,
+    },
+    /// MPI_Scan, or MPI_Exscan if `exclusive`.
+    Scan {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+        exclusive: bool,
+    },
+    /// Of a neighbourhood: messages to and from some ranks; those of one pair meet in the order of these lists.
+    Neighbors {
+        receives: Box<[(i32, Buffer)]>,
+        sends: Box<[(i32, Buffer)]>,
+    },
+}
+
+/// MPI_ROOT: this rank is the root, and the data is for the other side of the intercommunicator.
+pub const ROOT: i32 = -3;
+/// MPI_PROC_NULL: another rank of this side is the root.
+pub const NOBODY: i32 = -1;
+
+impl Operands {
+    /// What the algorithms want to know; `combine` is [`Operands::combine`].
+    pub fn reduction<'a>(&self, combine: Combine<'a>) -> Reduction<'a> {
+        Reduction {
+            unit: self.datatype.size as usize,
+            commutes: self.op.is_commutative(),
+            combine,
+        }
+    }
+
+    /// The loop over packed elements.
+    pub fn combine(&self) -> impl Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync + '_ {
+        |left: &mut [u8], right: &mut [u8]| {
+            let count = right.len() as u64 / self.datatype.size.max(1);
+            self.op.apply(left, right, count, self.datatype)
+        }
+    }
+}
+
+impl Call {
+    /// Runs it on the ranks of an intracommunicator.
+    pub async fn run(&self, team: &Team<'_>) {
+        match self {
+            Call::Barrier => run_barrier(team).await,
+            Call::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,
+            Call::Gather {
+                own,
+                parts,
+                root,
+                equal,
+            } => run_gather(team, *own, parts.as_ref(), *root as usize, *equal).await,
+            Call::Scatter {
+                parts,
+                into,
+                root,
+                equal,
+            } => run_scatter(team, parts.as_ref(), *into, *root as usize, *equal).await,
+            Call::Allgather { own, parts } => {
+                if let Some(own) = own {
+                    copy_own(team, own, &parts.of(team.rank()));
+                }
+                run_allgather(team, parts).await;
+            }
+            Call::Alltoall { out, into } => run_alltoall(team, out.as_ref(), into).await,
+            Call::Reduce {
+                own,
+                into,
+                with,
+                root,
+            } => {
+                let mut data = contents(own);
+                run_reduce(team, &mut data, with, *root as usize).await;
+                if team.rank() == *root as usize {
+                    into.write(0, &data);
+                }
+            }
+            Call::Allreduce { own, into, with } => {
+                let mut data = contents(own);
+                run_allreduce(team, &mut data, with).await;
+                into.write(0, &data);
+            }
+            Call::ReduceScatter {
+                own,
+                into,
+                counts,
+                with,
+            } => {
+                let mut data = contents(own);
+                let blocks = blocks(counts, with.datatype);
+                run_reduce_scatter(team, &mut data, with, &blocks).await;
+                let rank = team.rank();
+                let mine = &data[blocks[rank]..blocks[rank + 1]];
+                into.write(0, mine);
+            }
+            Call::Scan {
+                own,
+                into,
+                with,
+                exclusive,
+            } => {
+                let result = run_scan(team, contents(own), with, *exclusive).await;
+                if let Some(result) = result {
+                    into.write(0, &result);
+                }
+            }
+            Call::Neighbors { receives, sends } => {
+                let with_data = |(_, buffer): &&(i32, Buffer)| !buffer.is_empty();
+                let receives = receives.iter().filter(with_data);
+                let receives = receives.map(|(rank, into)| team.begin_recv(*into, *rank as usize));
+                let mut pending: Vec<_> = receives.collect();
+                let sends = sends.iter().filter(with_data);
+                pending.extend(sends.map(|(rank, out)| team.begin_send(*out, *rank as usize)));
+                team.finish_all(pending).await;
+            }
+        }
+    }
+}
+
+/// Where each rank's block begins, and the end; bytes.
+pub fn blocks(counts: &[u64], datatype: &Datatype) -> Vec<usize> {
+    let mut begins = Vec::with_capacity(counts.len() + 1);
+    let mut begin = 0;
+    begins.push(begin);
+    for count in counts {
+        begin += (count * datatype.size) as usize;
+        begins.push(begin);
+    }
+    begins
+}
+
+fn shape(team: &Team<'_>, bytes: usize) -> Shape {
+    let ranks = team.size();
+    Shape {
+        ranks,
+        bytes,
+        commutes: true,
+        equal: true,
+        crowded: choose::crowded(ranks),
+    }
+}
+
+pub async fn run_barrier(team: &Team<'_>) {
+    match choose::barrier(shape(team, 0)) {
+        choose::Barrier::Central => barrier::central(team).await,
+        _ => barrier::dissemination(team).await,
+    }
+}
+
+pub async fn run_bcast(team: &Team<'_>, buffer: Buffer, root: usize) {
+    if buffer.is_empty() {
+        return;
+    }
+    match choose::bcast(shape(team, buffer.len())) {
+        choose::Bcast::Linear => bcast::linear(team, buffer, root).await,
+        choose::Bcast::Chain => bcast::chain(team, buffer, root, PIECE).await,
+        choose::Bcast::ScatterAllgather => bcast::scatter_allgather(team, buffer, root).await,
+        _ => bcast::binomial(team, buffer, root).await,
+    }
+}
+
+pub async fn run_gather(
+    team: &Team<'_>,
+    own: Option<Buffer>,
+    parts: Option<&Parts>,
+    root: usize,
+    equal: bool,
+) {
+    let bytes = match (&own, parts) {
+        (_, Some(parts)) => parts.len(root),
+        (Some(own), None) => own.len(),
+        (None, None) => 0,
+    };
+    let shape = Shape {
+        equal,
+        ..shape(team, bytes)
+    };
+    match choose::gather(shape) {
+        choose::Tree::Binomial => gather::binomial(team, own, parts, root).await,
+        _ => gather::linear(team, own, parts, root).await,
+    }
+}
+
+pub async fn run_scatter(
+    team: &Team<'_>,
+    parts: Option<&Parts>,
+    into: Option<Buffer>,
+    root: usize,
+    equal: bool,
+) {
+    let bytes = match (&into, parts) {
+        (_, Some(parts)) => parts.len(root),
+        (Some(into), None) => into.len(),
+        (None, None) => 0,
+    };
+    let shape = Shape {
+        equal,
+        ..shape(team, bytes)
+    };
+    match choose::scatter(shape) {
+        choose::Tree::Binomial => scatter::binomial(team, parts, into, root).await,
+        _ => scatter::linear(team, parts, into, root).await,
+    }
+}
+
+/// This rank's own part is in its place.
+pub async fn run_allgather(team: &Team<'_>, parts: &Parts) {
+    let bytes = (0..team.size()).map(|rank| parts.len(rank)).sum();
+    if bytes == 0 {
+        return;
+    }
+    let shape = Shape {
+        equal: parts.are_equal(),
+        ..shape(team, bytes)
+    };
+    match choose::allgather(shape) {
+        choose::Allgather::RecursiveDoubling => allgather::recursive_doubling(team, parts).await,
+        choose::Allgather::GatherBroadcast => allgather::gather_broadcast(team, parts).await,
+        choose::Allgather::Bruck => allgather::bruck(team, parts).await,
+        choose::Allgather::Linear => allgather::linear(team, parts).await,
+        _ => allgather::ring(team, parts).await,
+    }
+}
+
+pub async fn run_alltoall(team: &Team<'_>, out: Option<&Parts>, into: &Parts) {
+    let copy = out.is_none().then(|| Copied::of(into, team.size()));
+    let out = match (out, &copy) {
+        (Some(out), _) => out,
+        (None, Some(copy)) => &copy.parts,
+        (None, None) => return,
+    };
+    let shape = Shape {
+        equal: into.are_equal(),
+        ..shape(team, into.len(0))
+    };
+    match choose::alltoall(shape) {
+        choose::Alltoall::Bruck => alltoall::bruck(team, out, into).await,
+        choose::Alltoall::Pairwise => alltoall::pairwise(team, out, into).await,
+        _ => alltoall::linear(team, out, into).await,
+    }
+}
+
+/// A packed copy of all parts, of an operation in place.
+struct Copied {
+    parts: Parts,
+    _memory: Box<[u8]>,
+}
+
+impl Copied {
+    fn of(parts: &Parts, ranks: usize) -> Copied {
+        let mut memory = room((0..ranks).map(|rank| parts.len(rank)).sum());
+        let whole = Buffer::of_copy(&mut memory);
+        let mut begin = 0;
+        let copies = (0..ranks).map(|rank| {
+            let part = parts.of(rank);
+            let copy = whole.slice(begin, part.len());
+            part.copy_to(&copy, part.len());
+            begin += part.len();
+            copy
+        });
+        Copied {
+            parts: Parts::Each(copies.collect()),
+            _memory: memory,
+        }
+    }
+}
+
+fn shape_of(team: &Team<'_>, bytes: usize, with: &Operands) -> Shape {
+    Shape {
+        commutes: with.op.is_commutative(),
+        ..shape(team, bytes)
+    }
+}
+
+pub async fn run_reduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operands, root: usize) {
+    if data.is_empty() {
+        return;
+    }
+    let combine = with.combine();
+    let how = &with.reduction(&combine);
+    let ordered = !how.commutes || choose::reproducible();
+    match choose::reduce(shape_of(team, data.len(), with)) {
+        choose::Reduce::Linear => reduce::linear(team, data, how, root).await,
+        choose::Reduce::Chain => reduce::chain(team, data, how, root, ordered, PIECE).await,
+        choose::Reduce::ScatterGather => reduce::scatter_gather(team, data, how, root).await,
+        _ => reduce::binomial(team, data, how, root, ordered).await,
+    }
+}
+
+pub async fn run_allreduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operands) {
+    if data.is_empty() {
+        return;
+    }
+    let combine = with.combine();
+    let how = &with.reduction(&combine);
+    match choose::allreduce(shape_of(team, data.len(), with)) {
+        choose::Allreduce::HalvingDoubling => allreduce::halving_doubling(team, data, how).await,
+        choose::Allreduce::Ring => allreduce::ring(team, data, how).await,
+        choose::Allreduce::Tree => allreduce::tree(team, data, how).await,
+        choose::Allreduce::Linear => allreduce::linear(team, data, how).await,
+        _ => allreduce::recursive_doubling(team, data, how).await,
+    }
+}
+
+/// As [`reduce_scatter`] has it.
+pub async fn run_reduce_scatter(
+    team: &Team<'_>,
+    data: &mut Box<[u8]>,
+    with: &Operands,
+    blocks: &[usize],
+) {
+    if data.is_empty() {
+        return;
+    }
+    let combine = with.combine();
+    let how = &with.reduction(&combine);
+    match choose::reduce_scatter(shape_of(team, data.len(), with)) {
+        choose::ReduceScatter::Ring => reduce_scatter::ring(team, data, how, blocks).await,
+        choose::ReduceScatter::ReduceThenScatter => {
+            reduce_scatter::reduce_then_scatter(team, data, how, blocks).await;
+        }
+        _ => reduce_scatter::linear(team, data, how, blocks).await,
+    }
+}
+
+/// As [`scan`] has it.
+pub async fn run_scan(
+    team: &Team<'_>,
+    data: Box<[u8]>,
+    with: &Operands,
+    exclusive: bool,
+) -> Option<Box<[u8]>> {
+    if data.is_empty() {
+        return None;
+    }
+    let combine = with.combine();
+    let how = &with.reduction(&combine);
+    match choose::scan(shape_of(team, data.len(), with)) {
+        choose::Scan::Linear => scan::linear(team, data, how, exclusive).await,
+        _ => scan::doubling(team, data, how, exclusive).await,
+    }
+}

@@ -1,0 +1,255 @@
+//! Which algorithm runs: a function an operation, of what all ranks know alike, and the settings that overrule it.
+//!
+//! Invariant: an answer depends on nothing that may differ between the ranks of one call: not on the datatypes' layout, and
+//! not on how many ranks have joined. A setting that an operation cannot be run by is not followed.
+
+use crate::choice;
+use crate::os::schedule;
+use crate::variables::{Listed, Variable};
+use std::sync::OnceLock;
+
+/// What the ranks of a call know alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub ranks: usize,
+    /// Packed bytes: of the message (bcast, reductions), of one rank's part (gather, scatter, alltoall), or of all parts
+    /// (allgather).
+    pub bytes: usize,
+    /// Of the operation: whether it commutes.
+    pub commutes: bool,
+    /// Whether the parts of all ranks have the same size by the function that was called.
+    pub equal: bool,
+    /// More ranks than cores.
+    pub crowded: bool,
+}
+
+choice! { pub enum Barrier { Auto = "auto", Dissemination = "dissemination", Central = "central" } }
+choice! { pub enum Bcast { Auto = "auto", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
+choice! { pub enum Tree { Auto = "auto", Linear = "linear", Binomial = "binomial" } }
+choice! { pub enum Allgather { Auto = "auto", Ring = "ring", Bruck = "bruck", RecursiveDoubling = "recursive_doubling", GatherBroadcast = "gather_broadcast", Linear = "linear" } }
+choice! { pub enum Alltoall { Auto = "auto", Linear = "linear", Pairwise = "pairwise", Bruck = "bruck" } }
+choice! { pub enum Reduce { Auto = "auto", Binomial = "binomial", Linear = "linear", Chain = "chain", ScatterGather = "scatter_gather" } }
+choice! { pub enum Allreduce { Auto = "auto", RecursiveDoubling = "recursive_doubling", HalvingDoubling = "halving_doubling", Ring = "ring", Tree = "tree", Linear = "linear" } }
+choice! { pub enum ReduceScatter { Auto = "auto", Ring = "ring", Linear = "linear", ReduceThenScatter = "reduce_then_scatter" } }
+choice! { pub enum Scan { Auto = "auto", Linear = "linear", Doubling = "doubling" } }
+
+static BARRIER: Variable<Barrier> = Variable::new(
+    "BARRIER",
+    Barrier::Auto,
+    "Algorithm of MPI_Barrier over messages.",
+);
+static BCAST: Variable<Bcast> = Variable::new(
+    "BCAST",
+    Bcast::Auto,
+    "Algorithm of MPI_Bcast over messages.",
+);
+static GATHER: Variable<Tree> = Variable::new(
+    "GATHER",
+    Tree::Auto,
+    "Algorithm of MPI_Gather over messages.",
+);
+static SCATTER: Variable<Tree> = Variable::new(
+    "SCATTER",
+    Tree::Auto,
+    "Algorithm of MPI_Scatter over messages.",
+);
+static ALLGATHER: Variable<Allgather> = Variable::new(
+    "ALLGATHER",
+    Allgather::Auto,
+    "Algorithm of MPI_Allgather and MPI_Allgatherv over messages.",
+);
+static ALLTOALL: Variable<Alltoall> = Variable::new(
+    "ALLTOALL",
+    Alltoall::Auto,
+    "Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw over messages.",
+);
+static REDUCE: Variable<Reduce> = Variable::new(
+    "REDUCE",
+    Reduce::Auto,
+    "Algorithm of MPI_Reduce over messages.",
+);
+static ALLREDUCE: Variable<Allreduce> = Variable::new(
+    "ALLREDUCE",
+    Allreduce::Auto,
+    "Algorithm of MPI_Allreduce over messages.",
+);
+static REDUCE_SCATTER: Variable<ReduceScatter> = Variable::new(
+    "REDUCE_SCATTER",
+    ReduceScatter::Auto,
+    "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block over messages.",
+);
+static SCAN: Variable<Scan> = Variable::new(
+    "SCAN",
+    Scan::Auto,
+    "Algorithm of MPI_Scan and MPI_Exscan over messages.",
+);
+static REPRODUCIBLE: Variable<bool> = Variable::new(
+    "REPRODUCIBLE",
+    false,
+    "Reductions of floating-point numbers give the same bits whatever the size of the data, its place in it, the root, the \
+     machine and the settings of algorithms are; the number of ranks still matters. They are slower.",
+);
+/// All of them.
+pub static VARIABLES: &[&dyn Listed] = &[
+    &BARRIER,
+    &BCAST,
+    &GATHER,
+    &SCATTER,
+    &ALLGATHER,
+    &ALLTOALL,
+    &REDUCE,
+    &ALLREDUCE,
+    &REDUCE_SCATTER,
+    &SCAN,
+    &REPRODUCIBLE,
+];
+
+/// Pieces of the chains.
+pub const PIECE: usize = 32 << 10;
+
+/// Whether reductions keep to one association.
+pub fn reproducible() -> bool {
+    REPRODUCIBLE.get()
+}
+
+/// Whether so many ranks share this machine's cores. Not a matter of who has joined, so all ranks say the same.
+pub fn crowded(ranks: usize) -> bool {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    ranks > *CORES.get_or_init(schedule::online_cores)
+}
+
+pub fn barrier(shape: Shape) -> Barrier {
+    match BARRIER.get() {
+        Barrier::Auto if shape.crowded => Barrier::Central,
+        Barrier::Auto => Barrier::Dissemination,
+        set => set,
+    }
+}
+
+pub fn bcast(shape: Shape) -> Bcast {
+    match BCAST.get() {
+        Bcast::Auto if shape.ranks <= 2 => Bcast::Binomial,
+        Bcast::Auto if shape.bytes >= 4 * PIECE => Bcast::Chain,
+        Bcast::Auto if shape.crowded => Bcast::Linear,
+        Bcast::Auto if shape.bytes >= 16 << 10 && shape.ranks >= 8 => Bcast::ScatterAllgather,
+        Bcast::Auto => Bcast::Binomial,
+        set => set,
+    }
+}
+
+fn tree(set: Tree, shape: Shape) -> Tree {
+    match set {
+        _ if !shape.equal => Tree::Linear,
+        Tree::Auto if shape.bytes <= 1024 && shape.ranks > 32 && !shape.crowded => Tree::Binomial,
+        Tree::Auto => Tree::Linear,
+        set => set,
+    }
+}
+
+pub fn gather(shape: Shape) -> Tree {
+    tree(GATHER.get(), shape)
+}
+
+pub fn scatter(shape: Shape) -> Tree {
+    tree(SCATTER.get(), shape)
+}
+
+pub fn allgather(shape: Shape) -> Allgather {
+    let doubles = shape.equal && shape.ranks.is_power_of_two();
+    match ALLGATHER.get() {
+        Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
+        Allgather::Auto | Allgather::RecursiveDoubling => {
+            if shape.crowded && shape.bytes <= 64 << 10 {
+                Allgather::GatherBroadcast
+            } else if shape.crowded {
+                Allgather::Linear
+            } else if shape.bytes <= 64 << 10 {
+                if doubles {
+                    Allgather::RecursiveDoubling
+                } else {
+                    Allgather::Bruck
+                }
+            } else {
+                Allgather::Ring
+            }
+        }
+        set => set,
+    }
+}
+
+pub fn alltoall(shape: Shape) -> Alltoall {
+    match ALLTOALL.get() {
+        Alltoall::Bruck if shape.equal => Alltoall::Bruck,
+        Alltoall::Auto | Alltoall::Bruck => {
+            if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.crowded {
+                Alltoall::Bruck
+            } else if shape.equal && shape.bytes >= 32 << 10 && !shape.crowded {
+                Alltoall::Pairwise
+            } else {
+                Alltoall::Linear
+            }
+        }
+        set => set,
+    }
+}
+
+pub fn reduce(shape: Shape) -> Reduce {
+    match REDUCE.get() {
+        _ if reproducible() => Reduce::Binomial,
+        Reduce::ScatterGather if shape.commutes => Reduce::ScatterGather,
+        Reduce::Auto | Reduce::ScatterGather => {
+            if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
+                Reduce::Chain
+            } else if shape.crowded {
+                Reduce::Linear
+            } else {
+                Reduce::Binomial
+            }
+        }
+        set => set,
+    }
+}
+
+pub fn allreduce(shape: Shape) -> Allreduce {
+    match ALLREDUCE.get() {
+        _ if reproducible() => Allreduce::Tree,
+        Allreduce::Ring if shape.commutes => Allreduce::Ring,
+        Allreduce::Auto | Allreduce::Ring => {
+            if shape.crowded && shape.bytes <= 4096 {
+                Allreduce::Linear
+            } else if shape.bytes <= 8192 {
+                Allreduce::RecursiveDoubling
+            } else if shape.commutes && shape.bytes >= 1 << 20 {
+                Allreduce::Ring
+            } else {
+                Allreduce::HalvingDoubling
+            }
+        }
+        set => set,
+    }
+}
+
+pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
+    match REDUCE_SCATTER.get() {
+        _ if reproducible() => ReduceScatter::ReduceThenScatter,
+        ReduceScatter::Ring if shape.commutes => ReduceScatter::Ring,
+        ReduceScatter::Auto | ReduceScatter::Ring => {
+            if shape.bytes <= 256 << 10 || !shape.commutes {
+                ReduceScatter::Linear
+            } else {
+                ReduceScatter::Ring
+            }
+        }
+        set => set,
+    }
+}
+
+pub fn scan(shape: Shape) -> Scan {
+    match SCAN.get() {
+        // Each rank's association is one, whatever else is set.
+        _ if reproducible() => Scan::Doubling,
+        Scan::Auto if shape.crowded => Scan::Linear,
+        Scan::Auto => Scan::Doubling,
+        set => set,
+    }
+}

@@ -1,0 +1,68 @@
+//! MPI_Scatter and MPI_Scatterv.
+//!
+//! `parts` is what the root has for all; `None` elsewhere. `into` is where this rank wants its part; `None` at the root in
+//! place.
+
+use super::packed::room;
+use super::team::{Team, copy_own, deposit};
+use crate::datatype::{Buffer, Parts};
+
+/// The root sends to all at once: (n - 1) α + (n - 1) bβ at the root.
+pub async fn linear(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffer>, root: usize) {
+    let Some(parts) = parts else {
+        let into = into.unwrap_or(Buffer::empty());
+        if !into.is_empty() {
+            team.recv(into, root).await;
+        }
+        return;
+    };
+    let others = (0..team.size()).filter(|rank| *rank != root && parts.len(*rank) > 0);
+    let pending = others
+        .map(|rank| team.begin_send(parts.of(rank), rank))
+        .collect();
+    if let Some(into) = into {
+        copy_own(team, &parts.of(root), &into);
+    }
+    team.finish_all(pending).await;
+}
+
+/// Binomial tree, of equal parts: ceil(log2 n) α + (n - 1) bβ.
+/// Thakur, Rabenseifner, Gropp, 2005.
+pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffer>, root: usize) {
+    let (size, relative) = (team.size(), team.before(root));
+    let each = match (&into, parts) {
+        (_, Some(parts)) => parts.len(root),
+        (Some(into), None) => into.len(),
+        (None, None) => 0,
+    };
+    if each == 0 {
+        return;
+    }
+    let below = match relative {
+        0 => size.next_power_of_two(),
+        _ => 1 << relative.trailing_zeros(),
+    };
+    let mut subtree = room(below.min(size - relative) * each);
+    if let Some(parts) = parts {
+        for relative in 0..size {
+            let part = parts.of((relative + root) % size);
+            part.read(0, &mut subtree[relative * each..][..each]);
+        }
+    }
+    let all = Buffer::of_copy(&mut subtree);
+    if relative > 0 {
+        team.recv(all, (relative - below + root) % size).await;
+    }
+    let mut mask = below / 2;
+    while mask > 0 {
+        if relative + mask < size {
+            let bytes = mask.min(size - relative - mask) * each;
+            let child = (relative + mask + root) % size;
+            team.send(all.slice(mask * each, bytes), child).await;
+        }
+        mask /= 2;
+    }
+    if let Some(into) = into {
+        deposit(team, &subtree[..each], &into);
+    }
+}

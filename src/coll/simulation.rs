@@ -1,0 +1,166 @@
+//! All ranks of an operation in one thread, under a schedule that a seed decides: which rank goes on next, and which
+//! messages leave at once and which wait for their receiver.
+//!
+//! Invariant: messages of one rank to another are received in the order in which they were sent, as between processes.
+
+use super::lane::{Lane, Way};
+use super::team::Team;
+use crate::comm::Members;
+use crate::datatype::Buffer;
+use crate::engine::requests::Index;
+use crate::error::{Class, Result, fail};
+use parking_lot::Mutex;
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// See the module.
+pub struct World {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    random: u64,
+    /// By request: the result when it is done.
+    done: Vec<Option<Result<()>>>,
+    sent: HashMap<(i32, i32), VecDeque<Sent>>,
+    posted: HashMap<(i32, i32), VecDeque<(usize, Buffer)>>,
+    moves: u64,
+}
+
+enum Sent {
+    Copy(Vec<u8>),
+    /// The sender waits.
+    Waits(usize, Buffer),
+}
+
+impl State {
+    fn random(&mut self, below: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.random;
+        value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (value ^ value >> 31) % below
+    }
+
+    fn request(&mut self) -> usize {
+        self.done.push(None);
+        self.done.len() - 1
+    }
+
+    fn meet(&mut self, pair: (i32, i32)) {
+        let (sent, posted) = (
+            self.sent.entry(pair).or_default(),
+            self.posted.entry(pair).or_default(),
+        );
+        while !sent.is_empty() && !posted.is_empty() {
+            let (Some(message), Some((receive, into))) = (sent.pop_front(), posted.pop_front())
+            else {
+                return;
+            };
+            let data = match message {
+                Sent::Copy(data) => data,
+                Sent::Waits(send, out) => {
+                    self.done[send] = Some(Ok(()));
+                    contents(&out)
+                }
+            };
+            let fits = data.len().min(into.len());
+            into.write(0, &data[..fits]);
+            self.done[receive] = Some(match data.len() > fits {
+                true => fail!(Class::Truncate, "{} bytes for {fits}", data.len()),
+                false => Ok(()),
+            });
+            self.moves += 1;
+        }
+    }
+}
+
+fn contents(buffer: &Buffer) -> Vec<u8> {
+    let mut data = vec![0; buffer.len()];
+    buffer.read(0, &mut data);
+    data
+}
+
+impl World {
+    pub fn begin_send(&self, from: i32, to: i32, buffer: Buffer) -> Index {
+        let mut state = self.state.lock();
+        let request = state.request();
+        let message = if state.random(2) == 0 {
+            state.done[request] = Some(Ok(()));
+            Sent::Copy(contents(&buffer))
+        } else {
+            Sent::Waits(request, buffer)
+        };
+        state.sent.entry((from, to)).or_default().push_back(message);
+        state.meet((from, to));
+        request as Index
+    }
+
+    pub fn begin_recv(&self, from: i32, to: i32, buffer: Buffer) -> Index {
+        let mut state = self.state.lock();
+        let request = state.request();
+        let posted = state.posted.entry((from, to)).or_default();
+        posted.push_back((request, buffer));
+        state.meet((from, to));
+        request as Index
+    }
+
+    pub async fn finish(&self, index: Index) -> Result<()> {
+        std::future::poll_fn(|_| match self.state.lock().done[index as usize].take() {
+            Some(result) => Poll::Ready(result),
+            None => Poll::Pending,
+        })
+        .await
+    }
+}
+
+/// Runs `body(team)` on so many ranks; what the bodies return, by rank. Panics if none can go on, or if messages are left
+/// over.
+pub fn run<T, F>(seed: u64, ranks: usize, body: impl Fn(Team<'static>) -> F) -> Vec<T>
+where
+    F: Future<Output = T>,
+{
+    let world: &'static World = Box::leak(Box::new(World {
+        state: Mutex::new(State {
+            random: seed,
+            ..State::default()
+        }),
+    }));
+    let members: &'static Members = Box::leak(Box::new(Members::All(ranks as u32)));
+    let mut running: Vec<(usize, Pin<Box<F>>)> = (0..ranks)
+        .map(|rank| {
+            let lane = Lane::between(members, rank as i32, 0, "a test");
+            let way = Way::Simulated(world);
+            (rank, Box::pin(body(Team::on(Lane { way, ..lane }))))
+        })
+        .collect();
+    let mut results: Vec<Option<T>> = (0..ranks).map(|_| None).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    // After so many turns at random in which no message moved, each had one for certain.
+    let (mut idle, patience) = (0, 40 * ranks + 200);
+    while !running.is_empty() {
+        let before = world.state.lock().moves;
+        let turn = world.state.lock().random(running.len() as u64) as usize;
+        if let Poll::Ready(result) = running[turn].1.as_mut().poll(&mut context) {
+            let (rank, _) = running.swap_remove(turn);
+            results[rank] = Some(result);
+            idle = 0;
+        } else if world.state.lock().moves > before {
+            idle = 0;
+        }
+        idle += 1;
+        let waiting: Vec<usize> = running.iter().map(|(rank, _)| *rank).collect();
+        assert!(
+            idle < patience,
+            "ranks {waiting:?} of {ranks} wait for ever"
+        );
+    }
+    let state = world.state.lock();
+    let left = state.sent.values().map(VecDeque::len).sum::<usize>()
+        + state.posted.values().map(VecDeque::len).sum::<usize>();
+    assert_eq!(left, 0, "messages or receives are left over");
+    results.into_iter().flatten().collect()
+}

@@ -1,0 +1,174 @@
+//! What the algorithms of collective operations are written against: the ranks 0 to n - 1 and messages between them.
+//!
+//! Invariant: a step that fails does not end the operation. The first error is kept and returned at the end, the steps go
+//! on, so that no other rank waits for a message that never comes, and no memory goes while a message uses it.
+
+use super::lane::{Lane, Pending};
+use crate::datatype::Buffer;
+use crate::error::{Class, Error, Result, fail};
+use parking_lot::Mutex;
+
+/// See the module.
+pub struct Team<'a> {
+    lane: Lane<'a>,
+    failure: Mutex<Option<Error>>,
+}
+
+/// Combines `left op right` into `right`; both hold the same number of packed bytes of whole elements.
+pub type Combine<'a> = &'a (dyn Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync);
+
+impl<'a> Team<'a> {
+    #[inline]
+    pub fn on(lane: Lane<'a>) -> Self {
+        Self {
+            lane,
+            failure: Mutex::new(None),
+        }
+    }
+
+    pub fn lane(&self) -> &Lane<'a> {
+        &self.lane
+    }
+
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.lane.rank() as usize
+    }
+
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.lane.size() as usize
+    }
+
+    /// The rank `distance` behind this one in the circle of all.
+    #[inline]
+    pub fn after(&self, distance: usize) -> usize {
+        (self.rank() + distance) % self.size()
+    }
+
+    /// The rank `distance` before this one.
+    #[inline]
+    pub fn before(&self, distance: usize) -> usize {
+        (self.rank() + self.size() - distance % self.size()) % self.size()
+    }
+
+    /// Keeps the first error.
+    #[inline]
+    pub fn note(&self, result: Result<()>) {
+        if let Err(error) = result {
+            self.failure.lock().get_or_insert(error);
+        }
+    }
+
+    /// How it went.
+    #[inline]
+    pub fn result(self) -> Result<()> {
+        self.failure.into_inner().map_or(Ok(()), Err)
+    }
+
+    #[inline]
+    pub fn begin_send(&self, buffer: Buffer, to: usize) -> Pending {
+        self.lane.begin_send(buffer, to as i32)
+    }
+
+    #[inline]
+    pub fn begin_recv(&self, buffer: Buffer, from: usize) -> Pending {
+        self.lane.begin_recv(buffer, from as i32)
+    }
+
+    #[inline]
+    pub async fn finish(&self, pending: Pending) {
+        self.note(self.lane.finish(pending).await);
+    }
+
+    pub async fn finish_all(&self, pending: Vec<Pending>) {
+        for one in pending {
+            self.finish(one).await;
+        }
+    }
+
+    #[inline]
+    pub async fn send(&self, buffer: Buffer, to: usize) {
+        self.finish(self.begin_send(buffer, to)).await;
+    }
+
+    #[inline]
+    pub async fn recv(&self, buffer: Buffer, from: usize) {
+        self.finish(self.begin_recv(buffer, from)).await;
+    }
+
+    /// Receives from `from` while sending to `to`.
+    #[inline]
+    pub async fn exchange(&self, out: Buffer, to: usize, into: Buffer, from: usize) {
+        let receive = self.begin_recv(into, from);
+        self.send(out, to).await;
+        self.finish(receive).await;
+    }
+
+    /// A message without data.
+    pub async fn signal(&self, to: usize) {
+        self.send(Buffer::empty(), to).await;
+    }
+
+    pub async fn await_signal(&self, from: usize) {
+        self.recv(Buffer::empty(), from).await;
+    }
+}
+
+/// Copies a rank's own part to where it belongs. Too long a part is an error, as if it had come in a message.
+pub fn copy_own(team: &Team<'_>, own: &Buffer, into: &Buffer) {
+    let bytes = own.len().min(into.len());
+    own.copy_to(into, bytes);
+    if own.len() > bytes {
+        team.note(too_long(own.len(), bytes));
+    }
+}
+
+/// The same for a packed part that has come.
+pub fn deposit(team: &Team<'_>, part: &[u8], into: &Buffer) {
+    let bytes = part.len().min(into.len());
+    into.write(0, &part[..bytes]);
+    if part.len() > bytes {
+        team.note(too_long(part.len(), bytes));
+    }
+}
+
+#[cold]
+fn too_long(bytes: usize, room: usize) -> Result<()> {
+    fail!(Class::Truncate, "{bytes} bytes came where {room} fit")
+}
+
+/// An operation on elements of some size.
+pub struct Reduction<'a> {
+    /// Bytes of a packed element; zero if there is no data.
+    pub unit: usize,
+    pub commutes: bool,
+    pub combine: Combine<'a>,
+}
+
+impl Reduction<'_> {
+    /// `right = left op right`.
+    pub fn combine(&self, team: &Team<'_>, left: &mut [u8], right: &mut [u8]) {
+        if !right.is_empty() {
+            team.note((self.combine)(left, right));
+        }
+    }
+
+    /// At most so many bytes, but one element at least.
+    pub fn whole_units(&self, bytes: usize) -> usize {
+        (bytes / self.unit.max(1)).max(1) * self.unit.max(1)
+    }
+
+    /// Half of so many bytes, in whole elements.
+    pub fn half(&self, bytes: usize) -> usize {
+        bytes / self.unit.max(1) / 2 * self.unit
+    }
+
+    /// Where the blocks of `number` ranks begin, and the end.
+    pub fn blocks(&self, bytes: usize, number: usize) -> Vec<usize> {
+        let elements = bytes / self.unit.max(1);
+        (0..=number)
+            .map(|rank| rank * elements / number * self.unit)
+            .collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! A buffer of several ranks' parts: equal ones that follow each other, or each where its rank's arguments say.
+//!
+//! Invariant: as of a `Buffer`: nothing outside of the elements that it was made of is touched.
+#![allow(unsafe_code)]
+
+use super::Buffer;
+use crate::datatype::Datatype;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub enum Parts {
+    Equal(Equal),
+    Each(Box<[Buffer]>),
+}
+
+/// So many elements for each rank, without a gap between the ranks' parts.
+#[derive(Clone, Copy)]
+pub struct Equal {
+    address: *mut u8,
+    count: u64,
+    datatype: &'static Datatype,
+}
+
+impl std::fmt::Debug for Equal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            "{} elements a rank at {:p}",
+            self.count, self.address
+        )
+    }
+}
+
+// SAFETY: as for `Buffer`.
+unsafe impl Send for Equal {}
+// SAFETY: as for `Buffer`.
+unsafe impl Sync for Equal {}
+
+impl Parts {
+    /// # Safety
+    /// As `Buffer::new`, for `count` elements of each rank.
+    pub unsafe fn equal(address: *mut u8, count: u64, datatype: &'static Datatype) -> Parts {
+        Parts::Equal(Equal {
+            address,
+            count,
+            datatype,
+        })
+    }
+
+    /// Equal parts of bytes in memory of the library's own, as [`Buffer::of_copy`].
+    pub fn of_copy(copy: &mut Box<[u8]>, each: usize) -> Parts {
+        let whole = Buffer::of_copy(copy);
+        let count = if each == 0 { 0 } else { whole.len() / each };
+        Parts::Each(
+            (0..count)
+                .map(|rank| whole.slice(rank * each, each))
+                .collect(),
+        )
+    }
+
+    /// The part of a rank.
+    #[inline]
+    pub fn of(&self, rank: usize) -> Buffer {
+        match self {
+            Parts::Equal(_) => self.range(rank, 1).unwrap_or(Buffer::empty()),
+            Parts::Each(parts) => parts[rank],
+        }
+    }
+
+    /// The parts of `number` ranks from `first` on as one buffer, where they are one.
+    pub fn range(&self, first: usize, number: usize) -> Option<Buffer> {
+        match self {
+            Parts::Equal(equal) => {
+                let elements = first as isize * equal.count as isize;
+                let address = equal
+                    .address
+                    .wrapping_offset(elements * equal.datatype.extent as isize);
+                // SAFETY: by the contract of `equal`, which is for the parts of all ranks.
+                Some(unsafe { Buffer::new(address, number as u64 * equal.count, equal.datatype) })
+            }
+            Parts::Each(parts) => (number == 1).then(|| parts[first]),
+        }
+    }
+
+    /// Packed bytes of a rank's part.
+    #[inline]
+    pub fn len(&self, rank: usize) -> usize {
+        match self {
+            Parts::Equal(equal) => equal.count as usize * equal.datatype.size as usize,
+            Parts::Each(parts) => parts[rank].len(),
+        }
+    }
+
+    /// Whether all parts have the same size by how they were made.
+    pub fn are_equal(&self) -> bool {
+        matches!(self, Parts::Equal(_))
+    }
+}
+
+impl Buffer {
+    /// The bytes from `offset` on of a buffer without holes. Panics if they are not all in it, or if it has holes.
+    pub fn slice(&self, offset: usize, length: usize) -> Buffer {
+        self.check(offset, length);
+        assert!(self.contiguous().is_some(), "a part of a buffer with holes");
+        Buffer {
+            address: self.address.wrapping_add(offset),
+            length,
+            layout: None,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Parts {
+    /// For tests: as [`Parts::of_copy`], in the form of equal parts. The memory outlives them.
+    pub fn in_memory(memory: &mut [u8], each: usize) -> Parts {
+        let Some(byte) = crate::datatype::get(crate::datatype::BYTE) else {
+            unreachable!("MPI_BYTE is a datatype")
+        };
+        // SAFETY: by the test, which has memory for `each` bytes of each rank.
+        unsafe { Parts::equal(memory.as_mut_ptr(), each as u64, byte) }
+    }
+}
