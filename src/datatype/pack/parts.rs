@@ -50,7 +50,7 @@ impl Parts {
     /// Equal parts of bytes in memory of the library's own, as [`Buffer::of_copy`].
     pub fn of_copy(copy: &mut Box<[u8]>, each: usize) -> Parts {
         let whole = Buffer::of_copy(copy);
-        let count = if each == 0 { 0 } else { whole.len() / each };
+        let count = whole.len().checked_div(each).unwrap_or(0);
         Parts::Each(
             (0..count)
                 .map(|rank| whole.slice(rank * each, each))
