@@ -380,6 +380,14 @@ pub fn test_some(
     }
 }
 
+/// Lets go of a request that the program never got: it goes on and is recycled when it is done.
+pub fn abandon(handle: i32) {
+    let mut engine = enter();
+    if let Some(Found::Slot(index)) = find(&mut engine, handle) {
+        super::detach(&mut engine, index);
+    }
+}
+
 /// MPI_Request_free. An active operation goes on and is recycled when it is done.
 pub fn free(handle: &mut i32) -> Result<()> {
     let mut engine = enter();

@@ -58,12 +58,12 @@ fn begin_dup(
     newcomm: Out<Comm>,
     request: Out<Request>,
 ) -> Result<()> {
-    let (new, mut pending) = constructors::idup(comm)?;
+    let (new, pending) = constructors::idup(comm)?;
     if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
         let _ = new.attributes.delete_all(new.handle);
         constructors::free(new);
         // It ends by itself.
-        oxmpi::pt2pt::complete::free(&mut pending)?;
+        oxmpi::pt2pt::complete::abandon(pending);
         return Err(error);
     }
     *new.info.lock() = hints;
