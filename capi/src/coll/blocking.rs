@@ -4,7 +4,6 @@ use super::arguments;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::coll;
-use oxmpi::op;
 
 entry! {
     fn MPI_Allgather[_c](
