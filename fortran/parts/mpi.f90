@@ -22,12 +22,12 @@ module mpi
   end interface
   interface
     subroutine MPI_F_sync_reg(buf)
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), target :: buf
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
 !DIR$ IGNORE_TKR buf
     end subroutine
     subroutine PMPI_F_sync_reg(buf)
-      type(*), dimension(*) :: buf
+      type(*), dimension(*), target :: buf
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf
 !DIR$ IGNORE_TKR buf
     end subroutine

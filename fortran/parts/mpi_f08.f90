@@ -175,12 +175,12 @@ module mpi_f08
   end interface
   interface MPI_F_sync_reg
     subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name="mpi_f_sync_reg_cdesc_")
-      type(*), dimension(..), asynchronous :: buf
+      type(*), dimension(..), asynchronous, target :: buf
     end subroutine
   end interface
   interface PMPI_F_sync_reg
     subroutine PMPI_F_sync_reg_f08ts(buf) bind(C, name="pmpi_f_sync_reg_cdesc_")
-      type(*), dimension(..), asynchronous :: buf
+      type(*), dimension(..), asynchronous, target :: buf
     end subroutine
   end interface
   !INTERFACES

@@ -176,8 +176,8 @@ fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String
             Form::Text | Form::TextOut => format!("character(len=*){intent} :: {name}"),
             Form::Texts => format!("character(len=*), intent(in) :: {name}(*)"),
             Form::TextLists => format!("character(len=*), intent(in) :: {name}(count,*)"),
-            Form::Buffer | Form::Memory | Form::Location => choice(argument),
-            Form::Pointer if function.by_hand() => choice(argument),
+            Form::Buffer | Form::Memory | Form::Location => choice(function, argument),
+            Form::Pointer if function.by_hand() => choice(function, argument),
             Form::Pointer if c_pointers => format!("type(c_ptr){intent} :: {name}"),
             Form::Pointer => format!("integer(kind=MPI_ADDRESS_KIND){intent} :: {name}"),
             Form::ExtraState | Form::Attribute => {
@@ -204,16 +204,27 @@ fn f08_status(function: &Function, argument: &Argument) -> bool {
     function.stem.starts_with("MPI_Status_f") && argument.form == Form::Status
 }
 
+/// Whether the address of a choice argument is of use after the call. gfortran takes it for granted that it
+/// is not, whatever ASYNCHRONOUS says, unless the argument is a TARGET.
+fn stays(function: &Function, argument: &Argument) -> bool {
+    argument.form != Form::Buffer || function.outlasts_call()
+}
+
 /// Any type and any rank, by its address.
-fn choice(argument: &Argument) -> String {
+fn choice(function: &Function, argument: &Argument) -> String {
     let name = &argument.name;
+    let kept = if stays(function, argument) {
+        ", target"
+    } else {
+        ""
+    };
     let intent = if argument.intent == Intent::In {
         ", intent(in)"
     } else {
         ""
     };
     format!(
-        "type(*), dimension(*){intent} :: {name}\n\
+        "type(*), dimension(*){intent}{kept} :: {name}\n\
          !GCC$ ATTRIBUTES NO_ARG_CHECK :: {name}\n\
          !DIR$ IGNORE_TKR {name}"
     )
@@ -347,12 +358,12 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
             Form::Texts => format!("character(len=*), intent(in) :: {name}(*)"),
             Form::TextLists => format!("character(len=*), intent(in) :: {name}(count,*)"),
             Form::Buffer | Form::Memory | Form::Location => {
-                let later = if argument.form != Form::Buffer || lasting {
-                    ", asynchronous"
+                let kept = if stays(function, argument) {
+                    ", asynchronous, target"
                 } else {
                     ""
                 };
-                format!("type(*), dimension(..){open}{later} :: {name}")
+                format!("type(*), dimension(..){open}{kept} :: {name}")
             }
             Form::Pointer => format!("type(c_ptr){intent} :: {name}"),
             Form::ExtraState | Form::Attribute => {

@@ -258,17 +258,37 @@ fn compiler_name(compiler: &str) -> String {
 fn make_modules(prefix: &Prefix, compiler: &str, flags: &[OsString]) -> Result<(), String> {
     let sources = prefix.library.join("oxmpi/modules");
     let directory = sources.join(compiler_name(compiler));
+    // Made apart: nobody may find half a module.
+    let apart = sources.join(format!("new-{}", std::process::id()));
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     std::fs::create_dir_all(&directory).map_err(failed)?;
+    std::fs::create_dir_all(&apart).map_err(failed)?;
+    let result = compile_modules(&sources, &apart, compiler, flags);
+    if result.is_ok() {
+        for file in std::fs::read_dir(&apart).map_err(failed)?.flatten() {
+            let name = file.file_name();
+            std::fs::rename(file.path(), directory.join(name)).map_err(failed)?;
+        }
+    }
+    let _ = std::fs::remove_dir_all(&apart);
+    result
+}
+
+/// Every compiler leaves its module files where it runs; the objects have nothing in them.
+fn compile_modules(
+    sources: &Path,
+    directory: &Path,
+    compiler: &str,
+    flags: &[OsString],
+) -> Result<(), String> {
     for module in ["mpi_f08_types", "mpi", "mpi_f08"] {
         let mut words = compiler.split_whitespace();
-        // Every compiler leaves its module files where it runs; the objects have nothing in them.
         let status = Command::new(words.next().unwrap_or_default())
             .args(words)
             .args(flags)
             .arg("-c")
             .arg(sources.join(format!("{module}.f90")))
-            .current_dir(&directory)
+            .current_dir(directory)
             .status();
         let _ = std::fs::remove_file(directory.join(format!("{module}.o")));
         match status {

@@ -1,0 +1,132 @@
+! Attributes from Fortran: values are integers as wide as an address, callbacks of the program are called
+! by reference, predefined attributes give values; the predefined callbacks; the old functions.
+#include "fortran.h"
+module callbacks
+  USE_MPI
+  implicit none
+  integer :: copies = 0, deletions = 0
+  logical :: refuse = .false.
+contains
+  subroutine copy(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
+    INCLUDE_MPI
+    T_COMM :: oldcomm
+    integer :: comm_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out
+    logical :: flag
+    copies = copies + 1
+    flag = oldcomm == MPI_COMM_WORLD .and. comm_keyval /= MPI_KEYVAL_INVALID .and. extra_state == 4711
+    attribute_val_out = attribute_val_in + 1
+    ierror = MPI_SUCCESS
+    if (attribute_val_in == -5) ierror = MPI_ERR_OTHER
+  end subroutine
+  subroutine delete(comm, comm_keyval, attribute_val, extra_state, ierror)
+    INCLUDE_MPI
+    T_COMM :: comm
+    integer :: comm_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: attribute_val, extra_state
+    deletions = deletions + 1
+    ierror = MPI_SUCCESS
+    if (comm == MPI_COMM_NULL .or. comm_keyval == MPI_KEYVAL_INVALID .or. extra_state /= 4711 .or. &
+        (refuse .and. attribute_val == 13)) &
+      ierror = MPI_ERR_OTHER
+  end subroutine
+#ifndef STYLE_F08
+  subroutine old_copy(oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierr)
+    INCLUDE_MPI
+    integer :: oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, ierr
+    logical :: flag
+    flag = oldcomm == MPI_COMM_WORLD .and. keyval /= MPI_KEYVAL_INVALID
+    attribute_val_out = attribute_val_in * extra_state
+    ierr = MPI_SUCCESS
+  end subroutine
+#endif
+end module
+
+program attributes
+  USE_MPI
+  use callbacks
+  implicit none
+  INCLUDE_MPI
+  CHECK_VARIABLES
+  integer :: key, other
+  integer(kind=MPI_ADDRESS_KIND) :: value, extra
+  logical :: flag
+  T_COMM :: comm
+  T_DATATYPE :: type
+#ifndef STYLE_F08
+  integer :: old_value
+#endif
+
+  call start()
+  ! Predefined attributes are values.
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, value, flag, ierr); OK
+  CHECK(flag .and. value >= 32767)
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, value, flag, ierr); OK
+  CHECK(flag .and. value >= MPI_SUCCESS)
+
+  extra = 4711
+  call MPI_Comm_create_keyval(copy, delete, key, extra, ierr); OK
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, flag, ierr); OK
+  CHECK(.not. flag)
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 123456789012_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Comm_get_attr(MPI_COMM_WORLD, key, value, flag, ierr); OK
+  CHECK(flag .and. value == 123456789012_MPI_ADDRESS_KIND)
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr); OK
+  CHECK(copies == 1)
+  call MPI_Comm_get_attr(comm, key, value, flag, ierr); OK
+  CHECK(flag .and. value == 123456789013_MPI_ADDRESS_KIND)
+  call MPI_Comm_set_attr(comm, key, -7_MPI_ADDRESS_KIND, ierr); OK
+  CHECK(deletions == 1)
+  call MPI_Comm_get_attr(comm, key, value, flag, ierr); OK
+  CHECK(flag .and. value == -7)
+  call MPI_Comm_free(comm, ierr); OK
+  CHECK(deletions == 2 .and. comm == MPI_COMM_NULL)
+
+  ! What the callbacks report is what the calls report.
+  call return_errors()
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 13_MPI_ADDRESS_KIND, ierr); OK
+  refuse = .true.
+  call MPI_Comm_delete_attr(MPI_COMM_WORLD, key, ierr)
+  FAILS(MPI_ERR_OTHER)
+  refuse = .false.
+  call MPI_Comm_set_attr(MPI_COMM_SELF, MPI_KEYVAL_INVALID, 13_MPI_ADDRESS_KIND, ierr)
+  FAILS(MPI_ERR_KEYVAL)
+  call MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, other, extra, ierr); OK
+  call MPI_Comm_set_attr(MPI_COMM_SELF, other, 99_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Comm_dup(MPI_COMM_SELF, comm, ierr); OK
+  call MPI_Comm_get_attr(comm, other, value, flag, ierr); OK
+  CHECK(flag .and. value == 99)
+  call MPI_Comm_delete_attr(MPI_COMM_SELF, other, ierr); OK
+  call MPI_Comm_free_keyval(other, ierr); OK
+  CHECK(other == MPI_KEYVAL_INVALID)
+  call MPI_Comm_free(comm, ierr); OK
+
+  call MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, other, extra, ierr); OK
+  call MPI_Type_set_attr(MPI_INTEGER, other, 5_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Type_dup(MPI_INTEGER, type, ierr); OK
+  call MPI_Type_get_attr(MPI_INTEGER, other, value, flag, ierr); OK
+  CHECK(flag .and. value == 5)
+  call MPI_Type_get_attr(type, other, value, flag, ierr); OK
+  CHECK(.not. flag)
+  call MPI_Type_free(type, ierr); OK
+  call MPI_Type_delete_attr(MPI_INTEGER, other, ierr); OK
+
+#ifndef STYLE_F08
+  call MPI_Keyval_create(old_copy, MPI_NULL_DELETE_FN, other, 3, ierr); OK
+  call MPI_Attr_put(MPI_COMM_WORLD, other, -14, ierr); OK
+  call MPI_Attr_get(MPI_COMM_WORLD, other, old_value, flag, ierr); OK
+  CHECK(flag .and. old_value == -14)
+  call MPI_Attr_get(MPI_COMM_WORLD, MPI_TAG_UB, old_value, flag, ierr); OK
+  CHECK(flag .and. old_value >= 32767)
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, key, 1_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr); OK
+  call MPI_Attr_get(comm, other, old_value, flag, ierr); OK
+  CHECK(flag .and. old_value == -42)
+  call MPI_Attr_delete(MPI_COMM_WORLD, other, ierr); OK
+  call MPI_Comm_free(comm, ierr); OK
+  call MPI_Keyval_free(other, ierr); OK
+#endif
+  call finish()
+contains
+#include "check.inc"
+end program
