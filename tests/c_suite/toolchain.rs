@@ -220,6 +220,10 @@ impl Toolchain {
         let implicit = fortran
             && (self.is_reference || line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF"));
         if fortran {
+            // Modules of programs and styles have the same names.
+            let modules = program.with_extension("modules");
+            std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
+            command.arg("-J").arg(modules);
             command.args([
                 "-fcheck=all",
                 "-ffree-line-length-none",
