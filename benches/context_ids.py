@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Context ids: every strategy and store of the papers beside each other and beside the peers; writes benches/context_ids.md.
 
-    benches/context_ids.py                  everything, five rounds, about ten minutes; plots into benches/plots/
-    benches/context_ids.py --rounds 1 --simulation-only
-    benches/context_ids.py --libs openmpi,impi --ranks 2,4 --output /tmp/x.md
+    benches/context_ids.py                              everything, up to eight minutes; plots into benches/plots/
+    benches/context_ids.py --only simulation            what depends on no machine (but for the times of lookups)
+    benches/context_ids.py --only constructors --libs openmpi,impi --ranks 2,4 --rounds 1 --output /tmp/x.md
 
-Three parts: the fragmentation benchmark of paper 002 on simulated ranks (exact: rounds, bytes, density), the same as a program
-on real ranks, and the constructors against the peers (communicators.c). Runs are interleaved; what was measured while other
+Parts: `simulation`, the fragmentation benchmark of paper 002 on up to 128 simulated ranks (exact: rounds, bytes, density) and the
+lookups; `constructors`, the default strategy against the peers (communicators.c); `strategies`, the others in the same program;
+`fragmentation`, paper 002 on real ranks, all of them. A round runs the parts that are left one after another, so runs of one
+kind are neighbours in time; no run begins after --minutes, and none takes longer than --timeout. What was measured while other
 processes used the machine is marked at the head of the tables, which then compare nothing.
 """
 
@@ -23,6 +25,7 @@ import libraries
 import run
 from libraries import LIBRARIES, ROOT, WORK, Unavailable
 
+PARTS = ["simulation", "constructors", "strategies", "fragmentation"]
 STRATEGIES = ["lease", "eager", "mask", "queue", "disjoint", "candidate", "highest"]
 PROGRAMS = ["communicators", "fragmentation"]
 SERIES = {
@@ -34,15 +37,21 @@ SERIES = {
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default=",".join(PARTS), help="parts: " + ",".join(PARTS))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=7, help="no run begins later")
+    parser.add_argument("--timeout", type=float, default=30, help="seconds a run may take")
     parser.add_argument("--libs", default="mpich,openmpi,impi", help="the peers")
     parser.add_argument("--ranks", default="2,4,8,16")
-    parser.add_argument("--budget", type=float, default=0.1, help="seconds for each value")
+    parser.add_argument("--budget", type=float, default=0.05, help="seconds for each value")
     parser.add_argument("--splits", type=int, default=1000)
-    parser.add_argument("--simulation-only", action="store_true")
     parser.add_argument("--output", type=Path, default=ROOT / "benches" / "context_ids.md")
     options = parser.parse_args()
     options.ranks = [int(n) for n in options.ranks.split(",")]
+    options.only = options.only.split(",")
+    for part in options.only:
+        if part not in PARTS:
+            parser.error(f"unknown part {part}; known: {', '.join(PARTS)}")
     return options
 
 
@@ -51,44 +60,71 @@ def simulate():
     return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
 
 
-def columns(options):
-    """Name, library and environment of each column."""
-    yield from ((name, LIBRARIES["oxmpi"], {"OXMPI_CONTEXT_STRATEGY": name}) for name in STRATEGIES)
-    for name in options.libs.split(","):
+class Column:
+    """A strategy of ours, or a peer."""
+
+    def __init__(self, name, library, environment=None, crowded=None):
+        self.name, self.library, self.environment, self.crowded = name, library, environment or {}, crowded or {}
+
+    def run(self, program, arguments, ranks, timeout):
+        crowded = ranks > run.os.cpu_count()
+        environment = {**self.library.variables(), **self.environment, **(self.crowded if crowded else {})}
+        return run.execute(self.library.command(program, arguments, ranks, crowded), environment, timeout)
+
+
+def peers(options):
+    for name in filter(None, options.libs.split(",")):
         try:
             LIBRARIES[name].provide()
-            yield LIBRARIES[name].title, LIBRARIES[name], {}
+            # With more ranks than cores MPICH collapses, unless it is told to yield; its better half is compared.
+            crowded = libraries.THROTTLE if name == "mpich" else {}
+            yield Column(LIBRARIES[name].title + (", yielding where crowded" if crowded else ""), LIBRARIES[name], crowded=crowded)
         except (Unavailable, KeyError) as error:
             print(f"without {name}: {error}", flush=True)
 
 
+def plan(options, strategies, others):
+    """Part, program, arguments, ranks and columns of each group of runs in a round."""
+    constructors = [options.budget]
+    for ranks in options.ranks if "constructors" in options.only else []:
+        yield "constructors", "communicators", constructors, ranks, [strategies[0], *others]
+    for ranks in options.ranks if "strategies" in options.only else []:
+        yield "strategies", "communicators", constructors, ranks, strategies[1:]
+    for case in ("large", "small") if "fragmentation" in options.only else []:
+        for ranks in (8, 16):
+            if ranks in options.ranks:
+                yield "fragmentation", "fragmentation", [case, options.splits], ranks, [*strategies, *others]
+
+
 def measure(options):
     libraries.PROGRAMS[:] = PROGRAMS
-    chosen = list(columns(options))
-    libraries.build([library for _, library, _ in chosen])
-    jobs = [("communicators", [options.budget], ranks) for ranks in options.ranks]
-    jobs += [("fragmentation", [case, options.splits], ranks) for case in ("large", "small") for ranks in (8, 16)
-             if ranks in options.ranks]
+    strategies = [Column(name, LIBRARIES["oxmpi"], {"OXMPI_CONTEXT_STRATEGY": name}) for name in STRATEGIES]
+    others = list(peers(options))
+    LIBRARIES["oxmpi"].provide()
+    libraries.build([column.library for column in [strategies[0], *others]])
     results, failed = [], {}
     busy, children, began = run.busy_seconds(), run.children_seconds(), time.monotonic()
     for turn in range(options.rounds):
-        for program, arguments, ranks in jobs:
-            for name, library, environment in chosen:
-                if failed.get((program, ranks, name), 0) > 1:
+        for part, program, arguments, ranks, columns in plan(options, strategies, others):
+            # The third round of what matters less is left out.
+            if part != "constructors" and turn > 1:
+                continue
+            for column in columns:
+                what = (program, arguments[0], ranks, column.name)
+                if failed.get(what, 0) > 1 or time.monotonic() - began > options.minutes * 60:
                     continue
-                command = library.command(program, arguments, ranks, ranks > run.os.cpu_count())
-                status, output, errors, wall, foreign = run.execute(command, {**library.variables(), **environment}, 120)
+                status, output, errors, wall, foreign = column.run(program, arguments, ranks, options.timeout)
                 values = {f"{series} {size}": float(value) for series, size, value, *_ in run.RESULT.findall(output)}
                 if status != "ok":
-                    failed[program, ranks, name] = failed.get((program, ranks, name), 0) + 1
-                results.append({"program": program, "case": str(arguments[0]), "ranks": ranks, "column": name, "status": status,
-                                "foreign": foreign, "values": values})
-                print(f"{turn + 1}/{options.rounds} {program} {arguments} {ranks} ranks {name}: {status}, {wall:.1f} s"
+                    failed[what] = failed.get(what, 0) + 1
+                results.append({"program": program, "case": str(arguments[0]), "ranks": ranks, "column": column.name,
+                                "status": status, "foreign": foreign, "values": values})
+                print(f"{turn + 1}/{options.rounds} {program} {arguments} {ranks} ranks {column.name}: {status}, {wall:.1f} s"
                       + (f", others used {foreign:.2f} cores" if foreign > run.FOREIGN_LIMIT else ""), flush=True)
                 if status != "ok":
                     print("    " + (errors or output)[-300:], flush=True)
     # Over the whole time: most runs are too short for the kernel's accounting to tell who else ran.
-    foreign = (run.busy_seconds() - busy - (run.children_seconds() - children)) / (time.monotonic() - began)
+    foreign = (run.busy_seconds() - busy - (run.children_seconds() - children)) / max(time.monotonic() - began, 0.1)
     return results, max(foreign, 0.0)
 
 
@@ -129,8 +165,26 @@ def median(results, program, case, ranks, column, key):
     return statistics.median(values) if values else None
 
 
-def measured_tables(results, quiet):
-    names = list(dict.fromkeys(entry["column"] for entry in results))
+def factors(results, names, show):
+    """MPI_Comm_create_group against the algorithm that users wrote before it, and its independence of the parent's size."""
+    rows = []
+    for ranks in dict.fromkeys(entry["ranks"] for entry in results if entry["program"] == "communicators"):
+        for native, merged, what in (("create_group", "merge", "half"), ("create_group2", "merge2", "two")):
+            times = [(median(results, "communicators", None, ranks, name, f"{native} -1"),
+                      median(results, "communicators", None, ranks, name, f"{merged} -1")) for name in names]
+            if any(one and other for one, other in times):
+                rows.append([f"{what} of {ranks} ranks", *(show(other / one if one and other else None) for one, other in times)])
+    if not rows:
+        return ""
+    text = "\n### Recursive merging of intercommunicators / MPI_Comm_create_group\n\n" + table(["times as long", *names], rows)
+    return text + ("\nThat a small group costs the same in every parent is in \"MPI_Comm_create_group of two\": it has no reason to grow "
+                   "with the number of ranks but that the others, who wait, share the cores.\n")
+
+
+def measured_tables(results):
+    found = list(dict.fromkeys(entry["column"] for entry in results))
+    names = [name for name in STRATEGIES if name in found] + [name for name in found if name not in STRATEGIES]
+    gains = []
     peers = [name for name in names if name not in STRATEGIES]
     show = lambda value: "–" if value is None else f"{value:.3g}"
     text = ""
@@ -141,10 +195,16 @@ def measured_tables(results, quiet):
             if not any(values.values()):
                 continue
             best = min((values[name] for name in peers if values[name]), default=None)
-            gain = f"{best / values['lease']:.1f}" if best and values["lease"] else "–"
-            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), *([gain] if quiet else [])])
+            gain = best / values["lease"] if best and values.get("lease") else None
+            if gain and not series.startswith("merge"):
+                gains.append((gain, f"{title}, {ranks} ranks"))
+            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), show(gain)])
         if rows:
-            text += f"\n### {title}, µs\n\n" + table(["", *names, *(["gain of lease"] if quiet else [])], rows)
+            text += f"\n### {title}, µs\n\n" + table(["", *names, "best peer / lease"], rows)
+    if gains:
+        worst = min(gains)
+        text = f"\nThe default against the best peer: at least {worst[0]:.2f} times as fast ({worst[1]}).\n" + text
+    text += factors(results, names, show)
     rows = []
     for case in ("large", "small"):
         for ranks in dict.fromkeys(entry["ranks"] for entry in results if entry["program"] == "fragmentation"):
@@ -168,7 +228,7 @@ ids taken: on a rank at the end, with those leased; the rest is the density of t
 """
     if results:
         failed = sorted({f"{entry['column']} ({entry['program']}, {entry['ranks']} ranks)" for entry in results if entry["status"] != "ok"})
-        text += f"\n{len(results)} runs, {options.rounds} rounds; other processes used {foreign:.2f} of {run.os.cpu_count()} cores meanwhile."
+        text += f"\n{len(results)} runs, up to {options.rounds} of a kind, medians; other processes used {foreign:.2f} of {run.os.cpu_count()} cores meanwhile."
         if foreign > run.FOREIGN_LIMIT:
             text += (" **So the times below are no measurements, and say nothing about who is faster: run it again on a quiet machine.** "
                      "What is simulated depends on no machine, but for the times of lookups.")
@@ -185,23 +245,30 @@ def plots(simulated, results, note, directory):
     python = sys.executable
     if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode:
         environment = WORK / "plot-venv"
-        if not (environment / "bin" / "python").exists():
-            libraries.virtual_environment(environment, ["matplotlib"])
-        python = str(environment / "bin" / "python")
-    subprocess.run([python, str(libraries.HERE / "context_ids_plot.py"), str(source), str(directory)], check=True)
+        try:
+            if not (environment / "bin" / "python").exists():
+                libraries.virtual_environment(environment, ["matplotlib"])
+            python = str(environment / "bin" / "python")
+        except Unavailable as error:
+            print(f"no plots: {error}", flush=True)
+            return ""
+    drawn = subprocess.run([python, str(libraries.HERE / "context_ids_plot.py"), str(source), str(directory)])
+    if drawn.returncode:
+        print("no plots, see above; the tables are written nevertheless", flush=True)
     return "\n" + "".join(f"![{path.stem}](plots/{path.name})\n" for path in sorted(directory.glob("context-ids-*.png")))
 
 
 def main():
     options = parse_arguments()
-    simulated = simulate()
-    results, foreign = ([], 0.0) if options.simulation_only else measure(options)
+    simulated = simulate() if "simulation" in options.only else []
+    results, foreign = measure(options) if options.only != ["simulation"] else ([], 0.0)
     quiet = foreign <= run.FOREIGN_LIMIT
     text = head(options, results, foreign)
-    measured = "\n## Measured\n" + measured_tables(results, quiet) if results else ""
+    measured = "\n## Measured\n" + measured_tables(results) if results else ""
     text += "" if not quiet else measured
-    text += "\n## Simulated: fragmentation (paper 002)\n" + simulated_tables(simulated)
-    text += "\n## Lookup by context id\n\n" + lookup_table(simulated)
+    if simulated:
+        text += "\n## Simulated: fragmentation (paper 002)\n" + simulated_tables(simulated)
+        text += "\n## Lookup by context id\n\n" + lookup_table(simulated)
     text += measured.replace("## Measured", "## Under load", 1) if not quiet else ""
     text += plots(simulated, results, "" if quiet else " (machine under load)", options.output.parent / "plots")
     options.output.write_text(text)

@@ -78,7 +78,9 @@ def splits(results, strategies, note, directory):
         chosen = [entry for entry in runs if entry["ranks"] == ranks and entry["case"] == case]
         for name in dict.fromkeys(entry["column"] for entry in chosen):
             parts = range(0, 101, 5)
-            rounds = [entry["values"] for entry in chosen if entry["column"] == name]
+            rounds = [entry["values"] for entry in chosen if entry["column"] == name and len(entry["values"]) == len(parts)]
+            if not rounds:
+                continue
             middle = [sorted(values[f"split {part}"] for values in rounds)[len(rounds) // 2] for part in parts]
             axes.plot(middle, list(parts), label=name, linestyle="-" if name in strategies else "--",
                       linewidth=2.4 if name == "lease" else 1.2)
@@ -93,9 +95,10 @@ def splits(results, strategies, note, directory):
 
 def main():
     data, directory = json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2])
-    reductions(data["simulated"], directory)
-    density(data["simulated"], directory)
-    lookup(data["simulated"], data["note"], directory)
+    if data["simulated"]:
+        reductions(data["simulated"], directory)
+        density(data["simulated"], directory)
+        lookup(data["simulated"], data["note"], directory)
     splits(data["results"], data["strategies"], data["note"], directory)
 
 

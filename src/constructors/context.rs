@@ -1,19 +1,17 @@
-//! Context ids of this process: allocation by the job's strategy over a lane, release, and what is known of live ones.
+//! Context ids of this process: settings, what is known of live ones, creations on each parent, release.
 //!
 //! Invariant: a prefix is taken in the space exactly as long as it has a record, is leased to a parent that has one, or is
 //! offered in an agreement under way. All is under one lock, which is never held while entering the engine.
 
+pub use super::allocate::{Begun, allocate};
 use super::report;
 use super::space::{self, Key, Space};
 use super::store::{Kind, Store};
 use super::strategy::lease::Lease;
-use super::strategy::{Allocation, Settings, Step, Strategy, combine};
-use crate::coll::{Lane, allreduce_on};
+use super::strategy::{Settings, Strategy};
 use crate::comm::Comm;
 use crate::engine::enter;
-use crate::error::{Class, Error, Result};
 use crate::group::Group;
-use crate::sync::{AtomicUsize, Ordering};
 use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -77,14 +75,14 @@ struct Children {
 /// More groups than this with leases of their own get single ids.
 const GROUPS: usize = 64;
 
-struct Ids {
-    space: Space,
+pub(super) struct Ids {
+    pub space: Space,
     records: Option<Store<Record>>,
     settings: Settings,
-    statistics: Statistics,
+    pub statistics: Statistics,
 }
 
-static IDS: Mutex<Ids> = Mutex::new(Ids {
+pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
     space: Space::of_process(),
     records: None,
     settings: Settings {
@@ -100,9 +98,6 @@ static IDS: Mutex<Ids> = Mutex::new(Ids {
         reductions: 0,
     },
 });
-
-/// Allocations that wait for another of this process.
-static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Numbers since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,6 +117,8 @@ pub struct Creation {
     group: Option<(i32, Arc<Group>)>,
     /// Where it does not follow from parent and tag.
     key: Option<Key>,
+    /// This process makes nothing, see [`Creation::refused_if`].
+    pub(super) refused: bool,
 }
 
 /// The tag of a creation over both sides of an intercommunicator, which no program has.
@@ -134,7 +131,14 @@ impl Creation {
             parent: parent.receive_context(),
             group: None,
             key: None,
+            refused: false,
         }
+    }
+
+    /// This process has a wrong argument: it takes part, so that the creations on the parent keep their order and nobody
+    /// waits for it, and makes nothing. Members who talk are told, and make nothing either.
+    pub fn refused_if(self, refused: bool) -> Creation {
+        Creation { refused, ..self }
     }
 
     /// One in which this group takes part; at one time, each has a tag of its own.
@@ -143,6 +147,7 @@ impl Creation {
             parent: parent.receive_context(),
             group: Some((tag, group)),
             key: None,
+            refused: false,
         }
     }
 
@@ -159,6 +164,54 @@ impl Creation {
             ..Creation::group(parent, both, BOTH_SIDES)
         }
     }
+
+    /// The key of this creation, which has this place in the order of those on the parent.
+    pub(super) fn key(&self, number: u32) -> Key {
+        self.key.unwrap_or(Key {
+            context: self.parent,
+            tag: self.group.as_ref().map_or(-1, |(tag, _)| *tag),
+            sequence: if self.group.is_none() { number } else { 0 },
+        })
+    }
+
+    /// A number that all members have in common, if they make the same.
+    pub(super) fn fingerprint(&self) -> u32 {
+        let group = self.group.as_ref();
+        group.map_or(0, |(tag, group)| group.fingerprint() ^ *tag as u32)
+    }
+}
+
+fn eager_words() -> usize {
+    EAGER.get().min(space::WORDS as u64 / 2) as usize
+}
+
+fn pages() -> u32 {
+    PAGES.get().clamp(1, u64::from(space::PAGES)) as u32
+}
+
+/// What members of a communicator must have the same, in one word, not zero; each rank shows its own to the others.
+pub fn settings_word() -> u64 {
+    u64::from(pages()) << 32 | (STRATEGY.get() as u64) << 16 | eager_words() as u64
+}
+
+/// The first setting that differs in the words of two ranks: its name and both values.
+pub(super) fn difference(one: u64, other: u64) -> (String, [String; 2]) {
+    let strategy = |word: u64| {
+        let named = super::strategy::ALL.get((word >> 16 & 0xffff) as usize);
+        named.map_or_else(|| "unknown".to_owned(), Strategy::to_string)
+    };
+    let strategies = [strategy(one), strategy(other)];
+    if strategies[0] != strategies[1] {
+        return (STRATEGY.name(), strategies);
+    }
+    let words = [one, other].map(|word| (word & 0xffff).to_string());
+    if words[0] != words[1] {
+        return (EAGER.name(), words);
+    }
+    (
+        PAGES.name(),
+        [one, other].map(|word| (word >> 32).to_string()),
+    )
 }
 
 fn place(context: u32) -> u32 {
@@ -170,15 +223,20 @@ impl Ids {
     fn records(&mut self) -> &mut Store<Record> {
         if self.records.is_none() {
             self.settings.strategy = STRATEGY.get();
-            self.settings.eager_words = EAGER.get().min(space::WORDS as u64 / 2) as usize;
-            self.space
-                .set_limit(PAGES.get().min(u64::from(space::PAGES)) as u32);
+            self.settings.eager_words = eager_words();
+            self.space.set_limit(pages());
         }
         self.records.get_or_insert_with(|| Store::new(STORE.get()))
     }
 
+    /// How members agree.
+    pub fn settings(&mut self) -> Settings {
+        self.records();
+        self.settings
+    }
+
     /// The creations that share the order of this one, and the space.
-    fn lease(&mut self, creation: &Creation) -> (&mut Lease, &mut Space) {
+    pub fn lease(&mut self, creation: &Creation) -> (&mut Lease, &mut Space) {
         let key = place(creation.parent);
         if self.records().get(key).is_none() {
             // A predefined communicator.
@@ -202,7 +260,7 @@ impl Ids {
     }
 
     /// Makes an agreed prefix a context id in use.
-    fn register(&mut self, prefix: u32, site: u32) -> u32 {
+    pub fn register(&mut self, prefix: u32, site: u32) -> u32 {
         let record = Record {
             site,
             children: None,
@@ -239,120 +297,6 @@ impl Children {
         });
         &mut self.groups[at].2
     }
-}
-
-/// A context id that is the same on all members of the lane and in use by nothing else on any of them.
-///
-/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up; what the lane reports.
-pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
-    let site = report::site(lane.function);
-    let (mut allocation, mut step) = {
-        let mut ids = IDS.lock();
-        let settings = {
-            ids.records();
-            ids.settings
-        };
-        let (lease, space) = ids.lease(&creation);
-        let number = lease.begin();
-        let key = creation.key.unwrap_or(Key {
-            context: creation.parent,
-            tag: creation.group.as_ref().map_or(-1, |(tag, _)| *tag),
-            sequence: if creation.group.is_none() { number } else { 0 },
-        });
-        let mut allocation = Allocation::new(&settings, key, number);
-        let step = allocation.step(space, lease);
-        if let Step::Done(prefix) = step {
-            return Ok(ids.register(prefix, site));
-        }
-        (allocation, step)
-    };
-    loop {
-        if step == Step::Wait {
-            WAITING.fetch_add(1, Ordering::Relaxed);
-            lane.until(|| {
-                step = next(&mut allocation, &creation);
-                step != Step::Wait
-            })
-            .await;
-            WAITING.fetch_sub(1, Ordering::Relaxed);
-        }
-        // What follows is known once the offers are combined.
-        let offer = match std::mem::replace(&mut step, Step::Wait) {
-            Step::Done(prefix) => return Ok(IDS.lock().register(prefix, site)),
-            Step::Exhausted => return Err(exhausted(lane)),
-            Step::Offer(offer) => offer,
-            Step::Wait => unreachable!("the wait is over"),
-        };
-        let combined = combine_on(lane, offer).await;
-        let mut failure = None;
-        let others = {
-            let mut ids = IDS.lock();
-            ids.statistics.reductions += 1;
-            let (lease, space) = ids.lease(&creation);
-            match combined {
-                Ok(words) => {
-                    let others = allocation.settle(space, lease, &words);
-                    step = allocation.step(space, lease);
-                    others
-                }
-                Err(error) => {
-                    allocation.abandon(space, lease);
-                    failure = Some(error);
-                    true
-                }
-            }
-        };
-        if others && WAITING.load(Ordering::Relaxed) > 0 {
-            enter().wake_own_sleepers();
-        }
-        if let Some(error) = failure {
-            return Err(error);
-        }
-    }
-}
-
-fn next(allocation: &mut Allocation, creation: &Creation) -> Step {
-    let mut ids = IDS.lock();
-    let (lease, space) = ids.lease(creation);
-    allocation.step(space, lease)
-}
-
-/// Combines the offers of all members.
-async fn combine_on(lane: &Lane<'_>, offer: Vec<u32>) -> Result<Vec<u32>> {
-    if lane.size() == 1 {
-        return Ok(offer);
-    }
-    let words = |bytes: &[u8]| -> Vec<u32> {
-        let words = bytes.chunks_exact(4);
-        words
-            .map(|word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]))
-            .collect()
-    };
-    let bytes =
-        |words: Vec<u32>| -> Vec<u8> { words.iter().flat_map(|word| word.to_ne_bytes()).collect() };
-    let mut data = bytes(offer).into_boxed_slice();
-    let both = |left: &mut [u8], right: &mut [u8]| {
-        let mut combined = words(left);
-        combine(&mut combined, &words(right));
-        right.copy_from_slice(&bytes(combined));
-        Ok(())
-    };
-    allreduce_on(lane, &mut data, &both).await?;
-    Ok(words(&data))
-}
-
-fn exhausted(lane: &Lane<'_>) -> Error {
-    if REPORT.get() {
-        eprint!("{}", live_report("context ids have run out"));
-    }
-    Error::new(
-        Class::Other,
-        format!(
-            "no context id is free on all {} ranks, {} communicators live here",
-            lane.size(),
-            statistics().live
-        ),
-    )
 }
 
 /// Gives a context id back, with what is leased to its communicator. Other members do so when they like.
@@ -405,29 +349,17 @@ mod tests {
     use super::*;
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
-        let mut ids = IDS.lock();
         let creation = Creation {
             parent,
             group,
             key: None,
+            refused: false,
         };
-        ids.records();
-        let settings = ids.settings;
-        let (lease, space) = ids.lease(&creation);
-        let number = lease.begin();
-        let key = Key {
-            context: parent,
-            tag: -1,
-            sequence: number,
-        };
-        let mut allocation = Allocation::new(&settings, key, number);
-        loop {
-            match allocation.step(space, lease) {
-                Step::Done(prefix) => return ids.register(prefix, report::PREDEFINED),
-                Step::Offer(words) => drop(allocation.settle(space, lease, &words)),
-                step => panic!("{step:?}"),
-            }
+        let mut begun = Begun::new("a test", creation);
+        while let Some(words) = begun.offer() {
+            begun.settle(words).unwrap();
         }
+        begun.id().unwrap()
     }
 
     #[test]
@@ -448,5 +380,51 @@ mod tests {
         release(first);
         assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
         assert_eq!(statistics().live, 0);
+        // The same with creations that are given up, whether they have talked or not.
+        for _ in 0..3 {
+            Begun::new("a test", creation(0)).give_up();
+        }
+        let mut refused = Begun::new("a test", creation(0).refused_if(true));
+        let words = refused.offer().unwrap();
+        assert!(refused.settle(words).is_err(), "all are told");
+        release(0);
+        assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
+    }
+
+    fn creation(parent: u32) -> Creation {
+        Creation {
+            parent,
+            group: None,
+            key: None,
+            refused: false,
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let word = |pages: u64, strategy: Strategy, words: u64| {
+            pages << 32 | (strategy as u64) << 16 | words
+        };
+        let own = word(9, Strategy::Lease, 32);
+        for (other, name, values) in [
+            (
+                word(9, Strategy::Queue, 32),
+                "OXMPI_CONTEXT_STRATEGY",
+                ["lease", "queue"],
+            ),
+            (
+                word(9, Strategy::Lease, 2),
+                "OXMPI_CONTEXT_EAGER_WORDS",
+                ["32", "2"],
+            ),
+            (
+                word(1, Strategy::Lease, 32),
+                "OXMPI_CONTEXT_PAGES",
+                ["9", "1"],
+            ),
+        ] {
+            let found = difference(own, other);
+            assert_eq!(found, (name.to_owned(), values.map(str::to_owned)));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Communicators from groups: MPI_Comm_create, MPI_Comm_create_group, MPI_Comm_create_from_group.
 
 use super::context::{self, Creation};
-use super::dup::made;
+use super::dup::{made, unless_wrong};
 use super::sides::{Ids, Sides};
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
@@ -53,9 +53,10 @@ fn others_are_wrong<T>(comm: &Comm) -> Result<T> {
     )
 }
 
-/// MPI_Comm_create: `None` for who is not in its group.
+/// MPI_Comm_create: `None` for who is not in its group. `group` is an error if another argument is wrong.
 ///
-/// Errors: MPI_ERR_GROUP on all ranks when the group of one has processes that are not in the communicator.
+/// Errors: MPI_ERR_GROUP on all ranks when one's arguments are wrong, or its group has processes that are not in the
+/// communicator.
 pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static Comm>> {
     let sides = Sides::of(comm, "MPI_Comm_create");
     let group = group.and_then(|group| check_within(&group, comm).map(|()| group));
@@ -117,32 +118,54 @@ fn create_inter(
     }
 }
 
-/// MPI_Comm_create_group: only the members take part, each thread with a tag of its own.
-///
-/// Errors: MPI_ERR_GROUP when the group has processes that are not in the communicator.
-pub fn create_group(comm: &Comm, group: Arc<Group>, tag: i32) -> Result<Option<&'static Comm>> {
-    const FUNCTION: &str = "MPI_Comm_create_group";
-    check_within(&group, comm)?;
-    let Some(rank) = group.rank_of(me()) else {
-        return Ok(None);
-    };
-    let members = Members::of(group.clone(), job());
-    let lane = Lane::within(comm, &members, rank, tag, FUNCTION);
-    let creation = Creation::group(comm, group.clone(), tag);
-    let id = now(context::allocate(&lane, creation))?;
-    add(group, rank, Ids::one(id), comm.errhandler()).map(Some)
+/// The processes of a group by their numbers, and the place of this one among them.
+fn in_order(group: &Arc<Group>) -> (Members, i32) {
+    let ascending = group.ascending();
+    let place = ascending.rank_of(me()).unwrap_or_default();
+    (Members::of(ascending, job()), place)
 }
 
-/// MPI_Comm_create_from_group: without a communicator; the text says which call belongs to which.
+/// MPI_Comm_create_group: only the members take part, each thread with a tag of its own. `right` says what is wrong with
+/// the other arguments.
+///
+/// Errors: MPI_ERR_GROUP when the group has processes that are not in the communicator. Who has a wrong argument takes
+/// part nevertheless, so that no member waits for it.
+pub fn create_group(
+    comm: &Comm,
+    right: Result<()>,
+    mut group: Arc<Group>,
+    tag: i32,
+) -> Result<Option<&'static Comm>> {
+    const FUNCTION: &str = "MPI_Comm_create_group";
+    let within = check_within(&group, comm);
+    if within.is_err() {
+        // Those who can be in it: perhaps they have named the same group without the strangers.
+        group = Arc::new(group.intersection(&comm.members().group()));
+    }
+    let right = within.and(right);
+    let Some(rank) = group.rank_of(me()) else {
+        return right.map(|()| None);
+    };
+    // In an order that does not depend on the group's: members with another one are told so.
+    let (members, place) = in_order(&group);
+    let lane = Lane::within(comm, &members, place, tag, FUNCTION);
+    let creation = Creation::group(comm, group.clone(), tag).refused_if(right.is_err());
+    let ids = now(context::allocate(&lane, creation)).map(Ids::one);
+    add(group, rank, unless_wrong(right, ids)?, comm.errhandler()).map(Some)
+}
+
+/// MPI_Comm_create_from_group: without a communicator; the text says which call belongs to which. `right` says what is
+/// wrong with the other arguments.
 ///
 /// Errors: MPI_ERR_GROUP when this process is not in the group.
 pub fn create_from_group(
     group: Arc<Group>,
+    right: Result<()>,
     text: &str,
     errhandler: i32,
 ) -> Result<Option<&'static Comm>> {
     if group.size() == 0 {
-        return Ok(None);
+        return right.map(|()| None);
     }
     let Some(rank) = group.rank_of(me()) else {
         return fail!(
@@ -151,11 +174,12 @@ pub fn create_from_group(
             group.size()
         );
     };
-    let members = Members::of(group.clone(), job());
+    let (members, place) = in_order(&group);
     let tag = tag_of(text);
-    let lane = Lane::between(&members, rank, tag, "MPI_Comm_create_from_group");
-    let id = now(context::allocate(&lane, without_parent(&group, tag)))?;
-    add(group, rank, Ids::one(id), errhandler).map(Some)
+    let lane = Lane::between(&members, place, tag, "MPI_Comm_create_from_group");
+    let creation = without_parent(&group, tag).refused_if(right.is_err());
+    let ids = now(context::allocate(&lane, creation)).map(Ids::one);
+    add(group, rank, unless_wrong(right, ids)?, errhandler).map(Some)
 }
 
 /// A creation without a parent: as if on MPI_COMM_SELF, where no other is of several processes.

@@ -8,22 +8,21 @@ use crate::comm::{self, Comm, Parts};
 use crate::engine::{enter, requests, tasks};
 use crate::error::Result;
 
-/// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions).
+/// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions). `right` says what is wrong with
+/// the other arguments: the creation takes its place in the order of those on the parent nevertheless.
 ///
-/// Errors: MPI_ERR_NO_MEM or MPI_ERR_OTHER when there is no id, on all ranks.
+/// Errors: MPI_ERR_NO_MEM or MPI_ERR_OTHER when there is no id, on all ranks; `right`.
 #[inline(always)]
-pub fn dup(parent: &Comm) -> Result<&'static Comm> {
+pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Comm_dup";
-    let creation = Creation::whole(parent);
+    let creation = Creation::whole(parent).refused_if(right.is_err());
     let ids = if parent.is_inter() {
-        now(Sides::of(parent, FUNCTION).ids(creation))?
+        now(Sides::of(parent, FUNCTION).ids(creation))
     } else {
         // What `Sides` would do, on the shortest way.
-        Ids::one(now(context::allocate(
-            &Lane::new(parent, FUNCTION),
-            creation,
-        ))?)
+        now(context::allocate(&Lane::new(parent, FUNCTION), creation)).map(Ids::one)
     };
+    let ids = unless_wrong(right, ids)?;
     made(comm::add(parts_like(parent, ids), parent.errhandler()), ids)
 }
 
@@ -45,18 +44,28 @@ pub(super) fn made(comm: Result<&'static Comm>, ids: Ids) -> Result<&'static Com
     comm
 }
 
+/// The ids, unless this rank has a wrong argument: then they are given back, and that is its error.
+pub(super) fn unless_wrong(right: Result<()>, ids: Result<Ids>) -> Result<Ids> {
+    if let (Err(_), Ok(ids)) = (&right, &ids) {
+        context::release(ids.receive);
+    }
+    right.and(ids)
+}
+
 /// MPI_Comm_idup: the communicator to be, which programs name, give error handlers and the like at once, and the request.
 ///
-/// It may be freed before it is complete, when its copy callbacks fail: the others get theirs nevertheless.
-pub fn idup(parent: &'static Comm) -> Result<(&'static Comm, i32)> {
+/// It may be freed before it is complete, when its copy callbacks fail: the others get theirs nevertheless. `refused` says
+/// that it will be, because of a wrong argument.
+pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)> {
     let none = Ids::one(comm::PENDING);
     let new = comm::add(parts_like(parent, none), parent.errhandler())?;
     let request = enter().begin_task(parent.handle);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
+    let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();
     new.hold();
     tasks::spawn(async move {
-        let ids = sides.ids(Creation::whole(parent)).await;
+        let ids = sides.ids(creation).await;
         if let Ok(ids) = &ids {
             new.complete(ids.send, ids.receive);
         }

@@ -5,7 +5,7 @@ use super::create::{job, me, tag_of, without_parent};
 use super::dup::made;
 use super::sides::{Across, Ids, Sides};
 use super::{bytes, everywhere, share, words};
-use crate::coll::{Lane, now};
+use crate::coll::{Lane, allreduce_on, now};
 use crate::comm::{self, Comm, Members, Parts};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
@@ -18,13 +18,24 @@ pub struct Peer {
     pub rank: i32,
 }
 
-/// MPI_Intercomm_create. `peer` is what the leader has.
+/// What one rank of a group says.
+struct Arguments<'a> {
+    /// What is wrong with arguments that are not named here.
+    right: Result<()>,
+    leader: Result<i32>,
+    /// What only the leader has.
+    across: Result<Option<Across<'a>>>,
+}
+
+/// MPI_Intercomm_create. `leader` is what this rank says, and `peer` what the leader has; `right` says what is wrong with
+/// the other arguments.
 ///
-/// Errors: what the leader's arguments have wrong, on all ranks of its group; MPI_ERR_COMM on all when the groups
-/// have processes in common.
+/// Errors: on all ranks of a group what one of them has wrong, and MPI_ERR_RANK when they name different leaders; so on all
+/// of the other, if its leader can be told. MPI_ERR_COMM on all when the groups have processes in common.
 pub fn intercomm_create(
     local: &Comm,
-    leader: i32,
+    right: Result<()>,
+    leader: Result<i32>,
     peer: Result<Option<Peer>>,
     tag: i32,
 ) -> Result<&'static Comm> {
@@ -33,25 +44,26 @@ pub fn intercomm_create(
     let across = peer.map(|peer| {
         peer.map(|peer| Across {
             lane: Lane::leaders(peer.comm, tag, FUNCTION),
-            leader,
+            leader: local.rank(),
             other: peer.rank,
         })
     });
-    connect(
-        &own,
+    let arguments = Arguments {
+        right,
         leader,
         across,
-        Creation::whole(local),
-        local.errhandler(),
-    )
+    };
+    connect(&own, arguments, Creation::whole(local), local.errhandler())
 }
 
-/// MPI_Intercomm_create_from_groups. `remote` is what the leader has: the other group and its leader.
+/// MPI_Intercomm_create_from_groups. `remote` is what the leader has: the other group and its leader; the rest as in
+/// [`intercomm_create`].
 ///
 /// Errors: MPI_ERR_GROUP when this process is not in the local group, else as [`intercomm_create`].
 pub fn intercomm_create_from_groups(
     local: Arc<Group>,
-    leader: i32,
+    right: Result<()>,
+    leader: Result<i32>,
     remote: Result<Option<(Arc<Group>, i32)>>,
     text: &str,
     errhandler: i32,
@@ -68,40 +80,87 @@ pub fn intercomm_create_from_groups(
     let members = Members::of(local.clone(), job());
     let own = Lane::between(&members, rank, tag, FUNCTION);
     let pair = match &remote {
-        Ok(Some((group, other))) => Group::new([local.member(leader), group.member(*other)]),
+        Ok(Some((group, other))) => Group::new([me(), group.member(*other)]),
         _ => Group::range(0, 0),
     };
     let leaders = Members::Of(Arc::new(pair));
     let across = remote.map(|remote| {
         remote.map(|_| Across {
             lane: Lane::between(&leaders, 0, tag, FUNCTION).of_leaders(),
-            leader,
+            leader: rank,
             other: 1,
         })
     });
-    connect(
-        &own,
+    let arguments = Arguments {
+        right,
         leader,
         across,
-        without_parent(&local, tag),
-        errhandler,
-    )
+    };
+    connect(&own, arguments, without_parent(&local, tag), errhandler)
+}
+
+/// The leader that all ranks of a group name, and whether none of them has a wrong argument.
+///
+/// Errors: on all of them, when they do not name the same.
+fn one_leader(own: &Lane<'_>, right: &Result<()>, leader: &Result<i32>) -> Result<(i32, bool)> {
+    // Common bits of a number and of its complement, as in `Begun::seal`; who has no number leaves all bits.
+    const YES: u32 = u32::MAX;
+    let good = right.is_ok() && leader.is_ok();
+    let number = leader.as_ref().map_or(YES, |leader| *leader as u32);
+    let complement = leader.as_ref().map_or(YES, |leader| !*leader as u32);
+    let mut all = bytes([if good { YES } else { 0 }, number, complement]);
+    let common = |left: &mut [u8], right: &mut [u8]| {
+        let pairs = left.iter().zip(right);
+        pairs.for_each(|(left, right)| *right &= *left);
+        Ok(())
+    };
+    now(allreduce_on(own, &mut all, &common))?;
+    let all = words(&all);
+    if all[1] != !all[2] {
+        return fail!(
+            Class::Rank,
+            "local_leader is not the same, or not right, on the {} ranks of this group",
+            own.size()
+        );
+    }
+    Ok((all[1] as i32, all[0] == YES))
 }
 
 /// The leaders swap the groups, each side takes its id, and the leaders swap those.
 fn connect(
     own: &Lane<'_>,
-    leader: i32,
-    across: Result<Option<Across<'_>>>,
+    arguments: Arguments<'_>,
     creation: Creation,
     errhandler: i32,
 ) -> Result<&'static Comm> {
+    let Arguments {
+        right,
+        leader,
+        across,
+    } = arguments;
     let local = own.members.group();
+    let agreed = one_leader(own, &right, &leader);
+    let right = right.and(leader.map(|_| ()));
+    let (leader, good) = match agreed {
+        Ok(agreed) => agreed,
+        Err(error) => return Err(right.err().unwrap_or(error)),
+    };
     let mut theirs = Box::default();
-    if let Ok(Some(across)) = &across
-        && own.rank() == leader
-    {
-        theirs = now(across.leaders_swap_any(&mut bytes(local.members())))?;
+    if let Ok(Some(across)) = &across {
+        // The other leader waits, and is told of what is wrong with a group of nobody.
+        let mut mine = if good {
+            bytes(local.members())
+        } else {
+            Box::default()
+        };
+        theirs = now(across.leaders_swap_any(&mut mine))?;
+    }
+    right?;
+    if !good {
+        return fail!(
+            Class::Other,
+            "another rank of this group had a wrong argument, so nothing was made"
+        );
     }
     now(share(own, &mut theirs, leader))?;
     // Only the leader uses the lane, and only the leader's arguments matter where it found the other one.
@@ -117,7 +176,7 @@ fn connect(
     if theirs.is_empty() {
         return fail!(
             Class::Other,
-            "the leader, rank {leader}, had a wrong argument, so nothing was made"
+            "the leader, rank {leader}, or a rank of the other group had a wrong argument, so nothing was made"
         );
     }
     let remote = Group::new(words(&theirs));
@@ -152,8 +211,8 @@ const MIXED: u32 = 2;
 /// MPI_Intercomm_merge: the group that says low comes first; if both say the same, the one whose first process has the
 /// lower number.
 ///
-/// Errors: MPI_ERR_ARG on all ranks when the ranks of one group say different things.
-pub fn intercomm_merge(comm: &Comm, high: bool) -> Result<&'static Comm> {
+/// Errors: MPI_ERR_ARG on all ranks when the ranks of one group say different things, or one has a wrong argument.
+pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_merge";
     let sides = Sides::of(comm, FUNCTION);
     let (Some(across), Some(remote)) = (&sides.across, comm.remote()) else {
@@ -163,7 +222,9 @@ pub fn intercomm_merge(comm: &Comm, high: bool) -> Result<&'static Comm> {
             comm.title()
         );
     };
-    let [all_high, all_low] = now(everywhere(&sides.own, [high, !high]))?;
+    // Who has a wrong argument says neither.
+    let says = [high, !high].map(|says| says && right.is_ok());
+    let [all_high, all_low] = now(everywhere(&sides.own, says))?;
     let said = match (all_low, all_high) {
         (true, _) => LOW,
         (_, true) => HIGH,
@@ -172,11 +233,12 @@ pub fn intercomm_merge(comm: &Comm, high: bool) -> Result<&'static Comm> {
     let (mut mine, mut theirs) = (bytes([said]), bytes([MIXED]));
     now(across.swap(&sides.own, &mut mine, &mut theirs))?;
     let other = words(&theirs)[0];
+    right?;
     if said == MIXED || other == MIXED {
         let whose = if said == MIXED { "this" } else { "the other" };
         return fail!(
             Class::Arg,
-            "high is {high}, and the ranks of {whose} group do not all say the same"
+            "high is {high}, and the ranks of {whose} group do not all say the same, or one has a wrong argument"
         );
     }
     let local = comm.members();

@@ -3,6 +3,7 @@
 //! Invariant: what can go wrong on one rank is agreed on before anything is made, so that a constructor fails on all of
 //! its ranks or on none, and no rank waits for one that has left with an error.
 
+mod allocate;
 pub mod context;
 pub mod create;
 pub mod datatypes;

@@ -3,7 +3,7 @@
 //! Invariant: each side takes an id of its own, on which it receives; the other side's is what it sends on (paper 004). A
 //! side that fails says so to the other, so that both fail.
 
-use super::context::{self, Creation};
+use super::context::{self, Begun, Creation};
 use super::{share, words};
 use crate::coll::{self, Lane};
 use crate::comm::Comm;
@@ -71,7 +71,12 @@ impl<'a> Sides<'a> {
 
     /// Allocates the ids of a new communicator for all, the same for all communicators that one creation makes.
     pub async fn ids(&self, creation: Creation) -> Result<Ids> {
-        let own = context::allocate(&self.own, creation).await;
+        self.ids_of(Begun::new(self.own.function, creation)).await
+    }
+
+    /// The same, of an allocation that has its place already.
+    pub async fn ids_of(&self, begun: Begun) -> Result<Ids> {
+        let own = begun.finish(&self.own).await;
         let Some(across) = &self.across else {
             return own.map(Ids::one);
         };

@@ -1,9 +1,10 @@
 //! MPI_Comm_split: everybody tells colour and key, and each finds its own group.
 
-use super::context::{self, Creation};
+use super::context::{self, Begun, Creation};
 use super::create::{job, me};
 use super::dup::made;
 use super::sides::Sides;
+use super::strategy::combine;
 use super::{bytes, words};
 use crate::coll::{Lane, allgather_on, now};
 use crate::comm::{self, Comm, Members, Parts};
@@ -26,11 +27,16 @@ pub(super) struct Entry {
 }
 
 /// MPI_Comm_split. `None` for the colour MPI_UNDEFINED, and, on an intercommunicator, for one that the other side
-/// does not have.
+/// does not have. `right` says what is wrong with the other arguments.
 ///
-/// Errors: MPI_ERR_ARG on all ranks when one has a negative colour.
-pub fn split(comm: &Comm, colour: i32, key: i32) -> Result<Option<&'static Comm>> {
-    let right = if colour >= 0 || colour == UNDEFINED {
+/// Errors: MPI_ERR_ARG on all ranks when one has a negative colour, or another wrong argument.
+pub fn split(
+    comm: &Comm,
+    right: Result<()>,
+    colour: i32,
+    key: i32,
+) -> Result<Option<&'static Comm>> {
+    let colour = if colour >= 0 || colour == UNDEFINED {
         Ok(colour)
     } else {
         fail!(
@@ -39,38 +45,38 @@ pub fn split(comm: &Comm, colour: i32, key: i32) -> Result<Option<&'static Comm>
             i32::MAX
         )
     };
-    split_by(comm, right, key, "MPI_Comm_split")
-}
-
-fn split_by(
-    comm: &Comm,
-    colour: Result<i32>,
-    key: i32,
-    function: &'static str,
-) -> Result<Option<&'static Comm>> {
-    let sides = Sides::of(comm, function);
-    let own = now(table(&sides.own, *colour.as_ref().unwrap_or(&WRONG), key))?;
+    let colour = right.and(colour);
+    let sides = Sides::of(comm, "MPI_Comm_split");
+    let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
+    let said = [*colour.as_ref().unwrap_or(&WRONG), key].map(|word| word as u32);
+    let own = now(tell(&sides.own, &mut begun, said))?;
+    let own: Vec<Entry> = own.iter().map(Entry::of).collect();
     let remote = match &sides.across {
         None => None,
         Some(across) => Some(decode(&now(across.swap_any(&sides.own, encode(&own)))?)),
     };
-    colour?;
-    check(&own, "")?;
-    check(remote.as_deref().unwrap_or_default(), "the other group's ")?;
-    partition(comm, &sides, &own, remote.as_deref())
+    let right = colour.and_then(|_| {
+        check(&own, "")?;
+        check(remote.as_deref().unwrap_or_default(), "the other group's ")
+    });
+    partition(comm, &sides, begun, right, &own, remote.as_deref())
 }
 
-/// Makes the communicators, once all know what all said. No id is taken if there is none to make.
+/// Makes the communicators, once all know what all said and whether it is `right`. No id is taken if there is none to
+/// make.
 pub(super) fn partition(
     comm: &Comm,
     sides: &Sides<'_>,
+    begun: Begun,
+    right: Result<()>,
     own: &[Entry],
     remote: Option<&[Entry]>,
 ) -> Result<Option<&'static Comm>> {
-    if !is_any(own, remote) {
-        return Ok(None);
+    if right.is_err() || !is_any(own, remote) {
+        begun.give_up();
+        return right.map(|()| None);
     }
-    let ids = now(sides.ids(Creation::whole(comm)))?;
+    let ids = now(sides.ids_of(begun))?;
     let colour = own[comm.rank() as usize].colour;
     let mine = group(own, colour);
     let theirs = remote.map(|remote| Arc::new(group(remote, colour)));
@@ -104,22 +110,63 @@ fn is_any(own: &[Entry], remote: Option<&[Entry]>) -> bool {
     }
 }
 
-/// Colours and keys of all members, by rank.
-async fn table(lane: &Lane<'_>, colour: i32, key: i32) -> Result<Vec<Entry>> {
-    const BYTES: usize = 8;
+/// What a rank says in the step that all take part in.
+pub(super) struct Said<const N: usize> {
+    pub words: [u32; N],
+    pub process: u32,
+}
+
+/// More members than this agree on the id in a step of its own: everybody's offer would go to everybody.
+const MOST_TOGETHER: i32 = 64;
+
+/// Tells all members some words, and with them the first offer of an allocation. Returns what all say, by rank.
+///
+/// An allocation that has an offer has one on all members: those whose turn comes later wait for it here.
+pub(super) async fn tell<const N: usize>(
+    lane: &Lane<'_>,
+    begun: &mut Begun,
+    said: [u32; N],
+) -> Result<Vec<Said<N>>> {
+    let mut row = Vec::from(said);
+    let mut offer = None;
+    if lane.size() <= MOST_TOGETHER {
+        begun.ready(lane).await?;
+        offer = begun.offer();
+        row.extend(offer.iter().flatten());
+    }
     let (rank, size) = (lane.rank() as usize, lane.size() as usize);
-    let mut all = vec![0; size * BYTES].into_boxed_slice();
-    all[rank * BYTES..(rank + 1) * BYTES].copy_from_slice(&bytes([colour as u32, key as u32]));
-    allgather_on(lane, &mut all, BYTES).await?;
-    let pairs = all.chunks_exact(BYTES).zip(0..).map(|(pair, rank)| {
-        let pair = words(pair);
-        Entry {
-            colour: pair[0] as i32,
-            key: pair[1] as i32,
-            process: lane.world(rank),
+    let length = 4 * row.len();
+    let mut all = vec![0; size * length].into_boxed_slice();
+    all[rank * length..(rank + 1) * length].copy_from_slice(&bytes(row));
+    let told = allgather_on(lane, &mut all, length).await;
+    let rows: Vec<Vec<u32>> = all.chunks_exact(length).map(words).collect();
+    match (offer, told) {
+        (None, told) => told?,
+        (Some(_), Err(error)) => {
+            begun.abandon();
+            return Err(error);
         }
+        (Some(mut combined), Ok(())) => {
+            let others = rows.iter().zip(0..).filter(|(_, other)| *other != rank);
+            others.for_each(|(row, _)| combine(&mut combined, &row[N..]));
+            begun.settle(combined)?;
+        }
+    }
+    let said = rows.iter().zip(0..).map(|(row, rank)| Said {
+        words: std::array::from_fn(|at| row[at]),
+        process: lane.world(rank),
     });
-    Ok(pairs.collect())
+    Ok(said.collect())
+}
+
+impl Entry {
+    fn of(said: &Said<2>) -> Entry {
+        Entry {
+            colour: said.words[0] as i32,
+            key: said.words[1] as i32,
+            process: said.process,
+        }
+    }
 }
 
 fn encode(entries: &[Entry]) -> Box<[u8]> {

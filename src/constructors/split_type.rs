@@ -3,10 +3,11 @@
 //! Everybody tells in one step how it wants to be split, its key, and the resources it is confined to; then each finds
 //! all colours by itself.
 
+use super::context::{Begun, Creation};
 use super::sides::Sides;
-use super::split::{Entry, UNDEFINED, partition};
+use super::split::{self, Entry, UNDEFINED, partition, tell};
 use super::{bytes, words};
-use crate::coll::{Lane, allgather_on, now};
+use crate::coll::now;
 use crate::comm::Comm;
 use crate::error::{Class, Result, fail};
 use crate::os::hardware::{Kind, confined_to};
@@ -63,28 +64,36 @@ pub fn split_type(
     key: i32,
 ) -> Result<(Option<&'static Comm>, Option<Kind>)> {
     let sides = Sides::of(comm, "MPI_Comm_split_type");
-    let own = now(table(
-        &sides.own,
-        how.as_ref().map_or(WRONG, |how| how.encode()),
-        key,
-    ))?;
+    let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
+    let mut said = [NOT_CONFINED; WORDS];
+    said[0] = how.as_ref().map_or(WRONG, |how| how.encode());
+    said[1] = key as u32;
+    let resources = Kind::ALL.map(confined_to);
+    for (word, resource) in said[2..].iter_mut().zip(resources) {
+        *word = resource.unwrap_or(NOT_CONFINED);
+    }
+    let own = now(tell(&sides.own, &mut begun, said))?;
+    let own: Vec<Said> = own.iter().map(Said::of_rank).collect();
     let remote = match &sides.across {
         None => None,
         Some(across) => Some(decode(&now(across.swap_any(&sides.own, encode(&own)))?)),
     };
-    let how = how?;
     let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
     let wanted = all.iter().map(|said| said.how).find(|how| *how != 0);
     let same = all
         .iter()
         .all(|said| said.how == 0 || Some(said.how) == wanted);
-    if !same || wanted == Some(WRONG) {
-        return fail!(
+    let unguided = matches!(how, Ok(Split::Unguided));
+    let right = how.and_then(|_| {
+        if same && wanted != Some(WRONG) {
+            return Ok(());
+        }
+        fail!(
             Class::Arg,
             "split_type and its info are not the same, and right, on all ranks of {}",
             comm.title()
-        );
-    }
+        )
+    });
     let by = match wanted {
         Some(how) if how == Split::Unguided.encode() => next_level(&all),
         _ => None,
@@ -96,8 +105,8 @@ pub fn split_type(
     };
     let own: Vec<Entry> = own.iter().map(colours).collect();
     let remote: Option<Vec<Entry>> = remote.map(|remote| remote.iter().map(colours).collect());
-    let new = partition(comm, &sides, &own, remote.as_deref())?;
-    Ok((new, by.filter(|_| new.is_some() && how == Split::Unguided)))
+    let new = partition(comm, &sides, begun, right, &own, remote.as_deref())?;
+    Ok((new, by.filter(|_| new.is_some() && unguided)))
 }
 
 /// The first kind of resource by which the processes fall apart.
@@ -127,19 +136,11 @@ impl Said {
     }
 }
 
-async fn table(lane: &Lane<'_>, how: u32, key: i32) -> Result<Vec<Said>> {
-    const BYTES: usize = WORDS * 4;
-    let (rank, size) = (lane.rank() as usize, lane.size() as usize);
-    let mut all = vec![0; size * BYTES].into_boxed_slice();
-    let resources = Kind::ALL.map(|kind| confined_to(kind).unwrap_or(NOT_CONFINED));
-    let mine = bytes([how, key as u32].into_iter().chain(resources));
-    all[rank * BYTES..(rank + 1) * BYTES].copy_from_slice(&mine);
-    allgather_on(lane, &mut all, BYTES).await?;
-    let said = |(words, rank): (&[u32], i32)| Said::of(words, lane.world(rank));
-    Ok(words(&all).chunks_exact(WORDS).zip(0..).map(said).collect())
-}
-
 impl Said {
+    fn of_rank(said: &split::Said<WORDS>) -> Said {
+        Said::of(&said.words, said.process)
+    }
+
     fn of(words: &[u32], process: u32) -> Said {
         Said {
             how: words[0],

@@ -106,6 +106,16 @@ impl Group {
         within
     }
 
+    /// The same processes in the order of their numbers: the group itself where that is its order.
+    pub fn ascending(self: &Arc<Group>) -> Arc<Group> {
+        if self.shape.is_ascending() {
+            return self.clone();
+        }
+        let mut members = self.members();
+        members.sort_unstable();
+        Arc::new(Group::new(members))
+    }
+
     pub fn compare(&self, other: &Group) -> Comparison {
         if self == other {
             Comparison::Identical

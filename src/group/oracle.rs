@@ -64,6 +64,10 @@ proptest! {
         prop_assert_eq!(a.union(&b).members(), union);
         prop_assert_eq!(a.intersection(&b).members(), x.select(|m| y.rank_of(m).is_some()).0);
         prop_assert_eq!(a.difference(&b).members(), x.select(|m| y.rank_of(m).is_none()).0);
+        let mut ascending = a.members();
+        ascending.sort_unstable();
+        let sorted = Arc::new(Group::new(a.members())).ascending();
+        prop_assert_eq!(sorted.members(), ascending);
         prop_assert_eq!(a.is_within(&b), x.0.iter().all(|m| y.rank_of(*m).is_some()));
     }
 

@@ -234,6 +234,21 @@ impl Shape {
         }
     }
 
+    pub fn is_ascending(&self) -> bool {
+        match self {
+            Shape::Pattern(piece) => piece.stride > 0 || piece.count < 2,
+            Shape::Bitmap(_) => true,
+            Shape::Pieces(_) | Shape::List(_) => {
+                let (mut ascending, mut last) = (true, None);
+                self.visit(|member| {
+                    ascending = ascending && last < Some(member);
+                    last = Some(member);
+                });
+                ascending
+            }
+        }
+    }
+
     /// All members in the order of their ranks.
     pub fn visit(&self, mut each: impl FnMut(u32)) {
         match self {

@@ -12,14 +12,15 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 const BUILTINS: usize = 32;
 const DIRECT: usize = 256;
-const BLOCK: usize = 1024;
+/// As many as a handle can tell apart, so that a lookup compares nothing.
+const BLOCK: usize = 1 << 12;
 const BLOCKS: usize = 1 << 14;
 
 type Slot<T> = AtomicPtr<T>;
 type Block<T> = [Slot<T>; BLOCK];
 
-/// Objects of one type by handle; meant for a `static`. Room for 16 million objects beside the
-/// predefined ones; memory is taken in blocks of 1024 slots when it is needed.
+/// Objects of one type by handle; meant for a `static`. Room for 64 million objects beside the
+/// predefined ones; memory is taken in blocks of 4096 slots when it is needed.
 pub struct Table<T: 'static> {
     object_type: ObjectType,
     builtins: [Slot<T>; BUILTINS],

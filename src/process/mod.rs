@@ -192,6 +192,9 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         .probe_address
         .store(PROBE.as_ptr() as u64, Ordering::Relaxed);
     status.probe_value.store(nonce, Ordering::Relaxed);
+    status
+        .settings
+        .store(context::settings_word(), Ordering::Relaxed);
     status.set_state(PageState::Joined);
     engine::start(endpoint, level == ThreadLevel::Multiple);
     Ok(())

@@ -17,10 +17,11 @@ fn give(newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
     newcomm.set(Comm(new.map_or(communicator::NULL, |new| new.handle)))
 }
 
-/// A duplicate with the attributes that their copy callbacks give it.
+/// A duplicate with the attributes that their copy callbacks give it. Who has a wrong argument takes part in the creation,
+/// here and below, so that no other rank waits.
 #[inline(always)]
-fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
-    let new = constructors::dup(comm)?;
+fn duplicate(comm: &CommObject, right: Result<()>) -> Result<&'static CommObject> {
+    let new = constructors::dup(comm, right)?;
     if comm.attributes.is_empty() {
         return Ok(new);
     }
@@ -35,17 +36,25 @@ fn duplicate(comm: &CommObject) -> Result<&'static CommObject> {
 
 entry! {
     fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
-        newcomm.not_null()?;
-        newcomm.set(Comm(duplicate(decode::comm(comm)?)?.handle))
+        let new = duplicate(decode::comm(comm)?, newcomm.not_null())?;
+        newcomm.set(Comm(new.handle))
+    }
+}
+
+/// Hints, or none and the error.
+fn parted(hints: Result<Hints>) -> (Hints, Result<()>) {
+    match hints {
+        Ok(hints) => (hints, Ok(())),
+        Err(error) => (Hints::new(), Err(error)),
     }
 }
 
 entry! {
     fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
-        newcomm.not_null()?;
         let comm = decode::comm(comm)?;
-        let hints = infos::hints(info.0)?;
-        let new = duplicate(comm)?;
+        let hints = newcomm.not_null().and_then(|()| infos::hints(info.0));
+        let (hints, right) = parted(hints);
+        let new = duplicate(comm, right)?;
         *new.info.lock() = hints;
         newcomm.set(Comm(new.handle))
     }
@@ -54,12 +63,14 @@ entry! {
 /// Attributes are copied now, as the standard says; a callback that fails keeps only this rank from its duplicate.
 fn begin_dup(
     comm: &'static CommObject,
-    hints: Hints,
+    hints: Result<Hints>,
     newcomm: Out<Comm>,
     request: Out<Request>,
 ) -> Result<()> {
-    let (new, pending) = constructors::idup(comm)?;
-    if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
+    let (hints, right) = parted(newcomm.not_null().and(request.not_null()).and(hints));
+    let (new, pending) = constructors::idup(comm, right.is_err())?;
+    let copied = right.and_then(|()| comm.attributes.copy_to(comm.handle, &new.attributes));
+    if let Err(error) = copied {
         let _ = new.attributes.delete_all(new.handle);
         constructors::free(new);
         // It ends by itself.
@@ -73,9 +84,7 @@ fn begin_dup(
 
 entry! {
     fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
-        newcomm.not_null()?;
-        request.not_null()?;
-        begin_dup(decode::comm(comm)?, Hints::new(), newcomm, request)
+        begin_dup(decode::comm(comm)?, Ok(Hints::new()), newcomm, request)
     }
 }
 
@@ -83,10 +92,7 @@ entry! {
     fn MPI_Comm_idup_with_info(
         comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>,
     ) on comm {
-        newcomm.not_null()?;
-        request.not_null()?;
-        let comm = decode::comm(comm)?;
-        begin_dup(comm, infos::hints(info.0)?, newcomm, request)
+        begin_dup(decode::comm(comm)?, infos::hints(info.0), newcomm, request)
     }
 }
 
@@ -120,19 +126,26 @@ entry! {
 
 entry! {
     fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm {
-        newcomm.not_null()?;
         let comm = decode::comm(comm)?;
-        give(newcomm, constructors::create(comm, groups::get(group.0))?)
+        let group = newcomm.not_null().and_then(|()| groups::get(group.0));
+        give(newcomm, constructors::create(comm, group)?)
     }
 }
 
 entry! {
     fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm {
-        newcomm.not_null()?;
         let comm = decode::intracomm("comm", comm)?;
         let group = groups::get(group.0)?;
-        give(newcomm, constructors::create_group(comm, group, decode::tag(tag)?)?)
+        let tag = decode::tag(tag)?;
+        give(newcomm, constructors::create_group(comm, newcomm.not_null(), group, tag)?)
     }
+}
+
+/// The arguments that say nothing about who takes part.
+fn without_parent(newcomm: Out<Comm>, info: Info, errhandler: Errhandler) -> (Hints, Result<()>) {
+    let (hints, right) = parted(newcomm.not_null().and_then(|()| infos::hints(info.0)));
+    let handler = || errhandler::check(errhandler.0, errhandler::Target::Comm);
+    (hints, right.and_then(|()| handler().map(|_| ())))
 }
 
 entry! {
@@ -140,12 +153,10 @@ entry! {
         group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
     ) {
         decode::running()?;
-        newcomm.not_null()?;
         let group = groups::get(group.0)?;
         let text = decode::stringtag(stringtag)?;
-        let hints = infos::hints(info.0)?;
-        errhandler::check(errhandler.0, errhandler::Target::Comm)?;
-        let new = constructors::create_from_group(group, &text, errhandler.0)?;
+        let (hints, right) = without_parent(newcomm, info, errhandler);
+        let new = constructors::create_from_group(group, right, &text, errhandler.0)?;
         if let Some(new) = new {
             *new.info.lock() = hints;
         }
@@ -155,8 +166,8 @@ entry! {
 
 entry! {
     fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm {
-        newcomm.not_null()?;
-        give(newcomm, constructors::split(decode::comm(comm)?, color.0, key.0)?)
+        let comm = decode::comm(comm)?;
+        give(newcomm, constructors::split(comm, newcomm.not_null(), color.0, key.0)?)
     }
 }
 
@@ -194,9 +205,9 @@ entry! {
     fn MPI_Comm_split_type(
         comm: Comm, split_type: SplitType, key: Int, info: Info, newcomm: Out<Comm>,
     ) on comm {
-        newcomm.not_null()?;
         let comm = decode::comm(comm)?;
-        let (new, by) = constructors::split_type(comm, how_to_split(split_type, info), key.0)?;
+        let how = newcomm.not_null().and_then(|()| how_to_split(split_type, info));
+        let (new, by) = constructors::split_type(comm, how, key.0)?;
         give(newcomm, new)?;
         match by {
             Some(kind) if info.0 != infos::NULL => {
@@ -213,9 +224,8 @@ entry! {
         local_comm: Comm, local_leader: Rank, peer_comm: Comm, remote_leader: Rank, tag: Tag,
         newintercomm: Out<Comm>,
     ) on local_comm {
-        newintercomm.not_null()?;
         let local = decode::intracomm("local_comm", local_comm)?;
-        let leader = decode::rank_below("local_leader", local_leader, local.size())?;
+        let leader = decode::rank_below("local_leader", local_leader, local.size());
         let tag = decode::tag(tag);
         let number = tag.as_ref().map_or(0, |tag| *tag);
         let peer = || {
@@ -224,10 +234,11 @@ entry! {
             Ok(Peer { comm, rank })
         };
         let peer = match tag {
-            Ok(_) if local.rank() == leader => peer().map(Some),
+            Ok(_) if leader.as_ref().ok() == Some(&local.rank()) => peer().map(Some),
             tag => tag.map(|_| None),
         };
-        let new = constructors::intercomm_create(local, leader, peer, number)?;
+        let right = newintercomm.not_null();
+        let new = constructors::intercomm_create(local, right, leader, peer, number)?;
         newintercomm.set(Comm(new.handle))
     }
 }
@@ -238,16 +249,16 @@ entry! {
         stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>,
     ) {
         decode::running()?;
-        newintercomm.not_null()?;
         let local = groups::get(local_group.0)?;
         let text = decode::stringtag(stringtag)?;
-        let hints = infos::hints(info.0)?;
-        errhandler::check(errhandler.0, errhandler::Target::Comm)?;
+        let (hints, right) = without_parent(newintercomm, info, errhandler);
         if local.size() == 0 {
+            right?;
             return give(newintercomm, None);
         }
-        let leader = decode::rank_below("local_leader", local_leader, local.size())?;
-        let is_leader = oxmpi::process::job().is_some_and(|job| local.member(leader) == job.rank);
+        let leader = decode::rank_below("local_leader", local_leader, local.size());
+        let member = leader.as_ref().ok().map(|leader| local.member(*leader));
+        let is_leader = oxmpi::process::job().is_some_and(|job| member == Some(job.rank));
         let remote = || {
             let group = groups::get(remote_group.0)?;
             let other = decode::rank_below("remote_leader", remote_leader, group.size())?;
@@ -255,7 +266,7 @@ entry! {
         };
         let remote = if is_leader { remote().map(Some) } else { Ok(None) };
         let new = constructors::intercomm_create_from_groups(
-            local, leader, remote, &text, errhandler.0,
+            local, right, leader, remote, &text, errhandler.0,
         )?;
         *new.info.lock() = hints;
         give(newintercomm, Some(new))
@@ -266,9 +277,8 @@ entry! {
     fn MPI_Intercomm_merge(
         intercomm: Comm, high: Logical, newintracomm: Out<Comm>,
     ) on intercomm {
-        newintracomm.not_null()?;
         let comm = decode::named_comm("intercomm", intercomm)?;
-        let new = constructors::intercomm_merge(comm, high.0 != 0)?;
+        let new = constructors::intercomm_merge(comm, newintracomm.not_null(), high.0 != 0)?;
         newintracomm.set(Comm(new.handle))
     }
 }

@@ -5,7 +5,7 @@
 //! Cost: a reduction of nothing, one of an eighth of the mask, and the mask's only when slices met or are full.
 
 use super::mask::Base;
-use super::{Outcome, Steps, Turn, YES};
+use super::{Outcome, Steps, Turn, YES, take};
 use crate::constructors::space::{Key, Space, prefixes};
 
 /// Slices of page 0: word w belongs to slice w modulo this.
@@ -114,11 +114,7 @@ impl Steps for Disjoint {
                 if found.is_empty() {
                     return Outcome::Again;
                 }
-                for prefix in &found {
-                    let free = space.take(*prefix);
-                    debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
-                }
-                Outcome::Agreed(found)
+                take(space, found)
             }
         }
     }

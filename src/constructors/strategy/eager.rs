@@ -5,7 +5,7 @@
 //! Cost: one reduction of `words` words (32 of them travel as one short message); else also the mask's.
 
 use super::mask::Base;
-use super::{Outcome, Steps, Turn, YES, least, wanted};
+use super::{Outcome, Steps, Turn, YES, least, take, wanted};
 use crate::constructors::space::{Key, Space, prefixes};
 
 /// See the module.
@@ -72,11 +72,7 @@ impl Steps for Eager {
         if found.is_empty() {
             return Outcome::Again;
         }
-        for prefix in &found {
-            let free = space.take(*prefix);
-            debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
-        }
-        Outcome::Agreed(found)
+        take(space, found)
     }
 
     fn abandon(&mut self, space: &mut Space) {

@@ -5,7 +5,7 @@
 //! Cost: a reduction of nothing, then one of 2 KB for each attempt. Unlike as printed, an ownership word tells "no id is
 //! free everywhere" from "somebody had no turn", and the next page follows instead of retrying for ever.
 
-use super::{Outcome, Steps, Turn, YES, least, wanted};
+use super::{Outcome, Steps, Turn, YES, least, take, wanted};
 use crate::constructors::space::{Key, NO_PAGE, Space, prefixes};
 
 /// The attempts with a mask, which other strategies fall back to.
@@ -86,12 +86,8 @@ impl Base {
             self.leave(space);
             return Outcome::Exhausted;
         }
-        for prefix in &found {
-            let free = space.take(*prefix);
-            debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
-        }
         self.leave(space);
-        Outcome::Agreed(found)
+        take(space, found)
     }
 
     fn give_back(&mut self, space: &mut Space) {

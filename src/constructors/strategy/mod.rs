@@ -96,6 +96,15 @@ fn least(combined: u32) -> usize {
     combined as usize + 1
 }
 
+/// Takes prefixes that all members have offered: nothing else can have taken them meanwhile.
+fn take(space: &mut Space, found: Vec<u32>) -> Outcome {
+    for prefix in &found {
+        let free = space.take(*prefix);
+        debug_assert!(free, "prefix {prefix} was taken behind the owner's back");
+    }
+    Outcome::Agreed(found)
+}
+
 /// Settings that all members share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {

@@ -1,0 +1,270 @@
+//! The allocation of a context id over a lane, driven from offer to offer by the job's strategy.
+//!
+//! With each offer goes a seal: what the members are about to make, in a form that tells whether all make the same and
+//! whether one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the
+//! same on all members that have talked.
+
+use super::context::{self, Creation, IDS, REPORT, live_report, statistics};
+use super::report;
+use super::strategy::{Allocation, Step, combine};
+use super::{bytes, words};
+use crate::coll::{Lane, allreduce_on};
+use crate::engine::enter;
+use crate::error::{Class, Error, Result};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::transport::shm::status::State;
+use std::time::Duration;
+
+/// Allocations that wait for another of this process.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// All ranks of the job have joined, with the same settings.
+static SAME_SETTINGS: AtomicBool = AtomicBool::new(false);
+
+/// An allocation that has its place in the order of creations.
+#[must_use = "it holds what others wait for"]
+pub struct Begun {
+    creation: Creation,
+    function: &'static str,
+    site: u32,
+    allocation: Allocation,
+    step: Step,
+    /// In use, and registered.
+    id: Option<u32>,
+}
+
+/// A context id that is the same on all members of the lane and in use by nothing else on any of them.
+///
+/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, settings differ, or one of them makes
+/// something else or nothing; what the lane reports.
+pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
+    let begun = Begun::new(lane.function, creation);
+    match begun.id {
+        Some(id) => Ok(id),
+        None => begun.finish(lane).await,
+    }
+}
+
+impl Begun {
+    /// Takes the next place in the order of creations on the parent, and the id that is ready for it, if there is one.
+    pub fn new(function: &'static str, creation: Creation) -> Begun {
+        let site = report::site(function);
+        let mut ids = IDS.lock();
+        let settings = ids.settings();
+        let (lease, space) = ids.lease(&creation);
+        let number = lease.begin();
+        let mut allocation = Allocation::new(&settings, creation.key(number), number);
+        let step = allocation.step(space, lease);
+        let id = match step {
+            Step::Done(prefix) => Some(ids.register(prefix, site)),
+            _ => None,
+        };
+        Begun {
+            creation,
+            function,
+            site,
+            allocation,
+            step,
+            id,
+        }
+    }
+
+    /// The id, if it is there.
+    pub fn id(&self) -> Option<u32> {
+        self.id
+    }
+
+    /// Waits until this process has an offer to make, or needs none any more.
+    ///
+    /// Errors: MPI_ERR_OTHER on all members when their settings differ.
+    pub async fn ready(&mut self, lane: &Lane<'_>) -> Result<()> {
+        if self.step == Step::Wait {
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            lane.until(|| {
+                self.next();
+                self.step != Step::Wait
+            })
+            .await;
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+        }
+        match self.step {
+            Step::Offer(_) if lane.size() > 1 && !SAME_SETTINGS.load(Ordering::Relaxed) => {
+                same_settings(lane).inspect_err(|_| self.abandon())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn next(&mut self) {
+        let mut ids = IDS.lock();
+        let (lease, space) = ids.lease(&self.creation);
+        self.step = self.allocation.step(space, lease);
+        if let Step::Done(prefix) = self.step {
+            self.id = Some(ids.register(prefix, self.site));
+        }
+    }
+
+    /// What is to be combined with the offers of the other members, if this is the time for it. After that comes
+    /// [`Begun::settle`].
+    pub fn offer(&mut self) -> Option<Vec<u32>> {
+        let Step::Offer(words) = &mut self.step else {
+            return None;
+        };
+        let mut words = std::mem::take(words);
+        words.extend(self.seal());
+        Some(words)
+    }
+
+    /// Two words of which common bits stay: a number and its complement, or nothing.
+    fn seal(&self) -> [u32; 2] {
+        if self.creation.refused {
+            return [0, 0];
+        }
+        let name = self.function.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        let number = name ^ self.creation.fingerprint();
+        [number, !number]
+    }
+
+    /// Takes the combined offers.
+    ///
+    /// Errors: MPI_ERR_OTHER, on all members, when they do not all make the same.
+    pub fn settle(&mut self, mut combined: Vec<u32>) -> Result<()> {
+        let seal = combined.split_off(combined.len().saturating_sub(2));
+        if self.creation.refused || seal != self.seal() {
+            self.abandon();
+            return Err(Error::new(
+                Class::Other,
+                "nothing was made: another rank has a wrong argument or another group, or has called another function",
+            ));
+        }
+        let others = {
+            let mut ids = IDS.lock();
+            ids.statistics.reductions += 1;
+            let (lease, space) = ids.lease(&self.creation);
+            self.allocation.settle(space, lease, &combined)
+        };
+        self.next();
+        if others {
+            wake_others();
+        }
+        Ok(())
+    }
+
+    /// Goes on until there is an id.
+    pub async fn finish(mut self, lane: &Lane<'_>) -> Result<u32> {
+        loop {
+            self.ready(lane).await?;
+            if let Some(id) = self.id {
+                return Ok(id);
+            }
+            // What follows is known once the offers are combined.
+            let Some(offer) = self.offer() else {
+                return Err(exhausted(lane));
+            };
+            match combine_on(lane, offer).await {
+                Ok(combined) => self.settle(combined)?,
+                Err(error) => {
+                    self.abandon();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Ends it: all members do, at the same step.
+    pub fn give_up(mut self) {
+        match self.id {
+            Some(id) => context::release(id),
+            None => self.abandon(),
+        }
+    }
+
+    /// Gives back what is offered: the members cannot be reached any more.
+    pub fn abandon(&mut self) {
+        {
+            let mut ids = IDS.lock();
+            let (lease, space) = ids.lease(&self.creation);
+            self.allocation.abandon(space, lease);
+        }
+        wake_others();
+    }
+}
+
+fn wake_others() {
+    if WAITING.load(Ordering::Relaxed) > 0 {
+        enter().wake_own_sleepers();
+    }
+}
+
+/// Combines the offers of all members.
+async fn combine_on(lane: &Lane<'_>, offer: Vec<u32>) -> Result<Vec<u32>> {
+    if lane.size() == 1 {
+        return Ok(offer);
+    }
+    let mut data = bytes(offer);
+    let both = |left: &mut [u8], right: &mut [u8]| {
+        let mut combined = words(left);
+        combine(&mut combined, &words(right));
+        right.copy_from_slice(&bytes(combined));
+        Ok(())
+    };
+    allreduce_on(lane, &mut data, &both).await?;
+    Ok(words(&data))
+}
+
+/// Looks whether all members agree in the same way: they could not even tell each other that they do not.
+///
+/// A member that has not called MPI_Init yet is waited for, without messages: MPI_Init may do that too.
+fn same_settings(lane: &Lane<'_>) -> Result<()> {
+    let shown = |world: u32| {
+        let engine = enter();
+        let status = &engine.endpoint().page(world as usize).status;
+        let joined = status.state() != State::NotJoined;
+        joined.then(|| status.settings.load(Ordering::Relaxed))
+    };
+    let first = lane.world(0);
+    let wait_for = |world: u32| {
+        loop {
+            if let Some(settings) = shown(world) {
+                return settings;
+            }
+            enter().progress();
+            std::thread::sleep(Duration::from_micros(50));
+        }
+    };
+    let expected = wait_for(first);
+    for rank in 1..lane.size() {
+        let settings = wait_for(lane.world(rank));
+        if settings != expected {
+            let (name, values) = context::difference(expected, settings);
+            return Err(Error::new(
+                Class::Other,
+                format!(
+                    "{name} is {} on rank {first} of MPI_COMM_WORLD and {} on rank {}; it must be the same on all",
+                    values[0],
+                    values[1],
+                    lane.world(rank)
+                ),
+            ));
+        }
+    }
+    if lane.size() as usize == enter().endpoint().ranks() {
+        SAME_SETTINGS.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn exhausted(lane: &Lane<'_>) -> Error {
+    if REPORT.get() {
+        eprint!("{}", live_report("context ids have run out"));
+    }
+    Error::new(
+        Class::Other,
+        format!(
+            "no context id is free on all {} ranks, {} communicators live here",
+            lane.size(),
+            statistics().live
+        ),
+    )
+}
