@@ -191,16 +191,15 @@ int main(int argc, char **argv)
     MPI(MPI_Comm_set_attr(inter, counted, (void *) 1000));
     copying(inter, 0);
     MPI(MPI_Comm_set_attr(inter, counted, (void *) 500));
-    if (!reference) { /* constructors of what constructors made; 4.0.2 fails an assertion of its own */
-        MPI(MPI_Comm_split(inter, 0, -me, &of_part));
-        MPI(MPI_Comm_dup(of_part, &deeper));
-        MPI(MPI_Comm_free(&of_part));
-        use(deeper, here, there);
-        MPI(MPI_Intercomm_merge(deeper, !low, &of_part));
-        MPI(MPI_Comm_free(&deeper));
-        MPI(MPI_Barrier(of_part));
-        MPI(MPI_Comm_free(&of_part));
-    }
+    /* constructors of what constructors made */
+    MPI(MPI_Comm_split(inter, 0, -me, &of_part));
+    MPI(MPI_Comm_dup(of_part, &deeper));
+    MPI(MPI_Comm_free(&of_part));
+    use(deeper, here, there);
+    MPI(MPI_Intercomm_merge(deeper, !low, &of_part));
+    MPI(MPI_Comm_free(&deeper));
+    MPI(MPI_Barrier(of_part));
+    MPI(MPI_Comm_free(&of_part));
     refusals(inter);
     MPI(MPI_Comm_free(&inter));
     MPI(MPI_Comm_free(&half));

@@ -350,10 +350,8 @@ mod tests {
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
         let creation = Creation {
-            parent,
             group,
-            key: None,
-            refused: false,
+            ..creation(parent)
         };
         let mut begun = Begun::new("a test", creation);
         while let Some(words) = begun.offer() {
@@ -377,18 +375,20 @@ mod tests {
         for context in more.into_iter().chain(grouped).chain([second]) {
             release(context);
         }
+        // The same with creations that are given up, whether there was an id for them or not.
+        for _ in 0..3 {
+            Begun::new("a test", creation(first)).give_up();
+        }
+        let of_two = Creation {
+            group: Some((9, group)),
+            ..creation(first).refused_if(true)
+        };
+        let mut refused = Begun::new("a test", of_two);
+        let words = refused.offer().unwrap();
+        assert!(refused.settle(words).is_err(), "all are told");
         release(first);
         assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
         assert_eq!(statistics().live, 0);
-        // The same with creations that are given up, whether they have talked or not.
-        for _ in 0..3 {
-            Begun::new("a test", creation(0)).give_up();
-        }
-        let mut refused = Begun::new("a test", creation(0).refused_if(true));
-        let words = refused.offer().unwrap();
-        assert!(refused.settle(words).is_err(), "all are told");
-        release(0);
-        assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
     }
 
     fn creation(parent: u32) -> Creation {
