@@ -48,6 +48,9 @@ pub mod pt2pt;
 // floor 7
 #[cfg(not(loom))]
 pub mod process;
+// floor 8
+#[cfg(not(loom))]
+pub mod tool;
 
 /// What MPI_Get_library_version says.
 pub fn library_version() -> String {

@@ -4,6 +4,7 @@
 //! Invariant: a variable is read from the environment once, at its first use, and never changes after;
 //! a value that cannot be read is reported and the default is taken.
 
+use crate::error::{Class, Result, fail};
 use parking_lot::Mutex;
 use std::fmt::Display;
 use std::sync::OnceLock;
@@ -11,11 +12,25 @@ use std::sync::OnceLock;
 /// Before the name of each variable in the environment.
 pub const PREFIX: &str = "OXMPI_";
 
+/// What tools see of a value's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Number,
+    /// The bits of an `f64`.
+    Real,
+    /// The position of one of these words.
+    Word(&'static [&'static str]),
+}
+
 /// What a variable can be set to.
 pub trait Value: Copy + Display + Send + Sync + 'static {
     /// What is allowed, for messages and lists.
     const ALLOWED: &'static str;
+    const KIND: Kind;
     fn parse(text: &str) -> Option<Self>;
+    /// The value as tools have it, and back.
+    fn bits(self) -> u64;
+    fn of_bits(bits: u64) -> Option<Self>;
 }
 
 /// A setting; `OXMPI_<name>` in the environment, or the names that other libraries have for the same thing.
@@ -26,6 +41,7 @@ pub struct Variable<T: Value> {
     default: T,
     /// What it does, its unit, and when one would change it.
     text: &'static str,
+    same_on_all: bool,
     value: OnceLock<T>,
 }
 
@@ -37,8 +53,15 @@ impl<T: Value> Variable<T> {
             aliases: &[],
             default,
             text,
+            same_on_all: false,
             value: OnceLock::new(),
         }
+    }
+
+    /// Ranks that have different values cannot work together.
+    pub const fn same_on_all(mut self) -> Variable<T> {
+        self.same_on_all = true;
+        self
     }
 
     /// When ours is not set, these are read: other libraries' variables of the same meaning, whole names.
@@ -59,30 +82,34 @@ impl<T: Value> Variable<T> {
     #[cold]
     fn read(&self) -> T {
         *self.value.get_or_init(|| {
-            self.choose(|name| {
-                std::env::var_os(name).map(|text| text.to_string_lossy().into_owned())
-            })
+            let (value, mistake) = self.choose(environment);
+            MISTAKES.lock().extend(mistake);
+            value
         })
     }
 
-    /// The value of the first of the names that is set.
-    fn choose(&self, environment: impl Fn(&str) -> Option<String>) -> T {
+    /// The value of the first of the names that is set, and what is wrong with it.
+    fn choose(&self, environment: impl Fn(&str) -> Option<String>) -> (T, Option<String>) {
         for name in std::iter::once(self.name().as_str()).chain(self.aliases.iter().copied()) {
             let Some(text) = environment(name) else {
                 continue;
             };
             if let Some(value) = T::parse(text.trim()) {
-                return value;
+                return (value, None);
             }
             let allowed = T::ALLOWED;
-            MISTAKES.lock().push(format!(
+            let mistake = format!(
                 "{name} is \"{text}\"; allowed is {allowed}. Taken is {}.",
                 self.default
-            ));
-            break;
+            );
+            return (self.default, Some(mistake));
         }
-        self.default
+        (self.default, None)
     }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|text| text.to_string_lossy().into_owned())
 }
 
 static MISTAKES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -103,6 +130,15 @@ pub trait Listed: Sync {
     fn value(&self) -> String;
     fn allowed(&self) -> &'static str;
     fn text(&self) -> &'static str;
+    fn kind(&self) -> Kind;
+    fn is_same_on_all(&self) -> bool;
+    /// The value as tools have it; if it has not been read yet, what would be read now.
+    fn bits(&self) -> u64;
+    /// Sets the value.
+    ///
+    /// Errors: MPI_T_ERR_CVAR_SET_NOT_NOW when it has been read, which is done in MPI_Init at the latest; MPI_T_ERR_INVALID for
+    /// one that is not allowed.
+    fn set_bits(&self, bits: u64) -> Result<()>;
 }
 
 impl<T: Value> Listed for Variable<T> {
@@ -129,6 +165,39 @@ impl<T: Value> Listed for Variable<T> {
     fn text(&self) -> &'static str {
         self.text
     }
+
+    fn kind(&self) -> Kind {
+        T::KIND
+    }
+
+    fn is_same_on_all(&self) -> bool {
+        self.same_on_all
+    }
+
+    fn bits(&self) -> u64 {
+        let value = self.value.get().copied();
+        value.unwrap_or_else(|| self.choose(environment).0).bits()
+    }
+
+    fn set_bits(&self, bits: u64) -> Result<()> {
+        let Some(value) = T::of_bits(bits) else {
+            return fail!(
+                Class::TInvalid,
+                "the value for {} is not {}",
+                self.name(),
+                T::ALLOWED
+            );
+        };
+        if self.value.set(value).is_err() {
+            return fail!(
+                Class::TCvarSetNotNow,
+                "{} has been read already, and is {}",
+                self.name(),
+                self.value()
+            );
+        }
+        Ok(())
+    }
 }
 
 /// The list that people see: name, value and text of each variable, one paragraph each.
@@ -153,6 +222,15 @@ pub fn describe(variables: &[&dyn Listed]) -> String {
 
 impl Value for bool {
     const ALLOWED: &'static str = "yes or no (1 or 0, true or false, on or off)";
+    const KIND: Kind = Kind::Word(&["no", "yes"]);
+
+    fn bits(self) -> u64 {
+        self.into()
+    }
+
+    fn of_bits(bits: u64) -> Option<bool> {
+        (bits < 2).then_some(bits == 1)
+    }
 
     fn parse(text: &str) -> Option<bool> {
         match text.to_ascii_lowercase().as_str() {
@@ -165,6 +243,15 @@ impl Value for bool {
 
 impl Value for u64 {
     const ALLOWED: &'static str = "a number, with k, m or g after it for powers of 1024";
+    const KIND: Kind = Kind::Number;
+
+    fn bits(self) -> u64 {
+        self
+    }
+
+    fn of_bits(bits: u64) -> Option<u64> {
+        Some(bits)
+    }
 
     fn parse(text: &str) -> Option<u64> {
         let unit = text.find(|character: char| !character.is_ascii_digit());
@@ -182,6 +269,16 @@ impl Value for u64 {
 
 impl Value for f64 {
     const ALLOWED: &'static str = "a number, not negative";
+    const KIND: Kind = Kind::Real;
+
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+
+    fn of_bits(bits: u64) -> Option<f64> {
+        let number = f64::from_bits(bits);
+        (number.is_finite() && number >= 0.0).then_some(number)
+    }
 
     fn parse(text: &str) -> Option<f64> {
         let number = text.parse::<f64>().ok()?;
@@ -219,6 +316,18 @@ macro_rules! choice {
         impl $crate::variables::Value for $name {
             const ALLOWED: &'static str = concat!($first_word $(, " or ", $first_other)*
                 $(, ", ", $word $(, " or ", $other)*)*);
+
+            const KIND: $crate::variables::Kind =
+                $crate::variables::Kind::Word(&[$first_word $(, $word)*]);
+
+            fn bits(self) -> u64 {
+                self as u64
+            }
+
+            fn of_bits(bits: u64) -> Option<Self> {
+                const ALL: &[$name] = &[$name::$first $(, $name::$variant)*];
+                ALL.get(bits as usize).copied()
+            }
 
             fn parse(text: &str) -> Option<Self> {
                 let is = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
@@ -261,13 +370,31 @@ mod tests {
     }
 
     #[test]
+    fn tools_set_what_has_not_been_read() {
+        let colour = Variable::new("TEST_COLOUR", Colour::Red, "The colour.");
+        assert_eq!(colour.kind(), Kind::Word(&["red", "green"]));
+        assert_eq!(Listed::bits(&colour), 0);
+        assert_eq!(colour.set_bits(7).unwrap_err().class(), Class::TInvalid);
+        assert!(colour.set_bits(1).is_ok());
+        assert_eq!((colour.get(), Listed::bits(&colour)), (Colour::Green, 1));
+        let late = colour.set_bits(0).unwrap_err();
+        assert_eq!(late.class(), Class::TCvarSetNotNow);
+        for number in [0.0, 2.5] {
+            assert_eq!(f64::of_bits(number.bits()), Some(number));
+        }
+        assert_eq!(f64::of_bits((-1.0_f64).to_bits()), None);
+        assert_eq!(bool::of_bits(2), None);
+    }
+
+    #[test]
     fn the_own_name_goes_before_the_aliases() {
         let variable = Variable::new("LIMIT", 7_u64, "Bytes.").with_aliases(&["THEIRS", "OTHERS"]);
         let choose = |set: &[(&str, &str)]| {
-            variable.choose(|name| {
+            let chosen = variable.choose(|name| {
                 let found = set.iter().find(|(set, _)| *set == name);
                 found.map(|(_, value)| (*value).to_owned())
-            })
+            });
+            chosen.0
         };
         assert_eq!(choose(&[]), 7);
         assert_eq!(choose(&[("OTHERS", "9")]), 9);
@@ -279,10 +406,11 @@ mod tests {
     fn mistakes_are_reported_and_the_default_taken() {
         let variable = Variable::new("COLOUR", Colour::Red, "The colour.");
         let blue = |_: &str| Some("blue".to_owned());
-        assert_eq!(variable.choose(blue), Colour::Red);
-        let mistakes = take_mistakes();
         let mistake = "OXMPI_COLOUR is \"blue\"; allowed is red, green or verde. Taken is red.";
-        assert!(mistakes.iter().any(|text| text == mistake), "{mistakes:?}");
+        assert_eq!(
+            variable.choose(blue),
+            (Colour::Red, Some(mistake.to_owned()))
+        );
     }
 
     #[test]

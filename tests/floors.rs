@@ -14,6 +14,7 @@ const FLOORS: &[&[&str]] = &[
     &["pt2pt", "coll"],
     &["constructors"],
     &["process"],
+    &["tool"],
 ];
 
 /// The error value is the ground that its neighbours stand on too; predefined operations and attributes name types.

@@ -100,9 +100,12 @@ pub fn raise(
     if error.is_handled() {
         return error.code();
     }
-    // The tool interface returns its errors and calls no handler.
+    // The tool interface calls no handler, and returns what tools compare with the constants, also before MPI_Init.
     if function.starts_with("MPI_T_") {
-        return error.context(function).code();
+        return match error.class() {
+            Class::Arg => Class::TInvalid.value(),
+            class => class.value(),
+        };
     }
     let call = call(function, arguments);
     // Sessions have handlers of their own, also before MPI_Init.

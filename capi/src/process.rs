@@ -10,7 +10,7 @@ use oxmpi::fail;
 use oxmpi::process::settings::THREAD_LEVEL;
 use oxmpi::process::{self, ThreadLevel as Level};
 
-fn level(required: ThreadLevel) -> Result<Level> {
+pub fn level(required: ThreadLevel) -> Result<Level> {
     Ok(match required.0 {
         0 => Level::Single,
         1 => Level::Funneled,

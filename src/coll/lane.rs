@@ -5,13 +5,13 @@
 
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
 use crate::datatype::Buffer;
-use crate::engine::enter;
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
-use crate::engine::wait::{Reason, until};
-use crate::error::Result;
+use crate::engine::wait::{Reason, Watch, until};
+use crate::engine::{Engine, enter};
+use crate::error::{Class, Result, fail};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -64,6 +64,8 @@ pub struct Beyond {
     pub send_context: u32,
     pub receive_context: u32,
 }
+
+const FINALIZE: &str = "MPI_Finalize";
 
 /// The tag of blocking collective operations: they follow each other in the same order on all members.
 const BLOCKING: i32 = 0;
@@ -157,6 +159,15 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// All processes when they end, apart from what any of them may still be waiting in.
+    pub fn of_finalize(world: &'a Comm) -> Self {
+        Self {
+            send_context: INTERNAL_CONTEXT + COLLECTIVE,
+            receive_context: INTERNAL_CONTEXT + COLLECTIVE,
+            ..Self::between(world.members(), world.rank(), BLOCKING, FINALIZE)
+        }
+    }
+
     /// The same for two leaders.
     pub fn of_leaders(self) -> Self {
         Self {
@@ -218,15 +229,40 @@ impl<'a> Lane<'a> {
     }
 
     fn block(&self, index: Index, peer: i32) -> Result<()> {
+        let mut watch = Watch::default();
         until(&self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
-                return None;
+                return self.give_up(engine, index, peer, &mut watch);
             }
             let error = request.error.take();
             engine.requests().release(index);
             Some(error.map_or(Ok(()), Err))
         })
+    }
+
+    /// Ends a wait for somebody who is in MPI_Finalize. In its own barrier all are.
+    #[inline]
+    fn give_up(
+        &self,
+        engine: &mut Engine,
+        index: Index,
+        peer: i32,
+        watch: &mut Watch,
+    ) -> Option<Result<()>> {
+        let world = self.world(peer);
+        if !watch.is_in_vain(engine, world)
+            || self.function == FINALIZE
+            || !engine.cancel_receive(index)
+        {
+            return None;
+        }
+        engine.requests().release(index);
+        Some(fail!(
+            Class::Other,
+            "rank {world} of MPI_COMM_WORLD is in MPI_Finalize and takes no part in this; the ranks have called different \
+             functions, or named different groups"
+        ))
     }
 
     fn reason(&self, peer: i32) -> Reason {

@@ -27,7 +27,6 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use crate::comm::Comm;
 use crate::datatype::Buffer;
 use crate::error::Result;
 pub use call::{Call, NOBODY, Operands, ROOT};
@@ -35,9 +34,11 @@ pub use lane::{Lane, now};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};
 
-/// A barrier in the name of another function.
-pub fn barrier_of(comm: &Comm, function: &'static str) -> Result<()> {
-    block(comm, function, &Call::Barrier)
+/// A barrier of those on a lane.
+pub async fn barrier_on(lane: &Lane<'_>) -> Result<()> {
+    let team = Team::on(*lane);
+    call::run_barrier(&team).await;
+    team.result()
 }
 
 /// A broadcast among the constructors' steps.
@@ -55,18 +56,30 @@ pub async fn allgather_on(lane: &Lane<'_>, all: &mut Box<[u8]>, bytes: usize) ->
     team.result()
 }
 
-/// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks.
+/// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks. Who misses
+/// somebody's contribution hands on zeros, which everybody that is not told of the error gets as the result.
 pub async fn allreduce_on(
     lane: &Lane<'_>,
     data: &mut Box<[u8]>,
     combine: Combine<'_>,
 ) -> Result<()> {
     let team = Team::on(*lane);
+    let combine_if_there = |left: &mut [u8], right: &mut [u8]| {
+        if team.has_failed() {
+            right.fill(0);
+            return Ok(());
+        }
+        combine(left, right)
+    };
     let how = team::Reduction {
         unit: data.len(),
         commutes: false,
-        combine,
+        combine: &combine_if_there,
     };
-    allreduce::tree(&team, data, &how).await;
+    reduce::binomial(&team, data, &how, 0, true).await;
+    if team.rank() != 0 {
+        data.fill(0);
+    }
+    bcast::binomial(&team, Buffer::of_copy(data), 0).await;
     team.result()
 }

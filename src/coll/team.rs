@@ -60,6 +60,11 @@ impl<'a> Team<'a> {
         }
     }
 
+    /// Whether a step has failed.
+    pub fn has_failed(&self) -> bool {
+        self.failure.lock().is_some()
+    }
+
     /// How it went.
     #[inline]
     pub fn result(self) -> Result<()> {

@@ -30,6 +30,8 @@ pub struct Begun {
     step: Step,
     /// In use, and registered.
     id: Option<u32>,
+    /// Has talked before.
+    again: bool,
 }
 
 /// A context id that is the same on all members of the lane and in use by nothing else on any of them.
@@ -65,6 +67,7 @@ impl Begun {
             allocation,
             step,
             id,
+            again: false,
         }
     }
 
@@ -141,6 +144,8 @@ impl Begun {
         let others = {
             let mut ids = IDS.lock();
             ids.statistics.reductions += 1;
+            ids.statistics.retries += u64::from(self.again);
+            self.again = true;
             let (lease, space) = ids.lease(&self.creation);
             self.allocation.settle(space, lease, &combined)
         };
@@ -174,14 +179,18 @@ impl Begun {
 
     /// Ends it: all members do, at the same step.
     pub fn give_up(mut self) {
-        match self.id {
+        self.withdraw();
+    }
+
+    /// Gives back the id or what is offered for one: nothing follows.
+    pub fn withdraw(&mut self) {
+        match self.id.take() {
             Some(id) => context::release(id),
             None => self.abandon(),
         }
     }
 
-    /// Gives back what is offered: the members cannot be reached any more.
-    pub fn abandon(&mut self) {
+    fn abandon(&mut self) {
         {
             let mut ids = IDS.lock();
             let (lease, space) = ids.lease(&self.creation);

@@ -21,14 +21,16 @@ pub static STRATEGY: Variable<Strategy> = Variable::new(
     "CONTEXT_STRATEGY",
     Strategy::Lease,
     "How the members of a new communicator agree on its context id; the same on all ranks. For comparisons.",
-);
+)
+.same_on_all();
 /// The eager part of the space.
 pub static EAGER: Variable<u64> = Variable::new(
     "CONTEXT_EAGER_WORDS",
     32,
     "Words of 32 context ids that are for eager allocation, in one step; 0 to 256, the same on all ranks.",
 )
-.with_aliases(&["MPIR_CVAR_CTXID_EAGER_SIZE"]);
+.with_aliases(&["MPIR_CVAR_CTXID_EAGER_SIZE"])
+.same_on_all();
 /// From id to record.
 pub static STORE: Variable<Kind> = Variable::new(
     "CONTEXT_STORE",
@@ -40,7 +42,8 @@ pub static PAGES: Variable<u64> = Variable::new(
     "CONTEXT_PAGES",
     space::PAGES as u64,
     "Communicators there may be, in units of 16384; the same on all ranks. To find a program that frees none, make it small.",
-);
+)
+.same_on_all();
 /// The report of live communicators.
 pub static REPORT: Variable<bool> = Variable::new(
     "CONTEXT_REPORT",
@@ -96,6 +99,7 @@ pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
         most: 0,
         made: 0,
         reductions: 0,
+        retries: 0,
     },
 });
 
@@ -109,6 +113,8 @@ pub struct Statistics {
     pub made: u64,
     /// Reductions that took part in agreements.
     pub reductions: u64,
+    /// Those after the first one of their agreement.
+    pub retries: u64,
 }
 
 /// Which creation an allocation is for.
@@ -322,6 +328,20 @@ pub fn release(context: u32) {
 /// See [`Statistics`].
 pub fn statistics() -> Statistics {
     IDS.lock().statistics
+}
+
+/// How many ids of the 16-bit space are free here, and how many of all are taken or leased.
+pub fn occupation() -> (u64, u64) {
+    let free =
+        |mask: [u32; space::WORDS]| mask.iter().map(|word| u64::from(word.count_ones())).sum();
+    (free(mask_words()), IDS.lock().space.taken() as u64)
+}
+
+/// The mask of the 16-bit space, lowest word first, 1 a free id.
+pub fn mask_words() -> [u32; space::WORDS] {
+    let mut mask = [0; space::WORDS];
+    IDS.lock().space.read(0, 0, &mut mask);
+    mask
 }
 
 /// The mask as [`PRINT`] prints it.

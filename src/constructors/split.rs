@@ -119,6 +119,9 @@ pub(super) struct Said<const N: usize> {
 /// More members than this agree on the id in a step of its own: everybody's offer would go to everybody.
 const MOST_TOGETHER: i32 = 64;
 
+/// Before what a rank says; nothing is there of one that could not be reached.
+const HERE: u32 = 1;
+
 /// Tells all members some words, and with them the first offer of an allocation. Returns what all say, by rank.
 ///
 /// An allocation that has an offer has one on all members: those whose turn comes later wait for it here.
@@ -127,7 +130,8 @@ pub(super) async fn tell<const N: usize>(
     begun: &mut Begun,
     said: [u32; N],
 ) -> Result<Vec<Said<N>>> {
-    let mut row = Vec::from(said);
+    let mut row = vec![HERE];
+    row.extend(said);
     let mut offer = None;
     if lane.size() <= MOST_TOGETHER {
         begun.ready(lane).await?;
@@ -140,20 +144,27 @@ pub(super) async fn tell<const N: usize>(
     all[rank * length..(rank + 1) * length].copy_from_slice(&bytes(row));
     let told = allgather_on(lane, &mut all, length).await;
     let rows: Vec<Vec<u32>> = all.chunks_exact(length).map(words).collect();
+    let told = told.and_then(|()| match rows.iter().position(|row| row[0] != HERE) {
+        None => Ok(()),
+        Some(rank) => fail!(
+            Class::Other,
+            "rank {rank} could not be reached by all, so nothing was made"
+        ),
+    });
     match (offer, told) {
-        (None, told) => told?,
-        (Some(_), Err(error)) => {
-            begun.abandon();
+        (None, Ok(())) => {}
+        (_, Err(error)) => {
+            begun.withdraw();
             return Err(error);
         }
         (Some(mut combined), Ok(())) => {
             let others = rows.iter().zip(0..).filter(|(_, other)| *other != rank);
-            others.for_each(|(row, _)| combine(&mut combined, &row[N..]));
+            others.for_each(|(row, _)| combine(&mut combined, &row[1 + N..]));
             begun.settle(combined)?;
         }
     }
     let said = rows.iter().zip(0..).map(|(row, rank)| Said {
-        words: std::array::from_fn(|at| row[at]),
+        words: std::array::from_fn(|at| row[1 + at]),
         process: lane.world(rank),
     });
     Ok(said.collect())

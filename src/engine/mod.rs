@@ -16,7 +16,7 @@ pub mod tasks;
 pub mod wait;
 
 use crate::datatype::Buffer;
-use crate::sync::{Exclusive, ExclusiveGuard};
+use crate::sync::{Exclusive, ExclusiveGuard, Ordering};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout::RankPage;
 use crate::transport::shm::status::Page;
@@ -36,6 +36,38 @@ static PAGE: std::sync::OnceLock<&'static RankPage> = std::sync::OnceLock::new()
 /// The status page of this process, once the engine was started.
 pub fn status_page() -> Option<&'static Page> {
     PAGE.get().map(|page| &page.status)
+}
+
+/// What is under way, for those who look from outside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub posted: u64,
+    pub unexpected: u64,
+    pub sending: u64,
+    pub requests: u64,
+}
+
+/// What is under way now; for threads that may call MPI. Nothing while MPI is not running.
+pub fn counts() -> Counts {
+    let mut engine = ENGINE.enter();
+    engine
+        .as_mut()
+        .map_or_else(Counts::default, |engine| Counts {
+            posted: engine.posted.len() as u64,
+            unexpected: engine.unexpected.len() as u64,
+            sending: engine.sending.into(),
+            requests: engine.requests.count() as u64,
+        })
+}
+
+/// The same as far as this process said when it last waited for long; for any thread.
+pub fn counts_of_last_wait() -> Counts {
+    status_page().map_or_else(Counts::default, |status| Counts {
+        posted: status.posted.load(Ordering::Relaxed).into(),
+        unexpected: status.unexpected.load(Ordering::Relaxed).into(),
+        sending: status.sending.load(Ordering::Relaxed).into(),
+        requests: 0,
+    })
 }
 
 /// What is kept for each process of the job.

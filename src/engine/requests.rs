@@ -263,6 +263,11 @@ impl Slab {
         requests.filter(|request| request.phase != Phase::Free)
     }
 
+    /// How many requests there are.
+    pub fn count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// How many slots [`Slab::in_use`] looks at; zero if there is no request.
     pub fn in_use_at_most(&self) -> usize {
         if self.free.len() == self.slots.len() {

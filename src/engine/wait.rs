@@ -40,6 +40,13 @@ const YIELDS: u32 = 32;
 /// How long to sleep where a message could be missed.
 const NAP: Duration = Duration::from_millis(1);
 
+/// How long a collective operation sleeps before it looks whether the rank that it waits for can still come.
+const GLANCE: Duration = Duration::from_millis(500);
+/// Looks in vain before it is asked whether the rank can still come.
+const LOOKS_BEFORE_WATCH: u32 = 16;
+/// How long a rank must be known to leave before what it has sent must have come.
+const LEFT_FOR: u64 = 100_000_000;
+
 /// How a communicator is called, by a context of its.
 type NameOfContext = fn(u32) -> Option<String>;
 static NAME_OF_CONTEXT: OnceLock<NameOfContext> = OnceLock::new();
@@ -62,6 +69,11 @@ pub struct Reason {
 }
 
 impl Reason {
+    /// Whether the message is one of the library's own, between those who take part in one operation.
+    fn is_collective(&self) -> bool {
+        self.context != u32::MAX && self.context & 3 != 0
+    }
+
     /// A wait for no particular message.
     pub const fn of(function: &'static str) -> Self {
         Self {
@@ -70,6 +82,34 @@ impl Reason {
             tag: super::matching::ANY_TAG,
             context: u32::MAX,
         }
+    }
+}
+
+/// Notices that a message will never come: its sender is in MPI_Finalize and has not sent it.
+#[derive(Default)]
+pub struct Watch {
+    looks: u32,
+    /// When it was seen first, nanoseconds.
+    since: u64,
+}
+
+impl Watch {
+    /// To be asked after each look in vain.
+    #[inline]
+    pub fn is_in_vain(&mut self, engine: &Engine, sender: u32) -> bool {
+        self.looks = self.looks.saturating_add(1);
+        self.looks > LOOKS_BEFORE_WATCH
+            && engine.shm.page(sender as usize).status.is_leaving()
+            && self.is_over()
+    }
+
+    #[cold]
+    fn is_over(&mut self) -> bool {
+        let now = monotonic_nanoseconds();
+        if self.since == 0 {
+            self.since = now;
+        }
+        now - self.since > LEFT_FOR
     }
 }
 
@@ -177,7 +217,7 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
                 page.status.communicator.store(&name.unwrap_or_default());
                 named = true;
             }
-            if let Some(result) = sleep(done) {
+            if let Some(result) = sleep(done, reason.is_collective().then_some(GLANCE)) {
                 break result;
             }
         }
@@ -197,8 +237,8 @@ fn look<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> (bool, Option<R>) 
     (moved, result)
 }
 
-/// Sleeps until something comes in; looks before and after.
-fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> Option<R> {
+/// Sleeps until something comes in, at most for `most`; looks before and after.
+fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>, most: Option<Duration>) -> Option<R> {
     let (bell, blocked, sure) = {
         let engine = enter();
         engine.starve();
@@ -211,7 +251,7 @@ fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> Option<R> {
     let ticket = doorbell::announce(bell);
     let (moved, result) = look(done);
     if result.is_none() && !moved {
-        let limit = (blocked || !sure).then_some(NAP);
+        let limit = if blocked || !sure { Some(NAP) } else { most };
         doorbell::sleep(bell, ticket, limit);
     }
     bell.leave();

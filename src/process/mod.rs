@@ -7,6 +7,7 @@ pub mod session;
 pub mod settings;
 
 use crate::attr;
+use crate::coll::{self, Lane};
 use crate::comm;
 use crate::constructors::context;
 use crate::engine::{self, enter, wait};
@@ -244,8 +245,11 @@ pub fn finalize() -> Result<()> {
     buffered::detach_all()?;
     let reason = wait::Reason::of("MPI_Finalize");
     wait::until(&reason, |engine| engine.is_drained().then_some(()));
+    if let Some(page) = engine::status_page() {
+        page.leave();
+    }
     if let Some(world) = comm::get(comm::WORLD) {
-        crate::coll::barrier_of(world, "MPI_Finalize")?;
+        coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;
     }
     wait::until(&reason, |engine| engine.is_drained().then_some(()));
     {

@@ -65,27 +65,78 @@ static ERROR_CHECKING: Variable<Always> = Variable::new(
 )
 .with_aliases(&["MPIR_CVAR_ERROR_CHECKING"]);
 
+/// Settings that belong together.
+pub struct Chapter {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub variables: &'static [&'static dyn Listed],
+}
+
+static OWN: &[&dyn Listed] = &[
+    &THREAD_LEVEL,
+    &SUPPRESS_ABORT_MESSAGE,
+    &SHOW_VARIABLES,
+    &ERROR_CHECKING,
+];
+
+/// Every setting of the library, by chapters.
+pub fn chapters() -> [Chapter; 10] {
+    [
+        (
+            "collectives",
+            "Algorithms of collective operations.",
+            coll::choose::VARIABLES,
+        ),
+        (
+            "context_ids",
+            "Context ids of communicators.",
+            constructors::context::VARIABLES,
+        ),
+        (
+            "datatypes",
+            "Derived datatypes and packing.",
+            datatype::pack::VARIABLES,
+        ),
+        ("operations", "Reduction operations.", op::VARIABLES),
+        (
+            "protocols",
+            "How messages travel.",
+            engine::dispatch::VARIABLES,
+        ),
+        (
+            "waiting",
+            "How ranks wait for messages.",
+            engine::wait::VARIABLES,
+        ),
+        (
+            "errors",
+            "What is done about errors.",
+            errhandler::VARIABLES,
+        ),
+        ("process", "The life of a process in MPI.", OWN),
+        (
+            "launch",
+            "How processes find each other.",
+            launch::VARIABLES,
+        ),
+        (
+            "checking",
+            "Looking for mistakes of programs.",
+            pt2pt::signatures::VARIABLES,
+        ),
+    ]
+    .map(|(name, text, variables)| Chapter {
+        name,
+        text,
+        variables,
+    })
+}
+
 /// Every setting of the library.
 pub fn all() -> Vec<&'static dyn Listed> {
-    let own: &[&dyn Listed] = &[
-        &THREAD_LEVEL,
-        &SUPPRESS_ABORT_MESSAGE,
-        &SHOW_VARIABLES,
-        &ERROR_CHECKING,
-    ];
-    [
-        coll::choose::VARIABLES,
-        constructors::context::VARIABLES,
-        datatype::pack::VARIABLES,
-        op::VARIABLES,
-        engine::dispatch::VARIABLES,
-        engine::wait::VARIABLES,
-        errhandler::VARIABLES,
-        own,
-        launch::VARIABLES,
-        pt2pt::signatures::VARIABLES,
-    ]
-    .concat()
+    let all = chapters().into_iter();
+    all.flat_map(|chapter| chapter.variables.iter().copied())
+        .collect()
 }
 
 /// Reads all settings and, on rank 0, says what is wrong with them, and shows them if that is wanted.

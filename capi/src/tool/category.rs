@@ -1,27 +1,77 @@
 //! Categories of variables and events.
 
+use super::{offer, offer_indices, offer_text};
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::tool::{self, category};
 
-stub! {
-    fn MPI_T_category_changed(update_number: Out<Int>);
+entry! {
+    /// They never change.
+    fn MPI_T_category_changed(update_number: Out<Int>) {
+        tool::check()?;
+        update_number.set(Int(0))
+    }
+}
 
-    fn MPI_T_category_get_categories(cat_index: Int, len: Int, indices: OutArray<Int>);
+entry! {
+    fn MPI_T_category_get_num(num_cat: Out<Int>) {
+        tool::check()?;
+        num_cat.set(Int(category::all().len() as i32))
+    }
+}
 
-    fn MPI_T_category_get_cvars(cat_index: Int, len: Int, indices: OutArray<Int>);
+entry! {
+    fn MPI_T_category_get_index(name: Text, cat_index: Out<Int>) {
+        cat_index.not_null()?;
+        cat_index.set(Int(category::index_of(&decode::text("name", name)?)? as i32))
+    }
+}
 
-    fn MPI_T_category_get_events(cat_index: Int, len: Int, indices: OutArray<Int>);
-
-    fn MPI_T_category_get_index(name: Text, cat_index: Out<Int>);
-
+entry! {
     fn MPI_T_category_get_info(
         cat_index: Int, name: TextOut, name_len: InOut<Int>, desc: TextOut, desc_len: InOut<Int>,
         num_cvars: Out<Int>, num_pvars: Out<Int>, num_categories: Out<Int>,
-    );
+    ) {
+        let category = category::category(cat_index.0)?;
+        offer_text(name, name_len, category.name)?;
+        offer_text(desc, desc_len, category.text)?;
+        offer(num_cvars, Int(category.controls.len() as i32))?;
+        offer(num_pvars, Int(category.performance.len() as i32))?;
+        offer(num_categories, Int(0))
+    }
+}
 
-    fn MPI_T_category_get_num(num_cat: Out<Int>);
+entry! {
+    fn MPI_T_category_get_cvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        offer_indices(indices, len, &category::category(cat_index.0)?.controls)
+    }
+}
 
-    fn MPI_T_category_get_num_events(cat_index: Int, num_events: Out<Int>);
+entry! {
+    fn MPI_T_category_get_pvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        offer_indices(indices, len, &category::category(cat_index.0)?.performance)
+    }
+}
 
-    fn MPI_T_category_get_pvars(cat_index: Int, len: Int, indices: OutArray<Int>);
+entry! {
+    /// No category is within another.
+    fn MPI_T_category_get_categories(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        category::category(cat_index.0)?;
+        offer_indices(indices, len, &[])
+    }
+}
+
+entry! {
+    fn MPI_T_category_get_num_events(cat_index: Int, num_events: Out<Int>) {
+        category::category(cat_index.0)?;
+        num_events.set(Int(0))
+    }
+}
+
+entry! {
+    fn MPI_T_category_get_events(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        category::category(cat_index.0)?;
+        offer_indices(indices, len, &[])
+    }
 }

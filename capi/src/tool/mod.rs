@@ -1,6 +1,87 @@
-//! The tool interface, chapter 15.
+//! The tool interface, chapter 15: what its functions share.
+//!
+//! Invariant: a result that the caller gives no place for is left out; handles are the numbers of `oxmpi::tool`, as
+//! pointers that nobody follows.
 
 mod category;
 mod control;
 mod event;
 mod performance;
+
+use crate::constants::{MPI_DOUBLE, MPI_INT, MPI_UNSIGNED_LONG};
+use crate::param::*;
+use crate::place::*;
+use crate::types::MPI_Datatype;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::variables::Kind;
+use std::ffi::c_void;
+
+/// A result that may have no place.
+fn offer<T: Value>(place: Out<T>, value: T) -> Result<()> {
+    if place.is_null() {
+        return Ok(());
+    }
+    place.set(value)
+}
+
+/// A text, as far as there is room for it; the length with the zero is what was written, or, without a place or with a
+/// length of zero, what is needed.
+fn offer_text(place: TextOut, length: InOut<Int>, text: &str) -> Result<()> {
+    if length.is_null() {
+        return Ok(());
+    }
+    let room = length.read()?.0;
+    let written = if place.0.is_null() || room <= 0 {
+        text.len()
+    } else {
+        place.write(text, room as usize)?
+    };
+    length.set(Int(written as i32 + 1))
+}
+
+/// The first `room` indices.
+fn offer_indices(place: OutArray<Int>, room: Int, indices: &[i32]) -> Result<()> {
+    if place.is_null() {
+        return Ok(());
+    }
+    let room = room.0.max(0) as usize;
+    let mut some = indices.iter().take(room).enumerate();
+    some.try_for_each(|(at, index)| place.put(at, Int(*index)))
+}
+
+/// The datatype of a control variable.
+fn type_of(kind: Kind) -> MPI_Datatype {
+    match kind {
+        Kind::Number => MPI_UNSIGNED_LONG,
+        Kind::Real => MPI_DOUBLE,
+        Kind::Word(_) => MPI_INT,
+    }
+}
+
+fn check_place(place: *const c_void) -> Result<()> {
+    if place.is_null() {
+        return fail!(Class::TInvalid, "buf is NULL");
+    }
+    Ok(())
+}
+
+/// Writes elements to where a tool wants a variable's value.
+fn put<T: Copy>(place: TBuffer, values: &[T]) -> Result<()> {
+    check_place(place.0)?;
+    // SAFETY: not null, and the tool has as many elements of the variable's type there as it was told.
+    unsafe {
+        place
+            .0
+            .cast::<T>()
+            .copy_from_nonoverlapping(values.as_ptr(), values.len());
+    }
+    Ok(())
+}
+
+/// Reads one element of a variable's new value.
+fn get<T: Copy>(place: SendBuffer) -> Result<T> {
+    check_place(place.0)?;
+    // SAFETY: not null, and the tool has an element of the variable's type there.
+    Ok(unsafe { place.0.cast::<T>().read() })
+}

@@ -1,40 +1,143 @@
 //! Performance variables.
 
+use super::{get, offer, offer_text, put};
+use crate::constants::*;
+use crate::data::PVAR_ALL_HANDLES;
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
+use oxmpi::constructors::context;
+use oxmpi::error::Result;
+use oxmpi::tool;
+use oxmpi::tool::performance::{self, Change, Variable};
 
-stub! {
-    fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>);
+entry! {
+    fn MPI_T_pvar_get_num(num_pvar: Out<Int>) {
+        tool::check()?;
+        num_pvar.set(Int(Variable::ALL.len() as i32))
+    }
+}
 
+entry! {
+    fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>) {
+        pvar_index.not_null()?;
+        let index = performance::index_of(&decode::text("name", name)?, var_class.0)?;
+        pvar_index.set(Int(index as i32))
+    }
+}
+
+entry! {
+    /// What is continuous can only be read; counters begin at zero in each handle.
     fn MPI_T_pvar_get_info(
         pvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
         var_class: Out<TProperty>, datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut,
         desc_len: InOut<Int>, bind: Out<TProperty>, readonly: Out<Logical>,
         continuous: Out<Logical>, atomic: Out<Logical>,
-    );
+    ) {
+        let variable = performance::variable(pvar_index.0)?;
+        offer_text(name, name_len, variable.name())?;
+        offer_text(desc, desc_len, variable.text())?;
+        offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
+        offer(var_class, TProperty(variable.shows() as i32))?;
+        let element = if variable.is_mask() { MPI_UNSIGNED } else { MPI_UNSIGNED_LONG };
+        offer(datatype, Datatype(element))?;
+        offer(enumtype, TEnum(std::ptr::null_mut()))?;
+        offer(bind, TProperty(MPI_T_BIND_NO_OBJECT))?;
+        let only_read = Logical(variable.is_continuous().into());
+        offer(readonly, only_read)?;
+        offer(continuous, only_read)?;
+        offer(atomic, Logical(0))
+    }
+}
 
-    fn MPI_T_pvar_get_num(num_pvar: Out<Int>);
+entry! {
+    fn MPI_T_pvar_session_create(session: Out<TPvarSession>) {
+        session.not_null()?;
+        session.set(TPvarSession(performance::create_session()? as _))
+    }
+}
 
+entry! {
+    fn MPI_T_pvar_session_free(session: InOut<TPvarSession>) {
+        performance::free_session(session.read()?.0 as usize)?;
+        session.set(TPvarSession(std::ptr::null_mut()))
+    }
+}
+
+entry! {
     fn MPI_T_pvar_handle_alloc(
         session: TPvarSession, pvar_index: Int, obj_handle: TObject, handle: Out<TPvarHandle>,
         count: Out<Int>,
-    );
+    ) {
+        let _ = obj_handle; // none is bound to an object
+        handle.not_null()?;
+        count.not_null()?;
+        let (number, variable) = performance::open(session.0 as usize, pvar_index.0)?;
+        handle.set(TPvarHandle(number as _))?;
+        count.set(Int(variable.count() as i32))
+    }
+}
 
-    fn MPI_T_pvar_handle_free(session: TPvarSession, handle: InOut<TPvarHandle>);
+entry! {
+    fn MPI_T_pvar_handle_free(session: TPvarSession, handle: InOut<TPvarHandle>) {
+        performance::close(session.0 as usize, handle.read()?.0 as usize)?;
+        handle.set(TPvarHandle(std::ptr::null_mut()))
+    }
+}
 
-    fn MPI_T_pvar_read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer);
+/// MPI_T_PVAR_ALL_HANDLES is every handle of the session that can be changed.
+fn change(session: TPvarSession, handle: TPvarHandle, change: Change) -> Result<()> {
+    let number = handle.0 as usize;
+    let all = PVAR_ALL_HANDLES.0 as usize;
+    performance::change(
+        session.0 as usize,
+        (number != all).then_some(number),
+        change,
+    )
+}
 
-    fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer);
+entry! {
+    fn MPI_T_pvar_start(session: TPvarSession, handle: TPvarHandle) {
+        change(session, handle, Change::Start)
+    }
+}
 
-    fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle);
+entry! {
+    fn MPI_T_pvar_stop(session: TPvarSession, handle: TPvarHandle) {
+        change(session, handle, Change::Stop)
+    }
+}
 
-    fn MPI_T_pvar_session_create(session: Out<TPvarSession>);
+fn read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) -> Result<()> {
+    let (variable, value) = performance::read(session.0 as usize, handle.0 as usize)?;
+    if variable.is_mask() {
+        put(buf, &context::mask_words())
+    } else {
+        put(buf, &[value])
+    }
+}
 
-    fn MPI_T_pvar_session_free(session: InOut<TPvarSession>);
+entry! {
+    fn MPI_T_pvar_read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
+        read(session, handle, buf)
+    }
+}
 
-    fn MPI_T_pvar_start(session: TPvarSession, handle: TPvarHandle);
+entry! {
+    fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
+        read(session, handle, buf)?;
+        change(session, handle, Change::Write(0))
+    }
+}
 
-    fn MPI_T_pvar_stop(session: TPvarSession, handle: TPvarHandle);
+entry! {
+    fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle) {
+        change(session, handle, Change::Write(0))
+    }
+}
 
-    fn MPI_T_pvar_write(session: TPvarSession, handle: TPvarHandle, buf: SendBuffer);
+entry! {
+    fn MPI_T_pvar_write(session: TPvarSession, handle: TPvarHandle, buf: SendBuffer) {
+        change(session, handle, Change::Write(get::<u64>(buf)?))
+    }
 }

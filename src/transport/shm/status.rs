@@ -77,6 +77,8 @@ pub struct Page {
     pub probe_value: AtomicU64,
     /// What the rank's environment says about things that must be the same on all ranks; written before it is `Joined`.
     pub settings: AtomicU64,
+    /// Not zero: the rank is in MPI_Finalize, and all that it has begun to send has left.
+    leaving: AtomicU32,
     pub function: Name,
     pub communicator: Name,
 }
@@ -89,6 +91,15 @@ impl Page {
             2 => State::Finalized,
             _ => State::Aborted,
         }
+    }
+
+    /// Says that the rank takes part in nothing any more.
+    pub fn leave(&self) {
+        self.leaving.store(1, Ordering::Release); // pairs with `is_leaving`
+    }
+
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire) != 0
     }
 
     pub fn set_state(&self, state: State) {

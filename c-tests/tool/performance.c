@@ -1,0 +1,187 @@
+/* Performance variables: each has a name, a class and a text; what is counted about communicators and messages; sessions do not
+ * see each other; what cannot be started, stopped or written says so. */
+#include "check.h"
+
+static MPI_T_pvar_session session;
+
+static MPI_T_pvar_handle open_variable(MPI_T_pvar_session in, const char *name, int class_, int elements)
+{
+    int index = -1, count = -1;
+    MPI_T_pvar_handle handle;
+    MPI(MPI_T_pvar_get_index(name, class_, &index));
+    MPI(MPI_T_pvar_handle_alloc(in, index, NULL, &handle, &count));
+    CHECK_INT(count, elements);
+    return handle;
+}
+
+static unsigned long value(MPI_T_pvar_handle handle)
+{
+    unsigned long number = 99999999;
+    MPI(MPI_T_pvar_read(session, handle, &number));
+    return number;
+}
+
+static void all(void)
+{
+    int num, found;
+    MPI(MPI_T_pvar_get_num(&num));
+    CHECK(num > 0);
+    for (int i = 0; i < num; i++) {
+        char name[200], text[500];
+        int name_length = sizeof name, text_length = sizeof text, verbosity, class_, bind, readonly, continuous, atomic, count;
+        MPI_Datatype type;
+        MPI_T_enum words;
+        MPI_T_pvar_handle handle;
+        MPI(MPI_T_pvar_get_info(i, name, &name_length, &verbosity, &class_, &type, &words, text, &text_length, &bind, &readonly,
+                                &continuous, &atomic));
+        CHECK(name_length == (int) strlen(name) + 1 && text_length == (int) strlen(text) + 1);
+        MPI(MPI_T_pvar_get_index(name, class_, &found));
+        CHECK_INT(found, i);
+        CHECK(MPI_T_pvar_get_index(name, class_ == MPI_T_PVAR_CLASS_STATE ? class_ + 1 : MPI_T_PVAR_CLASS_STATE, &found)
+              == MPI_T_ERR_INVALID_NAME);
+        if (bind != MPI_T_BIND_NO_OBJECT)
+            continue;
+        MPI(MPI_T_pvar_handle_alloc(session, i, NULL, &handle, &count));
+        CHECK(count >= 1);
+        if (continuous) {
+            CHECK(MPI_T_pvar_start(session, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
+            CHECK(MPI_T_pvar_stop(session, handle) == MPI_T_ERR_PVAR_NO_STARTSTOP);
+        }
+        if (readonly)
+            CHECK(MPI_T_pvar_reset(session, handle) == MPI_T_ERR_PVAR_NO_WRITE);
+        MPI(MPI_T_pvar_handle_free(session, &handle));
+        CHECK(handle == MPI_T_PVAR_HANDLE_NULL);
+    }
+    CHECK(MPI_T_pvar_get_info(num, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) == MPI_T_ERR_INVALID_INDEX);
+}
+
+static int free_in_mask(MPI_T_pvar_handle mask)
+{
+    unsigned words[512];
+    int count = 0;
+    MPI(MPI_T_pvar_read(session, mask, words));
+    for (int i = 0; i < 512; i++)
+        count += __builtin_popcount(words[i]);
+    return count;
+}
+
+static void communicators(void)
+{
+    enum { MANY = 100 };
+    MPI_Comm comm[MANY];
+    MPI_T_pvar_session other;
+    MPI_T_pvar_handle free_ids = open_variable(session, "context_ids_free", MPI_T_PVAR_CLASS_LEVEL, 1),
+                      used = open_variable(session, "context_ids_used", MPI_T_PVAR_CLASS_LEVEL, 1),
+                      mask = open_variable(session, "context_id_mask", MPI_T_PVAR_CLASS_GENERIC, 512),
+                      live = open_variable(session, "communicators", MPI_T_PVAR_CLASS_LEVEL, 1),
+                      most = open_variable(session, "communicators_most", MPI_T_PVAR_CLASS_HIGHWATERMARK, 1),
+                      made = open_variable(session, "communicators_made", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      talks = open_variable(session, "context_id_reductions", MPI_T_PVAR_CLASS_COUNTER, 1);
+    MPI(MPI_T_pvar_session_create(&other));
+    MPI_T_pvar_handle elsewhere = open_variable(other, "communicators_made", MPI_T_PVAR_CLASS_COUNTER, 1);
+    unsigned long number;
+    CHECK_INT(value(live), 0);
+    CHECK_INT(value(used), 3);
+    CHECK_INT(value(free_ids), 16384 - 3);
+    CHECK_INT(free_in_mask(mask), 16384 - 3);
+    MPI(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+    for (int i = 0; i < MANY; i++)
+        MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]));
+    CHECK_INT(value(live), MANY);
+    CHECK_INT(value(most), MANY);
+    CHECK_INT(value(made), MANY);
+    CHECK(value(used) >= 3 + MANY);
+    CHECK_INT(value(used) + value(free_ids), 16384);
+    CHECK_INT(free_in_mask(mask), value(free_ids));
+    CHECK(value(talks) >= 1 && value(talks) <= MANY);
+    MPI(MPI_T_pvar_read(other, elsewhere, &number));
+    CHECK_INT(number, 0);
+    CHECK(MPI_T_pvar_read(other, made, &number) == MPI_T_ERR_INVALID_HANDLE);
+    MPI(MPI_T_pvar_start(other, elsewhere));
+    MPI(MPI_T_pvar_readreset(session, made, &number));
+    CHECK_INT(number, MANY);
+    for (int i = 0; i < MANY; i++)
+        MPI(MPI_Comm_free(&comm[i]));
+    CHECK_INT(value(live), 0);
+    CHECK_INT(value(most), MANY);
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[0]));
+    CHECK_INT(value(made), 1);
+    MPI(MPI_T_pvar_stop(session, made));
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[1]));
+    CHECK_INT(value(made), 1);
+    MPI(MPI_T_pvar_read(other, elsewhere, &number));
+    CHECK_INT(number, 2);
+    MPI(MPI_T_pvar_write(session, made, &(unsigned long) {1000}));
+    MPI(MPI_T_pvar_start(session, made));
+    MPI(MPI_Comm_free(&comm[0]));
+    MPI(MPI_Comm_free(&comm[1]));
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[0]));
+    MPI(MPI_Comm_free(&comm[0]));
+    CHECK_INT(value(made), 1001);
+    MPI(MPI_T_pvar_reset(session, made));
+    CHECK_INT(value(made), 0);
+    MPI(MPI_T_pvar_session_free(&other));
+    CHECK(other == MPI_T_PVAR_SESSION_NULL);
+}
+
+static void messages(void)
+{
+    MPI_T_pvar_handle posted = open_variable(session, "posted_recvq_length", MPI_T_PVAR_CLASS_LEVEL, 1),
+                      unexpected = open_variable(session, "unexpected_recvq_length", MPI_T_PVAR_CLASS_LEVEL, 1);
+    MPI_Request requests[3];
+    int in[3], out[3] = {1, 2, 3};
+    unsigned long before = value(posted);
+    for (int i = 0; i < 3; i++)
+        MPI(MPI_Irecv(&in[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &requests[i]));
+    CHECK_INT(value(posted), before + 3);
+    for (int i = 0; i < 3; i++)
+        MPI(MPI_Send(&out[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD));
+    MPI(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    CHECK_INT(value(posted), before);
+    before = value(unexpected);
+    MPI(MPI_Send(&out[0], 1, MPI_INT, rank, 7, MPI_COMM_WORLD));
+    CHECK_INT(value(unexpected), before + 1);
+    MPI(MPI_Recv(&in[0], 1, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_INT(value(unexpected), before);
+}
+
+static void no_events(void)
+{
+    int num = -1, found;
+    MPI(MPI_T_event_get_num(&num));
+    CHECK_INT(num, 0);
+    MPI(MPI_T_source_get_num(&num));
+    CHECK_INT(num, 0);
+    CHECK(MPI_T_event_get_index("any", &found) == MPI_T_ERR_INVALID_NAME);
+    CHECK(MPI_T_category_get_num_events(0, &num) == MPI_SUCCESS && num == 0);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    MPI_T_pvar_handle handle;
+    start(&argc, &argv);
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_T_ERR_NOT_INITIALIZED);
+    MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+    CHECK_INT(provided, MPI_THREAD_SINGLE);
+    MPI(MPI_T_pvar_session_create(&session));
+    if (!reference) {
+        all();
+        communicators();
+        messages();
+        no_events();
+    }
+    CHECK(MPI_T_pvar_session_create(NULL) == MPI_T_ERR_INVALID);
+    MPI(MPI_T_pvar_session_free(&session));
+    if (!reference) {
+        CHECK(MPI_T_pvar_handle_alloc(session, 0, NULL, &handle, &provided) == MPI_T_ERR_INVALID_SESSION);
+        MPI(MPI_T_pvar_session_create(&session)); /* ends with the interface */
+    }
+    MPI(MPI_T_finalize());
+    if (!reference) {
+        MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+        CHECK(MPI_T_pvar_session_free(&session) == MPI_T_ERR_INVALID_SESSION);
+        MPI(MPI_T_finalize());
+    }
+    return finish();
+}
