@@ -6,8 +6,8 @@
     benches/context_ids.py --only constructors --libs openmpi,impi --ranks 2,4 --rounds 1 --output /tmp/x.md
 
 Parts: `simulation`, the fragmentation benchmark of paper 002 on up to 128 simulated ranks (exact: rounds, bytes, density) and the
-lookups; `constructors`, the default strategy against the peers (communicators.c); `strategies`, the others in the same program;
-`fragmentation`, paper 002 on real ranks, all of them. A round runs the parts that are left one after another, so runs of one
+lookups; `constructors`, the default strategy against the peers (communicators.c); `many`, 200,000 live
+communicators (many.c); `strategies`, the others in the same program; `fragmentation`, paper 002 on real ranks, all of them. A round runs the parts that are left one after another, so runs of one
 kind are neighbours in time; no run begins after --minutes, and none takes longer than --timeout. What was measured while other
 processes used the machine is marked at the head of the tables, which then compare nothing.
 """
@@ -25,9 +25,9 @@ import libraries
 import run
 from libraries import LIBRARIES, ROOT, WORK, Unavailable
 
-PARTS = ["simulation", "constructors", "strategies", "fragmentation"]
+PARTS = ["simulation", "constructors", "many", "strategies", "fragmentation"]
 STRATEGIES = ["lease", "eager", "mask", "queue", "disjoint", "candidate", "highest"]
-PROGRAMS = ["communicators", "fragmentation"]
+PROGRAMS = ["communicators", "fragmentation", "many"]
 SERIES = {
     "dup": "MPI_Comm_dup and free", "idup64": "MPI_Comm_idup, 64 outstanding, and free", "split": "MPI_Comm_split and free",
     "create_group": "MPI_Comm_create_group of half, and free", "merge": "the same by recursive merging",
@@ -45,6 +45,7 @@ def parse_arguments():
     parser.add_argument("--ranks", default="2,4,8,16")
     parser.add_argument("--budget", type=float, default=0.05, help="seconds for each value")
     parser.add_argument("--splits", type=int, default=1000)
+    parser.add_argument("--many", type=int, default=200_000, help="live communicators")
     parser.add_argument("--output", type=Path, default=ROOT / "benches" / "context_ids.md")
     options = parser.parse_args()
     options.ranks = [int(n) for n in options.ranks.split(",")]
@@ -88,6 +89,8 @@ def plan(options, strategies, others):
     constructors = [options.budget]
     for ranks in options.ranks if "constructors" in options.only else []:
         yield "constructors", "communicators", constructors, ranks, [strategies[0], *others]
+    if "many" in options.only:
+        yield "many", "many", [options.many], 2, strategies[:1]
     for ranks in options.ranks if "strategies" in options.only else []:
         yield "strategies", "communicators", constructors, ranks, strategies[1:]
     for case in ("large", "small") if "fragmentation" in options.only else []:
@@ -181,7 +184,7 @@ def factors(results, names, show):
                    "with the number of ranks but that the others, who wait, share the cores.\n")
 
 
-def measured_tables(results):
+def measured_tables(results, quiet):
     found = list(dict.fromkeys(entry["column"] for entry in results))
     names = [name for name in STRATEGIES if name in found] + [name for name in found if name not in STRATEGIES]
     gains = []
@@ -198,13 +201,20 @@ def measured_tables(results):
             gain = best / values["lease"] if best and values.get("lease") else None
             if gain and not series.startswith("merge"):
                 gains.append((gain, f"{title}, {ranks} ranks"))
-            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), show(gain)])
+            rows.append([f"{ranks} ranks", *(show(values[name]) for name in names), *([show(gain)] if quiet else [])])
         if rows:
-            text += f"\n### {title}, µs\n\n" + table(["", *names, "best peer / lease"], rows)
-    if gains:
+            text += f"\n### {title}, µs\n\n" + table(["", *names, *(["best peer / lease"] if quiet else [])], rows)
+    if gains and quiet:
         worst = min(gains)
         text = f"\nThe default against the best peer: at least {worst[0]:.2f} times as fast ({worst[1]}).\n" + text
     text += factors(results, names, show)
+    many = [median(results, "many", None, 2, "lease", f"{series} -1") for series in ("first", "last", "few", "many")]
+    if all(many):
+        live = next(entry["case"] for entry in results if entry["program"] == "many")
+        text += f"\n### {int(live):,} live duplicates of MPI_COMM_WORLD, 2 ranks\n\n" + table(
+            ["", "the second thousand", "the last thousand", "last / second"],
+            [["MPI_Comm_dup, µs", show(many[0]), show(many[1]), show(many[1] / many[0])],
+             ["half round trip of 4 bytes on the newest, ns", show(many[2]), show(many[3]), show(many[3] / many[2])]])
     rows = []
     for case in ("large", "small"):
         for ranks in dict.fromkeys(entry["ranks"] for entry in results if entry["program"] == "fragmentation"):
@@ -264,7 +274,7 @@ def main():
     results, foreign = measure(options) if options.only != ["simulation"] else ([], 0.0)
     quiet = foreign <= run.FOREIGN_LIMIT
     text = head(options, results, foreign)
-    measured = "\n## Measured\n" + measured_tables(results) if results else ""
+    measured = "\n## Measured\n" + measured_tables(results, quiet) if results else ""
     text += "" if not quiet else measured
     if simulated:
         text += "\n## Simulated: fragmentation (paper 002)\n" + simulated_tables(simulated)
