@@ -89,6 +89,12 @@ static REPRODUCIBLE: Variable<bool> = Variable::new(
     "Reductions of floating-point numbers give the same bits whatever the size of the data, its place in it, the root, the \
      machine and the settings of algorithms are; the number of ranks still matters. They are slower.",
 );
+static BOARDS: Variable<bool> = Variable::new(
+    "BOARDS",
+    true,
+    "Blocking collective operations within a node go through memory that the communicator's ranks share, where there is \
+     enough; no: by messages. The same on all ranks.",
+);
 /// All of them.
 pub static VARIABLES: &[&dyn Listed] = &[
     &BARRIER,
@@ -102,10 +108,16 @@ pub static VARIABLES: &[&dyn Listed] = &[
     &REDUCE_SCATTER,
     &SCAN,
     &REPRODUCIBLE,
+    &BOARDS,
 ];
 
 /// Pieces of the chains.
 pub const PIECE: usize = 32 << 10;
+
+/// Whether blocking operations may go through shared memory.
+pub fn boards() -> bool {
+    BOARDS.get()
+}
 
 /// Whether reductions keep to one association.
 pub fn reproducible() -> bool {

@@ -10,6 +10,7 @@ mod allreduce;
 mod alltoall;
 mod barrier;
 mod bcast;
+mod board;
 mod call;
 pub mod choose;
 mod gather;

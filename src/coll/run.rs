@@ -5,9 +5,9 @@
 //! in the same order on all ranks, so that persistent ones may be started in any order.
 
 use super::call::Call;
-use super::inter;
 use super::lane::{Lane, now};
 use super::team::Team;
+use super::{board, inter};
 use crate::comm::Comm;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::{enter, tasks};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Runs it to its end.
 pub fn block(comm: &Comm, function: &'static str, call: &Call) -> Result<()> {
+    if let Some(result) = board::run(comm, function, call) {
+        return result;
+    }
     now(on_lane(comm, Lane::new(comm, function), call))
 }
 

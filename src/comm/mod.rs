@@ -11,6 +11,7 @@ use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
+use crate::transport::shm::board::Place;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -118,6 +119,8 @@ pub struct Comm {
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
+    /// Memory that blocking collective operations share.
+    pub place: Mutex<Place>,
 }
 
 impl Comm {
@@ -246,6 +249,13 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
+    /// Gives up the place at a board, when no blocking operation will come any more.
+    pub fn leave_board(&self) {
+        if let Place::Taken(seat) = std::mem::replace(&mut *self.place.lock(), Place::Refused) {
+            seat.board.leave(seat.me == 0);
+        }
+    }
+
     /// Handle of the error handler.
     pub fn errhandler(&self) -> i32 {
         self.errhandler.load(Ordering::Relaxed)
@@ -274,6 +284,7 @@ impl Comm {
             errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
+            place: Mutex::new(Place::Counting(0)),
         }
     }
 }

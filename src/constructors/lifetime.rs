@@ -24,6 +24,7 @@ const LOOKS: usize = 64;
 /// MPI_Comm_free, after its attributes are gone.
 pub fn free(comm: &Comm) {
     if comm::retire(comm.handle) {
+        comm.leave_board();
         errhandler::release(comm.errhandler());
         PENDING.lock().push(comm.handle);
     }

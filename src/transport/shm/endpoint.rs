@@ -3,6 +3,7 @@
 //! Invariant: records to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
 //! itself the last record in the inbox, and the peer looks into the private ring only after it has read that record.
 
+use super::board::Board;
 use super::cells::{self, CellName, Pool};
 use super::doorbell;
 use super::layout::{RankPage, Segment};
@@ -321,6 +322,22 @@ impl Endpoint {
         if let Some(out) = self.out.get(origin) {
             doorbell::wake(out.bell(), self.fences);
         }
+    }
+
+    /// Makes a board for so many ranks of this node; where it is. `None`: there are enough.
+    pub fn make_board(&self, ranks: usize) -> Option<usize> {
+        Board::make(self.common.segment, self.fd.as_fd(), ranks)
+    }
+
+    /// The board at an offset that another rank told.
+    pub fn board(&self, offset: usize, ranks: usize) -> Option<Board> {
+        Board::open(self.common.segment, offset, ranks)
+    }
+
+    /// Wakes a rank if it sleeps, after something was stored for it.
+    #[inline]
+    pub fn wake(&self, rank: usize) {
+        doorbell::wake(self.out[rank].bell(), self.fences);
     }
 
     /// This rank's doorbell.

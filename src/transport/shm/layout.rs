@@ -48,6 +48,8 @@ pub struct SegmentHeader {
     /// How many ranks have joined.
     pub joined: AtomicU32,
     _pad: u32,
+    /// Bytes of all boards.
+    pub boards: AtomicU64,
     /// Union of the cores that the ranks may run on.
     pub cores: [AtomicU64; crate::os::schedule::CPU_WORDS],
 }

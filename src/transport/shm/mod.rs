@@ -1,6 +1,7 @@
 //! Shared memory within a node: the segment, its rings, cells and doorbells.
 #![allow(unsafe_code)]
 
+pub mod board;
 pub mod cells;
 pub mod doorbell;
 pub mod endpoint;
