@@ -243,6 +243,7 @@ impl Work<'_> {
         self.wait(|| board.is_shown(rank, round));
     }
 
+    /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
     #[inline]
     fn pass(&self, round: u64) {
         self.board.pass(self.me, round);
@@ -353,10 +354,7 @@ impl Work<'_> {
                 self.compare(root, round, bytes);
                 buffer.write(part.start, self.board.read(root, round, part.len()));
             }
-            self.board.pass(self.me, round);
-            if self.me != root {
-                self.wake(root);
-            }
+            self.pass(round);
         }
     }
 
