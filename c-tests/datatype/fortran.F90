@@ -126,7 +126,7 @@ program datatypes
   plain = 0
 #endif
 #ifdef STYLE_MPI
-#ifndef REFERENCE
+#ifndef MODULES_OF_REFERENCE
   plain(MPI_TAG) = 98
   call MPI_Status_f2f08(plain, modern, ierr); OK
   CHECK(modern%MPI_TAG == 98)

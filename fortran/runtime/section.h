@@ -5,6 +5,37 @@
 
 #include "fortran.h"
 
+/* gfortran's own descriptor, which it passes to a procedure that is not BIND(C). */
+struct gfortran_descriptor {
+  void *base_addr;
+  size_t offset;
+  size_t elem_len;
+  int version;
+  signed char rank, type;
+  short attribute;
+  ptrdiff_t span;
+  struct {
+    ptrdiff_t stride, lbound, ubound;
+  } dim[15];
+};
+
+#ifdef PROFILING
+#define OLD_F08(name, short) pmpir##short
+#else
+#define OLD_F08(name, short) name
+#endif
+
+static inline void from_gfortran(struct descriptor *array, const struct gfortran_descriptor *old)
+{
+  array->base_addr = old->base_addr;
+  array->elem_len = old->elem_len;
+  array->rank = old->rank;
+  for (int i = 0; i < old->rank; i++) {
+    array->dim[i].extent = old->dim[i].ubound - old->dim[i].lbound + 1;
+    array->dim[i].sm = old->dim[i].stride * (old->span ? old->span : (ptrdiff_t)old->elem_len);
+  }
+}
+
 /* What is given to C for one buffer. */
 struct part {
   void *address;

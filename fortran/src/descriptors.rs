@@ -6,8 +6,8 @@
 //! Invariant: whatever the section, the call does what it would do with a contiguous copy of it.
 
 use crate::model::{Argument, Form, Function, Intent, Width};
-use crate::table;
 use crate::wrappers::{Piece, c_integer, parameters, piece};
+use crate::{old_f08, table};
 
 /// What is done with a section that is not contiguous.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -117,6 +117,7 @@ fn wrapper(function: &Function) -> String {
     };
     let before: String = pieces.iter().map(|piece| piece.before.as_str()).collect();
     let after: String = pieces.iter().map(|piece| piece.after.as_str()).collect();
+    let old = old_f08::wrapper(function, &pieces);
     let parameters = parameters(function, &pieces);
     let mut body = before;
     let direct = passed(&pieces);
@@ -135,7 +136,7 @@ fn wrapper(function: &Function) -> String {
         body.push_str("  }\n");
     }
     format!(
-        "void FN({}_cdesc_)({parameters})\n{{\n{body}{after}  if (ierror) *ierror = code;\n}}\n",
+        "void FN({}_cdesc_)({parameters})\n{{\n{body}{after}  if (ierror) *ierror = code;\n}}\n{old}",
         function.lower()
     )
 }

@@ -7,6 +7,7 @@ mod constants;
 mod descriptors;
 mod model;
 mod modules;
+mod old_f08;
 #[allow(dead_code)] // the C face uses all of it
 #[path = "../../capi/build/scan.rs"]
 mod scan;

@@ -150,6 +150,8 @@ fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String
         let name = &argument.name;
         let array = if argument.array { "(*)" } else { "" };
         let intent = match argument.intent {
+            // MPI_Cancel marks the request, which stays what it is.
+            _ if function.stem == "MPI_Cancel" => ", intent(in)",
             Intent::In => ", intent(in)",
             Intent::Out => ", intent(out)",
             Intent::InOut => ", intent(inout)",
@@ -207,7 +209,7 @@ fn f08_status(function: &Function, argument: &Argument) -> bool {
 /// Whether the address of a choice argument is of use after the call. gfortran takes it for granted that it
 /// is not, whatever ASYNCHRONOUS says, unless the argument is a TARGET.
 fn stays(function: &Function, argument: &Argument) -> bool {
-    argument.form != Form::Buffer || function.outlasts_call()
+    argument.form != Form::Buffer || function.outlasts_call() || function.stem.ends_with("_end")
 }
 
 /// Any type and any rank, by its address.
@@ -319,6 +321,8 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
         let name = &argument.name;
         let array = if argument.array { "(*)" } else { "" };
         let intent = match argument.intent {
+            // MPI_Cancel marks the request, which stays what it is.
+            _ if function.stem == "MPI_Cancel" => ", intent(in)",
             Intent::In => ", intent(in)",
             Intent::Out => ", intent(out)",
             Intent::InOut => ", intent(inout)",
@@ -338,7 +342,9 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
                 format!("{}{intent}{later} :: {name}{array}", integer(*width))
             }
             Form::Handle(handle) => {
-                let later = if argument.array && lasting && argument.intent == Intent::In {
+                let later = if lasting
+                    && (argument.array && argument.intent == Intent::In || name == "newcomm")
+                {
                     ", asynchronous"
                 } else {
                     ""
@@ -349,6 +355,9 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
             Form::Logical => format!("logical{intent} :: {name}{array}"),
             Form::Double => format!("double precision{intent} :: {name}"),
             Form::Status if f08_status(function, argument) => {
+                format!("type(MPI_Status){intent} :: {name}")
+            }
+            Form::Status if argument.intent == Intent::InOut => {
                 format!("type(MPI_Status){intent} :: {name}")
             }
             Form::Status => format!("type(MPI_Status){open} :: {name}{array}"),

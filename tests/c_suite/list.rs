@@ -61,7 +61,9 @@ impl Line {
         if self.extension == "F90" && on.fortran.is_none() {
             return Some("there is no Fortran compiler".into());
         }
-        if on.is_reference {
+        // Compiled by the reference's modules, whichever library it then runs on.
+        let its_modules = self.extension == "F90" && on.library_path.is_some();
+        if on.is_reference || its_modules {
             if let Some(why) = &self.not_on_reference {
                 return Some(why.clone());
             }

@@ -218,7 +218,9 @@ impl Toolchain {
         // With mpif.h, and MPICH's module mpi, the compiler sees choice arguments of different types, and warns.
         let fortran = line.extension == "F90";
         let implicit = fortran
-            && (self.is_reference || line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF"));
+            && (self.is_reference
+                || self.library_path.is_some()
+                || line.compiler.iter().any(|flag| flag == "-DSTYLE_MPIF"));
         if fortran {
             // Modules of programs and styles have the same names.
             let modules = program.with_extension("modules");
@@ -240,6 +242,9 @@ impl Toolchain {
             .args(&line.compiler);
         if self.is_reference {
             command.arg("-DREFERENCE");
+        }
+        if self.is_reference || self.library_path.is_some() {
+            command.arg("-DMODULES_OF_REFERENCE");
         }
         if (self.is_reference || self.library_path.is_some()) && line.extension != "F90" {
             // gcc takes MPICH's MPI_STATUSES_IGNORE for an array that is too short.
