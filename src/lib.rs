@@ -28,6 +28,8 @@ pub mod group;
 pub mod info;
 #[cfg(not(loom))]
 pub mod op;
+#[cfg(not(loom))]
+pub mod topology;
 // floor 3
 #[cfg(not(loom))]
 pub mod launch;

@@ -7,7 +7,15 @@ use std::path::Path;
 const FLOORS: &[&[&str]] = &[
     &["error", "handle", "sync", "variables"],
     &["os", "queue"],
-    &["datatype", "op", "group", "info", "attr", "errhandler"],
+    &[
+        "datatype",
+        "op",
+        "group",
+        "info",
+        "attr",
+        "errhandler",
+        "topology",
+    ],
     &["transport", "launch"],
     &["engine"],
     &["comm"],

@@ -12,6 +12,8 @@ use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::transport::shm::board::Place;
+use crate::topology::Topology;
+use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -121,6 +123,8 @@ pub struct Comm {
     pub info: Mutex<Info>,
     /// Memory that blocking collective operations share.
     pub place: Mutex<Place>,
+    /// Set once, before the program knows the communicator; one pointer where there is none.
+    topology: OnceBox<Arc<Topology>>,
 }
 
 impl Comm {
@@ -265,6 +269,18 @@ impl Comm {
         self.errhandler.swap(handle, Ordering::Relaxed)
     }
 
+    /// The topology, if it has one.
+    #[inline]
+    pub fn topology(&self) -> Option<&Arc<Topology>> {
+        self.topology.get()
+    }
+
+    /// Of a new communicator, from its creator or from the one that it is a duplicate of.
+    pub fn set_topology(&self, topology: Arc<Topology>) {
+        let first = self.topology.set(Box::new(topology));
+        debug_assert!(first.is_ok(), "a topology never changes");
+    }
+
     fn new(handle: i32, parts: Parts, name: &str) -> Self {
         let (peers, local) = match parts.remote {
             None => (parts.members, None),
@@ -285,6 +301,7 @@ impl Comm {
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
             place: Mutex::new(Place::Counting(0)),
+            topology: OnceBox::new(),
         }
     }
 }

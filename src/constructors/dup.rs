@@ -23,7 +23,17 @@ pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
         now(context::allocate(&Lane::new(parent, FUNCTION), creation)).map(Ids::one)
     };
     let ids = unless_wrong(right, ids)?;
-    made(comm::add(parts_like(parent, ids), parent.errhandler()), ids)
+    made(like(parent, ids), ids)
+}
+
+/// A communicator of the same processes with the same topology.
+#[inline(always)]
+fn like(parent: &Comm, ids: Ids) -> Result<&'static Comm> {
+    let new = comm::add(parts_like(parent, ids), parent.errhandler())?;
+    if let Some(topology) = parent.topology() {
+        new.set_topology(topology.clone());
+    }
+    Ok(new)
 }
 
 fn parts_like(parent: &Comm, ids: Ids) -> Parts {
@@ -58,7 +68,7 @@ pub(super) fn unless_wrong(right: Result<()>, ids: Result<Ids>) -> Result<Ids> {
 /// that it will be, because of a wrong argument.
 pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)> {
     let none = Ids::one(comm::PENDING);
-    let new = comm::add(parts_like(parent, none), parent.errhandler())?;
+    let new = like(parent, none)?;
     let request = enter().begin_task(parent.handle);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);

@@ -7,7 +7,6 @@ mod allocate;
 pub mod context;
 pub mod create;
 pub mod datatypes;
-pub mod dims;
 pub mod dup;
 pub mod inter;
 pub mod lifetime;
@@ -20,6 +19,7 @@ pub mod split;
 pub mod split_type;
 pub mod store;
 pub mod strategy;
+pub mod topology;
 
 pub use create::{create, create_from_group, create_group};
 pub use dup::{dup, idup};

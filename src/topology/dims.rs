@@ -79,6 +79,36 @@ fn balanced(number: i32, sides: usize, divisors: &[i32], most: i32, found: &mut 
 mod tests {
     use super::*;
 
+    /// All ways to write `number` as `sides` factors in falling order.
+    fn ways(number: i32, sides: usize, most: i32) -> Vec<Vec<i32>> {
+        if sides == 0 {
+            return if number == 1 { vec![vec![]] } else { vec![] };
+        }
+        let factors = (1..=most.min(number)).filter(|side| number % side == 0);
+        let rests = factors.flat_map(|side| {
+            let rests = ways(number / side, sides - 1, side).into_iter();
+            rests.map(move |rest| [vec![side], rest].concat())
+        });
+        rests.collect()
+    }
+
+    #[test]
+    fn no_other_grid_is_more_even() {
+        for nodes in 1..=360 {
+            for sides in 1..=4 {
+                let mut found = vec![0; sides];
+                dims(nodes, &mut found).unwrap();
+                let best = ways(nodes, sides, nodes).into_iter().min().unwrap();
+                assert_eq!(found, best, "{nodes}");
+                if sides == 2 {
+                    let least = (1..=nodes).filter(|side| nodes % side == 0);
+                    let least = least.map(|side| (side - nodes / side).abs()).min();
+                    assert_eq!(least, Some(found[0] - found[1]), "{nodes}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn grids() {
         for (nodes, expected) in [
