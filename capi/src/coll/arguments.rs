@@ -48,7 +48,7 @@ fn own((address, count, kind): Out, comm: &CommObject) -> Result<Option<Buffer>>
 }
 
 /// Two buffers of a call must not be the same memory.
-fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<()> {
+pub fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<()> {
     if one == other && !one.is_null() && bytes > 0 {
         return fail!(
             Class::Buffer,
@@ -59,7 +59,7 @@ fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<()> {
 }
 
 /// An equal part for each rank.
-fn equal(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Parts> {
+pub fn equal(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Parts> {
     decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
     let kind = decode::named_datatype(names.datatype, kind)?;
     // SAFETY: the caller of the C function owns memory for a part of each rank there, and leaves it to the operation until
@@ -75,7 +75,7 @@ fn moved(address: *mut c_void, bytes: i64) -> RecvBuffer {
 }
 
 /// A part of a size and at a place of its own for each rank, of one type.
-fn counted(
+pub fn counted(
     names: Names,
     address: *mut c_void,
     (counts, displacements): (Array<Count>, Array<Displacement>),
@@ -95,37 +95,40 @@ fn counted(
     Ok(Parts::Each(parts?))
 }
 
-/// A part of a type of its own for each rank; displacements are in bytes.
-fn typed(
+/// A part of a type of its own for each rank; displacements are in bytes, of one type or another. If they may be `absolute`
+/// addresses, the buffer may be MPI_BOTTOM.
+pub fn typed(
     names: Names,
     address: *mut c_void,
-    (counts, displacements): (Array<Count>, Array<Displacement>),
+    (counts, displacement): (Array<Count>, impl Fn(usize) -> Result<i64>),
     kinds: Array<Datatype>,
-    ranks: usize,
+    (ranks, absolute): (usize, bool),
 ) -> Result<Parts> {
     let part = |rank| {
         let (count, kind) = (counts.get(rank)?, kinds.get(rank)?);
-        decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
-        let address = moved(address, displacements.get(rank)?.0);
+        if !(address.is_null() && absolute) {
+            decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
+        }
+        let address = moved(address, displacement(rank)?);
         decode::recv_buffer(names, address, count, kind)
     };
     let parts: Result<Box<[Buffer]>> = (0..ranks).map(part).collect();
     Ok(Parts::Each(parts?))
 }
 
-const SENDS: Names = Names {
+pub const SENDS: Names = Names {
     count: "sendcounts",
     ..SEND
 };
-const RECVS: Names = Names {
+pub const RECVS: Names = Names {
     count: "recvcounts",
     ..RECV
 };
-const SENDS_TYPED: Names = Names {
+pub const SENDS_TYPED: Names = Names {
     datatype: "sendtypes",
     ..SENDS
 };
-const RECVS_TYPED: Names = Names {
+pub const RECVS_TYPED: Names = Names {
     datatype: "recvtypes",
     ..RECVS
 };
@@ -323,12 +326,18 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
         false => Some(typed(
             SENDS_TYPED,
             out.0.0.cast_mut(),
-            (out.1, out.2),
+            (out.1, |rank| Ok(out.2.get(rank)?.0)),
             out.3,
-            ranks,
+            (ranks, out.2.is_large()),
         )?),
     };
-    let into = typed(RECVS_TYPED, into.0.0, (into.1, into.2), into.3, ranks)?;
+    let into = typed(
+        RECVS_TYPED,
+        into.0.0,
+        (into.1, |rank| Ok(into.2.get(rank)?.0)),
+        into.3,
+        (ranks, into.2.is_large()),
+    )?;
     Ok((comm, Call::Alltoall { out: parts, into }))
 }
 

@@ -1,0 +1,144 @@
+//! The arguments of neighborhood collective operations, decoded once for the blocking, nonblocking and persistent form.
+//!
+//! Invariant: a buffer has a part for each neighbor, also for those beyond the border of a grid, which nothing is sent to
+//! and received from. Without neighbors a buffer may be anything.
+
+use super::arguments::{self, Decoded, Into, IntoParts, Out, OutParts};
+use crate::decode::{self, Names, RECV, SEND};
+use crate::param::*;
+use crate::place::Array;
+use oxmpi::coll::Call;
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::datatype::{Buffer, Parts};
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::topology::Topology;
+use std::ffi::c_void;
+
+pub type OutTyped = (SendBuffer, Array<Count>, Array<Aint>, Array<Datatype>);
+pub type IntoTyped = (RecvBuffer, Array<Count>, Array<Aint>, Array<Datatype>);
+
+/// Those around this rank.
+struct Around {
+    comm: &'static CommObject,
+    topology: &'static Topology,
+    sources: Vec<Option<i32>>,
+    destinations: Vec<Option<i32>>,
+}
+
+fn around(comm: Comm) -> Result<Around> {
+    let comm = decode::comm(comm)?;
+    let Some(topology) = comm.topology() else {
+        return fail!(
+            Class::Topology,
+            "comm is {}, which has no topology, and so no neighbors",
+            comm.title()
+        );
+    };
+    Ok(Around {
+        comm,
+        topology,
+        sources: topology.sources(comm.rank()),
+        destinations: topology.destinations(comm.rank()),
+    })
+}
+
+/// An equal part for each of so many.
+fn equal(
+    names: Names,
+    address: *mut c_void,
+    count: Count,
+    kind: Datatype,
+    number: usize,
+) -> Result<Parts> {
+    if number > 0 {
+        return arguments::equal(names, address, count, kind);
+    }
+    decode::count(names.count, count)?;
+    decode::committed_datatype(names.datatype, kind)?;
+    Ok(Parts::Each(Box::default()))
+}
+
+impl Around {
+    /// The messages, those of one pair in the order in which they meet.
+    fn call(self, out: impl Fn(usize) -> Buffer, into: &Parts) -> Decoded {
+        let places = 0..self.sources.len();
+        let receives = places.filter_map(|place| {
+            let place = self.topology.arrival(place);
+            Some((self.sources[place]?, into.of(place)))
+        });
+        let destinations = self.destinations.iter().enumerate();
+        let sends = destinations.filter_map(|(place, rank)| Some(((*rank)?, out(place))));
+        let call = Call::Neighbors {
+            receives: receives.collect(),
+            sends: sends.collect(),
+        };
+        Ok((self.comm, call))
+    }
+
+    /// The same data to all.
+    fn gather(self, out: Out, into: Parts) -> Decoded {
+        let own = match self.destinations.len() {
+            0 => equal(SEND, out.0.0.cast_mut(), out.1, out.2, 0).map(|_| Buffer::empty())?,
+            _ => decode::send_buffer(SEND, out.0, out.1, out.2)?,
+        };
+        self.call(|_| own, &into)
+    }
+}
+
+pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {
+    let around = around(comm)?;
+    arguments::apart(out.0.0, into.0.0, around.sources.len())?;
+    let parts = equal(RECV, into.0.0, into.1, into.2, around.sources.len())?;
+    around.gather(out, parts)
+}
+
+pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
+    let around = around(comm)?;
+    let number = around.sources.len();
+    let lists = (into.1, into.2);
+    let parts = arguments::counted(arguments::RECVS, into.0.0, lists, into.3, number)?;
+    around.gather(out, parts)
+}
+
+pub fn alltoall(out: Out, into: Into, comm: Comm) -> Decoded {
+    let around = around(comm)?;
+    let number = around.destinations.len();
+    let parts = equal(SEND, out.0.0.cast_mut(), out.1, out.2, number)?;
+    let into_parts = equal(RECV, into.0.0, into.1, into.2, around.sources.len())?;
+    arguments::apart(out.0.0, into.0.0, number)?;
+    around.call(|place| parts.of(place), &into_parts)
+}
+
+pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
+    let around = around(comm)?;
+    let (address, number) = (out.0.0.cast_mut(), around.destinations.len());
+    let lists = (out.1, out.2);
+    let parts = arguments::counted(arguments::SENDS, address, lists, out.3, number)?;
+    let (number, lists) = (around.sources.len(), (into.1, into.2));
+    let into = arguments::counted(arguments::RECVS, into.0.0, lists, into.3, number)?;
+    around.call(|place| parts.of(place), &into)
+}
+
+pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
+    let around = around(comm)?;
+    let (address, number) = (out.0.0.cast_mut(), around.destinations.len());
+    let lists = (out.1, |place| Ok(out.2.get(place)?.0));
+    let parts = arguments::typed(
+        arguments::SENDS_TYPED,
+        address,
+        lists,
+        out.3,
+        (number, true),
+    )?;
+    let lists = (into.1, |place| Ok(into.2.get(place)?.0));
+    let (address, number) = (into.0.0, around.sources.len());
+    let into = arguments::typed(
+        arguments::RECVS_TYPED,
+        address,
+        lists,
+        into.3,
+        (number, true),
+    )?;
+    around.call(|place| parts.of(place), &into)
+}
