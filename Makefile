@@ -11,6 +11,7 @@
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
+# make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make lint       rustfmt, clippy, and that the generated files are current
 # make support    docs/support.md from the entries, docs/variables.md from the declared variables
@@ -32,7 +33,7 @@ mpifort := $(built)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-environment check-mpi4py check-valgrind check-loom check-miri check-asan bench lint support install clean
+	check-clients check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench lint support install clean
 
 all: stage
 
@@ -121,7 +122,7 @@ check-c: stage
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
 	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
-	$(MAKE) --no-print-directory check-loom check-asan check-valgrind
+	$(MAKE) --no-print-directory check-loom check-asan check-tsan check-valgrind
 
 check-reference: stage
 	C_SUITE_REFERENCE=1 $(CARGO) test --test c_suite
@@ -155,6 +156,9 @@ sanitize = RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=$(1) RUSTDOCFLAGS=-Zsanitizer
 
 check-asan:
 	$(call sanitize,address)
+
+check-tsan: stage
+	tests/sanitizer/threads
 
 check-miri:
 	@if $(CARGO) miri --version >/dev/null 2>&1; then $(CARGO) miri test --lib -- handle:: queue:: datatype::; \
