@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Context ids: every strategy and store of the papers beside each other and beside the peers; writes benches/context_ids.md.
 
-    benches/context_ids.py                              everything, up to eight minutes; plots into benches/plots/
+    benches/context_ids.py                              everything, about eight minutes; plots into benches/plots/
     benches/context_ids.py --only simulation            what depends on no machine (but for the times of lookups)
     benches/context_ids.py --only constructors --libs openmpi,impi --ranks 2,4 --rounds 1 --output /tmp/x.md
 
@@ -39,7 +39,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(PARTS), help="parts: " + ",".join(PARTS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--minutes", type=float, default=7, help="no run begins later")
+    parser.add_argument("--minutes", type=float, default=5.5, help="of runs, after the simulation; none begins later")
     parser.add_argument("--timeout", type=float, default=30, help="seconds a run may take")
     parser.add_argument("--libs", default="mpich,openmpi,impi", help="the peers")
     parser.add_argument("--ranks", default="2,4,8,16")

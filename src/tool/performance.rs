@@ -21,41 +21,38 @@ pub enum Shows {
     Generic = 249,
 }
 
-/// The variables, in the order of their indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variable {
-    ContextIdsFree,
-    ContextIdsUsed,
-    ContextIdMask,
-    ContextIdReductions,
-    ContextIdRetries,
-    Communicators,
-    CommunicatorsMost,
-    CommunicatorsMade,
-    PostedReceives,
-    UnexpectedMessages,
-    PendingSends,
-    Requests,
+macro_rules! variables {
+    ($($name:ident)*) => {
+        /// The variables, in the order of their indices.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Variable {
+            $($name),*
+        }
+
+        impl Variable {
+            pub const ALL: &[Variable] = &[$(Variable::$name),*];
+        }
+    };
+}
+
+variables! {
+    ContextIdsFree
+    ContextIdsUsed
+    ContextIdMask
+    ContextIdReductions
+    ContextIdRetries
+    Communicators
+    CommunicatorsMost
+    CommunicatorsMade
+    PostedReceives
+    UnexpectedMessages
+    PendingSends
+    Requests
 }
 
 use Variable::*;
 
 impl Variable {
-    pub const ALL: [Variable; 12] = [
-        ContextIdsFree,
-        ContextIdsUsed,
-        ContextIdMask,
-        ContextIdReductions,
-        ContextIdRetries,
-        Communicators,
-        CommunicatorsMost,
-        CommunicatorsMade,
-        PostedReceives,
-        UnexpectedMessages,
-        PendingSends,
-        Requests,
-    ];
-
     pub fn name(self) -> &'static str {
         match self {
             ContextIdsFree => "context_ids_free",
@@ -166,7 +163,7 @@ fn counts() -> Counts {
 /// The variable with an index.
 pub fn variable(index: i32) -> Result<Variable> {
     check()?;
-    at(&Variable::ALL, "pvar_index", index)
+    at(Variable::ALL, "pvar_index", index)
 }
 
 pub fn index_of(name: &str, shows: i32) -> Result<usize> {
