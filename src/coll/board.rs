@@ -126,6 +126,9 @@ impl Work<'_> {
     /// False: not an operation for boards.
     fn run(&mut self, call: &Call) -> bool {
         let slot = self.board.slot_bytes();
+        if !self.is_small(call) {
+            return false;
+        }
         match call {
             Call::Barrier => self.barrier(),
             Call::Bcast { buffer, root } => self.bcast(buffer, *root as usize),
@@ -172,6 +175,32 @@ impl Work<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// Whether the data is not too much.
+    fn is_small(&self, call: &Call) -> bool {
+        let rooted = |part: &Option<Buffer>, parts: &Option<Parts>| match (parts, part) {
+            (Some(parts), _) => parts.len(self.me),
+            (None, Some(part)) => part.len(),
+            (None, None) => 0,
+        };
+        let (bytes, is_reduction_or_broadcast) = match call {
+            Call::Barrier => (0, false),
+            Call::Bcast { buffer, .. } => (buffer.len(), self.ranks > 2),
+            Call::Gather { own, parts, .. } => (rooted(own, parts), false),
+            Call::Scatter { into, parts, .. } => (rooted(into, parts), false),
+            Call::Allgather { parts, .. } => {
+                let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
+                (longest.unwrap_or(0), false)
+            }
+            Call::Alltoall { into, .. } => (into.len(0), false),
+            Call::Reduce { own, .. }
+            | Call::Allreduce { own, .. }
+            | Call::ReduceScatter { own, .. }
+            | Call::Scan { own, .. } => (own.len(), true),
+            Call::Neighbors { .. } => return false,
+        };
+        bytes <= choose::most_at_board(self.crowded, is_reduction_or_broadcast)
     }
 
     fn note(&mut self, result: Result<()>) {

@@ -4,10 +4,11 @@
 //! Invariant: every rank of a call chooses the same algorithm, see [`super::choose`].
 
 use super::choose::{self, PIECE, Shape};
-use super::packed::{contents, room};
+use super::packed::{Packed, contents, room};
 use super::team::{Combine, Reduction, Team, copy_own};
 use super::{
-    allgather, allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
+    allgather, allreduce, alltoall, barrier, bcast, gather, pair, reduce, reduce_scatter, scan,
+    scatter,
 };
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::error::Result;
@@ -136,15 +137,25 @@ impl Call {
             Call::Alltoall { out, into } => run_alltoall(team, out.as_ref(), into).await,
             Call::Reduce {
                 own,
-                into,
+                into: into_buffer,
                 with,
                 root,
             } => {
+                if choose::in_pairs(team.size()) {
+                    let is_root = team.rank() == *root as usize;
+                    let (out, into) = (!is_root, is_root);
+                    let (out, into) = (out.then_some(*own), into.then_some(*into_buffer));
+                    return pair::exchange(team, out, *own, into, with).await;
+                }
+                let into = into_buffer;
                 let mut data = contents(own);
                 run_reduce(team, &mut data, with, *root as usize).await;
                 if team.rank() == *root as usize {
                     into.write(0, &data);
                 }
+            }
+            Call::Allreduce { own, into, with } if choose::in_pairs(team.size()) => {
+                pair::exchange(team, Some(*own), *own, Some(*into), with).await;
             }
             Call::Allreduce { own, into, with } => {
                 let mut data = contents(own);
@@ -157,8 +168,16 @@ impl Call {
                 counts,
                 with,
             } => {
-                let mut data = contents(own);
                 let blocks = blocks(counts, with.datatype);
+                if choose::in_pairs(team.size()) {
+                    let mut all = Packed::of(*own, true);
+                    let all = all.bytes();
+                    let block =
+                        |rank: usize| all.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+                    let (mine, theirs) = (block(team.rank()), block(1 - team.rank()));
+                    return pair::exchange(team, Some(theirs), mine, Some(*into), with).await;
+                }
+                let mut data = contents(own);
                 run_reduce_scatter(team, &mut data, with, &blocks).await;
                 let rank = team.rank();
                 let mine = &data[blocks[rank]..blocks[rank + 1]];

@@ -109,6 +109,7 @@ pub static VARIABLES: &[&dyn Listed] = &[
     &SCAN,
     &REPRODUCIBLE,
     &BOARDS,
+    &super::check::CHECK_COLLECTIVES,
 ];
 
 /// Pieces of the chains.
@@ -128,6 +129,26 @@ pub fn reproducible() -> bool {
 pub fn crowded(ranks: usize) -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     ranks > *CORES.get_or_init(schedule::online_cores)
+}
+
+/// Whether reductions are those of two ranks, see [`super::pair`].
+pub fn in_pairs(ranks: usize) -> bool {
+    ranks == 2
+        && !reproducible()
+        && REDUCE.get() == Reduce::Auto
+        && ALLREDUCE.get() == Allreduce::Auto
+}
+
+/// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
+/// ranks goes through a board. Pieces through slots are slower than lanes between two ranks with cores of their own, which
+/// learn how to write; where ranks share cores, a reduction or broadcast at a board needs fewer turns than any by messages.
+pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
+    match (crowded, is_reduction_or_broadcast) {
+        (true, true) => usize::MAX,
+        (true, false) => 16 << 10,
+        (false, true) => 4096,
+        (false, false) => 2048,
+    }
 }
 
 pub fn barrier(shape: Shape) -> Barrier {

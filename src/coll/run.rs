@@ -7,7 +7,7 @@
 use super::call::Call;
 use super::lane::{Lane, now};
 use super::team::Team;
-use super::{board, inter};
+use super::{board, check, inter};
 use crate::comm::Comm;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::{enter, tasks};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Runs it to its end.
 pub fn block(comm: &Comm, function: &'static str, call: &Call) -> Result<()> {
+    if let Some(number) = check::number(comm) {
+        now(check::agree(comm, &Lane::new(comm, function), number, call))?;
+    }
     if let Some(result) = board::run(comm, function, call) {
         return result;
     }
@@ -31,46 +34,64 @@ async fn on_lane(comm: &Comm, lane: Lane<'_>, call: &Call) -> Result<()> {
     team.result()
 }
 
+/// An operation that does not block.
+#[derive(Clone)]
+struct Operation {
+    comm: &'static Comm,
+    function: &'static str,
+    call: Arc<Call>,
+    tag: i32,
+    /// Its number, if calls are compared.
+    number: Option<u32>,
+}
+
+impl Operation {
+    fn new(comm: &'static Comm, function: &'static str, call: Call) -> Operation {
+        Operation {
+            comm,
+            function,
+            call: Arc::new(call),
+            tag: comm.next_operation(),
+            number: check::number(comm),
+        }
+    }
+
+    fn launch(self, request: Index) {
+        self.comm.hold();
+        tasks::spawn(async move {
+            let comm = self.comm;
+            let result = self.run().await;
+            // The program may free the datatypes as soon as it sees the end.
+            drop(self);
+            comm.let_go();
+            enter().end_task(request, result.err());
+        });
+    }
+
+    async fn run(&self) -> Result<()> {
+        let lane = Lane::new(self.comm, self.function).task(self.tag);
+        if let Some(number) = self.number {
+            check::agree(self.comm, &lane, number, &self.call).await?;
+        }
+        on_lane(self.comm, lane, &self.call).await
+    }
+}
+
 /// Begins it; the handle of its request.
 pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
     let request = enter().begin_task(comm.handle);
-    launch(
-        comm,
-        function,
-        Arc::new(call),
-        comm.next_operation(),
-        request,
-    );
+    Operation::new(comm, function, call).launch(request);
     requests::handle_of(request)
 }
 
 /// The handle of an inactive request, which runs it whenever it is started.
 pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
-    let operation = comm.next_operation();
-    let call = Arc::new(call);
+    let operation = Operation::new(comm, function, call);
     let kept = tasks::Kept::new();
     let restart = move |request| {
         let _ = &kept;
-        launch(comm, function, call.clone(), operation, request);
+        operation.clone().launch(request);
     };
     let request = enter().keep_task(comm.handle, Restart(Arc::new(restart)));
     requests::handle_of(request)
-}
-
-fn launch(
-    comm: &'static Comm,
-    function: &'static str,
-    call: Arc<Call>,
-    operation: i32,
-    request: Index,
-) {
-    comm.hold();
-    tasks::spawn(async move {
-        let lane = Lane::new(comm, function).task(operation);
-        let result = on_lane(comm, lane, &call).await;
-        // The program may free the datatypes as soon as it sees the end.
-        drop(call);
-        comm.let_go();
-        enter().end_task(request, result.err());
-    });
 }

@@ -114,6 +114,8 @@ pub struct Comm {
     local: Option<Members>,
     /// Nonblocking collective operations begun.
     operations: AtomicU32,
+    /// Collective operations of all forms, when they are compared.
+    checks: AtomicU32,
     /// Operations under way that use the object itself.
     users: AtomicU32,
     name: Mutex<String>,
@@ -200,6 +202,11 @@ impl Comm {
         // Zero is the tag of blocking ones.
         let number = self.operations.fetch_add(1, Ordering::Relaxed);
         (number & 0x3fff_ffff) as i32 + 1
+    }
+
+    /// The number of a collective operation of any form, when those are compared.
+    pub fn next_check(&self) -> u32 {
+        self.checks.fetch_add(1, Ordering::Relaxed)
     }
 
     /// A task uses the communicator, until [`Comm::let_go`].
@@ -295,6 +302,7 @@ impl Comm {
             peers,
             local,
             operations: AtomicU32::new(0),
+            checks: AtomicU32::new(0),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),

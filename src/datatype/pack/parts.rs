@@ -98,6 +98,25 @@ impl Parts {
 }
 
 impl Buffer {
+    /// Lets `look` read the bytes of a buffer without holes. Panics if it has some.
+    pub fn with_bytes<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
+        assert!(self.contiguous().is_some(), "bytes of a buffer with holes");
+        if self.length == 0 {
+            return look(&[]);
+        }
+        // SAFETY: without holes, so all bytes are the buffer's; nobody writes them, by the contract of `new`.
+        look(unsafe { std::slice::from_raw_parts(self.address, self.length) })
+    }
+
+    /// Whether this buffer has no holes and shares no byte with another one without holes.
+    pub fn is_apart_from(&self, other: &Buffer) -> bool {
+        let (Some(one), Some(two)) = (self.contiguous(), other.contiguous()) else {
+            return false;
+        };
+        let (one, two) = (one as usize, two as usize);
+        one + self.length <= two || two + other.length <= one
+    }
+
     /// The bytes from `offset` on of a buffer without holes. Panics if they are not all in it, or if it has holes.
     pub fn slice(&self, offset: usize, length: usize) -> Buffer {
         self.check(offset, length);
