@@ -176,8 +176,12 @@ impl Engine {
         }
         let eager = announcement.eager as usize;
         let sent = if eager > 0 && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
+            let plan = self.shm.plan(world, total, 0);
             let first = eager.min(plan.chunk);
+            if eager < total {
+                // Whole records, for a reader's stream breaks where one ends early.
+                announcement.eager = (eager / first * first) as u32;
+            }
             self.push_part(world, &header, &announcement, plan, &buffer, 0, first)
                 .then_some(first)
         } else if eager > 0 {
@@ -230,7 +234,7 @@ impl Engine {
         };
         let header = self.header(records::DATA, 0, Data::BYTES);
         let (done, bytes) = if self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
+            let plan = self.shm.plan(world, total, offset);
             let bytes = (end - offset).min(plan.chunk);
             let done = self.push_part(world, &header, &data, plan, &buffer, offset, bytes);
             (done, bytes)

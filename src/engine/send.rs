@@ -12,10 +12,8 @@ use super::requests::{Index, Kind, Mode, NOT_POSTED, Request};
 use crate::datatype::pack::Buffer;
 use crate::queue::ring::Header;
 use crate::transport::shm::endpoint::RING_PAYLOAD;
-use crate::transport::shm::pace::ORDINARY_CHUNK;
+use crate::transport::shm::pace::LONGEST_WHOLE;
 
-/// Up to so many bytes travel in one record where ranks have a lane; without one, [`RING_PAYLOAD`].
-const SHORT_BYTES: usize = ORDINARY_CHUNK;
 /// Where and how a message goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope {
@@ -37,18 +35,19 @@ impl Engine {
     pub fn send_short(&mut self, envelope: &Envelope, buffer: &Buffer) -> bool {
         let bytes = buffer.len();
         let world = envelope.world as usize;
-        if bytes > SHORT_BYTES || world == self.shm.me() || !self.peers[world].queue.is_empty() {
+        if bytes > LONGEST_WHOLE || world == self.shm.me() || !self.peers[world].queue.is_empty() {
             return false;
         }
         let header = short_header(envelope, bytes, self.shm.me());
         if bytes > RING_PAYLOAD {
-            return self.push_through_lane(world, &header, buffer);
+            return self.shm.goes_whole(world, bytes)
+                && self.push_through_lane(world, &header, buffer);
         }
         self.shm
             .push(world, &header, |offset, piece| buffer.read(offset, piece))
     }
 
-    /// Sends a whole message in one record through the lane, if there is one and it has room.
+    /// Sends a whole message in one record through the lane, which there is. False: no room.
     #[inline(never)]
     pub(super) fn push_through_lane(
         &mut self,
@@ -56,10 +55,7 @@ impl Engine {
         header: &Header,
         buffer: &Buffer,
     ) -> bool {
-        if !self.shm.has_lane(world) {
-            return false;
-        }
-        let plan = self.shm.plan(world, buffer.len());
+        let plan = self.shm.plan(world, buffer.len(), 0);
         self.shm.push_large(world, header, plan, |offset, piece| {
             if offset == 0 {
                 plan.stores.finish();
@@ -100,7 +96,7 @@ impl Engine {
             self.send_to_self(index);
             return;
         }
-        let short = total <= RING_PAYLOAD || total <= SHORT_BYTES && self.shm.has_lane(world);
+        let short = total <= RING_PAYLOAD || self.shm.goes_whole(world, total);
         let what = if short && !synchronous {
             Outgoing::Short(index)
         } else {

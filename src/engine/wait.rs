@@ -14,7 +14,7 @@ use std::time::Duration;
 
 static SPINS: Variable<u64> = Variable::new(
     "SPINS",
-    2_000,
+    20_000,
     "How often a waiting call looks for messages before it first yields its core, where every rank has a core of its own; \
      0: it never yields and never sleeps.",
 )

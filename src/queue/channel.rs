@@ -42,22 +42,33 @@ impl<'m> Sender<'m> {
         self.lane.as_ref()
     }
 
+    /// The ring, if the next record's head is to lie there: for records of at most [`RING_PAYLOAD`] bytes.
+    #[inline(always)]
+    pub fn ring(&mut self) -> Option<&mut ring::Producer<'m>> {
+        (!self.in_lane).then_some(&mut self.ring)
+    }
+
     /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when there is no room, or
     /// no lane for a payload beyond [`RING_PAYLOAD`].
     #[inline(always)]
     pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
         if self.in_lane || header.length as usize > RING_PAYLOAD {
             let large = header.length as usize > RING_PAYLOAD;
-            return self.push_with_lane(header, large, fill);
+            return self.push_with_lane(header, large, 1, fill);
         }
         self.ring.push(header, fill)
     }
 
     /// As [`Sender::push`] for a record that belongs to a larger message: another such message is likely to follow, so
-    /// also after a short end of it the next head will be in the lane.
+    /// also after a short end of it the next head will be in the lane, at a multiple of `align` cells.
     #[inline(always)]
-    pub fn push_part(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        self.push_with_lane(header, true, fill)
+    pub fn push_part(
+        &mut self,
+        header: &Header,
+        align: usize,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
+        self.push_with_lane(header, true, align, fill)
     }
 
     #[inline(never)]
@@ -65,30 +76,36 @@ impl<'m> Sender<'m> {
         &mut self,
         header: &Header,
         large: bool,
+        align: usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         let Some(lane) = &mut self.lane else {
             return false;
         };
         let length = header.length as usize;
-        let mut header = *header;
+        let room = if self.in_lane {
+            lane::HEAD_PAYLOAD
+        } else {
+            ring::HEAD_PAYLOAD
+        };
+        if !self.in_lane && !self.ring.has_room() {
+            return false;
+        }
+        let Some(stride) = lane.claim(length, room, align) else {
+            return false;
+        };
+        let mut header = Header { stride, ..*header };
         if large {
             header.flags |= NEXT_IN_LANE;
         }
         // In both places the head is filled last.
         if self.in_lane {
-            if !lane.has_room(length, lane::HEAD_PAYLOAD) {
-                return false;
-            }
             lane.push(&header, fill);
         } else {
-            if !lane.has_room(length, ring::HEAD_PAYLOAD) || !self.ring.has_room() {
-                return false;
-            }
             header.flags |= REST_IN_LANE;
-            lane.push_rest(length, ring::HEAD_PAYLOAD, &mut fill);
-            let here = lane::in_head(length, ring::HEAD_PAYLOAD);
-            self.ring.push_head(&header, here, fill);
+            lane.push_rest(&header, room, &mut fill);
+            self.ring
+                .push_head(&header, lane::in_head(length, room), fill);
         }
         self.in_lane = large;
         true
@@ -97,12 +114,6 @@ impl<'m> Sender<'m> {
     /// Says that this producer found no room and may sleep: the consumer will tell when it has made some.
     pub fn starve(&self) {
         self.ring.starve();
-    }
-
-    /// Asks for the line that the next record will be written to, while there is something else to do.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        self.ring.prefetch();
     }
 }
 
@@ -135,10 +146,10 @@ impl<'m> Receiver<'m> {
     /// The header of the next record, if it has been committed.
     #[inline(always)]
     pub fn peek(&self) -> Option<Header> {
-        match &self.lane {
-            Some(lane) if self.in_lane => lane.peek(),
-            _ => self.ring.peek(),
+        if !self.in_lane {
+            return self.ring.peek();
         }
+        self.lane.as_ref().and_then(lane::Consumer::peek)
     }
 
     /// Calls `take(offset, piece)` for the payload of the record that `peek` showed.
@@ -177,19 +188,13 @@ impl<'m> Receiver<'m> {
 
     #[inline(never)]
     fn advance_with_lane(&mut self, header: &Header) -> bool {
-        let length = header.length as usize;
         let Some(lane) = &mut self.lane else {
             no_lane(header)
         };
-        let next_in_lane = header.flags & NEXT_IN_LANE != 0;
-        if self.in_lane {
-            self.in_lane = next_in_lane;
-            lane.advance(length, lane::HEAD_PAYLOAD) && self.ring.somebody_starves()
-        } else {
-            self.in_lane = next_in_lane;
-            let told = lane.advance(length, ring::HEAD_PAYLOAD);
-            self.ring.advance(ring::HEAD_PAYLOAD) || told && self.ring.somebody_starves()
-        }
+        let told = lane.advance(header.stride);
+        let told_by_ring = !self.in_lane && self.ring.advance(ring::HEAD_PAYLOAD);
+        self.in_lane = header.flags & NEXT_IN_LANE != 0;
+        told_by_ring || told && self.ring.somebody_starves()
     }
 }
 
@@ -222,7 +227,7 @@ mod tests {
             }
         };
         if tag % 7 == 6 {
-            sender.push_part(&header, fill)
+            sender.push_part(&header, 1 << (tag % 3), fill)
         } else {
             sender.push(&header, fill)
         }
@@ -257,7 +262,7 @@ mod tests {
         const RECORDS: i32 = if cfg!(miri) { 60 } else { 20_000 };
         let (control, slots) = ring::fresh(32);
         let ring = ring::Ring::new(&control, &slots);
-        let (lane_control, cells) = lane::fresh(7);
+        let (lane_control, cells) = lane::fresh(lane::LEAST_CELLS + 2);
         let lane = lane::Lane::new(&lane_control, &cells);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -292,24 +297,25 @@ mod tests {
     fn a_full_lane_refuses_until_cells_come_back() {
         let (control, slots) = ring::fresh(32);
         let ring = ring::Ring::new(&control, &slots);
-        let (lane_control, cells) = lane::fresh(4);
+        let (lane_control, cells) = lane::fresh(lane::LEAST_CELLS);
         let lane = lane::Lane::new(&lane_control, &cells);
         let mut sender = Sender::new(ring.producer(true));
         sender.set_lane(lane.producer());
         let mut receiver = Receiver::new(ring.consumer());
         receiver.set_lane(lane.consumer());
-        for tag in 0..4 {
+        for tag in 0..5 {
             assert!(send(&mut sender, 1000, tag));
         }
         assert!(!send(&mut sender, 8, 9), "its head would be in the lane");
         sender.starve();
+        assert_eq!(receive(&mut receiver).unwrap().0, 0);
         let header = receiver.peek().unwrap();
         assert!(
             receiver.advance(&header),
             "room was made and somebody starves"
         );
-        assert!(send(&mut sender, 8, 4));
-        for tag in 1..5 {
+        assert!(send(&mut sender, 8, 5));
+        for tag in 2..6 {
             assert_eq!(receive(&mut receiver).unwrap().0, tag);
         }
     }

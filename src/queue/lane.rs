@@ -1,14 +1,18 @@
 //! A lane: cells of 5 KB between one producer and one consumer, for records too large for a ring's slots.
 //!
-//! A record takes one cell or a few that follow each other. In a cell's first line are the stamp, the header and 40
-//! bytes of payload, so that a small record is one line and a larger one lies behind the line that its reader watches:
-//! hardware fetches it along. Invariant: stamps are written at the first line of a cell only, where no payload ever
-//! lies, so nothing can be taken for a stamp; cells in `done..tail` belong to the producer until the record's head is
-//! stamped, then to the consumer until `done` is published beyond them.
+//! A record takes one cell or a few that follow each other, without a gap between its bytes. In its first line are the
+//! stamp, the header and 40 bytes of payload, so that a small record is one line and a larger one lies behind the line
+//! that its reader watches: hardware fetches it along. A header says how many cells further the next one is. Invariant:
+//! no payload is ever taken for a stamp, because a cell in whose first line payload lay gets its stamp cleared before a
+//! record is committed whose successor begins there; cells in `done..tail` belong to the producer until the record's
+//! head is stamped, then to the consumer until `done` is published beyond them. The last cells take only the ends of
+//! records, so that none is cut in two.
 //!
 //! Measured (benches/RESULTS.md): where cores share a cache, a line that neither core's own cache has is five times as
 //! cheap to write as one that the reader still holds, so a lane is larger than those caches, and a record leaves a
-//! kilobyte before the next cell, or the reader's prefetcher takes the lines that are to be written next.
+//! kilobyte before the next cell, or the reader's prefetcher takes the lines that are to be written next. Streamed records
+//! are best without gaps, for the reader's prefetcher again; but a stamp that has to be cleared costs what a gap does,
+//! so larger ones begin at multiples of their size ([`Producer::claim`]), where no payload comes to lie.
 
 use super::ring::{HEADER_BYTES, Header};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
@@ -20,9 +24,15 @@ pub const HEAD_PAYLOAD: usize = 40;
 /// Payload bytes behind a cell's first line.
 pub const CELL_DATA: usize = CELL_BYTES - 64;
 /// Cells of a record, at most.
-pub const MOST_CELLS: usize = 3;
+pub const MOST_CELLS: usize = 4;
 /// The longest payload of a record, wherever its head lies.
-pub const LONGEST_PAYLOAD: usize = MOST_CELLS * CELL_DATA;
+pub const LONGEST_PAYLOAD: usize = MOST_CELLS * CELL_BYTES - 64;
+/// Cells at the end of a lane in which no record begins.
+pub const END_CELLS: usize = MOST_CELLS - 1;
+/// Cells of the smallest lane: the longest record and the cell behind it, while a quarter is not told to be free.
+pub const LEAST_CELLS: usize = 6 + END_CELLS;
+/// Cells from which on a lane can afford gaps that bring larger records to their places.
+const ROOMY: usize = 64;
 
 /// One cell in shared memory.
 #[derive(Debug)]
@@ -96,17 +106,13 @@ pub fn in_head(length: usize, room: usize) -> usize {
 /// How many cells a record takes whose head has room for `room` bytes of its payload.
 #[inline]
 fn cells_for(length: usize, room: usize) -> usize {
-    (length - in_head(length, room)).div_ceil(CELL_DATA).max(1)
+    (64 + length - in_head(length, room)).div_ceil(CELL_BYTES)
 }
 
 impl<'m> Lane<'m> {
     pub fn new(control: &'m Control, cells: &'m [Cell]) -> Self {
-        assert!(cells.len() > MOST_CELLS);
+        assert!(cells.len() >= LEAST_CELLS);
         Self { control, cells }
-    }
-
-    pub fn control(self) -> &'m Control {
-        self.control
     }
 
     /// The producer of a fresh lane; at most one may exist.
@@ -116,6 +122,7 @@ impl<'m> Lane<'m> {
             tail: 0,
             place: 0,
             done_seen: 0,
+            covered: vec![0; self.heads().div_ceil(64)],
         }
     }
 
@@ -129,32 +136,42 @@ impl<'m> Lane<'m> {
         }
     }
 
+    /// Cells in which a record can begin.
     #[inline]
-    fn after(&self, place: usize, cells: usize) -> usize {
-        let place = place + cells;
-        if place < self.cells.len() {
-            place
+    fn heads(&self) -> usize {
+        self.cells.len() - END_CELLS
+    }
+
+    /// Where the next record begins after one of so many cells, and how many of the cells up to there count.
+    #[inline]
+    fn after(&self, place: usize, cells: usize) -> (usize, u32) {
+        let heads = self.heads();
+        if place + cells < heads {
+            (place + cells, cells as u32)
         } else {
-            place - self.cells.len()
+            (0, (heads - place) as u32)
         }
     }
 
-    /// Calls `visit(cell, offset, bytes)` for the pieces of the payload that are not in a head with room for `room`
-    /// bytes, in the cells from `place` on.
+    /// The bytes behind the first line of a record that begins at `place`.
     #[inline]
-    fn pieces(
-        &self,
-        place: usize,
-        room: usize,
-        length: usize,
-        mut visit: impl FnMut(&'m Cell, usize, usize),
-    ) {
-        let (mut offset, mut place) = (in_head(length, room), place);
-        while offset < length {
-            let bytes = (length - offset).min(CELL_DATA);
-            visit(&self.cells[place], offset, bytes);
-            offset += bytes;
-            place = self.after(place, 1);
+    fn with_data<R>(&self, place: usize, bytes: usize, visit: impl FnOnce(*mut u8) -> R) -> R {
+        #[cfg(loom)]
+        {
+            assert!(bytes <= CELL_DATA);
+            self.cells[place].data.with_mut(|data| visit(data.cast()))
+        }
+        #[cfg(not(loom))]
+        {
+            assert!(place < self.heads() && bytes <= MOST_CELLS * CELL_BYTES - 64);
+            visit(
+                self.cells
+                    .as_ptr()
+                    .wrapping_add(place)
+                    .cast_mut()
+                    .cast::<u8>()
+                    .wrapping_add(64),
+            )
         }
     }
 }
@@ -167,29 +184,42 @@ pub struct Producer<'m> {
     tail: u32,
     place: usize,
     done_seen: u32,
+    /// A bit for each cell in whose first line payload may lie.
+    covered: Vec<u64>,
 }
 
 impl Producer<'_> {
-    /// Whether there is room for a record whose head has room for `room` bytes of its payload.
+    /// Makes sure of room for a record whose head has room for `room` bytes of its payload. Returns its stride: cells up
+    /// to the next head, which lies at a multiple of `align` cells where the lane is large enough.
     #[inline]
-    pub fn has_room(&mut self, length: usize, room: usize) -> bool {
-        let tail = self.tail.wrapping_add(cells_for(length, room) as u32);
-        let cells = self.lane.cells.len() as u32;
-        if tail.wrapping_sub(self.done_seen) <= cells {
-            return true;
+    pub fn claim(&mut self, length: usize, room: usize, align: usize) -> Option<u8> {
+        let heads = self.lane.heads();
+        let cells = cells_for(length, room);
+        let stride = if heads < ROOMY {
+            cells
+        } else {
+            (self.place + cells).next_multiple_of(align) - self.place
+        };
+        // The cell behind also: its stamp may have to be cleared.
+        let tail = self.tail.wrapping_add(stride as u32 + 1);
+        if tail.wrapping_sub(self.done_seen) > heads as u32 {
+            // Acquire: pairs with `Consumer::advance`; the consumer is done with what lies before.
+            self.done_seen = self.lane.control.done.load(Ordering::Acquire);
+            if tail.wrapping_sub(self.done_seen) > heads as u32 {
+                return None;
+            }
         }
-        // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
-        self.done_seen = self.lane.control.done.load(Ordering::Acquire);
-        tail.wrapping_sub(self.done_seen) <= cells
+        Some(stride as u8)
     }
 
-    /// Writes a record for which there is room; its head is the lane's next cell. `fill` is called for the head last.
+    /// Writes a record that was claimed, with the stride in its header; its head is the lane's next cell. `fill` is
+    /// called for the head last.
     #[inline]
     pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) {
         let length = header.length as usize;
         let (tail, place) = (self.tail, self.place);
         // Before the head: the consumer watches that line, and would take it away between two stores.
-        self.push_rest(length, HEAD_PAYLOAD, &mut fill);
+        self.push_rest(header, HEAD_PAYLOAD, &mut fill);
         let cell = &self.lane.cells[place];
         cell.head.with_mut(|head| {
             // SAFETY: the claimed cell is this producer's until it is stamped; `Header` is 20 bytes with alignment 4,
@@ -207,25 +237,49 @@ impl Producer<'_> {
         cell.stamp.store(tail.wrapping_add(1), Ordering::Release);
     }
 
-    /// Writes what of a payload is not in a head with room for `room` bytes, which is committed afterwards.
+    /// Writes what of a claimed record is not in a head with room for `room` bytes, which is committed afterwards.
     #[inline]
     pub fn push_rest(
         &mut self,
-        length: usize,
+        header: &Header,
         room: usize,
         fill: &mut impl FnMut(usize, &mut [u8]),
     ) {
-        self.lane
-            .pieces(self.place, room, length, |cell, offset, bytes| {
-                cell.data.with_mut(|data| {
-                    // SAFETY: `has_room` claimed these cells for this producer; `bytes` is at most CELL_DATA.
-                    let piece = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), bytes) };
-                    fill(offset, piece);
-                });
+        let length = header.length as usize;
+        let here = in_head(length, room);
+        let place = self.place;
+        let (next, counted) = self.lane.after(place, header.stride.into());
+        self.uncover(next, self.tail.wrapping_add(counted));
+        if here < length {
+            self.lane.with_data(place, length - here, |data| {
+                // SAFETY: `claim` got these cells for this producer, and none lies behind the lane's last.
+                let piece = unsafe { std::slice::from_raw_parts_mut(data, length - here) };
+                fill(here, piece);
             });
-        let cells = cells_for(length, room);
-        self.tail = self.tail.wrapping_add(cells as u32);
-        self.place = self.lane.after(self.place, cells);
+        }
+        self.cover(place, cells_for(length, room));
+        self.tail = self.tail.wrapping_add(counted);
+        self.place = next;
+    }
+
+    /// Clears what could be taken for the stamp of the record at this position, which the consumer will look for.
+    #[inline]
+    fn uncover(&mut self, place: usize, position: u32) {
+        let (word, bit) = (place / 64, 1 << (place % 64));
+        if self.covered[word] & bit != 0 {
+            self.covered[word] &= !bit;
+            self.lane.cells[place]
+                .stamp
+                .store(position, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes in whose first lines payload lies now.
+    #[inline]
+    fn cover(&mut self, place: usize, cells: usize) {
+        for place in place + 1..(place + cells).min(self.lane.heads()) {
+            self.covered[place / 64] |= 1 << (place % 64);
+        }
     }
 
     pub fn control(&self) -> &Control {
@@ -279,25 +333,25 @@ impl Consumer<'_> {
     /// producer can have written (a corrupted peer) is cut.
     #[inline]
     pub fn rest(&self, length: usize, room: usize, take: &mut impl FnMut(usize, &[u8])) {
-        let length = length.min(room + LONGEST_PAYLOAD);
-        self.lane
-            .pieces(self.place, room, length, |cell, offset, bytes| {
-                cell.data.with(|data| {
-                    // SAFETY: as in `payload`.
-                    let piece = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
-                    take(offset, piece);
-                });
+        let length = length.min(in_head(length, room) + LONGEST_PAYLOAD);
+        let here = in_head(length, room);
+        if here < length {
+            self.lane.with_data(self.place, length - here, |data| {
+                // SAFETY: as in `payload`; the record's cells end where the lane does, at the latest.
+                let piece = unsafe { std::slice::from_raw_parts(data.cast_const(), length - here) };
+                take(here, piece);
             });
+        }
     }
 
-    /// Gives the record's cells back. True if that was told to the producer just now.
+    /// Gives the cells of a record with this stride back. True if that was told to the producer just now.
     #[inline]
-    pub fn advance(&mut self, length: usize, room: usize) -> bool {
-        let cells = cells_for(length, room).min(MOST_CELLS);
-        self.head = self.head.wrapping_add(cells as u32);
-        self.place = self.lane.after(self.place, cells);
+    pub fn advance(&mut self, stride: u8) -> bool {
+        let (place, counted) = self.lane.after(self.place, stride.into());
+        self.head = self.head.wrapping_add(counted);
+        self.place = place;
         // Telling costs the producer a cache miss, so it is done four times a lap.
-        if self.head.wrapping_sub(self.published) as usize * 4 < self.lane.cells.len() {
+        if self.head.wrapping_sub(self.published) as usize * 4 < self.lane.heads() {
             return false;
         }
         self.published = self.head;
@@ -308,5 +362,46 @@ impl Consumer<'_> {
 
     pub fn control(&self) -> &Control {
         self.lane.control
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_is_never_taken_for_a_stamp() {
+        const RECORDS: usize = if cfg!(miri) { 40 } else { 5_000 };
+        for cells in [LEAST_CELLS, LEAST_CELLS + 3, ROOMY + END_CELLS + 1] {
+            let (control, cells) = fresh(cells);
+            let lane = Lane::new(&control, &cells);
+            let (mut producer, mut consumer) = (lane.producer(), lane.consumer());
+            let mut state = 1u32;
+            for _ in 0..RECORDS {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let length = (state >> 8) as usize % (LONGEST_PAYLOAD + 1);
+                let align = 1 + (state >> 28) as usize % 4;
+                let stride = producer.claim(length, HEAD_PAYLOAD, align).unwrap();
+                let header = Header {
+                    length: length as u16,
+                    stride,
+                    ..Header::default()
+                };
+                let first = producer.tail;
+                let heads = lane.heads() as u32;
+                producer.push(&header, |offset, piece| {
+                    // Each word is the stamp that its cell will be looked at for on the next lap.
+                    let line = if offset < HEAD_PAYLOAD { 0 } else { 64 };
+                    for (at, byte) in piece.iter_mut().enumerate() {
+                        let cell = (line + at) / CELL_BYTES;
+                        let stamp = first + cell as u32 + heads + 1;
+                        *byte = stamp.to_ne_bytes()[(line + at) % 4];
+                    }
+                });
+                assert_eq!(consumer.peek(), Some(header));
+                consumer.advance(stride);
+                assert_eq!(consumer.peek(), None, "after a record of {length} bytes");
+            }
+        }
     }
 }

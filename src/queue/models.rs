@@ -140,7 +140,7 @@ fn who_starves_is_told_of_room() {
 fn a_channel_goes_from_ring_to_lane_and_back() {
     loom::model(|| {
         let ring = ring(2);
-        let (control, cells) = lane::fresh(4);
+        let (control, cells) = lane::fresh(lane::LEAST_CELLS);
         let lane = lane::Lane::new(Box::leak(control), cells.leak());
         let lengths = [200u16, 150, 8, 8];
         let writer = thread::spawn(move || {

@@ -20,13 +20,15 @@ const AHEAD: u32 = 4;
 pub const HEADER_BYTES: usize = 20;
 
 /// What travels in front of every message. `context` has the 16-bit context id in its low half; `source` is the
-/// sender's rank in that communicator, `origin` its index on the node; `length` counts the payload bytes.
+/// sender's rank in that communicator, `origin` its index on the node; `length` counts the payload bytes. `stride` is of a
+/// record with cells in a lane ([`super::lane`]): how many there are up to the next head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Header {
     pub kind: u8,
     pub flags: u8,
-    pub engine: u16,
+    pub engine: u8,
+    pub stride: u8,
     pub context: u32,
     pub tag: i32,
     pub source: i32,

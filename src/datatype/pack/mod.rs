@@ -114,7 +114,12 @@ impl Buffer {
             // SAFETY: in bounds by `check`; the memory is ours by the contract of `new`, and `out`
             // is a reference of someone else's, so they do not overlap.
             None => unsafe {
-                copy(self.address.add(offset), out.as_mut_ptr(), out.len());
+                let source = self.address.add(offset);
+                if out.len() >= 512 {
+                    super::streaming::fetch(source, out.as_mut_ptr(), out.len());
+                } else {
+                    copy(source, out.as_mut_ptr(), out.len());
+                }
             },
             // SAFETY: in bounds by `check`, and as above; only reads from the user's memory.
             Some(datatype) => unsafe {

@@ -8,7 +8,7 @@ use super::cells::{self, CellName, Pool};
 use super::doorbell;
 use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound, cost};
-use super::pace::Plan;
+use super::pace::{LONGEST_WHOLE, Plan};
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
@@ -140,11 +140,14 @@ impl Endpoint {
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         let out = &mut self.out[peer];
-        if out.may_ask_for_ring() {
-            out.count_record(&self.common, self.fd.as_fd(), peer);
-        }
-        let out = &mut self.out[peer];
-        let done = out.push(header, fill);
+        let done = match out.ring() {
+            Some(ring) => {
+                let done = ring.push(header, fill);
+                ring.prefetch();
+                done
+            }
+            None => out.push(&self.common, self.fd.as_fd(), peer, header, fill),
+        };
         if done {
             doorbell::wake(out.bell(), self.fences);
         }
@@ -157,10 +160,16 @@ impl Endpoint {
         self.out[peer].has_lane(&self.common, self.fd.as_fd())
     }
 
-    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
+    /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes to `peer` in one record.
     #[inline]
-    pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
-        self.out[peer].plan(total)
+    pub fn goes_whole(&mut self, peer: usize, bytes: usize) -> bool {
+        bytes <= LONGEST_WHOLE && self.has_lane(peer) && bytes <= self.out[peer].longest_whole()
+    }
+
+    /// How the part at `offset` of a message of `total` bytes is to be sent to a peer that has a lane.
+    #[inline]
+    pub fn plan(&mut self, peer: usize, total: usize, offset: usize) -> Plan {
+        self.out[peer].plan(total, offset)
     }
 
     /// As [`Self::push`], through the lane and according to `plan`.

@@ -197,7 +197,7 @@ impl<'m> Segment<'m> {
 
     /// The lane at an offset that another rank told; `None` if no lane can be there.
     pub fn lane(&self, offset: usize, cells: usize) -> Option<Lane<'m>> {
-        if cells <= lane::MOST_CELLS || cells > self.map.bytes() / lane::CELL_BYTES {
+        if cells < lane::LEAST_CELLS || cells > self.map.bytes() / lane::CELL_BYTES {
             return None;
         }
         let address = self.dynamic(offset, lane_bytes(cells))?;

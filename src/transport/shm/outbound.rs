@@ -9,7 +9,7 @@ use crate::os::ticks;
 use crate::queue::channel::Sender;
 use crate::queue::doorbell::Doorbell;
 use crate::queue::lane;
-use crate::queue::ring::Header;
+use crate::queue::ring::{Header, Producer};
 use crate::sync::Ordering;
 use std::os::fd::BorrowedFd;
 
@@ -26,11 +26,10 @@ const PATIENCE: u32 = 4;
 const LANE_PATIENCE: u32 = 8;
 /// Private rings a receiver accepts: memory grows with the ranks, not with their square.
 const MOST_PRIVATE: u32 = 32;
-/// Cells of a first lane, 66 KB where there are few ranks.
-const FIRST_CELLS: usize = 13;
-const LEAST_CELLS: usize = 5;
+/// Cells of a first lane, 80 KB where there are few ranks.
+const FIRST_CELLS: usize = 13 + lane::END_CELLS;
 /// Cells of a lane for a lot of data: 2 MB, more than a core's own caches.
-const MOST_CELLS: usize = 409;
+const MOST_CELLS: usize = 408 + lane::END_CELLS;
 /// Bytes through a first lane before there is a large one.
 const GROW_AFTER: u64 = 256 << 10;
 /// All lanes of one size of a node together, bytes.
@@ -78,7 +77,7 @@ impl Common {
     /// Cells of the first lanes, so that all that there may be fit into the node's share.
     fn first_cells(&self) -> usize {
         let pairs = self.ranks * self.ranks.min(MOST_PRIVATE as usize);
-        (NODE_BYTES / pairs / lane::CELL_BYTES).clamp(LEAST_CELLS, FIRST_CELLS)
+        (NODE_BYTES / pairs / lane::CELL_BYTES).clamp(lane::LEAST_CELLS, FIRST_CELLS)
     }
 }
 
@@ -110,26 +109,34 @@ impl Outbound {
         self.channel.starve();
     }
 
-    /// Whether the peer is still sent to through its inbox, but need not be.
+    /// The ring that the next small record goes to, unless that needs thought ([`Self::push`]).
     #[inline(always)]
-    pub fn may_ask_for_ring(&self) -> bool {
-        self.stage == Stage::Inbox
+    pub fn ring(&mut self) -> Option<&mut Producer<'static>> {
+        if self.stage == Stage::Inbox {
+            return None;
+        }
+        self.channel.ring()
     }
 
-    /// Sends a small record. False: no room.
-    #[inline(always)]
-    pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        let done = self.channel.push(header, fill);
-        if done {
-            self.channel.prefetch();
+    /// Sends a small record where [`Self::ring`] gives none. False: no room.
+    pub fn push(
+        &mut self,
+        common: &Common,
+        fd: BorrowedFd<'_>,
+        peer: usize,
+        header: &Header,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
+        if self.stage == Stage::Inbox {
+            self.count_record(common, fd, peer);
         }
-        done
+        self.channel.push(header, fill)
     }
 
     /// Counts a record to the inbox, and changes over to a private ring when there were enough.
     #[cold]
     #[inline(never)]
-    pub fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
+    fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
         self.records += 1;
         if self.records < PATIENCE.max(common.ranks as u32 / 2) && common.ranks > 2 {
             return;
@@ -230,9 +237,15 @@ impl Outbound {
         done
     }
 
-    /// How the next part of a message of `total` bytes is to be sent through the lane.
+    /// The longest message that a record through the lane is for.
     #[inline]
-    pub fn plan(&mut self, total: usize) -> Plan {
+    pub fn longest_whole(&self) -> usize {
+        self.pace.whole()
+    }
+
+    /// How the part at `offset` of a message of `total` bytes is to be sent through the lane.
+    #[inline]
+    pub fn plan(&mut self, total: usize, offset: usize) -> Plan {
         if let Some((stores, fill)) = self.measuring
             && let Some(lane) = self.channel.lane()
             && self.pace.wants_news()
@@ -244,7 +257,7 @@ impl Outbound {
                 self.measuring = None;
             }
         }
-        self.pace.plan(total, self.measuring.is_none())
+        self.pace.plan(total, offset, self.measuring.is_none())
     }
 
     /// Sends a record through the lane. False: no room.
@@ -257,7 +270,7 @@ impl Outbound {
     ) -> bool {
         self.bytes += u64::from(header.length);
         if !plan.measured || (header.length as usize) < plan.least {
-            return self.channel.push_part(header, fill);
+            return self.channel.push_part(header, plan.align, fill);
         }
         if let Some(lane) = self.channel.lane() {
             lane.control().cost.store(0, Ordering::Relaxed);
@@ -265,7 +278,7 @@ impl Outbound {
         let mut header = *header;
         header.flags |= MEASURED;
         let since = ticks();
-        let done = self.channel.push_part(&header, fill);
+        let done = self.channel.push_part(&header, plan.align, fill);
         if done {
             self.measuring = Some((plan.stores, cost(since, header.length as usize)));
         }

@@ -6,7 +6,7 @@
 
 use crate::datatype::streaming;
 use crate::os::ticks;
-use crate::queue::lane::{CELL_BYTES, CELL_DATA, MOST_CELLS};
+use crate::queue::lane::{CELL_BYTES, LONGEST_PAYLOAD};
 
 /// How a record's payload is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +39,26 @@ const FAR_OFF: f32 = 3.0;
 /// with a common cache, 1 to 4 between others.
 const SHARE: f32 = 0.9;
 /// One record of so many is measured between trials.
-const SAMPLE: u32 = 16;
+const SAMPLE: u32 = 64;
 /// Messages too small to tell anything about cost.
 const MEASURED_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.
 const STREAMING_BYTES: usize = 400;
-/// What is written to a cell with ordinary stores: the rest of the cell keeps the reader's prefetcher from the next one.
-pub const ORDINARY_CHUNK: usize = 4096;
-/// Streaming wants large pieces, but a message of few pieces has to be split for the copies to overlap. Whole lines.
-const STREAMING_CHUNK: usize = (MOST_CELLS * CELL_DATA - 64) / 64 * 64;
+/// A message's pieces with ordinary stores: the first one is small, so that the reader begins early. All leave most of a
+/// kilobyte in their cells, which keeps the reader's prefetcher from the next one.
+const ORDINARY_FIRST: usize = 8192;
+const ORDINARY_CHUNK: usize = 3 * CELL_BYTES - 1024;
+/// Streamed pieces fill their cells: a gap would break the reader's stream.
+const STREAMING_CHUNK: usize = 2 * CELL_BYTES - 128;
+const STREAMING_LARGE: usize = 4 * CELL_BYTES - 128;
+/// Up to here a streamed message has the smaller pieces.
+const FEW_PIECES: usize = 64 << 10;
+/// Up to here a message travels in one record: splitting it costs more than is won where writing and reading overlap.
+const WHOLE: [usize; 2] = [8192, 16384];
+/// The largest of these.
+pub const LONGEST_WHOLE: usize = 16384;
 
-const _: () = assert!(ORDINARY_CHUNK + 64 + 960 <= CELL_BYTES);
+const _: () = assert!(LONGEST_WHOLE <= LONGEST_PAYLOAD);
 
 /// What is known of one peer.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +84,8 @@ pub struct Plan {
     pub least: usize,
     /// Bytes of the message it may carry.
     pub chunk: usize,
+    /// Where heads lie in the lane: at multiples of so many cells.
+    pub align: usize,
 }
 
 impl Pace {
@@ -90,9 +101,9 @@ impl Pace {
         }
     }
 
-    /// Plans the next record of a message of `total` bytes; `may_measure`: no measurement is on its way.
+    /// Plans the record at `offset` of a message of `total` bytes; `may_measure`: no measurement is on its way.
     #[inline]
-    pub fn plan(&mut self, total: usize, may_measure: bool) -> Plan {
+    pub fn plan(&mut self, total: usize, offset: usize, may_measure: bool) -> Plan {
         if total < MEASURED_BYTES {
             let stores = if total < STREAMING_BYTES {
                 Stores::Ordinary
@@ -103,17 +114,20 @@ impl Pace {
                 stores,
                 measured: false,
                 least: 0,
-                chunk: ORDINARY_CHUNK,
+                chunk: total,
+                align: 1,
             };
         }
-        let chunk = match self.current {
-            Stores::Ordinary if total > 8 * ORDINARY_CHUNK => 2 * ORDINARY_CHUNK,
-            Stores::Streaming if total > 2 * ORDINARY_CHUNK => STREAMING_CHUNK,
-            _ => ORDINARY_CHUNK,
+        let (chunk, extent) = match self.current {
+            _ if total <= self.whole() => (total, total),
+            Stores::Ordinary if offset == 0 => (ORDINARY_FIRST, ORDINARY_CHUNK),
+            Stores::Ordinary => (ORDINARY_CHUNK, ORDINARY_CHUNK),
+            Stores::Streaming if total > FEW_PIECES => (STREAMING_LARGE, STREAMING_LARGE),
+            Stores::Streaming => (STREAMING_CHUNK, STREAMING_CHUNK),
         };
         self.count = self.count.wrapping_add(1);
         let measured = if self.settling > 0 {
-            self.settling = self.settling.saturating_sub(chunk.min(total) as u32);
+            self.settling = self.settling.saturating_sub(chunk as u32);
             false
         } else {
             may_measure && (self.trial > 0 || self.count.is_multiple_of(SAMPLE))
@@ -121,9 +135,16 @@ impl Pace {
         Plan {
             stores: self.current,
             measured,
-            least: total.min(ORDINARY_CHUNK),
+            least: total.min(4096),
             chunk,
+            align: (extent + 128).div_ceil(CELL_BYTES),
         }
+    }
+
+    /// The longest message that is best sent in one record.
+    #[inline]
+    pub fn whole(&self) -> usize {
+        WHOLE[self.current as usize]
     }
 
     /// Whether it is time to look for what the reader said.
@@ -187,7 +208,7 @@ mod tests {
     fn run(pace: &mut Pace, records: u32, costs: [u32; 2]) -> [u32; 2] {
         let mut used = [0; 2];
         for _ in 0..records {
-            let plan = pace.plan(1 << 20, true);
+            let plan = pace.plan(1 << 20, 1 << 16, true);
             used[plan.stores as usize] += 1;
             if plan.measured {
                 pace.learn(plan.stores, costs[plan.stores as usize]);
