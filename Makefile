@@ -6,6 +6,7 @@
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name); CI too
+# make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
@@ -33,7 +34,7 @@ mpifort := $(built)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench lint support install clean
+	check-clients check-flang check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench lint support install clean
 
 all: stage
 
@@ -138,6 +139,12 @@ check-mpi4py: stage
 	tests/clients/mpi4py 2 4
 	@if command -v mpiexec.hydra >/dev/null; then MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2; \
 	else echo "skipped: mpi4py by mpiexec.hydra, which is not installed"; fi
+
+FLANG ?= flang-new-19
+check-flang: stage
+	$(stage)/bin/mpifort -fc=$(FLANG) -make-modules
+	C_SUITE_FC=$(FLANG) $(CARGO) test --test c_suite -- /fortran
+	C_SUITE_FC=$(FLANG) $(CARGO) test --test c_suite -- pt2pt/sections
 
 check-environment: stage
 	$(CARGO) test --test environment

@@ -12,6 +12,7 @@
 //! | `C_SUITE_REFERENCE` | `1`: Debian's mpicc.mpich and mpiexec.mpich; a path: that prefix. If the stage is there too, both run and their output is compared |
 //! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library |
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
+//! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
 //! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/tools/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |

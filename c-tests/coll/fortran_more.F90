@@ -7,7 +7,7 @@ program more_collectives
   INCLUDE_MPI
   CHECK_VARIABLES
   integer :: i, j, n
-  integer, allocatable, asynchronous :: a(:), b(:)
+  integer, allocatable ASYNC :: a(:), b(:)
   integer, allocatable :: counts(:), displs(:)
   T_REQUEST :: request
   T_DATATYPE, allocatable :: types(:)

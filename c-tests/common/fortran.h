@@ -2,6 +2,7 @@
 ! (STYLE_F08) the module mpi_f08; the runner compiles it three times.
 #ifdef STYLE_F08
 #define USE_MPI use mpi_f08
+#define ASYNC , asynchronous
 #define INCLUDE_MPI
 #define T_COMM type(MPI_Comm)
 #define T_DATATYPE type(MPI_Datatype)
@@ -21,6 +22,8 @@
 #define ERROR_OF(s) s%MPI_ERROR
 #define ITS_SOURCE(s,i) s(i)%MPI_SOURCE
 #else
+! Flang forbids it where the interface is implicit.
+#define ASYNC
 #ifdef STYLE_MPIF
 #define USE_MPI
 #define INCLUDE_MPI include 'mpif.h'

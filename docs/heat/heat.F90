@@ -15,10 +15,12 @@
 #define TYPES
 #endif
 #ifdef TYPES
+#define ASYNC , asynchronous
 #define COMM type(MPI_Comm)
 #define DATATYPE type(MPI_Datatype)
 #define REQUEST type(MPI_Request)
 #else
+#define ASYNC
 #define COMM integer
 #define DATATYPE integer
 #define REQUEST integer
@@ -34,7 +36,7 @@ program heat
   integer :: dims(2), coords(2), first(2), last(2), sizes(2), neighbors(4)
   logical :: periods(2)
   double precision :: change, largest
-  double precision, allocatable, asynchronous :: u(:, :)
+  double precision, allocatable ASYNC :: u(:, :)
   double precision, allocatable :: next(:, :), whole(:, :)
   COMM :: grid
   DATATYPE :: send_types(4), receive_types(4), inner

@@ -54,12 +54,13 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
         debian
     } else {
         let (cc, cxx) = (need("bin/mpicc")?, need("bin/mpicxx")?);
-        // Programs remember where their library is: each prefix has its own.
+        // Programs remember where their library is: each prefix has its own, and each Fortran compiler.
+        let fortran = std::env::var("C_SUITE_FC").unwrap_or_default();
         let name = match std::env::var_os("OXMPI_STAGE") {
             Some(_) => format!("oxmpi{}", prefix.display().to_string().replace('/', "-")),
-            None => "oxmpi".into(),
+            None => "oxmpi".to_owned(),
         };
-        toolchain(&name, cc, cxx, mpiexec, build)?
+        toolchain(&format!("{name}{fortran}"), cc, cxx, mpiexec, build)?
     };
     stage.is_reference = false;
     stage.foreign_launcher = std::env::var_os("C_SUITE_MPIEXEC").is_some();
@@ -226,18 +227,25 @@ impl Toolchain {
             let modules = program.with_extension("modules");
             std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
             command.arg("-J").arg(modules);
-            command.args([
-                "-fcheck=all",
-                "-ffree-line-length-none",
-                "-Wno-unused-function",
-            ]);
+        }
+        let other_compiler = std::env::var("C_SUITE_FC").ok().filter(|_| fortran);
+        if let Some(compiler) = &other_compiler {
+            command.arg(format!("-fc={compiler}"));
         } else {
-            command.args(["-Wextra", "-Wno-deprecated-declarations"]);
+            command.args(if fortran {
+                [
+                    "-fcheck=all",
+                    "-ffree-line-length-none",
+                    "-Wno-unused-function",
+                ]
+            } else {
+                ["-Wextra", "-Wno-deprecated-declarations", "-pthread"]
+            });
+            command.arg("-Wall");
+            command.args((!implicit).then_some("-Werror"));
         }
         command
-            .args(["-g", "-O1", "-Wall"])
-            .args((!implicit).then_some("-Werror"))
-            .arg("-pthread")
+            .args(["-g", "-O1"])
             .arg(format!("-I{}", source.join("common").display()))
             .args(&line.compiler);
         if self.is_reference {
