@@ -173,10 +173,6 @@ fn the_example_gives_the_same_in_all_languages() {
     if !have("gfortran") {
         return;
     }
-    if include_str!("../docs/support.md").contains(" MPI_Cart_create,") {
-        println!("skipped: topologies are not written yet");
-        return;
-    }
     let work = scratch("fortran-heat");
     let docs = abi::root().join("docs/heat");
     let c = docs.join("heat.c").display().to_string();
