@@ -60,15 +60,30 @@ mod exclusive {
     unsafe impl<T: Send> Sync for Exclusive<T> {}
 
     impl<T> Exclusive<T> {
+        /// Without the lock, until [`Exclusive::share`] says otherwise.
         pub const fn new(value: T) -> Self {
+            Self::made(value, false)
+        }
+
+        /// With the lock, until [`Exclusive::share`] says otherwise.
+        pub const fn shared(value: T) -> Self {
+            Self::made(value, true)
+        }
+
+        const fn made(value: T, shared: bool) -> Self {
             Self {
-                shared: AtomicBool::new(false),
+                shared: AtomicBool::new(shared),
                 lock: parking_lot::RawMutex::INIT,
                 value: UnsafeCell::new(value),
             }
         }
 
-        /// From now on entering takes a lock. Call before a second thread can enter.
+        /// Nobody else has it.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.value.get_mut()
+        }
+
+        /// From now on entering takes a lock, or does not. Call while no second thread can enter.
         pub fn share(&self, shared: bool) {
             self.shared.store(shared, Ordering::Release);
         }

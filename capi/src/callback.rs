@@ -5,6 +5,7 @@
 
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
+use oxmpi::engine::calls::Callback as Running;
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -71,6 +72,7 @@ impl Callbacks for AttributeFunctions {
         let Some(copy) = self.copy else {
             return Ok(None);
         };
+        let _running = Running::begin();
         let extra_state = self.extra_state as *mut c_void;
         let mut copied: *mut c_void = std::ptr::null_mut();
         let mut flag: c_int = 0;
@@ -125,6 +127,7 @@ impl Callbacks for AttributeFunctions {
         let Some(delete) = self.delete else {
             return Ok(());
         };
+        let _running = Running::begin();
         let extra_state = self.extra_state as *mut c_void;
         let code = if let Some((_, proxy)) = self.proxies.get() {
             // SAFETY: as in `copy`.
@@ -193,6 +196,7 @@ impl ErrhandlerFunction {
 
 impl Callback for ErrhandlerFunction {
     fn call(&self, object: usize, mut code: i32) -> i32 {
+        let _running = Running::begin();
         let mut handle = object as c_int;
         let mut file = object;
         let object: *mut c_int = match self.target {
@@ -259,6 +263,7 @@ type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_
 
 impl Function for ReductionFunction {
     fn call(&self, elements: Elements<'_>) -> Result<()> {
+        let _running = Running::begin();
         let Elements { origin, count, .. } = elements;
         let mut datatype = elements.datatype.handle;
         let input = elements.input.as_ptr().wrapping_offset(origin) as *mut c_void;

@@ -11,7 +11,7 @@ use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
 use oxmpi::process;
-use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB};
+use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, signatures};
 use oxmpi::{datatype::Status as StatusWords, fail};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -237,7 +237,25 @@ pub fn recv_buffer(
     number: Count,
     kind: Datatype,
 ) -> Result<Buffer> {
-    buffer(names, address.0, number, kind)
+    let buffer = buffer(names, address.0, number, kind)?;
+    if signatures::on() && buffer.contiguous().is_none() {
+        no_overlap(names.datatype, kind, number)?;
+    }
+    Ok(buffer)
+}
+
+/// Nothing can be received into a byte twice; said where types are checked.
+#[cold]
+fn no_overlap(name: &'static str, kind: Datatype, number: Count) -> Result<()> {
+    let layout = named_datatype(name, kind)?.layout();
+    match layout.overlap(number.0 as u64) {
+        None => Ok(()),
+        Some(at) => fail!(
+            Class::Type,
+            "{} of {name} would receive the byte at displacement {at} more than once",
+            number.0
+        ),
+    }
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@ use crate::param::*;
 use crate::place::*;
 use crate::{attr, decode, errhandler};
 use oxmpi::attr::{self as core, Target};
-use oxmpi::datatype::create;
+use oxmpi::datatype::create::{self, Displacements, Lengths};
 use oxmpi::error::Result;
 
 entry! {
@@ -147,7 +147,8 @@ entry! {
         let blocks = constructors::length("count", Count(count.0.into()))?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.addresses(blocks)?;
-        constructors::give(newtype, create::hindexed(false, lengths, displacements, old))
+        let (lengths, places) = (Lengths::Each(lengths), Displacements::Bytes(displacements));
+        constructors::give(newtype, create::indexed(false, lengths, places, old))
     }
 }
 

@@ -78,18 +78,27 @@ macro_rules! entry {
         where
             $($type: $crate::param::Param<F>),*
         {
+            // What a call uses lives until its end, also if another thread frees it meanwhile.
+            const USES: bool = false $(|| $crate::entry::is_of_datatypes(stringify!($type)))*;
+            let _call = USES.then(oxmpi::engine::calls::Call::begin);
+            let result = {
+                $(let $argument = <$type as $crate::param::Param<F>>::take(
+                    $argument, stringify!($argument));)*
+                let may_run = entry!(@may_run $($object)?);
+                may_run.and_then(#[inline(always)] |()| body($($argument),*))
+            };
+            let Err(error) = result else {
+                return 0;
+            };
+            // Taken again: arguments that have an address would be in memory in good calls too.
             $(let $argument = <$type as $crate::param::Param<F>>::take(
                 $argument, stringify!($argument));)*
-            let may_run = entry!(@may_run $($object)?);
-            match may_run.and_then(#[inline(always)] |()| body($($argument),*)) {
-                Ok(()) => 0,
-                Err(error) => $crate::edge::raise(
-                    error,
-                    if F::LARGE { $large_name } else { stringify!($name) },
-                    &[$((stringify!($argument), &$argument as &dyn $crate::param::Describe)),*],
-                    entry!(@origin $($object)?),
-                ),
-            }
+            $crate::edge::raise(
+                error,
+                if F::LARGE { $large_name } else { stringify!($name) },
+                &[$((stringify!($argument), &$argument as &dyn $crate::param::Describe)),*],
+                entry!(@origin $($object)?),
+            )
         }
     };
     (@export $function:ident $profiled:ident $face:ident, $name:expr, $profiling_name:expr,
@@ -137,4 +146,22 @@ macro_rules! stub {
             }
         )*
     };
+}
+
+/// Whether the text of a type, such as `Array<Datatype>`, has the word.
+pub const fn is_of_datatypes(text: &str) -> bool {
+    const WORD: &[u8] = b"Datatype";
+    let text = text.as_bytes();
+    let mut at = 0;
+    while at + WORD.len() <= text.len() {
+        let mut same = 0;
+        while same < WORD.len() && text[at + same] == WORD[same] {
+            same += 1;
+        }
+        if same == WORD.len() {
+            return true;
+        }
+        at += 1;
+    }
+    false
 }

@@ -35,7 +35,7 @@ impl Face for Large {
 
 /// A parameter of an entry in the face `F`.
 pub trait Param<F>: Copy + Describe {
-    type C;
+    type C: Copy;
     /// `name` is the parameter's, for the texts of errors.
     fn take(c: Self::C, name: &'static str) -> Self;
 }

@@ -7,11 +7,13 @@ use super::{Found, Value};
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The attributes of one communicator, datatype or window, in the order they were set.
 pub struct Attributes {
     entries: Mutex<Vec<Entry>>,
+    /// Whether there ever was one: most objects have none.
+    used: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -46,11 +48,13 @@ impl Attributes {
     pub const fn new() -> Attributes {
         Attributes {
             entries: Mutex::new(Vec::new()),
+            used: AtomicBool::new(false),
         }
     }
 
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.entries.lock().is_empty()
+        !self.used.load(Ordering::Acquire) || self.entries.lock().is_empty()
     }
 
     pub(super) fn get(&self, keyval: &Keyval) -> Option<Found> {
@@ -64,8 +68,13 @@ impl Attributes {
 
     pub(super) fn set(&self, object: i32, keyval: &Arc<Keyval>, value: Value) -> Result<()> {
         self.delete(object, keyval)?;
-        self.entries.lock().push(Entry::new(keyval, value));
+        self.add(Entry::new(keyval, value));
         Ok(())
+    }
+
+    fn add(&self, entry: Entry) {
+        self.entries.lock().push(entry);
+        self.used.store(true, Ordering::Release);
     }
 
     /// Calls the delete callback and takes the attribute out, if there is one.
@@ -90,13 +99,16 @@ impl Attributes {
     /// Lets each key's copy callback decide what `new`, a duplicate of `object`, gets. After an error
     /// the caller deletes what `new` has got so far.
     pub fn copy_to(&self, object: i32, new: &Attributes) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
         let entries = self.entries.lock().clone();
         for entry in entries {
             let callbacks = &entry.keyval.callbacks;
             let copied = callbacks.copy(object, entry.keyval.number(), entry.value);
             if let Some(value) = copied.map_err(Error::from_code)? {
                 let copy = Entry::new(&entry.keyval, value);
-                new.entries.lock().push(copy);
+                new.add(copy);
             }
         }
         Ok(())
@@ -104,7 +116,15 @@ impl Attributes {
 
     /// Deletes all attributes, the one set last first, as when the object is freed. Stops at the
     /// first callback that fails; its attribute and those set before stay.
+    #[inline]
     pub fn delete_all(&self, object: i32) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        self.delete_each(object)
+    }
+
+    fn delete_each(&self, object: i32) -> Result<()> {
         loop {
             let last = self.entries.lock().last().cloned();
             let Some(entry) = last else {

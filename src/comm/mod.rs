@@ -6,7 +6,7 @@
 use crate::attr::Attributes;
 use crate::engine::wait;
 use crate::errhandler;
-use crate::error::{Class, Result, fail};
+use crate::error::Result;
 use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
@@ -341,16 +341,12 @@ pub fn start(rank: u32, size: u32) {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
-    let handle = TABLE.insert_with(|handle| {
+    TABLE.insert_with(|handle| {
         let comm = Comm::new(handle, parts, "");
         errhandler::retain(errhandler);
         comm.set_errhandler(errhandler);
         comm
-    })?;
-    match get(handle) {
-        Some(comm) => Ok(comm),
-        None => fail!(Class::Intern, "a new communicator is gone"),
-    }
+    })
 }
 
 /// Ends a handle. The object stays as long as operations on it may be pending.

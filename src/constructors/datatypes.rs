@@ -1,70 +1,119 @@
-//! The end of datatypes: the handle dies at once, the memory is given back when nothing pends on it.
+//! The end of datatypes: the handle dies at once, and so does the type if nothing can be using it; else its memory is given
+//! back later.
 //!
-//! Requests hold no counted reference (paper 003): freed types wait in a queue, and are looked for in the requests from time
-//! to time. Types made of others are counted, because they name them for as long as they live. Invariant: below
-//! MPI_THREAD_MULTIPLE only the calling thread is in the library, so that a type in no request is in no call either, but
-//! for calls around a callback that frees types; for those the last freed ones live on. Above it a thread may be sending
-//! with a type that another one frees, which no request says: nothing is given back.
+//! Requests hold no counted reference (paper 003): freed types that may be in use wait, and are looked for in the requests
+//! from time to time. Those that other types were made of are counted, because they are named for as long as those live.
+//! Invariant: a type goes when no call is in progress that may have been given it before it was freed (`engine::calls`), no
+//! task waits, and no request has it.
 
 use crate::datatype::{self, Datatype};
+use crate::engine::calls::{self, Users};
 use crate::engine::{self, tasks};
 use crate::error::Result;
+use crate::sync::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, VecDeque};
 
 struct Freed {
-    /// The oldest in front.
-    handles: VecDeque<i32>,
-    /// While there are requests, they are looked at when so many types wait.
+    /// With the calls of other threads that may be using them.
+    used: VecDeque<(Users, i32)>,
+    /// In no call of another thread. The oldest in front.
+    ready: VecDeque<i32>,
+    /// While there are requests, they are looked at when so many types are ready.
     enough: usize,
+    /// The last of the library's own, which the call that made them has yet to use; below MPI_THREAD_MULTIPLE.
+    own: VecDeque<i32>,
 }
 
+/// How many types wait in `FREED`.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
 static FREED: Mutex<Freed> = Mutex::new(Freed {
-    handles: VecDeque::new(),
-    enough: 4 * KEPT,
+    used: VecDeque::new(),
+    ready: VecDeque::new(),
+    enough: LEAST,
+    own: VecDeque::new(),
 });
 
-/// So many are never given back.
-const KEPT: usize = 64;
+/// The requests are not looked at for fewer types.
+const LEAST: usize = 64;
+/// One call makes at most two types of the library's own.
+const OWN: usize = 4;
+/// So many types are looked at in one call, so that none is long.
+const LOOKS: usize = 4;
 
 /// MPI_Type_free, after the attributes are gone.
-pub fn free(datatype: &Datatype) -> Result<()> {
-    datatype::free(datatype)?;
-    let mut freed = FREED.lock();
-    freed.handles.push_back(datatype.handle);
-    if freed.handles.len() > KEPT && !engine::has_threads() {
-        freed.sweep();
+pub fn free(datatype: &'static Datatype) -> Result<()> {
+    datatype::may_be_freed(datatype)?;
+    let quiet = WAITING.load(Ordering::Relaxed) == 0 && !calls::in_callback();
+    if quiet && !engine::has_threads() && !engine::is_busy() && datatype::remove(datatype.handle) {
+        return Ok(());
     }
+    datatype::retire(datatype);
+    let mut freed = FREED.lock();
+    if engine::has_threads() {
+        let users = Users::of_datatype(datatype.born);
+        freed.used.push_back((users, datatype.handle));
+    } else {
+        freed.ready.push_back(datatype.handle);
+    }
+    freed.sweep();
     Ok(())
+}
+
+/// As [`free`], of a type that the library made for the call in progress, which will use it yet.
+pub fn free_when_used(datatype: &'static Datatype) {
+    datatype::retire(datatype);
+    let mut freed = FREED.lock();
+    if engine::has_threads() {
+        freed.used.push_back((Users::this_call(), datatype.handle));
+    } else {
+        freed.own.push_back(datatype.handle);
+        if freed.own.len() > OWN
+            && let Some(handle) = freed.own.pop_front()
+        {
+            freed.ready.push_back(handle);
+        }
+    }
+    freed.sweep();
 }
 
 impl Freed {
     fn sweep(&mut self) {
-        if tasks::any_uses_types() {
+        for _ in 0..LOOKS.min(self.used.len()) {
+            match self.used.pop_front() {
+                Some((users, handle)) if users.are_gone() => self.ready.push_back(handle),
+                Some(other) => self.used.push_back(other),
+                None => {}
+            }
+        }
+        self.give_back();
+        let waiting = self.used.len() + self.ready.len() + self.own.len();
+        WAITING.store(waiting, Ordering::Relaxed);
+    }
+
+    fn give_back(&mut self) {
+        // A callback may run in a call that uses what it frees.
+        if tasks::any_uses_types() || (calls::in_callback() && !engine::has_threads()) {
             return;
         }
-        let mut engine = engine::enter();
-        if engine.requests().in_use_at_most() == 0 {
-            // A few at each call, so that none is long.
-            for _ in 0..4.min(self.handles.len() - KEPT) {
+        if !engine::is_busy() {
+            for _ in 0..LOOKS.min(self.ready.len()) {
                 self.reclaim_oldest(&BTreeSet::new());
             }
-        } else if self.handles.len() > self.enough {
-            let requests = engine.requests().in_use();
-            let types = requests.filter_map(|request| request.buffer.datatype());
-            let busy = types.map(|datatype| datatype.handle).collect();
-            for _ in KEPT..self.handles.len() {
+        } else if self.ready.len() > self.enough {
+            let busy = engine::datatypes_of_requests();
+            for _ in 0..self.ready.len() {
                 self.reclaim_oldest(&busy);
             }
-            self.enough = (2 * self.handles.len()).max(4 * KEPT);
+            self.enough = (2 * self.ready.len()).max(LEAST);
         }
     }
 
     fn reclaim_oldest(&mut self, busy: &BTreeSet<i32>) {
-        if let Some(handle) = self.handles.pop_front()
+        if let Some(handle) = self.ready.pop_front()
             && (busy.contains(&handle) || !datatype::reclaim(handle))
         {
-            self.handles.push_back(handle);
+            self.ready.push_back(handle);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! 5.0, section 5.1.13); a constructor with the suffix `_c` has its counts and displacements in `counts`.
 
 use super::Datatype;
+use smallvec::SmallVec;
 
 /// How a datatype was made; the numbers are MPI_COMBINER_NAMED and so on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,33 +55,54 @@ impl Numbers<'_> {
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = i64> {
-        (0..self.len()).map(|index| self.get(index))
+    pub fn iter(self) -> impl ExactSizeIterator<Item = i64> + Clone {
+        (0..self.len()).map(move |index| self.get(index))
+    }
+
+    /// In one pass without branches.
+    pub fn any_negative(&self) -> bool {
+        match self {
+            Numbers::Small(numbers) => numbers.iter().fold(0, |all, number| all | number) < 0,
+            Numbers::Large(numbers) => numbers.iter().fold(0, |all, number| all | number) < 0,
+        }
     }
 }
 
-/// The arguments of a constructor.
+/// The arguments of a constructor. Those of most types lie in the type itself.
 #[derive(Clone)]
 pub struct Contents {
     pub combiner: Combiner,
     /// Whether the constructor had the suffix `_c`.
     pub large: bool,
-    pub integers: Vec<i32>,
-    pub addresses: Vec<i64>,
-    pub counts: Vec<i64>,
-    pub datatypes: Vec<&'static Datatype>,
+    pub integers: SmallVec<[i32; 4]>,
+    pub addresses: SmallVec<[i64; 2]>,
+    pub counts: SmallVec<[i64; 2]>,
+    pub datatypes: SmallVec<[&'static Datatype; 2]>,
 }
 
 impl Contents {
+    #[inline(always)]
     pub const fn new(combiner: Combiner, large: bool) -> Contents {
         Contents {
             combiner,
             large,
-            integers: Vec::new(),
-            addresses: Vec::new(),
-            counts: Vec::new(),
-            datatypes: Vec::new(),
+            integers: SmallVec::new_const(),
+            addresses: SmallVec::new_const(),
+            counts: SmallVec::new_const(),
+            datatypes: SmallVec::new_const(),
         }
+    }
+
+    /// Filled in its place: a value that is handed on from argument to argument is copied each time.
+    #[inline(always)]
+    pub fn with(
+        combiner: Combiner,
+        large: bool,
+        fill: impl FnOnce(&mut Contents) -> &mut Contents,
+    ) -> Contents {
+        let mut contents = Contents::new(combiner, large);
+        fill(&mut contents);
+        contents
     }
 
     /// Of the types that a program did not make.
@@ -88,19 +110,31 @@ impl Contents {
         Contents::new(Combiner::Named, false)
     }
 
+    /// Makes room for so many arguments that are counts or displacements in elements, and so many addresses.
+    pub fn reserve(&mut self, counts: usize, addresses: usize) {
+        if self.large {
+            self.counts.reserve_exact(counts + addresses);
+        } else {
+            self.integers.reserve_exact(counts);
+            self.addresses.reserve_exact(addresses);
+        }
+    }
+
     /// An argument that is an `int` in both functions.
-    pub fn integer(mut self, value: i32) -> Contents {
+    #[inline(always)]
+    pub fn integer(&mut self, value: i32) -> &mut Contents {
         self.integers.push(value);
         self
     }
 
-    pub fn integers(mut self, values: &[i32]) -> Contents {
+    pub fn integers(&mut self, values: &[i32]) -> &mut Contents {
         self.integers.extend_from_slice(values);
         self
     }
 
     /// An argument that is an `int`, or in the function with the suffix an MPI_Count.
-    pub fn count(mut self, value: i64) -> Contents {
+    #[inline(always)]
+    pub fn count(&mut self, value: i64) -> &mut Contents {
         if self.large {
             self.counts.push(value);
         } else {
@@ -109,7 +143,7 @@ impl Contents {
         self
     }
 
-    pub fn counts(mut self, values: Numbers<'_>) -> Contents {
+    pub fn counts(&mut self, values: Numbers<'_>) -> &mut Contents {
         match values {
             Numbers::Small(values) => self.integers.extend_from_slice(values),
             Numbers::Large(values) => self.counts.extend_from_slice(values),
@@ -118,11 +152,18 @@ impl Contents {
     }
 
     /// An argument that is an MPI_Aint, or in the function with the suffix an MPI_Count.
-    pub fn address(self, value: i64) -> Contents {
-        self.addresses(&[value])
+    #[inline(always)]
+    pub fn address(&mut self, value: i64) -> &mut Contents {
+        if self.large {
+            self.counts.push(value);
+        } else {
+            self.addresses.push(value);
+        }
+        self
     }
 
-    pub fn addresses(mut self, values: &[i64]) -> Contents {
+    #[inline(always)]
+    pub fn addresses(&mut self, values: &[i64]) -> &mut Contents {
         let list = if self.large {
             &mut self.counts
         } else {
@@ -132,7 +173,8 @@ impl Contents {
         self
     }
 
-    pub fn datatype(mut self, datatype: &'static Datatype) -> Contents {
+    #[inline(always)]
+    pub fn datatype(&mut self, datatype: &'static Datatype) -> &mut Contents {
         self.datatypes.push(datatype);
         self
     }

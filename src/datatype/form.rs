@@ -129,6 +129,7 @@ impl Clone for Repeat {
 }
 
 /// A form `count` times, `stride` bytes apart.
+#[inline(always)]
 pub(super) fn repeated(form: Form, count: u64, stride: i128) -> Option<Form> {
     match count {
         0 => return None,
@@ -195,7 +196,7 @@ pub(super) fn sequence(parts: impl IntoIterator<Item = Part>) -> (i128, Option<F
     }
     let first = flat.first().map_or(0, |part| part.at);
     if flat.iter().all(|part| part.form.is_block()) {
-        let mut blocks = IndexedBuilder::new(Some(Form::Block(1)), 1, flat.len());
+        let mut blocks = IndexedBuilder::new(Some(Repeat::new(Form::Block(1), 1)), flat.len());
         for part in &flat {
             blocks.add((part.at - first) as i64, part.form.size());
         }
@@ -277,9 +278,8 @@ pub(super) struct IndexedBuilder {
 }
 
 impl IndexedBuilder {
-    /// For about so many blocks of a form that follow each other `stride` bytes apart.
-    pub fn new(body: Option<Form>, stride: i128, blocks: usize) -> IndexedBuilder {
-        let body = body.map(|form| Repeat::new(form, stride as i64));
+    /// For at most so many blocks of bodies.
+    pub fn new(body: Option<Repeat>, blocks: usize) -> IndexedBuilder {
         IndexedBuilder {
             merges: body.as_ref().is_some_and(Repeat::is_block),
             list: ListBuilder::new(body.as_ref().map_or(1, |body| body.size), blocks),
@@ -317,30 +317,31 @@ impl IndexedBuilder {
             return (0, None);
         };
         self.list.push(self.at.wrapping_sub(self.first), self.bytes);
-        let list = self.list.finish();
-        let block =
-            |bytes: u64| repeated(body.body.clone(), bytes / body.size, body.stride as i128);
-        // Blocks of one length and one distance are a loop; several of those, a sequence.
-        let Some(pieces) = list.regular_pieces(4.min(list.len())) else {
-            return (
-                self.first.into(),
-                Some(Form::Indexed(Arc::new(Indexed { body, list }))),
-            );
-        };
-        let parts = pieces.windows(2).filter_map(|piece| {
-            let (from, to) = (piece[0], piece[1]);
-            let spacing = if to > from + 1 {
-                list.at(from + 1).wrapping_sub(list.at(from))
-            } else {
-                0
-            };
-            let form = block(list.start(from + 1) - list.start(from))?;
-            Some(Part {
-                at: list.at(from) as i128,
-                form: repeated(form, (to - from) as u64, spacing as i128)?,
-            })
-        });
-        let (at, form) = sequence(parts);
-        (self.first as i128 + at, form)
+        of_list(body, self.first, self.list.finish())
     }
+}
+
+/// Blocks of bodies, the first one at `first`; where the form starts, and the form.
+pub(super) fn of_list(body: Repeat, first: i64, list: List) -> (i128, Option<Form>) {
+    // Blocks of one length and one distance are a loop; several of those, a sequence.
+    let Some(pieces) = list.regular_pieces(4.min(list.len())) else {
+        let form = Form::Indexed(Arc::new(Indexed { body, list }));
+        return (first.into(), Some(form));
+    };
+    let block = |bytes: u64| repeated(body.body.clone(), bytes / body.size, body.stride as i128);
+    let parts = pieces.windows(2).filter_map(|piece| {
+        let (from, to) = (piece[0], piece[1]);
+        let spacing = if to > from + 1 {
+            list.at(from + 1).wrapping_sub(list.at(from))
+        } else {
+            0
+        };
+        let form = block(list.start(from + 1) - list.start(from))?;
+        Some(Part {
+            at: list.at(from) as i128,
+            form: repeated(form, (to - from) as u64, spacing as i128)?,
+        })
+    });
+    let (at, form) = sequence(parts);
+    (first as i128 + at, form)
 }

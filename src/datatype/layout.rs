@@ -1,12 +1,14 @@
 //! What every datatype is made with: how large it is, which basic types it has, where its data lies.
 //!
-//! A `Layout` is immutable and cheap to clone; the constructors take displacements in bytes, in 128 bits, so that a product
-//! of an argument and an extent cannot wrap before it is checked here. Invariant: all sizes and bounds fit in 63 bits.
+//! A `Layout` is immutable and cheap to clone; strides are in bytes and 128 bits, so that a product of an argument and an
+//! extent cannot wrap before it is checked here. Invariant: all sizes and bounds fit in 63 bits.
 
 use super::bounds::{Bound, Bounds};
+use super::contents::Numbers;
 use super::form::{self, Form, Repeat};
+use super::list::{List, Span};
 use super::signature::{Element, Signature};
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Error, Result};
 use std::sync::{Arc, OnceLock};
 
 #[derive(Clone, Debug)]
@@ -25,10 +27,26 @@ pub struct Layout {
     endless: OnceLock<Arc<Repeat>>,
 }
 
+/// The blocks of an indexed type as a program says them.
+#[derive(Clone, Copy)]
+pub struct Blocks<'a> {
+    pub lengths: Lengths<'a>,
+    pub places: Numbers<'a>,
+    /// Bytes of a place's unit.
+    pub scale: i64,
+}
+
+/// In elements; none is negative.
+#[derive(Clone, Copy)]
+pub enum Lengths<'a> {
+    Each(Numbers<'a>),
+    All(i64),
+}
+
 /// One member of a struct.
 #[derive(Clone, Copy)]
 pub struct Member<'a> {
-    pub displacement: i128,
+    pub displacement: i64,
     pub blocklength: u64,
     pub layout: &'a Layout,
 }
@@ -48,7 +66,11 @@ impl Layout {
     }
 
     /// A predefined type: elements at displacements, in a struct of `extent` bytes.
-    pub(super) fn basic(elements: &[(i64, Element)], extent: u64, alignment: u64) -> Layout {
+    pub(super) fn basic(
+        elements: &'static [(i64, Element)],
+        extent: u64,
+        alignment: u64,
+    ) -> Layout {
         let parts = elements.iter().map(|(at, element)| form::Part {
             at: *at as i128,
             form: Form::block(element.size()),
@@ -57,7 +79,7 @@ impl Layout {
         let signature = Signature::sequence(
             elements
                 .iter()
-                .map(|(_, element)| Signature::run(*element, 1)),
+                .map(|(_, element)| Signature::run(element, 1)),
         );
         let end = elements
             .last()
@@ -65,7 +87,7 @@ impl Layout {
         Layout {
             size: signature.size,
             signature,
-            bounds: Bounds::of_data(0, end as i128, extent as i128),
+            bounds: Bounds::of_data(end, extent as i64),
             alignment,
             at: at as i64,
             form,
@@ -84,35 +106,36 @@ impl Layout {
     }
 
     fn marker(lower: bool) -> Layout {
-        let bound = Some(Bound { at: 0, set: true });
+        let (set, none) = (Bound::set(0), Bound::NONE);
+        let (lower, upper) = if lower { (set, none) } else { (none, set) };
         Layout {
             bounds: Bounds {
-                lower: bound.filter(|_| lower),
-                upper: bound.filter(|_| !lower),
-                data: None,
+                lower,
+                upper,
+                ..Bounds::EMPTY
             },
             ..Layout::empty()
         }
     }
 
     pub fn lb(&self) -> i64 {
-        self.bounds.lb() as i64
+        self.bounds.lb()
     }
 
     pub fn ub(&self) -> i64 {
-        self.bounds.ub() as i64
+        self.bounds.ub()
     }
 
     pub fn extent(&self) -> i64 {
-        self.bounds.extent() as i64
+        self.bounds.extent()
     }
 
     pub fn true_lb(&self) -> i64 {
-        self.bounds.data.map_or(0, |(from, _)| from as i64)
+        self.bounds.from
     }
 
     pub fn true_extent(&self) -> i64 {
-        self.bounds.data.map_or(0, |(from, to)| (to - from) as i64)
+        self.bounds.true_extent()
     }
 
     /// The data of elements one after the other, however many.
@@ -135,11 +158,24 @@ impl Layout {
         }
     }
 
-    /// Of as many elements of this type as have `size` bytes.
-    fn signature_of(&self, size: u64) -> Signature {
-        match self.size {
+    /// Bytes of so many elements.
+    #[inline(always)]
+    fn size_of(&self, elements: Option<u64>) -> Result<u64> {
+        if self.size == 0 {
+            return Ok(0);
+        }
+        match elements.and_then(|elements| elements.checked_mul(self.size)) {
+            Some(size) if size <= i64::MAX as u64 => Ok(size),
+            _ => Err(too_large()),
+        }
+    }
+
+    /// Of so many elements, if they have `size` bytes.
+    #[inline(always)]
+    fn signature_of(&self, elements: u64, size: u64) -> Signature {
+        match size {
             0 => Signature::EMPTY,
-            own => self.signature.repeated(size / own),
+            _ => self.signature.repeated(elements),
         }
     }
 
@@ -149,18 +185,23 @@ impl Layout {
     }
 
     /// MPI_Type_vector and its kin: `count` blocks of `blocklength` elements, `stride` bytes from one start to the next.
+    #[inline(always)]
     pub fn strided(count: u64, blocklength: u64, stride: i128, child: &Layout) -> Result<Layout> {
-        let elements = count as u128 * blocklength as u128;
-        let size = checked_size(elements.saturating_mul(child.size as u128))?;
-        let extent = child.bounds.extent();
-        let block = child.bounds.repeated(blocklength, extent);
-        let bounds = checked(block.repeated(count, stride))?;
+        let elements = count.checked_mul(blocklength);
+        let size = child.size_of(elements)?;
+        let extent = child.bounds.extent() as i128;
+        let block = |bounds: &Bounds| bounds.repeated(blocklength, extent);
+        let bounds = match count {
+            0 => Some(Bounds::EMPTY),
+            _ => block(&child.bounds).and_then(|block| block.repeated(count, stride)?.checked()),
+        };
+        let bounds = bounds.ok_or_else(too_far)?;
         let form = (child.form.clone())
             .and_then(|form| form::repeated(form, blocklength, extent))
             .and_then(|form| form::repeated(form, count, stride));
         Ok(Layout {
             size,
-            signature: child.signature_of(size),
+            signature: child.signature_of(elements.unwrap_or(0), size),
             bounds,
             alignment: if size == 0 { 1 } else { child.alignment },
             at: child.at,
@@ -169,47 +210,68 @@ impl Layout {
         })
     }
 
-    /// MPI_Type_indexed and its kin: blocks of (displacement in bytes, number of elements).
-    pub fn indexed(blocks: impl Iterator<Item = (i128, u64)>, child: &Layout) -> Result<Layout> {
-        let extent = child.extent();
-        let mut builder =
-            form::IndexedBuilder::new(child.form.clone(), extent.into(), blocks.size_hint().0);
-        // The lowest and the highest place that an element counts from decide the bounds.
-        let (mut lowest, mut highest) = (i64::MAX, i64::MIN);
-        let mut elements = 0u64;
-        for (displacement, blocklength) in blocks {
-            if blocklength == 0 {
-                continue;
+    /// MPI_Type_indexed and its kin.
+    pub fn indexed(blocks: &Blocks<'_>, child: &Layout) -> Result<Layout> {
+        let scale = blocks.scale;
+        let one = |length: i64| move |place: i64| (place, length);
+        match (blocks.lengths, blocks.places) {
+            (Lengths::Each(Numbers::Small(lengths)), Numbers::Small(places)) => {
+                let blocks = places.iter().zip(lengths);
+                let blocks = blocks.map(|(place, length)| ((*place).into(), (*length).into()));
+                Layout::of_blocks(blocks, scale, child)
             }
-            let first = i64::try_from(displacement).ok();
-            let length = i64::try_from(blocklength - 1).ok();
-            let span = length.and_then(|length| length.checked_mul(extent));
-            let last = first
-                .zip(span)
-                .and_then(|(first, span)| first.checked_add(span));
-            let sum = elements.checked_add(blocklength);
-            let (Some(first), Some(last), Some(sum)) = (first, last, sum) else {
-                return fail!(
-                    Class::Arg,
-                    "a block of {blocklength} elements at {displacement} bytes is beyond 2^63 - 1"
-                );
-            };
-            lowest = lowest.min(first).min(last);
-            highest = highest.max(first).max(last);
-            elements = sum;
-            builder.add(first, blocklength);
+            (Lengths::Each(Numbers::Small(lengths)), Numbers::Large(places)) => {
+                let blocks = places.iter().zip(lengths);
+                let blocks = blocks.map(|(place, length)| (*place, (*length).into()));
+                Layout::of_blocks(blocks, scale, child)
+            }
+            (Lengths::Each(Numbers::Large(lengths)), places) => {
+                let blocks = places.iter().zip(lengths.iter().copied());
+                Layout::of_blocks(blocks, scale, child)
+            }
+            (Lengths::All(length), Numbers::Small(places)) => {
+                let places = places.iter().map(|place| (*place).into());
+                Layout::of_blocks(places.map(one(length)), scale, child)
+            }
+            (Lengths::All(length), Numbers::Large(places)) => {
+                Layout::of_blocks(places.iter().copied().map(one(length)), scale, child)
+            }
         }
-        let size = checked_size(elements as u128 * child.size as u128)?;
-        let bounds = match elements {
-            0 => Bounds::EMPTY,
-            _ => (child.bounds.shifted(lowest.into())).and(&child.bounds.shifted(highest.into())),
+    }
+
+    /// Blocks of (place, number of elements), which is not negative; a place is a displacement in units of `scale` bytes.
+    fn of_blocks(
+        blocks: impl ExactSizeIterator<Item = (i64, i64)> + Clone,
+        scale: i64,
+        child: &Layout,
+    ) -> Result<Layout> {
+        let extent = child.extent();
+        let body = child.form.clone().map(|form| Repeat::new(form, extent));
+        let (span, at, form) = match body {
+            Some(body) if body.is_block() => {
+                let span_and_list = List::plain(blocks.clone(), scale, extent as u64);
+                match span_and_list {
+                    Some((span, first, list)) => {
+                        let (at, form) = form::of_list(body, first, list);
+                        (span, at, form)
+                    }
+                    None => collect(blocks, scale, extent, Some(body))?,
+                }
+            }
+            body => collect(blocks, scale, extent, body)?,
         };
-        let bounds = checked(bounds)?;
-        let (at, form) = builder.finish();
+        let size = child.size_of(Some(span.elements))?;
+        let bounds = match span.elements {
+            0 => Some(Bounds::EMPTY),
+            _ => (child.bounds.shifted(span.lowest)).and_then(|lowest| {
+                let both = lowest.and(&child.bounds.shifted(span.highest)?);
+                both.checked()
+            }),
+        };
         Ok(Layout {
             size,
-            signature: child.signature_of(size),
-            bounds,
+            signature: child.signature_of(span.elements, size),
+            bounds: bounds.ok_or_else(too_far)?,
             alignment: if size == 0 { 1 } else { child.alignment },
             at: (at + child.at as i128) as i64,
             form,
@@ -219,31 +281,33 @@ impl Layout {
 
     /// MPI_Type_create_struct.
     pub fn structure(members: &[Member<'_>]) -> Result<Layout> {
+        let members = || members.iter().filter(|member| member.blocklength > 0);
         let mut bounds = Bounds::EMPTY;
         let mut alignment = 1;
-        let mut size = 0u128;
-        for member in members.iter().filter(|member| member.blocklength > 0) {
+        let mut size = 0u64;
+        for member in members() {
             let child = &member.layout;
-            let block = child
-                .bounds
-                .repeated(member.blocklength, child.bounds.extent());
-            bounds = bounds.and(&block.shifted(member.displacement));
+            let extent = child.bounds.extent() as i128;
+            let block = (child.bounds.repeated(member.blocklength, extent))
+                .and_then(|block| block.shifted(member.displacement));
+            bounds = bounds.and(&block.ok_or_else(too_far)?);
             alignment = alignment.max(child.alignment);
-            size = size.saturating_add(child.size as u128 * member.blocklength as u128);
+            size = size
+                .checked_add(child.size_of(Some(member.blocklength))?)
+                .filter(|size| *size <= i64::MAX as u64)
+                .ok_or_else(too_large)?;
         }
-        let size = checked_size(size)?;
-        let bounds = checked(bounds.padded(alignment as i128))?;
-        let signature = Signature::sequence((members.iter()).map(|member| {
+        let bounds = (bounds.padded(alignment).and_then(Bounds::checked)).ok_or_else(too_far)?;
+        let signature = Signature::sequence(members().map(|member| {
             let child = member.layout;
-            child.signature_of(child.size * member.blocklength)
+            child.signature_of(member.blocklength, child.size)
         }));
-        let parts = members.iter().filter(|member| member.blocklength > 0);
-        let (at, form) = form::sequence(parts.filter_map(|member| {
+        let (at, form) = form::sequence(members().filter_map(|member| {
             let child = &member.layout;
             let form = child.form.clone()?;
-            let form = form::repeated(form, member.blocklength, child.bounds.extent())?;
+            let form = form::repeated(form, member.blocklength, child.extent().into())?;
             Some(form::Part {
-                at: child.at as i128 + member.displacement,
+                at: child.at as i128 + member.displacement as i128,
                 form,
             })
         }));
@@ -260,61 +324,88 @@ impl Layout {
 
     /// MPI_Type_create_resized: earlier bounds of any kind no longer count.
     pub fn resized(lb: i64, extent: i64, child: &Layout) -> Result<Layout> {
+        let bounds = child
+            .bounds
+            .with_set(lb, extent)
+            .and_then(Bounds::checked)
+            .ok_or_else(too_far)?;
         Ok(Layout {
-            bounds: checked(child.bounds.with_set(lb as i128, extent as i128))?,
+            bounds,
             endless: OnceLock::new(),
             ..child.clone()
         })
     }
 }
 
-fn checked_size(size: u128) -> Result<u64> {
-    if size <= i64::MAX as u128 {
-        return Ok(size as u64);
+/// As [`List::plain`], for blocks of all kinds; the form, and where it starts.
+fn collect(
+    blocks: impl ExactSizeIterator<Item = (i64, i64)>,
+    scale: i64,
+    extent: i64,
+    body: Option<Repeat>,
+) -> Result<(Span, i128, Option<Form>)> {
+    let mut builder = form::IndexedBuilder::new(body, blocks.len());
+    let mut span = Span::EMPTY;
+    for (place, length) in blocks {
+        if length == 0 {
+            continue;
+        }
+        let first = place.checked_mul(scale);
+        let reach = (length - 1).checked_mul(extent);
+        let last = first
+            .zip(reach)
+            .and_then(|(first, reach)| first.checked_add(reach));
+        let elements = span.elements.checked_add(length as u64);
+        let (Some(first), Some(last), Some(elements)) = (first, last, elements) else {
+            return Err(too_far());
+        };
+        span.lowest = span.lowest.min(first).min(last);
+        span.highest = span.highest.max(first).max(last);
+        span.elements = elements;
+        builder.add(first, length as u64);
     }
-    fail!(
-        Class::Arg,
-        "the datatype would have {size} bytes or elements; at most 2^63 - 1 are possible"
-    )
+    let (at, form) = builder.finish();
+    Ok((span, at, form))
 }
 
-/// Every place of the type and all distances between places fit in 63 bits.
-fn checked(bounds: Bounds) -> Result<Bounds> {
-    let (from, to) = bounds.data.unwrap_or((0, 0));
-    for value in [
-        bounds.lb(),
-        bounds.ub(),
-        bounds.extent(),
-        from,
-        to,
-        to - from,
-    ] {
-        if i64::try_from(value).is_err() {
-            return fail!(
-                Class::Arg,
-                "the datatype's bounds would be {} and {}, its data from {from} to {to}; 2^63 - 1 is the largest possible",
-                bounds.lb(),
-                bounds.ub()
-            );
-        }
-    }
-    Ok(bounds)
+#[cold]
+fn too_large() -> Error {
+    let text = "the datatype would have more than 2^63 - 1 bytes, the most possible";
+    Error::new(Class::Arg, text)
+}
+
+/// A place of the type, or a distance between two of its places, does not fit.
+#[cold]
+fn too_far() -> Error {
+    let text = "the datatype's bounds or its data would be more than 2^63 - 1 bytes apart or away from its origin";
+    Error::new(Class::Arg, text)
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::get;
     use super::*;
 
-    fn of(handle: u32) -> &'static Layout {
+    fn named(handle: u32) -> &'static Layout {
         get(handle as i32).unwrap().layout()
     }
 
     fn int() -> &'static Layout {
-        of(0x4c00_0405)
+        named(0x4c00_0405)
     }
 
-    fn member(displacement: i128, blocklength: u64, layout: &Layout) -> Member<'_> {
+    /// Of blocks (displacement in bytes, number of elements).
+    pub fn of(blocks: &[(i64, i64)], child: &Layout) -> Result<Layout> {
+        let (places, lengths): (Vec<i64>, Vec<i64>) = blocks.iter().copied().unzip();
+        let blocks = Blocks {
+            lengths: Lengths::Each(Numbers::Large(&lengths)),
+            places: Numbers::Large(&places),
+            scale: 1,
+        };
+        Layout::indexed(&blocks, child)
+    }
+
+    fn member(displacement: i64, blocklength: u64, layout: &Layout) -> Member<'_> {
         Member {
             displacement,
             blocklength,
@@ -335,20 +426,20 @@ mod tests {
     /// What the reference says of the same types.
     #[test]
     fn bounds_of_structs_and_what_is_made_of_them() {
-        let character = of(0x4c00_0101);
+        let character = named(0x4c00_0101);
         let padded = Layout::structure(&[member(0, 1, int()), member(4, 1, character)]).unwrap();
         assert_eq!(bounds(&padded), [0, 8, 0, 5]);
         let twice = Layout::contiguous(2, &padded).unwrap();
         assert_eq!(bounds(&twice), [0, 16, 0, 13]);
-        let indexed = Layout::indexed([(1, 1), (20, 1)].into_iter(), &padded).unwrap();
+        let indexed = of(&[(1, 1), (20, 1)], &padded).unwrap();
         assert_eq!(bounds(&indexed), [1, 27, 1, 24]);
         let outer = [member(3, 1, &padded), member(9, 1, character)];
         assert_eq!(bounds(&Layout::structure(&outer).unwrap()), [3, 8, 3, 7]);
         let back = Layout::strided(2, 1, -8, &padded).unwrap();
         assert_eq!(bounds(&back), [-8, 16, -8, 13]);
-        let plain = Layout::indexed([(0, 1), (5, 1)].into_iter(), int()).unwrap();
+        let plain = of(&[(0, 1), (5, 1)], int()).unwrap();
         assert_eq!(bounds(&plain), [0, 9, 0, 9]);
-        let pair = of(0x8c00_0001); // MPI_DOUBLE_INT
+        let pair = named(0x8c00_0001); // MPI_DOUBLE_INT
         assert_eq!(
             bounds(&Layout::structure(&[member(0, 1, pair)]).unwrap()),
             [0, 16, 0, 12]
@@ -370,9 +461,9 @@ mod tests {
         let three = Layout::contiguous(3, &negative).unwrap();
         assert_eq!(bounds(&three), [-16, 8, -16, 20]);
         let old = [
-            member(-3, 1, of(0x4c00_0010)), // MPI_LB
+            member(-3, 1, named(0x4c00_0010)), // MPI_LB
             member(0, 1, int()),
-            member(6, 1, of(0x4c00_0011)), // MPI_UB
+            member(6, 1, named(0x4c00_0011)), // MPI_UB
         ];
         let old = Layout::structure(&old).unwrap();
         assert_eq!(bounds(&old), [-3, 9, 0, 4]);
@@ -388,10 +479,11 @@ mod tests {
             panic!("{nest:?}");
         };
         assert_eq!((form.count, form.body.stride, form.body.size), (12, 8, 4));
-        let regular = Layout::indexed((0..9).map(|index| (index * 8, 1)), int()).unwrap();
+        let regular = (0..9).map(|index| (index * 8, 1)).collect::<Vec<_>>();
+        let regular = of(&regular, int()).unwrap();
         assert!(matches!(&regular.form, Some(Form::Loop(_))));
         let touching = [(8, 1), (12, 0), (12, 2), (20, 1)];
-        let touching = Layout::indexed(touching.into_iter(), int()).unwrap();
+        let touching = of(&touching, int()).unwrap();
         assert!(matches!(touching.form, Some(Form::Block(16))));
         assert_eq!(touching.at, 8);
         let backwards = Layout::strided(2, 1, -4, int()).unwrap();
@@ -400,13 +492,13 @@ mod tests {
 
     #[test]
     fn too_large_types_are_refused() {
-        let huge = i64::MAX as i128;
+        let huge = i64::MAX;
         for result in [
             Layout::strided(1 << 62, 1, 4, int()),
-            Layout::strided(2, 1, huge, int()),
-            Layout::strided(2, 1, huge * huge, int()),
-            Layout::indexed([(-huge, 1), (huge, 1)].into_iter(), int()),
-            Layout::indexed([(i128::MAX, 1), (i128::MIN, u64::MAX)].into_iter(), int()),
+            Layout::strided(2, 1, huge.into(), int()),
+            Layout::strided(2, 1, huge as i128 * huge as i128, int()),
+            of(&[(-huge, 1), (huge, 1)], int()),
+            of(&[(huge, 1), (i64::MIN, huge)], int()),
             Layout::structure(&[member(huge, 1, int())]),
             Layout::structure(&[member(0, 1 << 62, int())]),
             Layout::resized(i64::MAX, 1, int()),

@@ -24,7 +24,83 @@ pub(super) enum Blocks {
     Wide(Vec<(i64, u64)>),
 }
 
+/// Which elements an indexed type has.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub elements: u64,
+    /// The lowest and the highest place that an element counts from.
+    pub lowest: i64,
+    pub highest: i64,
+}
+
+impl Span {
+    pub const EMPTY: Span = Span {
+        elements: 0,
+        lowest: i64::MAX,
+        highest: i64::MIN,
+    };
+}
+
 impl List {
+    /// Of blocks (place in units of `scale` bytes, number of elements) of a type of `extent` bytes without holes; also where
+    /// the first one lies. In one pass without branches, so `None` if there is anything particular about the blocks: empty
+    /// ones, some that touch, distances that need 64 bits.
+    pub fn plain(
+        blocks: impl ExactSizeIterator<Item = (i64, i64)> + Clone,
+        scale: i64,
+        extent: u64,
+    ) -> Option<(Span, i64, List)> {
+        const MOST: u64 = 1 << 31;
+        if scale.unsigned_abs() > MOST || extent > MOST {
+            return None;
+        }
+        let first = blocks.clone().next()?.0.checked_mul(scale)?;
+        let shift = extent.trailing_zeros().min(3);
+        let (mut lowest, mut highest, mut end) = (0, 0, i64::MIN);
+        let (mut size, mut longest, mut shortest) = (0u64, 0, u64::MAX);
+        let (mut low_bits, mut far) = (0, 0);
+        let mut particular = false;
+        let mut list = Vec::with_capacity(blocks.len() + 1);
+        list.extend(blocks.map(|(place, length)| {
+            far |= (place ^ (place >> 63)) | length;
+            let at = place.wrapping_mul(scale).wrapping_sub(first);
+            let bytes = (length as u64).wrapping_mul(extent);
+            particular |= (at == end) | (length == 0);
+            low_bits |= at;
+            longest = longest.max(bytes);
+            shortest = shortest.min(bytes);
+            let block = ((at >> shift) as i32, (size >> shift) as u32);
+            end = at.wrapping_add(bytes as i64);
+            lowest = lowest.min(at);
+            highest = highest.max(end);
+            size = size.wrapping_add(bytes);
+            block
+        }));
+        // Below these limits nothing has wrapped.
+        let reach = |at: i64| (at >> shift) == (at >> shift) as i32 as i64;
+        let fits = far < MOST as i64
+            && reach(lowest)
+            && reach(highest)
+            && size >> shift <= u32::MAX.into()
+            && longest.checked_mul(list.len() as u64).is_some();
+        if particular || !fits || low_bits & ((1 << shift) - 1) != 0 {
+            return None;
+        }
+        let span = Span {
+            elements: size / extent,
+            lowest: lowest + first,
+            highest: highest + first - extent as i64,
+        };
+        let list = ListBuilder {
+            shift,
+            blocks: Blocks::Narrow(list),
+            size,
+            longest,
+            shortest,
+        };
+        Some((span, first, list.finish()))
+    }
+
     /// The number of blocks.
     pub fn len(&self) -> usize {
         match &self.blocks {
@@ -68,7 +144,8 @@ impl List {
     }
 
     /// Where the list is regular (equal lengths and distances) in pieces of at least `least` blocks on average, those: the
-    /// number of the first block of each, and the number of blocks at the end.
+    /// number of the first block of each, and the number of blocks at the end. A long list that begins with a thousand
+    /// shorter pieces is not looked at further.
     pub fn regular_pieces(&self, least: usize) -> Option<Vec<usize>> {
         let blocks = self.len();
         let most = blocks / least;
@@ -81,7 +158,8 @@ impl List {
             if here != spacing || length(block) != length(first) {
                 firsts.push(block);
                 first = block;
-                if firsts.len() > most {
+                let pieces = firsts.len();
+                if pieces > most || pieces > 1024 && pieces * 2 > block {
                     return None;
                 }
             }
@@ -219,6 +297,36 @@ mod tests {
                 start += bytes;
             }
             assert_eq!((list.start(3), list.size), (start, start));
+        }
+    }
+
+    #[test]
+    fn plain_lists_are_those_of_the_general_way() {
+        let plain = |blocks: &[(i64, i64)], scale, extent| {
+            List::plain(blocks.iter().copied(), scale, extent)
+        };
+        let (span, first, made) = plain(&[(5, 2), (9, 1), (2, 3)], 8, 8).unwrap();
+        assert_eq!((span.elements, span.lowest, span.highest), (6, 16, 72));
+        assert_eq!((first, made.size, made.longest), (40, 48, 24));
+        let general = list(&[(0, 16), (32, 8), (-24, 24)], 8);
+        for block in 0..3 {
+            assert_eq!(made.at(block), general.at(block));
+            assert_eq!(made.start(block), general.start(block));
+        }
+        let (_, _, equal) = plain(&[(7, 2), (9, 2)], 3, 1).unwrap();
+        assert!(matches!(&equal.blocks, Blocks::Equal(2, places) if places[..] == [0, 6]));
+        for (particular, scale, extent) in [
+            (&[][..], 8, 8),
+            (&[(0, 1), (4, 0)], 8, 8),            // an empty block
+            (&[(0, 1), (1, 1)], 8, 8),            // blocks that touch
+            (&[(0, 1), (9, 1)], 1, 8),            // between two units
+            (&[(0, 1), (1 << 30, 1)], 1 << 6, 8), // beyond 32 bits of units
+            (&[(0, 1), (1 << 40, 1)], 8, 8),
+            (&[(0, 1), (9, 1 << 40)], 8, 8),
+            (&[(0, 1 << 30), (1 << 30, 1 << 30)], 1 << 8, 8),
+            (&[(0, 1), (9, 1)], 1 << 40, 8),
+        ] {
+            assert!(plain(particular, scale, extent).is_none(), "{particular:?}");
         }
     }
 

@@ -12,6 +12,7 @@ mod layout;
 mod list;
 #[cfg(test)]
 mod oracle;
+mod overlap;
 pub mod pack;
 mod pattern;
 mod predefined;
@@ -31,8 +32,7 @@ use crate::attr::Attributes;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use parking_lot::Mutex;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: i32 = null(ObjectType::Datatype);
@@ -54,22 +54,29 @@ pub struct Datatype {
     pub scalars: &'static [Scalar],
     contiguous: bool,
     committed: AtomicBool,
-    /// Of a predefined type, made when it is first asked for.
-    layout: OnceLock<Layout>,
+    /// `None` of a predefined type, whose layout is made when it is first asked for.
+    layout: Option<Layout>,
     pub attributes: Attributes,
     /// What it was made from.
     pub contents: Contents,
-    /// Types, alive or not yet given back, that were made from this one.
-    made_from_this: AtomicU32,
+    /// Types, alive or not yet given back, that were made from this one. Of predefined types nothing is counted.
+    uses: AtomicU32,
+    /// How many types had been made before this one.
+    pub born: u64,
+    /// Bytes of the library's own that come first, of a type made for one message.
+    prefix: Option<pack::Prefix>,
     given_name: &'static str,
     new_name: Mutex<Option<String>>,
 }
 
 impl Datatype {
-    /// A derived type that no handle leads to yet.
-    fn unlisted(layout: Layout) -> Datatype {
+    /// A derived type; it has to be put under its handle yet. Under the guard of `TYPES`.
+    #[inline(always)]
+    fn derived(handle: i32, layout: Layout, contents: Contents) -> Datatype {
+        let born = BIRTHS.load(Ordering::Relaxed);
+        BIRTHS.store(born + 1, Ordering::Release);
         Datatype {
-            handle: NULL,
+            handle,
             size: layout.size,
             lb: layout.lb(),
             extent: layout.extent(),
@@ -79,10 +86,12 @@ impl Datatype {
             scalars: &[],
             contiguous: layout.is_contiguous(),
             committed: AtomicBool::new(false),
-            layout: OnceLock::from(layout),
+            layout: Some(layout),
             attributes: Attributes::new(),
-            contents: Contents::named(),
-            made_from_this: AtomicU32::new(0),
+            contents,
+            uses: AtomicU32::new(0),
+            born,
+            prefix: None,
             given_name: "",
             new_name: Mutex::new(None),
         }
@@ -97,7 +106,10 @@ impl Datatype {
     /// Where the data lies, and what it is.
     #[inline]
     pub fn layout(&self) -> &Layout {
-        self.layout.get_or_init(|| predefined::layout(self))
+        match &self.layout {
+            Some(layout) => layout,
+            None => predefined::layout(self),
+        }
     }
 
     /// Whether data may be sent and received with it.
@@ -117,6 +129,13 @@ impl Datatype {
         use Combiner::{F90Complex, F90Integer, F90Real, Named};
         let combiner = self.contents.combiner;
         matches!(combiner, Named | F90Integer | F90Real | F90Complex)
+    }
+
+    /// The types it was made from that can be freed.
+    #[inline(always)]
+    fn derived_olds(&self) -> impl Iterator<Item = &'static Datatype> {
+        let olds = self.contents.datatypes.iter().copied();
+        olds.filter(|old| !old.is_predefined())
     }
 
     /// The name set last by MPI_Type_set_name, or the one in mpi.h.
@@ -142,6 +161,19 @@ impl Datatype {
 
 static TYPES: Table<Datatype> = Table::starting_at(ObjectType::Datatype, predefined::DIRECT_PAIRS);
 
+/// Types made so far. Counted under the guard of `TYPES`.
+static BIRTHS: AtomicU64 = AtomicU64::new(0);
+
+/// Types made so far.
+pub fn births() -> u64 {
+    BIRTHS.load(Ordering::Acquire)
+}
+
+/// Says whether several threads will be in the library at once.
+pub fn share(threads: bool) {
+    TYPES.share(threads);
+}
+
 /// The datatype of a handle; `None` for MPI_DATATYPE_NULL and for what is no datatype.
 #[inline]
 pub fn get(handle: i32) -> Option<&'static Datatype> {
@@ -149,6 +181,7 @@ pub fn get(handle: i32) -> Option<&'static Datatype> {
 }
 
 /// A new type, not committed.
+#[inline(always)]
 fn insert(layout: Layout, contents: Contents) -> Result<&'static Datatype> {
     insert_as(layout, Category::Derived, &[], contents)
 }
@@ -167,31 +200,26 @@ pub fn another_handle(datatype: &Datatype) -> Result<&'static Datatype> {
     insert_like(datatype, datatype.contents.clone())
 }
 
+#[inline(always)]
 fn insert_as(
     layout: Layout,
     category: Category,
     scalars: &'static [Scalar],
     contents: Contents,
 ) -> Result<&'static Datatype> {
-    let handle = TYPES.insert_with(|handle| Datatype {
-        handle,
+    let new = TYPES.insert_with(|handle| Datatype {
         category,
         scalars,
-        contents,
-        ..Datatype::unlisted(layout)
+        ..Datatype::derived(handle, layout, contents)
     })?;
-    let Some(new) = get(handle) else {
-        return fail!(Class::Intern, "a new datatype is gone");
-    };
-    for old in &new.contents.datatypes {
-        old.made_from_this.fetch_add(1, Ordering::Relaxed);
+    for old in new.derived_olds() {
+        old.uses.fetch_add(1, Ordering::Relaxed);
     }
     Ok(new)
 }
 
-/// MPI_Type_free after the attributes were deleted: the handle dies, but pending operations keep
-/// using the type, so its memory stays.
-pub fn free(datatype: &Datatype) -> Result<()> {
+/// Fails for a predefined type.
+pub fn may_be_freed(datatype: &Datatype) -> Result<()> {
     if datatype.is_predefined() {
         return fail!(
             Class::Type,
@@ -199,27 +227,39 @@ pub fn free(datatype: &Datatype) -> Result<()> {
             datatype.name()
         );
     }
-    TYPES.retire(datatype.handle);
     Ok(())
 }
 
-/// Gives back a type that was freed, if no other one was made from it.
+/// Ends the handle of a type; its memory stays for operations that use it, until [`reclaim`].
+pub(crate) fn retire(datatype: &Datatype) {
+    TYPES.retire(datatype.handle);
+}
+
+/// Ends a type that is alive, if no other one was made from it and nobody keeps it.
 ///
-/// For [`crate::constructors::datatypes`] only, when no request or call uses the type.
-#[allow(unsafe_code)]
+/// For [`crate::constructors::datatypes`] only, when no request and no other call uses the type.
+pub(crate) fn remove(handle: i32) -> bool {
+    TYPES.get(handle).is_some_and(end)
+}
+
+/// Gives back a type that was retired, if no other one was made from it and nobody keeps it; true if it is gone.
+///
+/// For [`crate::constructors::datatypes`] only, when no request and no call uses the type.
 pub(crate) fn reclaim(handle: i32) -> bool {
-    let Some(datatype) = TYPES.retired(handle) else {
-        return true;
-    };
-    if datatype.made_from_this.load(Ordering::Relaxed) > 0 {
+    TYPES.retired(handle).is_none_or(end)
+}
+
+#[allow(unsafe_code)]
+fn end(datatype: &Datatype) -> bool {
+    if datatype.uses.load(Ordering::Acquire) > 0 {
         return false;
     }
-    for old in &datatype.contents.datatypes {
-        old.made_from_this.fetch_sub(1, Ordering::Relaxed);
+    for old in datatype.derived_olds() {
+        old.uses.fetch_sub(1, Ordering::Release);
     }
     // SAFETY: types made from this one are gone, and the caller knows that no request and no call uses it; every other use
-    // looks it up by its handle, which is dead.
-    unsafe { TYPES.reclaim(handle) }
+    // looks it up by its handle, which is dead or dies here.
+    unsafe { TYPES.reclaim(datatype.handle) }
 }
 
 /// The handles of all predefined types.
@@ -249,9 +289,10 @@ mod tests {
         assert_eq!(new.contents.datatypes[0].handle, old.handle);
         assert_eq!(new.name(), "");
         assert!(!new.is_predefined());
-        free(new).unwrap();
-        assert!(get(new.handle).is_none());
-        assert_eq!(free(old).unwrap_err().class(), Class::Type);
+        let handle = new.handle;
+        assert!(remove(handle));
+        assert!(get(handle).is_none());
+        assert_eq!(may_be_freed(old).unwrap_err().class(), Class::Type);
     }
 
     #[test]
@@ -259,13 +300,13 @@ mod tests {
         let child = create::vector(false, 2, 1, 3, get(INT).unwrap()).unwrap();
         let parent = create::contiguous(false, 2, child).unwrap();
         let (child, parent) = (child.handle, parent.handle);
-        free(get(child).unwrap()).unwrap();
+        assert!(!remove(child));
+        retire(get(child).unwrap());
         assert!(get(child).is_none());
         assert!(!reclaim(child));
         let contents = &get(parent).unwrap().contents;
         assert_eq!(contents.datatypes[0].size, 8);
-        free(get(parent).unwrap()).unwrap();
-        assert!(reclaim(parent));
+        assert!(remove(parent));
         assert!(reclaim(child));
         assert!(TYPES.retired(child).is_none());
     }

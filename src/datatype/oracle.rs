@@ -3,8 +3,8 @@
 //! Random trees of all constructors; the walker follows the standard's definitions word by word. Where a type names a byte
 //! twice, nothing may be received into it (the standard), so only packing is compared.
 
-use super::layout::{Layout, Member};
-use super::{Buffer, Datatype, Element, Scalar, external, get};
+use super::layout::{Blocks, Layout, Lengths, Member};
+use super::{Buffer, Contents, Datatype, Element, NULL, Numbers, Scalar, external, get};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -145,8 +145,14 @@ impl Tree {
                 Layout::strided(*count, *blocklength, *stride as i128, &child.layout()).unwrap()
             }
             Tree::Indexed(blocks, child) => {
-                let blocks = blocks.iter().map(|(at, length)| (*at as i128, *length));
-                Layout::indexed(blocks, &child.layout()).unwrap()
+                let places: Vec<i64> = blocks.iter().map(|block| block.0).collect();
+                let lengths: Vec<i64> = blocks.iter().map(|block| block.1 as i64).collect();
+                let blocks = Blocks {
+                    lengths: Lengths::Each(Numbers::Large(&lengths)),
+                    places: Numbers::Large(&places),
+                    scale: 1,
+                };
+                Layout::indexed(&blocks, &child.layout()).unwrap()
             }
             Tree::Struct(members) => {
                 let layouts: Vec<Layout> =
@@ -155,7 +161,7 @@ impl Tree {
                     .iter()
                     .zip(&layouts)
                     .map(|((at, blocklength, _), layout)| Member {
-                        displacement: *at as i128,
+                        displacement: *at,
                         blocklength: *blocklength,
                         layout,
                     });
@@ -262,7 +268,11 @@ impl Case {
         if map.entries.len() * count as usize * 8 > MOST_BYTES {
             return None;
         }
-        let datatype: &Datatype = Box::leak(Box::new(Datatype::unlisted(tree.layout())));
+        let datatype: &Datatype = Box::leak(Box::new(Datatype::derived(
+            NULL,
+            tree.layout(),
+            Contents::named(),
+        )));
         datatype.commit();
         let places = map.places(count);
         let from = places.iter().copied().min().unwrap_or(0);
@@ -363,8 +373,8 @@ fn check(tree: &Tree, count: u64, other: &Tree, other_count: u64, seed: u64) {
     let signature = datatype.layout().signature.repeated(count);
     assert_eq!(signature.elements, map.entries.len() as u64 * count);
 
-    // Both kinds of kernels; another test may change it meanwhile, which is no matter.
-    super::pack::use_plain_kernels(seed % 4 == 1);
+    // All kinds of kernels; another test may change it meanwhile, which is no matter.
+    super::pack::use_kernels((seed % 4) as usize);
     let mut memory = case.memory();
     let expected = case.packed(&memory);
     let buffer = case.buffer(&mut memory);

@@ -4,6 +4,7 @@
 //! Invariant: `holds` has a bit for each byte of the window that is data, and for no other.
 
 use super::form::{Form, Repeat};
+use super::pack::Shuffles;
 
 /// Bytes of the largest registers.
 const WIDTH: usize = 64;
@@ -21,6 +22,11 @@ pub(super) struct Pattern {
     /// Byte of the window -> packed byte; 0xff where there is no data.
     pub scatter: [u8; WIDTH],
     pub holds: u64,
+    /// The first byte of the window that is data.
+    pub first: u32,
+    /// The same in pieces of 16 bytes, from `first` on.
+    pub pack: Option<Shuffles>,
+    pub unpack: Option<Shuffles>,
     /// One body as moves of 1, 2, 4, 8 or 16 bytes, for processors that permute no bytes.
     pub moves: Vec<Move>,
 }
@@ -66,6 +72,9 @@ impl Pattern {
             gather: [0; WIDTH],
             scatter: [0xff; WIDTH],
             holds: 0,
+            first: 0,
+            pack: None,
+            unpack: None,
             moves: Vec::new(),
         };
         let mut packed = 0;
@@ -84,7 +93,25 @@ impl Pattern {
             }
         }
         pattern.moves = moves(&blocks);
+        pattern.shuffle();
         Some(pattern)
+    }
+}
+
+impl Pattern {
+    fn shuffle(&mut self) {
+        let (first, size) = (self.holds.trailing_zeros(), self.size);
+        let length = (WIDTH as u32 - self.holds.leading_zeros() - first) as usize;
+        let place = |byte: usize| Some(self.gather[byte] as usize - first as usize);
+        let packed = |byte: usize| match self.scatter[byte + first as usize] {
+            0xff => None,
+            byte => Some(byte as usize),
+        };
+        let (pack, unpack) = (
+            Shuffles::of(size, length, place),
+            Shuffles::of(length, size, packed),
+        );
+        (self.first, self.pack, self.unpack) = (first, pack, unpack);
     }
 }
 

@@ -65,10 +65,12 @@ const fn datatype(
         scalars,
         contiguous: size == extent,
         committed: AtomicBool::new(true),
-        layout: OnceLock::new(),
+        layout: None,
         attributes: Attributes::new(),
         contents: Contents::named(),
-        made_from_this: AtomicU32::new(0),
+        uses: AtomicU32::new(0),
+        born: 0,
+        prefix: None,
         given_name: name,
         new_name: Mutex::new(None),
     }
@@ -100,15 +102,28 @@ const fn pair(handle: u32, name: &'static str, scalars: &'static [Scalar; 2]) ->
     )
 }
 
-/// Where the data of a predefined type lies, and what it is.
-pub(super) fn layout(datatype: &Datatype) -> Layout {
-    let elements = elements(datatype);
+/// Where the data of a predefined type lies, and what it is; made when it is first asked for.
+pub(super) fn layout(datatype: &Datatype) -> &'static Layout {
+    static BASIC: [OnceLock<Layout>; INDICES] = [const { OnceLock::new() }; INDICES];
+    static DIRECT: [OnceLock<Layout>; DIRECT_PAIRS] = [const { OnceLock::new() }; DIRECT_PAIRS];
+    let handle = datatype.handle as u32;
+    let place = match handle >> 24 {
+        0x8c => &DIRECT[handle as usize & 0x00ff_ffff],
+        _ => &BASIC[handle as usize % INDICES],
+    };
+    place.get_or_init(|| made(datatype))
+}
+
+#[cold]
+fn made(datatype: &Datatype) -> Layout {
+    // For as long as the process runs, once for each type.
+    let elements = Vec::leak(elements(datatype));
     let alignment = elements.iter().map(|(_, element)| element.scalar.size());
     match datatype.handle {
         LB => Layout::lower_marker(),
         UB => Layout::upper_marker(),
         _ => Layout::basic(
-            &elements,
+            elements,
             datatype.extent as u64,
             alignment.max().unwrap_or(1) as u64,
         ),

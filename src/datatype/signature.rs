@@ -44,7 +44,7 @@ pub struct Signature {
 enum Kind {
     Empty,
     /// As many as `elements`.
-    Run(Element),
+    Run(&'static Element),
     Repeat(u64, Arc<Signature>),
     Sequence(Arc<[Signature]>),
 }
@@ -57,7 +57,7 @@ impl Signature {
         kind: Kind::Empty,
     };
 
-    pub fn run(element: Element, count: u64) -> Signature {
+    pub fn run(element: &'static Element, count: u64) -> Signature {
         Signature {
             size: element.size() * count,
             elements: count,
@@ -68,17 +68,29 @@ impl Signature {
 
     /// The same `count` times. The caller has checked that the size fits; there are never more elements or external bytes
     /// than twice the bytes, and those saturate.
+    #[inline(always)]
     pub fn repeated(&self, count: u64) -> Signature {
+        match &self.kind {
+            Kind::Run(element) if count > 0 => self.times(count, Kind::Run(element)),
+            Kind::Empty => Signature::EMPTY,
+            _ => self.repeated_parts(count),
+        }
+    }
+
+    fn repeated_parts(&self, count: u64) -> Signature {
         let kind = match &self.kind {
-            _ if count == 0 => Kind::Empty,
-            Kind::Empty => Kind::Empty,
-            Kind::Run(element) => Kind::Run(*element),
+            _ if count == 0 => return Signature::EMPTY,
             _ if count == 1 => return self.clone(),
             Kind::Repeat(inner, of) if inner.checked_mul(count).is_some() => {
                 Kind::Repeat(inner * count, of.clone())
             }
             _ => Kind::Repeat(count, Arc::new(self.clone())),
         };
+        self.times(count, kind)
+    }
+
+    #[inline(always)]
+    fn times(&self, count: u64, kind: Kind) -> Signature {
         Signature {
             size: self.size.saturating_mul(count),
             elements: self.elements.saturating_mul(count),
@@ -95,7 +107,7 @@ impl Signature {
                 (_, Kind::Empty) => {}
                 (Some(last), Kind::Run(element)) if matches!(&last.kind, Kind::Run(other) if other == element) =>
                 {
-                    *last = Signature::run(*element, last.elements + part.elements);
+                    *last = Signature::run(element, last.elements + part.elements);
                 }
                 _ => joined.push(part),
             }
@@ -182,7 +194,7 @@ impl Signature {
     ) -> ControlFlow<B> {
         match &self.kind {
             Kind::Empty => {}
-            Kind::Run(element) => visit(*element, self.elements)?,
+            Kind::Run(element) => visit(**element, self.elements)?,
             Kind::Repeat(count, inner) => {
                 for _ in 0..*count {
                     inner.for_each_run(visit)?;
@@ -226,13 +238,13 @@ impl Signature {
 mod tests {
     use super::*;
 
-    const INT: Element = Element {
+    const INT: &Element = &Element {
         scalar: Scalar::I32,
         parts: 1,
         external: 4,
         name: "MPI_INT",
     };
-    const DOUBLE: Element = Element {
+    const DOUBLE: &Element = &Element {
         scalar: Scalar::F64,
         parts: 1,
         external: 8,

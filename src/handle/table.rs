@@ -1,11 +1,11 @@
 //! The table behind the handles of one object type.
 //!
 //! Invariant: a slot's pointer is null or points to an object that was boxed here and that is not
-//! dropped before `reclaim`. Reading takes no lock; all changes are made under one mutex.
+//! dropped before `reclaim`. Reading takes no lock; all changes are made under one guard.
 
 use super::{Kind, ObjectType, builtin, direct, index, indirect, is_of_type, kind};
 use crate::error::{Class, Result, fail};
-use parking_lot::Mutex;
+use crate::sync::Exclusive;
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -26,7 +26,7 @@ pub struct Table<T: 'static> {
     builtins: [Slot<T>; BUILTINS],
     direct: [Slot<T>; DIRECT],
     blocks: [AtomicPtr<Block<T>>; BLOCKS],
-    state: Mutex<State<T>>,
+    state: Exclusive<State<T>>,
 }
 
 struct State<T> {
@@ -43,7 +43,7 @@ struct State<T> {
 
 struct Retired<T>(*mut T);
 
-// SAFETY: a retired object is only touched by whoever reclaims it, under the table's mutex; the
+// SAFETY: a retired object is only touched by whoever reclaims it, under the table's guard; the
 // bounds on `Table` below make T itself fit to be moved to and shared with that thread.
 unsafe impl<T: Send + Sync> Send for Retired<T> {}
 
@@ -63,7 +63,7 @@ impl<T: Send + Sync + 'static> Table<T> {
             builtins: [const { AtomicPtr::new(ptr::null_mut()) }; BUILTINS],
             direct: [const { AtomicPtr::new(ptr::null_mut()) }; DIRECT],
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
-            state: Mutex::new(State {
+            state: Exclusive::shared(State {
                 free: VecDeque::new(),
                 direct_used: first_direct,
                 blocks: 0,
@@ -71,6 +71,11 @@ impl<T: Send + Sync + 'static> Table<T> {
                 retired: BTreeMap::new(),
             }),
         }
+    }
+
+    /// Whether several threads may make and end objects at once; if nobody says otherwise, they may.
+    pub fn share(&self, threads: bool) {
+        self.state.share(threads);
     }
 
     /// The object of a live handle; `None` for a null, foreign or dead one. The reference is good
@@ -105,15 +110,18 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// Takes the object over and returns its new handle: a slot never used while the newest block
     /// has one, then the slot that has been free for longest.
     pub fn insert(&self, object: T) -> Result<i32> {
-        self.insert_with(|_| object)
+        let mut state = self.state.enter();
+        let handle = self.free_handle(&mut state)?;
+        self.put(handle, Box::new(object));
+        Ok(handle)
     }
 
     /// As `insert`, for objects that keep their own handle.
-    pub fn insert_with(&self, make: impl FnOnce(i32) -> T) -> Result<i32> {
-        let mut state = self.state.lock();
+    #[inline(always)]
+    pub fn insert_with(&self, make: impl FnOnce(i32) -> T) -> Result<&T> {
+        let mut state = self.state.enter();
         let handle = self.free_handle(&mut state)?;
-        self.put(handle, make(handle));
-        Ok(handle)
+        Ok(self.put(handle, Box::new(make(handle))))
     }
 
     fn free_handle(&self, state: &mut State<T>) -> Result<i32> {
@@ -148,40 +156,51 @@ impl<T: Send + Sync + 'static> Table<T> {
         Ok(())
     }
 
-    fn put(&self, handle: i32, object: T) {
+    /// Under the guard.
+    #[inline(always)]
+    fn put(&self, handle: i32, object: Box<T>) -> &T {
         let slot = self.slot(handle).expect("the handle was made here");
-        let object = Box::into_raw(Box::new(object));
-        let old = slot.swap(object, Ordering::AcqRel); // pairs with `get`
+        let old = slot.load(Ordering::Relaxed);
         assert!(old.is_null(), "slot of handle {handle:#x} is in use");
+        let object = Box::into_raw(object);
+        slot.store(object, Ordering::Release); // pairs with `get`
+        // SAFETY: as in `get`.
+        unsafe { &*object }
     }
 
     /// Puts a predefined object under a fixed index and returns its handle. The index must be free.
     pub fn insert_builtin(&self, index: u32, object: T) -> i32 {
-        let _state = self.state.lock();
+        let _state = self.state.enter();
         let handle = builtin(self.object_type, index);
-        self.put(handle, object);
+        self.put(handle, Box::new(object));
         handle
     }
 
     /// Ends a handle: `get` knows it no more, but the object stays readable for whoever holds a
     /// reference, and the slot is not used again before `reclaim`. False if it was not alive.
     pub fn retire(&self, handle: i32) -> bool {
-        let mut state = self.state.lock();
-        self.take(&mut state, handle).is_some()
+        let mut state = self.state.enter();
+        let Some(pointer) = self.take(handle) else {
+            return false;
+        };
+        state.retired.insert(handle, Retired(pointer));
+        true
     }
 
-    fn take(&self, state: &mut State<T>, handle: i32) -> Option<*mut T> {
-        let pointer = self.slot(handle)?.swap(ptr::null_mut(), Ordering::AcqRel);
+    /// Ends a handle that is alive; under the guard.
+    fn take(&self, handle: i32) -> Option<*mut T> {
+        let slot = self.slot(handle)?;
+        let pointer = slot.load(Ordering::Acquire);
         if pointer.is_null() {
             return None;
         }
-        state.retired.insert(handle, Retired(pointer));
+        slot.store(ptr::null_mut(), Ordering::Release);
         Some(pointer)
     }
 
     /// The object of a retired handle, for the sweep that decides whether it can go.
     pub fn retired(&self, handle: i32) -> Option<&T> {
-        let state = self.state.lock();
+        let state = self.state.enter();
         // SAFETY: a retired object stays until `reclaim`, as in `get`.
         state.retired.get(&handle).map(|entry| unsafe { &*entry.0 })
     }
@@ -192,11 +211,10 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// # Safety
     /// Nobody uses a reference that `get` or `retired` returned for this handle any more.
     pub unsafe fn reclaim(&self, handle: i32) -> bool {
-        let mut state = self.state.lock();
-        if !state.retired.contains_key(&handle) && self.take(&mut state, handle).is_none() {
-            return false;
-        }
-        let Some(entry) = state.retired.remove(&handle) else {
+        let mut state = self.state.enter();
+        let alive = self.take(handle);
+        let retired = || state.retired.remove(&handle).map(|entry| entry.0);
+        let Some(object) = alive.or_else(retired) else {
             return false;
         };
         if kind(handle) != Kind::Builtin {
@@ -205,7 +223,7 @@ impl<T: Send + Sync + 'static> Table<T> {
         drop(state); // the object's own drop may come back to this table
         // SAFETY: the pointer came from Box::into_raw in `put`, has just been taken out of the
         // table, and the caller vouches for the references.
-        drop(unsafe { Box::from_raw(entry.0) });
+        drop(unsafe { Box::from_raw(object) });
         true
     }
 
@@ -213,7 +231,7 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// be seen or not.
     pub fn for_each_live<'a>(&'a self, mut visit: impl FnMut(i32, &'a T)) {
         let (direct_used, blocks) = {
-            let state = self.state.lock();
+            let state = self.state.enter();
             (state.direct_used, state.blocks)
         };
         let builtins = (0..BUILTINS as u32).map(|index| builtin(self.object_type, index));
@@ -376,7 +394,7 @@ mod tests {
     fn objects_may_know_their_handle() {
         let table: Box<Table<i32>> = Box::new(Table::new(ObjectType::Group));
         let handle = table.insert_with(|handle| handle).unwrap();
-        assert_eq!(table.get(handle), Some(&handle));
+        assert_eq!(table.get(*handle), Some(handle));
     }
 
     #[test]

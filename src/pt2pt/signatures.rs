@@ -17,7 +17,7 @@ static CHECK_SIGNATURES: Variable<bool> = Variable::new(
     "CHECK_SIGNATURES",
     false,
     "Messages carry the type signature they were sent with, and a receive that does not fit it fails; the same on all ranks. \
-     To find mistakes: takes about 2 KB of memory for each message, for good.",
+     To find mistakes.",
 );
 
 pub static VARIABLES: &[&dyn Listed] = &[&CHECK_SIGNATURES];
@@ -30,17 +30,9 @@ pub fn on() -> bool {
     CHECK_SIGNATURES.get()
 }
 
-/// The buffer with its signature before it, if signatures are checked.
-#[inline(always)]
-pub fn signed(buffer: Buffer, address: *mut u8, count: u64, datatype: &Datatype) -> Result<Buffer> {
-    if !on() {
-        return Ok(buffer);
-    }
-    sign(address, count, datatype)
-}
-
+/// The elements with their signature before them. The caller ends the type that the buffer is made of.
 #[cold]
-fn sign(address: *mut u8, count: u64, datatype: &Datatype) -> Result<Buffer> {
+pub fn signed(address: *mut u8, count: u64, datatype: &Datatype) -> Result<Buffer> {
     let signature = &datatype.layout().signature;
     let whole = signature.repeated(count);
     let mut prefix = [0; PREFIX];

@@ -4,6 +4,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::datatype::create::array::{Grid, Order as DimensionOrder, dimensions};
+use oxmpi::datatype::create::{Displacements, Lengths};
 use oxmpi::datatype::{self as core, Numbers, create};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -11,11 +12,13 @@ use oxmpi::fail;
 type Object = &'static core::Datatype;
 
 /// Gives the new type's handle to the program; there is a place for it, as `oldtype` has seen.
+#[inline(always)]
 pub fn give(newtype: Out<Datatype>, made: Result<Object>) -> Result<()> {
     newtype.set(Datatype(made?.handle))
 }
 
 /// The old type, once the new one has a place.
+#[inline(always)]
 pub fn oldtype(newtype: Out<Datatype>, oldtype: Datatype) -> Result<Object> {
     newtype.not_null()?;
     decode::named_datatype("oldtype", oldtype)
@@ -121,7 +124,8 @@ entry! {
         let blocks = length("count", count)?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.numbers(blocks)?;
-        give(newtype, create::indexed(newtype.is_large(), lengths, displacements, old))
+        let places = Displacements::Elements(displacements);
+        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), places, old))
     }
 }
 
@@ -134,7 +138,8 @@ entry! {
         let blocks = length("count", count)?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.addresses(blocks)?;
-        give(newtype, create::hindexed(newtype.is_large(), lengths, displacements, old))
+        let places = Displacements::Bytes(displacements);
+        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), places, old))
     }
 }
 
@@ -145,7 +150,8 @@ entry! {
     ) {
         let old = self::oldtype(newtype, oldtype)?;
         let displacements = array_of_displacements.numbers(length("count", count)?)?;
-        give(newtype, create::indexed_block(newtype.is_large(), blocklength.0, displacements, old))
+        let (length, places) = (Lengths::All(blocklength.0), Displacements::Elements(displacements));
+        give(newtype, create::indexed(newtype.is_large(), length, places, old))
     }
 }
 
@@ -156,7 +162,8 @@ entry! {
     ) {
         let old = self::oldtype(newtype, oldtype)?;
         let displacements = array_of_displacements.addresses(length("count", count)?)?;
-        give(newtype, create::hindexed_block(newtype.is_large(), blocklength.0, displacements, old))
+        let (length, places) = (Lengths::All(blocklength.0), Displacements::Bytes(displacements));
+        give(newtype, create::indexed(newtype.is_large(), length, places, old))
     }
 }
 

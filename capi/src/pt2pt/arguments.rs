@@ -25,7 +25,11 @@ pub fn signed(
         return Ok(buffer);
     }
     let kind = decode::datatype(datatype)?;
-    signatures::signed(buffer, address.cast(), count.0 as u64, kind)
+    let signed = signatures::signed(address.cast(), count.0 as u64, kind)?;
+    if let Some(made) = signed.datatype() {
+        oxmpi::constructors::datatypes::free_when_used(made);
+    }
+    Ok(signed)
 }
 
 #[inline(always)]

@@ -96,7 +96,7 @@ impl Growing {
         self.layout = if last > 0 && last < length {
             let rest = Layout::strided(last as u64, 1, self.extent, &self.layout)?;
             let at = step.saturating_mul(blocks.into());
-            Layout::structure(&[member(0, &whole), member(at, &rest)])?
+            Layout::structure(&[member(0, &whole)?, member(at, &rest)?])?
         } else {
             whole
         };
@@ -112,23 +112,28 @@ impl Growing {
     }
 
     fn finish(self) -> Result<Layout> {
-        let Ok(extent) = i64::try_from(self.extent) else {
-            return fail!(
-                Class::Arg,
-                "the array has {} bytes; at most 2^63 - 1 are possible",
-                self.extent
-            );
-        };
-        let moved = Layout::indexed(std::iter::once((self.start, 1)), &self.layout)?;
+        let extent = fitting(self.extent)?;
+        let moved = Layout::structure(&[member(self.start, &self.layout)?])?;
         Layout::resized(0, extent, &moved)
     }
 }
 
-fn member(displacement: i128, layout: &Layout) -> super::Member<'_> {
-    super::Member {
-        displacement,
+fn member(displacement: i128, layout: &Layout) -> Result<super::Member<'_>> {
+    Ok(super::Member {
+        displacement: fitting(displacement)?,
         blocklength: 1,
         layout,
+    })
+}
+
+/// A distance in the array.
+fn fitting(bytes: i128) -> Result<i64> {
+    match i64::try_from(bytes) {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => fail!(
+            Class::Arg,
+            "the array has {bytes} bytes; at most 2^63 - 1 are possible"
+        ),
     }
 }
 
@@ -181,13 +186,15 @@ pub fn subarray(
     }
     insert(
         growing.finish()?,
-        Contents::new(Combiner::Subarray, large)
-            .integer(sizes.len() as i32)
-            .counts(sizes)
-            .counts(subsizes)
-            .counts(starts)
-            .integer(order.number())
-            .datatype(old),
+        Contents::with(Combiner::Subarray, large, |contents| {
+            contents
+                .integer(sizes.len() as i32)
+                .counts(sizes)
+                .counts(subsizes)
+                .counts(starts)
+                .integer(order.number())
+                .datatype(old)
+        }),
     )
 }
 
@@ -324,15 +331,17 @@ pub fn darray(large: bool, grid: &Grid<'_>, old: &'static Datatype) -> New {
     grid.check()?;
     insert(
         grid.layout(old)?,
-        Contents::new(Combiner::Darray, large)
-            .integer(grid.size)
-            .integer(grid.rank)
-            .integer(grid.processes.len() as i32)
-            .counts(grid.sizes)
-            .integers(grid.distributions)
-            .integers(grid.arguments)
-            .integers(grid.processes)
-            .integer(grid.order.number())
-            .datatype(old),
+        Contents::with(Combiner::Darray, large, |contents| {
+            contents
+                .integer(grid.size)
+                .integer(grid.rank)
+                .integer(grid.processes.len() as i32)
+                .counts(grid.sizes)
+                .integers(grid.distributions)
+                .integers(grid.arguments)
+                .integers(grid.processes)
+                .integer(grid.order.number())
+                .datatype(old)
+        }),
     )
 }

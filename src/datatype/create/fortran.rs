@@ -88,8 +88,8 @@ fn made(combiner: Combiner, p: i32, r: i32, base: i32) -> New {
     let Some(base) = get(base) else {
         return fail!(Class::Intern, "the type {base:#x} is not there");
     };
-    let contents = Contents::new(combiner, false);
-    let contents = match combiner {
+    let mut contents = Contents::new(combiner, false);
+    match combiner {
         Combiner::F90Integer => contents.integer(r),
         _ => contents.integer(p).integer(r),
     };

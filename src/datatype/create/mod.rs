@@ -7,7 +7,8 @@ pub mod array;
 pub mod fortran;
 
 use super::contents::{Combiner, Contents, Numbers};
-use super::layout::{Layout, Member};
+pub use super::layout::Lengths;
+use super::layout::{Blocks, Layout, Member};
 use super::{Datatype, insert, insert_like};
 use crate::error::{Class, Result, fail};
 
@@ -22,19 +23,21 @@ fn not_negative(name: &str, value: i64) -> Result<u64> {
 }
 
 fn all_not_negative(lengths: Numbers<'_>) -> Result<()> {
-    match lengths.iter().position(|length| length < 0) {
-        None => Ok(()),
-        Some(index) => fail!(
-            Class::Count,
-            "array_of_blocklengths[{index}] is {}; it must not be negative",
-            lengths.get(index)
-        ),
+    if !lengths.any_negative() {
+        return Ok(());
     }
+    let index = lengths.iter().position(|length| length < 0).unwrap_or(0);
+    fail!(
+        Class::Count,
+        "array_of_blocklengths[{index}] is {}; it must not be negative",
+        lengths.get(index)
+    )
 }
 
 /// MPI_Type_dup without the attributes, which the edge copies (it may call user functions).
 pub fn dup(old: &'static Datatype) -> New {
-    insert_like(old, Contents::new(Combiner::Dup, false).datatype(old))
+    let contents = Contents::with(Combiner::Dup, false, |contents| contents.datatype(old));
+    insert_like(old, contents)
 }
 
 /// MPI_Type_contiguous.
@@ -42,9 +45,9 @@ pub fn contiguous(large: bool, count: i64, old: &'static Datatype) -> New {
     let elements = not_negative("count", count)?;
     insert(
         Layout::contiguous(elements, old.layout())?,
-        Contents::new(Combiner::Contiguous, large)
-            .count(count)
-            .datatype(old),
+        Contents::with(Combiner::Contiguous, large, |contents| {
+            contents.count(count).datatype(old)
+        }),
     )
 }
 
@@ -61,11 +64,13 @@ pub fn vector(
     let bytes = stride as i128 * old.extent as i128;
     insert(
         Layout::strided(blocks, length, bytes, old.layout())?,
-        Contents::new(Combiner::Vector, large)
-            .count(count)
-            .count(blocklength)
-            .count(stride)
-            .datatype(old),
+        Contents::with(Combiner::Vector, large, |contents| {
+            contents
+                .count(count)
+                .count(blocklength)
+                .count(stride)
+                .datatype(old)
+        }),
     )
 }
 
@@ -81,92 +86,68 @@ pub fn hvector(
     let length = not_negative("blocklength", blocklength)?;
     insert(
         Layout::strided(blocks, length, stride.into(), old.layout())?,
-        Contents::new(Combiner::Hvector, large)
-            .count(count)
-            .count(blocklength)
-            .address(stride)
-            .datatype(old),
+        Contents::with(Combiner::Hvector, large, |contents| {
+            contents
+                .count(count)
+                .count(blocklength)
+                .address(stride)
+                .datatype(old)
+        }),
     )
 }
 
-/// MPI_Type_indexed; displacements are in extents of the old type. The arrays are equally long.
+/// MPI_Type_indexed, its kin with displacements in bytes (hindexed), and those with blocks of one length. The arrays are
+/// equally long.
 pub fn indexed(
     large: bool,
-    lengths: Numbers<'_>,
-    displacements: Numbers<'_>,
+    lengths: Lengths<'_>,
+    displacements: Displacements<'_>,
     old: &'static Datatype,
 ) -> New {
-    all_not_negative(lengths)?;
-    let extent = old.extent as i128;
-    let places = displacements.iter().map(|at| at as i128 * extent);
-    let blocks = places.zip(lengths.iter().map(|length| length as u64));
-    insert(
-        Layout::indexed(blocks, old.layout())?,
-        Contents::new(Combiner::Indexed, large)
-            .count(lengths.len() as i64)
-            .counts(lengths)
-            .counts(displacements)
-            .datatype(old),
-    )
+    use Combiner::{Hindexed, HindexedBlock, Indexed, IndexedBlock};
+    let (places, scale, elements, bytes) = match displacements {
+        Displacements::Elements(places) => (places, old.extent, places.len(), 0),
+        Displacements::Bytes(places) => (Numbers::Large(places), 1, 0, places.len()),
+    };
+    let blocks = Blocks {
+        lengths,
+        places,
+        scale,
+    };
+    let combiner = match (lengths, displacements) {
+        (Lengths::Each(_), Displacements::Elements(_)) => Indexed,
+        (Lengths::Each(_), Displacements::Bytes(_)) => Hindexed,
+        (Lengths::All(_), Displacements::Elements(_)) => IndexedBlock,
+        (Lengths::All(_), Displacements::Bytes(_)) => HindexedBlock,
+    };
+    let mut contents = Contents::new(combiner, large);
+    match lengths {
+        Lengths::Each(lengths) => {
+            all_not_negative(lengths)?;
+            contents.reserve(1 + lengths.len() + elements, bytes);
+            contents.count(lengths.len() as i64).counts(lengths);
+        }
+        Lengths::All(length) => {
+            not_negative("blocklength", length)?;
+            contents.reserve(2 + elements, bytes);
+            contents.count(places.len() as i64).count(length);
+        }
+    }
+    let layout = Layout::indexed(&blocks, old.layout())?;
+    match displacements {
+        Displacements::Elements(places) => contents.counts(places),
+        Displacements::Bytes(places) => contents.addresses(places),
+    };
+    contents.datatype(old);
+    insert(layout, contents)
 }
 
-/// MPI_Type_create_hindexed; displacements are in bytes.
-pub fn hindexed(
-    large: bool,
-    lengths: Numbers<'_>,
-    displacements: &[i64],
-    old: &'static Datatype,
-) -> New {
-    all_not_negative(lengths)?;
-    let places = displacements.iter().map(|at| (*at).into());
-    let blocks = places.zip(lengths.iter().map(|length| length as u64));
-    insert(
-        Layout::indexed(blocks, old.layout())?,
-        Contents::new(Combiner::Hindexed, large)
-            .count(lengths.len() as i64)
-            .counts(lengths)
-            .addresses(displacements)
-            .datatype(old),
-    )
-}
-
-/// MPI_Type_create_indexed_block; displacements are in extents of the old type.
-pub fn indexed_block(
-    large: bool,
-    blocklength: i64,
-    displacements: Numbers<'_>,
-    old: &'static Datatype,
-) -> New {
-    let length = not_negative("blocklength", blocklength)?;
-    let extent = old.extent as i128;
-    let blocks = displacements.iter().map(|at| (at as i128 * extent, length));
-    insert(
-        Layout::indexed(blocks, old.layout())?,
-        Contents::new(Combiner::IndexedBlock, large)
-            .count(displacements.len() as i64)
-            .count(blocklength)
-            .counts(displacements)
-            .datatype(old),
-    )
-}
-
-/// MPI_Type_create_hindexed_block; displacements are in bytes.
-pub fn hindexed_block(
-    large: bool,
-    blocklength: i64,
-    displacements: &[i64],
-    old: &'static Datatype,
-) -> New {
-    let length = not_negative("blocklength", blocklength)?;
-    let blocks = displacements.iter().map(|at| ((*at).into(), length));
-    insert(
-        Layout::indexed(blocks, old.layout())?,
-        Contents::new(Combiner::HindexedBlock, large)
-            .count(displacements.len() as i64)
-            .count(blocklength)
-            .addresses(displacements)
-            .datatype(old),
-    )
+/// Where the blocks of an indexed type lie.
+#[derive(Clone, Copy)]
+pub enum Displacements<'a> {
+    /// In extents of the old type.
+    Elements(Numbers<'a>),
+    Bytes(&'a [i64]),
 }
 
 /// MPI_Type_create_struct; displacements are in bytes. The arrays are equally long.
@@ -180,17 +161,17 @@ pub fn structure(
     let arguments = displacements.iter().zip(lengths.iter()).zip(&types);
     let members: Vec<Member<'_>> = arguments
         .map(|((displacement, length), datatype)| Member {
-            displacement: (*displacement).into(),
+            displacement: *displacement,
             blocklength: length as u64,
             layout: datatype.layout(),
         })
         .collect();
     let layout = Layout::structure(&members)?;
-    let mut contents = Contents::new(Combiner::Struct, large)
-        .count(lengths.len() as i64)
-        .counts(lengths)
-        .addresses(displacements);
-    contents.datatypes = types;
+    let mut contents = Contents::new(Combiner::Struct, large);
+    contents.reserve(1 + lengths.len(), displacements.len());
+    contents.count(lengths.len() as i64).counts(lengths);
+    contents.addresses(displacements);
+    contents.datatypes = types.into();
     insert(layout, contents)
 }
 
@@ -198,9 +179,8 @@ pub fn structure(
 pub fn resized(large: bool, lb: i64, extent: i64, old: &'static Datatype) -> New {
     insert(
         Layout::resized(lb, extent, old.layout())?,
-        Contents::new(Combiner::Resized, large)
-            .address(lb)
-            .address(extent)
-            .datatype(old),
+        Contents::with(Combiner::Resized, large, |contents| {
+            contents.address(lb).address(extent).datatype(old)
+        }),
     )
 }

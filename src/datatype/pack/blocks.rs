@@ -6,6 +6,7 @@ use super::super::list::{Blocks, List};
 use super::super::pattern::Pattern;
 use super::nest::{AHEAD, FAR, Level, each_row};
 use super::permute;
+use super::shuffle;
 use super::wide::{self, Kernels};
 use std::ptr;
 
@@ -246,31 +247,60 @@ pub unsafe fn patterned<const PACK: bool>(
     outer: &[Level],
     (bodies, stride): Level,
 ) {
-    if wide::kernels() == Kernels::Permutes {
+    let kernels = wide::kernels();
+    if kernels == Kernels::Permutes {
         // SAFETY: by the caller; what the processor has was looked at.
         return unsafe {
             permute::permuted::<PACK>(pattern, user, packed, outer, (bodies, stride))
         };
     }
+    let size = pattern.size as u64 / pattern.bodies;
+    let windows = bodies / pattern.bodies;
+    each_row(outer, user, |user| {
+        let level = (windows, stride);
+        // SAFETY: by the caller; what the processor has was looked at.
+        let shuffled = kernels >= Kernels::Shuffles
+            && unsafe { shuffle::shuffled::<PACK>(pattern, user, packed, level) };
+        let done = if shuffled {
+            windows * pattern.bodies
+        } else {
+            0
+        };
+        let user = user.wrapping_offset(stride.wrapping_mul(done as i64) as isize);
+        let rest = packed.wrapping_add((done * size) as usize);
+        // SAFETY: by the caller.
+        unsafe { moved::<PACK>(pattern, user, rest, (bodies - done, stride)) };
+        packed = packed.wrapping_add((bodies * size) as usize);
+    });
+}
+
+/// Bodies of a pattern, move by move.
+///
+/// # Safety
+/// As for [`strided`].
+unsafe fn moved<const PACK: bool>(
+    pattern: &Pattern,
+    mut user: *mut u8,
+    mut packed: *mut u8,
+    (bodies, stride): Level,
+) {
     let size = pattern.size / pattern.bodies as usize;
-    each_row(outer, user, |mut user| {
-        for _ in 0..bodies {
-            for step in &pattern.moves {
-                let user = user.wrapping_offset(step.at as isize);
-                let packed = packed.wrapping_add(step.packed as usize);
-                // SAFETY: by the caller.
-                unsafe {
-                    match step.bytes {
-                        1 => copy::<PACK>(user, packed, 1),
-                        2 => copy::<PACK>(user, packed, 2),
-                        4 => copy::<PACK>(user, packed, 4),
-                        8 => copy::<PACK>(user, packed, 8),
-                        _ => copy::<PACK>(user, packed, 16),
-                    }
+    for _ in 0..bodies {
+        for step in &pattern.moves {
+            let user = user.wrapping_offset(step.at as isize);
+            let packed = packed.wrapping_add(step.packed as usize);
+            // SAFETY: by the caller.
+            unsafe {
+                match step.bytes {
+                    1 => copy::<PACK>(user, packed, 1),
+                    2 => copy::<PACK>(user, packed, 2),
+                    4 => copy::<PACK>(user, packed, 4),
+                    8 => copy::<PACK>(user, packed, 8),
+                    _ => copy::<PACK>(user, packed, 16),
                 }
             }
-            user = user.wrapping_offset(stride as isize);
-            packed = packed.wrapping_add(size);
         }
-    });
+        user = user.wrapping_offset(stride as isize);
+        packed = packed.wrapping_add(size);
+    }
 }

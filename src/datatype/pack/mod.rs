@@ -13,11 +13,17 @@ mod nest;
 mod parts;
 mod permute;
 mod prefix;
+mod shuffle;
 mod wide;
 
+pub(super) use copier::repeat_runs;
 pub use parts::Parts;
 pub use prefix::PREFIX;
+pub(super) use prefix::Prefix;
+pub(super) use shuffle::Shuffles;
 pub use wide::VARIABLES;
+#[cfg(test)]
+pub use wide::use_kernels;
 
 use super::Datatype;
 use std::ptr;
@@ -333,12 +339,6 @@ unsafe fn copy_ends<T: Copy>(source: *const u8, target: *mut u8, length: usize) 
         target.cast::<T>().write_unaligned(first);
         target.add(last).cast::<T>().write_unaligned(second);
     }
-}
-
-/// For tests: do without what only this processor can.
-#[cfg(test)]
-pub fn use_plain_kernels(plain: bool) {
-    wide::PLAIN.store(plain, std::sync::atomic::Ordering::Relaxed);
 }
 
 /// For tests: the caller's memory holds the elements, and outlives the buffer.

@@ -1,20 +1,41 @@
 //! Messages that begin with some bytes of the library's own, for checks that are switched on to find mistakes.
 //!
-//! Invariant: the bytes and the type that puts them before the program's elements are never given back, so that a message may
-//! use them however long it takes.
+//! Invariant: the bytes belong to the type that puts them before the program's elements, and live as long as that.
 
 #![allow(unsafe_code)]
 
-use super::super::{BYTE, Datatype, Layout, Member, get};
+use super::super::{BYTE, Category, Contents, Datatype, Layout, Member, TYPES, get};
 use super::Buffer;
 use crate::error::{Class, Result, fail};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// Bytes before the program's.
 pub const PREFIX: usize = 256;
 
+/// The bytes of one message, which is received into them or sent from them.
+pub(in super::super) struct Prefix(NonNull<[u8; PREFIX]>);
+
+// SAFETY: the bytes are used by the one operation that has the buffer, and read when it is complete.
+unsafe impl Send for Prefix {}
+// SAFETY: as above.
+unsafe impl Sync for Prefix {}
+
+impl Prefix {
+    fn new(bytes: [u8; PREFIX]) -> Prefix {
+        Prefix(NonNull::from(Box::leak(Box::new(bytes))))
+    }
+}
+
+impl Drop for Prefix {
+    fn drop(&mut self) {
+        // SAFETY: made by `new` from a box, and nobody uses a type that is dropped.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
 impl Buffer {
-    /// `count` elements with `prefix` before them. The caller has made a buffer of the same elements.
+    /// `count` elements with `prefix` before them. The caller has made a buffer of the same elements, and ends the type of
+    /// the new one.
     pub fn prefixed(
         prefix: [u8; PREFIX],
         address: *mut u8,
@@ -26,34 +47,36 @@ impl Buffer {
         };
         let head = Layout::contiguous(PREFIX as u64, byte.layout())?;
         let data = Layout::contiguous(count, datatype.layout())?;
-        let place = ptr::from_mut(Box::leak(Box::new(prefix)));
+        let prefix = Prefix::new(prefix);
         let member = |displacement: usize, layout| Member {
-            displacement: displacement as i128,
+            displacement: displacement as i64,
             blocklength: 1,
             layout,
         };
         let members = [
-            member(place as usize, &head),
-            member(address as usize, &data),
+            member(prefix.0.addr().get(), &head),
+            member(address.addr(), &data),
         ];
-        let mut both = Datatype::unlisted(Layout::structure(&members)?);
-        both.contents.addresses = vec![place as i64];
+        let layout = Layout::structure(&members)?;
+        let both = TYPES.insert_with(|handle| Datatype {
+            category: Category::Derived,
+            prefix: Some(prefix),
+            ..Datatype::derived(handle, layout, Contents::named())
+        })?;
         both.commit();
         Ok(Buffer {
             address: ptr::null_mut(),
             length: both.size as usize,
-            layout: Some(Box::leak(Box::new(both))),
+            layout: Some(both),
         })
     }
 
     /// What is in the bytes before the elements now, and the type of both; `None` without such bytes.
     pub fn prefix(&self) -> Option<([u8; PREFIX], &'static Datatype)> {
-        let datatype = self.layout.filter(|_| self.address.is_null())?;
-        let named = datatype.contents.combiner == super::super::Combiner::Named;
-        let place = *datatype.contents.addresses.first().filter(|_| named)?;
-        // SAFETY: a type that is called predefined and has an address was made by `prefixed`, which leaked the bytes; the
-        // caller asks when the message is complete, so nobody writes them.
-        let bytes = unsafe { (place as *const [u8; PREFIX]).read() };
+        let datatype = self.layout?;
+        let prefix = datatype.prefix.as_ref()?;
+        // SAFETY: the caller asks when the message is complete, so nobody writes the bytes, which live as long as the type.
+        let bytes = unsafe { prefix.0.read() };
         Some((bytes, datatype))
     }
 }

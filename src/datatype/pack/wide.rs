@@ -13,47 +13,71 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kernels {
     Plain,
+    /// Permutations of 16 bytes (AVX2).
+    Shuffles,
     /// Masks for bytes.
     Masks,
-    /// And permutations of bytes.
+    /// And permutations of 64 bytes.
     Permutes,
+}
+
+#[cfg(test)]
+impl Kernels {
+    const ALL: [Kernels; 4] = {
+        use Kernels::*;
+        [Plain, Shuffles, Masks, Permutes]
+    };
 }
 
 choice! {
     /// Which kernels may be used.
-    enum Allowed { Best = "best", Plain = "plain" }
+    enum Allowed { Best = "best", Masks = "masks", Shuffles = "shuffles", Plain = "plain" }
 }
 
 static DATATYPE_KERNELS: Variable<Allowed> = Variable::new(
     "DATATYPE_KERNELS",
     Allowed::Best,
-    "How data with holes is moved: best uses what the processor has (AVX-512), plain does without. To compare.",
+    "How data with holes is moved: best uses what the processor has (AVX-512), masks does without permutations of 64 bytes, \
+     shuffles needs AVX2 only, plain nothing. To compare.",
 );
 pub static VARIABLES: &[&dyn Listed] = &[&DATATYPE_KERNELS];
 
 /// What this processor has and may be used.
 #[inline]
 pub fn kernels() -> Kernels {
-    static FOUND: OnceLock<Kernels> = OnceLock::new();
+    static USED: OnceLock<Kernels> = OnceLock::new();
+    let used = *USED.get_or_init(|| {
+        let allowed = match DATATYPE_KERNELS.get() {
+            Allowed::Best => Kernels::Permutes,
+            Allowed::Masks => Kernels::Masks,
+            Allowed::Shuffles => Kernels::Shuffles,
+            Allowed::Plain => Kernels::Plain,
+        };
+        allowed.min(find())
+    });
     #[cfg(test)]
-    if PLAIN.load(std::sync::atomic::Ordering::Relaxed) {
-        return Kernels::Plain;
-    }
-    *FOUND.get_or_init(|| match DATATYPE_KERNELS.get() {
-        Allowed::Best => find(),
-        Allowed::Plain => Kernels::Plain,
-    })
+    return used.min(Kernels::ALL[MOST.load(std::sync::atomic::Ordering::Relaxed)]);
+    #[cfg(not(test))]
+    used
 }
 
-/// For tests, which try both.
+/// For tests, which try all.
 #[cfg(test)]
-pub static PLAIN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+static MOST: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(3);
+
+/// For tests: at most these, numbered from the plain ones on.
+#[cfg(test)]
+pub fn use_kernels(most: usize) {
+    MOST.store(most, std::sync::atomic::Ordering::Relaxed);
+}
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn find() -> Kernels {
     use std::is_x86_feature_detected as has;
-    if !(has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("bmi2")) {
+    if !has!("avx2") {
         Kernels::Plain
+    } else if !(has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("bmi2")) {
+        Kernels::Shuffles
     } else if has!("avx512vbmi") {
         Kernels::Permutes
     } else {

@@ -1,0 +1,123 @@
+//! Kernels for patterns on processors that permute 16 bytes at a time (pshufb; AVX2): a piece of one side is put together
+//! from pieces of the other.
+//!
+//! Pieces lie in the range from the first to the last byte of a window, so nothing outside is read; what is read of holes is
+//! thrown away, and nothing of them is written.
+#![allow(unsafe_code)]
+
+use super::super::pattern::Pattern;
+use super::nest::Level;
+
+const PIECE: usize = 16;
+
+/// How the pieces of one side are made from those of the other.
+#[derive(Debug)]
+pub struct Shuffles(Box<[Piece]>);
+
+#[derive(Debug)]
+struct Piece {
+    /// Where it lies on its side.
+    at: u8,
+    /// Which of its four words are data.
+    words: [i32; 4],
+    /// From which bytes of a piece at `.0` its bytes come; 0x80: from none.
+    sources: Box<[(u8, [u8; PIECE])]>,
+}
+
+impl Shuffles {
+    /// For a side of `length` bytes, where `source` says from which of `available` bytes each one comes. `None` if there are
+    /// not enough for a piece, or a word is data only in part.
+    pub fn of(
+        length: usize,
+        available: usize,
+        source: impl Fn(usize) -> Option<usize>,
+    ) -> Option<Shuffles> {
+        if length < PIECE || available < PIECE {
+            return None;
+        }
+        let start = |piece: usize, length: usize| (piece * PIECE).min(length - PIECE);
+        let made = (0..length.div_ceil(PIECE)).map(|piece| {
+            let at = start(piece, length);
+            let mut words = [0; 4];
+            for (word, mask) in words.iter_mut().enumerate() {
+                let bytes = (0..4).filter(|byte| source(at + 4 * word + byte).is_some());
+                *mask = match bytes.count() {
+                    0 => 0,
+                    4 => -1,
+                    _ => return None,
+                };
+            }
+            let sources = (0..available.div_ceil(PIECE)).filter_map(|piece| {
+                let from = start(piece, available);
+                let pick = |byte: usize| match source(at + byte) {
+                    Some(place) if place / PIECE == piece => (place - from) as u8,
+                    _ => 0x80,
+                };
+                let mask = std::array::from_fn(pick);
+                (mask != [0x80; PIECE]).then_some((from as u8, mask))
+            });
+            Some(Piece {
+                at: at as u8,
+                words,
+                sources: sources.collect(),
+            })
+        });
+        Some(Shuffles(made.collect::<Option<_>>()?))
+    }
+}
+
+/// Moves `windows` of a pattern, `stride` being that of its bodies; false if this pattern is not for it.
+///
+/// # Safety
+/// As for [`super::blocks::strided`]; the processor has AVX2.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[target_feature(enable = "avx2")]
+pub unsafe fn shuffled<const PACK: bool>(
+    pattern: &Pattern,
+    user: *mut u8,
+    packed: *mut u8,
+    (windows, stride): Level,
+) -> bool {
+    use std::arch::x86_64::*;
+    let way = if PACK { &pattern.pack } else { &pattern.unpack };
+    let Some(Shuffles(pieces)) = way else {
+        return false;
+    };
+    let step = stride.wrapping_mul(pattern.bodies as i64) as isize;
+    let mut user = user.wrapping_offset((pattern.low + pattern.first as i64) as isize);
+    let mut packed = packed;
+    for _ in 0..windows {
+        let (from, to) = if PACK { (user, packed) } else { (packed, user) };
+        for piece in pieces {
+            // SAFETY: each piece lies between the first and the last byte of its side, which are the caller's and at most 64
+            // bytes apart, so that all between are on pages that can be read; only words that are data are written.
+            unsafe {
+                let mut value = _mm_setzero_si128();
+                for (at, mask) in &piece.sources {
+                    let bytes = _mm_loadu_si128(from.add(*at as usize).cast());
+                    let mask = _mm_loadu_si128(mask.as_ptr().cast());
+                    value = _mm_or_si128(value, _mm_shuffle_epi8(bytes, mask));
+                }
+                let to = to.add(piece.at as usize);
+                if PACK || piece.words == [-1; 4] {
+                    _mm_storeu_si128(to.cast(), value);
+                } else {
+                    let words = _mm_loadu_si128(piece.words.as_ptr().cast());
+                    _mm_maskstore_epi32(to.cast(), words, value);
+                }
+            }
+        }
+        user = user.wrapping_offset(step);
+        packed = packed.wrapping_add(pattern.size);
+    }
+    true
+}
+
+/// Never called: no other processor says that it shuffles.
+///
+/// # Safety
+/// Not called.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+pub unsafe fn shuffled<const PACK: bool>(_: &Pattern, _: *mut u8, _: *mut u8, _: Level) -> bool {
+    false
+}
