@@ -1,5 +1,6 @@
 /* Datatypes: pack and unpack beside a loop written by hand, constructing and committing, and ping-pong.
  *     datatype pack [seconds per value] [MiB]         one rank; GB/s of packed bytes, construction in ms
+ *     datatype construct                              one rank; only the construction
  *     datatype exchange [seconds per value]           two ranks; half of the round trip, in us
  *
  * Types: vectors of doubles, indexed with 1-7 doubles, faces of a cube, struct {int; double[3]; char}, blocks of 3 ints,
@@ -296,7 +297,7 @@ static void measure_packing(int which, size_t bytes, double budget)
 /* Making, committing and freeing: one indexed type of a million blocks, and ten thousand small types. */
 static void measure_construction(void)
 {
-    enum { BLOCKS = 1000000, SMALL = 10000 };
+    enum { BLOCKS = 1000000, SMALL = 10000, TURNS = 9 };
     int *lengths = malloc(BLOCKS * sizeof(int)), *places = malloc(BLOCKS * sizeof(int));
     unsigned state = 1;
     for (int i = 0, at = 0; i < BLOCKS; i++) {
@@ -304,8 +305,8 @@ static void measure_construction(void)
         lengths[i] = 1 + next_random(&state) % 7;
         at += lengths[i] + 1 + next_random(&state) % 7;
     }
-    double large[3], small[3];
-    for (int turn = 0; turn < 3; turn++) {
+    double large[TURNS], small[TURNS];
+    for (int turn = 0; turn < TURNS; turn++) {
         MPI_Datatype type;
         double start = probe_now();
         MPI_Type_indexed(BLOCKS, lengths, places, MPI_DOUBLE, &type);
@@ -320,8 +321,8 @@ static void measure_construction(void)
         }
         small[turn] = probe_now() - start;
     }
-    bench_result("construct_indexed", BLOCKS, 1e3 * probe_median(large, 3), "ms", "lower");
-    bench_result("construct_small", SMALL, 1e3 * probe_median(small, 3), "ms", "lower");
+    bench_result("construct_indexed", BLOCKS, 1e3 * probe_median(large, TURNS), "ms", "lower");
+    bench_result("construct_small", SMALL, 1e3 * probe_median(small, TURNS), "ms", "lower");
     free(lengths);
     free(places);
 }
@@ -379,9 +380,10 @@ int main(int argc, char **argv)
         for (int mib = 1; mib <= 8; mib *= 8)
             if (bench_argument(argc, argv, 3, mib) == mib)
                 measure_packing(which, (size_t)mib << 20, budget);
-    if (packs)
+    int constructs = argc > 1 && strcmp(argv[1], "construct") == 0;
+    if (packs || constructs)
         measure_construction();
-    for (int which = 0; !packs && which < TYPES; which++)
+    for (int which = 0; !packs && !constructs && which < TYPES; which++)
         for (int i = 0; i < 3; i++)
             measure_exchange(which, messages[i], budget);
     MPI_Finalize();

@@ -1,40 +1,9 @@
 /* Types that are freed while requests use them, or other types were made of them, work on; the memory of many freed ones is used
  * again.
  */
-#include "check.h"
+#include "churn.h"
 
 enum { COUNT = 50, AROUND = 500 };
-
-/* A vector of `blocks` doubles with holes. */
-static MPI_Datatype vector(int blocks, int stride)
-{
-    MPI_Datatype inner, type;
-    MPI(MPI_Type_vector(blocks, 1, stride, MPI_DOUBLE, &inner));
-    MPI(MPI_Type_contiguous(1, inner, &type));
-    MPI(MPI_Type_free(&inner));
-    MPI(MPI_Type_commit(&type));
-    return type;
-}
-
-/* Many types come and go, so that what was freed before could be used again. */
-static void churn(int types)
-{
-    for (int i = 0; i < types; i++) {
-        MPI_Datatype type = vector(2 + i % 5, 2 + i % 3);
-        MPI(MPI_Type_free(&type));
-    }
-}
-
-static long resident_pages(void)
-{
-    long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident;
-}
 
 int main(int argc, char **argv)
 {
@@ -83,10 +52,9 @@ int main(int argc, char **argv)
 
     /* memory: what a thousand types need, not what all of them would */
     churn(1000);
-    long pages = resident_pages();
+    long bytes_before = resident_bytes();
     churn(types);
-    pages = resident_pages() - pages;
     if (!slow())
-        CHECK(pages * sysconf(_SC_PAGESIZE) < (long) types * 100);
+        CHECK(resident_bytes() - bytes_before < (long) types * 100);
     return finish();
 }

@@ -1,17 +1,6 @@
 /* With OXMPI_CHECK_SIGNATURES: what a message carries is given back when it is over, also with requests that pend all the time.
  */
-#include "check.h"
-
-static long resident_bytes(void)
-{
-    long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
+#include "churn.h"
 
 static void exchange(int messages)
 {

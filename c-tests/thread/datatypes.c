@@ -1,45 +1,18 @@
 /* A type that one thread frees while another is in a call with it stays for that call; the memory of freed types is used again, also
  * while another thread stays in one call all the time.
  */
+#include "churn.h"
 #include "threads.h"
 
 enum { COUNT = 40, AROUND = 300, ROUNDS = 20 };
 
 static MPI_Datatype shared[ROUNDS];
 
-static MPI_Datatype vector(int blocks, int stride)
-{
-    MPI_Datatype inner, type;
-    MPI(MPI_Type_vector(blocks, 1, stride, MPI_INT, &inner));
-    MPI(MPI_Type_contiguous(1, inner, &type));
-    MPI(MPI_Type_free(&inner));
-    MPI(MPI_Type_commit(&type));
-    return type;
-}
-
-static void churn(int types)
-{
-    for (int i = 0; i < types; i++) {
-        MPI_Datatype type = vector(2 + i % 5, 2 + i % 3);
-        MPI(MPI_Type_free(&type));
-    }
-}
-
-static long resident_bytes(void)
-{
-    long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-        resident = 0;
-    if (file)
-        fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
 /* One thread receives with a type; the other frees it when it knows, by a message, that the call is in progress. */
 static void *receive_or_free(void *number)
 {
-    int me = (int) (intptr_t) number, token = 0, data[COUNT], in[2 * COUNT];
+    int me = (int) (intptr_t) number, token = 0;
+    double data[COUNT], in[2 * COUNT];
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < COUNT; i++)
             data[i] = 1000 * round + i;
@@ -54,7 +27,7 @@ static void *receive_or_free(void *number)
             MPI(MPI_Recv(&token, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
             MPI(MPI_Type_free(&shared[round]));
             churn(AROUND);
-            MPI(MPI_Send(data, COUNT, MPI_INT, rank, 2, MPI_COMM_WORLD));
+            MPI(MPI_Send(data, COUNT, MPI_DOUBLE, rank, 2, MPI_COMM_WORLD));
         }
     }
     return NULL;

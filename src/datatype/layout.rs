@@ -158,6 +158,19 @@ impl Layout {
         }
     }
 
+    /// Where the data of `count` elements lies if it is one run of bytes in the order of memory.
+    #[inline]
+    pub(super) fn run(&self, count: u64) -> Option<i64> {
+        match &self.form {
+            _ if count == 0 => Some(0),
+            None => Some(0),
+            Some(form) if form.is_block() => {
+                (count == 1 || self.extent() as u64 == self.size).then_some(self.at)
+            }
+            Some(_) => None,
+        }
+    }
+
     /// Bytes of so many elements.
     #[inline(always)]
     fn size_of(&self, elements: Option<u64>) -> Result<u64> {
@@ -379,6 +392,19 @@ fn too_large() -> Error {
 fn too_far() -> Error {
     let text = "the datatype's bounds or its data would be more than 2^63 - 1 bytes apart or away from its origin";
     Error::new(Class::Arg, text)
+}
+
+#[cfg(test)]
+impl Layout {
+    /// For tests: elements one after the other from a place on.
+    pub fn indexed_at(place: i64, count: u64, child: &Layout) -> Layout {
+        let member = Member {
+            displacement: place,
+            blocklength: count,
+            layout: child,
+        };
+        Layout::structure(&[member]).unwrap()
+    }
 }
 
 #[cfg(test)]

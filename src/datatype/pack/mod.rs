@@ -56,13 +56,25 @@ impl Buffer {
     /// untouched by others) as long as this buffer or a copy of it is used.
     #[inline]
     pub unsafe fn new(address: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
-        Buffer {
-            address,
-            length: (count as usize).saturating_mul(datatype.size as usize),
-            layout: if datatype.is_contiguous() {
-                None
-            } else {
-                Some(datatype)
+        let length = (count as usize).saturating_mul(datatype.size as usize);
+        if datatype.is_contiguous() {
+            return Buffer {
+                address,
+                length,
+                layout: None,
+            };
+        }
+        // A part of an array may well be one run of bytes, somewhere.
+        match datatype.layout().run(count) {
+            Some(at) => Buffer {
+                address: address.wrapping_offset(at as isize),
+                length,
+                layout: None,
+            },
+            None => Buffer {
+                address,
+                length,
+                layout: Some(datatype),
             },
         }
     }
@@ -356,7 +368,7 @@ pub fn in_memory(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Category, INT, get, predefined};
+    use super::super::{Category, Contents, INT, Layout, get, predefined};
     use super::*;
 
     /// The positions in memory of the packed bytes, one by one.
@@ -432,6 +444,37 @@ mod tests {
             expected[position] = *value;
         }
         assert_eq!(memory, expected);
+    }
+
+    #[test]
+    fn parts_of_arrays_that_are_one_run() {
+        let int = get(INT).unwrap();
+        let row = Layout::indexed_at(8, 3, int.layout());
+        let part = |lb, extent| {
+            let layout = Layout::resized(lb, extent, &row).unwrap();
+            let datatype = Datatype::derived(0, layout, Contents::named());
+            &*Box::leak(Box::new(datatype))
+        };
+        let mut memory: Vec<i32> = (0..40).collect();
+        let address = memory.as_mut_ptr().cast::<u8>();
+        for (datatype, count, one) in [
+            (part(0, 40), 1, true),
+            (part(0, 40), 2, false),
+            (part(-4, 12), 3, true), // one after the other, whatever the bounds
+            (part(0, -12), 1, true),
+            (part(0, 40), 0, true),
+        ] {
+            // SAFETY: the vector holds these elements and is used through the buffer only.
+            let buffer = unsafe { Buffer::new(address, count, datatype) };
+            let place = (one && count > 0).then(|| address.wrapping_add(8));
+            assert_eq!(buffer.contiguous().filter(|_| count > 0), place);
+            let mut packed = vec![0; buffer.len()];
+            buffer.read(0, &mut packed);
+            let starts = (0..count as i64).map(|index| 2 + index * datatype.extent / 4);
+            let expected = starts.flat_map(|start| start as i32..start as i32 + 3);
+            let expected: Vec<u8> = expected.flat_map(i32::to_ne_bytes).collect();
+            assert_eq!(packed, expected);
+        }
     }
 
     #[test]

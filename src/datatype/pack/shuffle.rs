@@ -12,9 +12,11 @@ const PIECE: usize = 16;
 
 /// How the pieces of one side are made from those of the other.
 #[derive(Debug)]
+#[cfg_attr(any(miri, not(target_arch = "x86_64")), allow(dead_code))]
 pub struct Shuffles(Box<[Piece]>);
 
 #[derive(Debug)]
+#[cfg_attr(any(miri, not(target_arch = "x86_64")), allow(dead_code))]
 struct Piece {
     /// Where it lies on its side.
     at: u8,
@@ -120,4 +122,67 @@ pub unsafe fn shuffled<const PACK: bool>(
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub unsafe fn shuffled<const PACK: bool>(_: &Pattern, _: *mut u8, _: *mut u8, _: Level) -> bool {
     false
+}
+
+#[cfg(all(test, target_arch = "x86_64", not(miri)))]
+mod tests {
+    use super::super::super::form::{Form, Repeat};
+    use super::super::super::layout::tests::of;
+    use super::super::super::{INT, get};
+    use super::*;
+
+    /// Packs and unpacks by the shuffles as a walk over the pattern's bytes says.
+    fn check(body: &Repeat, unpacks: bool) {
+        if !std::is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let pattern = Pattern::of(body).unwrap();
+        let windows = 3;
+        let origin = 512;
+        let place = |window: usize, byte: usize| {
+            let step = body.stride * pattern.bodies as i64 * window as i64;
+            (origin + step + pattern.low) as usize + pattern.gather[byte] as usize
+        };
+        let bytes = |window: usize| (0..pattern.size).map(move |byte| (window, byte));
+        let all: Vec<_> = (0..windows).flat_map(bytes).collect();
+        let mut memory: Vec<u8> = (0..1024_u32).map(|at| (at * 7 >> 2) as u8).collect();
+        let expected: Vec<u8> = all.iter().map(|(w, b)| memory[place(*w, *b)]).collect();
+        let mut packed = vec![0; expected.len()];
+        let level = (windows as u64, body.stride);
+        let user = memory.as_mut_ptr().wrapping_add(origin as usize);
+        // SAFETY: the memory holds the windows, and AVX2 was looked for.
+        assert!(unsafe { shuffled::<true>(&pattern, user, packed.as_mut_ptr(), level) });
+        assert_eq!(packed, expected);
+        let mut target = vec![0xee; 1024];
+        let mut filled = target.clone();
+        all.iter()
+            .zip(&expected)
+            .for_each(|((w, b), byte)| filled[place(*w, *b)] = *byte);
+        let user = target.as_mut_ptr().wrapping_add(origin as usize);
+        // SAFETY: as above.
+        let done = unsafe { shuffled::<false>(&pattern, user, packed.as_mut_ptr(), level) };
+        assert_eq!(done, unpacks);
+        if unpacks {
+            assert_eq!(target, filled);
+        }
+    }
+
+    #[test]
+    fn what_is_shuffled_is_what_the_pattern_says() {
+        for (bytes, stride, unpacks) in [
+            (1, 2, false),
+            (2, 6, false),
+            (4, 8, true),
+            (4, -8, true),
+            (8, 12, true),
+            (3, 5, false),
+            (12, 16, true),
+            (24, 40, true),
+        ] {
+            check(&Repeat::new(Form::block(bytes), stride), unpacks);
+        }
+        let int = get(INT).unwrap().layout();
+        let list = of(&[(0, 1), (12, 2), (24, 1)], int).unwrap();
+        check(&Repeat::new(list.form.clone().unwrap(), 32), true);
+    }
 }
