@@ -145,7 +145,7 @@ mod tests {
         };
         let bytes = |window: usize| (0..pattern.size).map(move |byte| (window, byte));
         let all: Vec<_> = (0..windows).flat_map(bytes).collect();
-        let mut memory: Vec<u8> = (0..1024_u32).map(|at| (at * 7 >> 2) as u8).collect();
+        let mut memory: Vec<u8> = (0..1024_u32).map(|at| ((at * 7) >> 2) as u8).collect();
         let expected: Vec<u8> = all.iter().map(|(w, b)| memory[place(*w, *b)]).collect();
         let mut packed = vec![0; expected.len()];
         let level = (windows as u64, body.stride);
