@@ -41,20 +41,21 @@ const OWN: usize = 4;
 /// So many types are looked at in one call, so that none is long.
 const LOOKS: usize = 4;
 
-/// MPI_Type_free, after the attributes are gone.
-pub fn free(datatype: &'static Datatype) -> Result<()> {
-    datatype::may_be_freed(datatype)?;
+/// MPI_Type_free, after the attributes are gone. By the handle: a reference would have to stay good until the end.
+pub fn free(handle: i32) -> Result<()> {
+    let Some(born) = datatype::may_be_freed(handle)? else {
+        return Ok(());
+    };
     let quiet = WAITING.load(Ordering::Relaxed) == 0 && !calls::in_callback();
-    if quiet && !engine::has_threads() && !engine::is_busy() && datatype::remove(datatype.handle) {
+    if quiet && !engine::has_threads() && !engine::is_busy() && datatype::remove(handle) {
         return Ok(());
     }
-    datatype::retire(datatype);
+    datatype::retire(handle);
     let mut freed = FREED.lock();
     if engine::has_threads() {
-        let users = Users::of_datatype(datatype.born);
-        freed.used.push_back((users, datatype.handle));
+        freed.used.push_back((Users::of_datatype(born), handle));
     } else {
-        freed.ready.push_back(datatype.handle);
+        freed.ready.push_back(handle);
     }
     freed.sweep();
     Ok(())
@@ -62,7 +63,7 @@ pub fn free(datatype: &'static Datatype) -> Result<()> {
 
 /// As [`free`], of a type that the library made for the call in progress, which will use it yet.
 pub fn free_when_used(datatype: &'static Datatype) {
-    datatype::retire(datatype);
+    datatype::retire(datatype.handle);
     let mut freed = FREED.lock();
     if engine::has_threads() {
         freed.used.push_back((Users::this_call(), datatype.handle));

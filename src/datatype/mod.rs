@@ -62,7 +62,7 @@ pub struct Datatype {
     /// Types, alive or not yet given back, that were made from this one. Of predefined types nothing is counted.
     uses: AtomicU32,
     /// How many types had been made before this one.
-    pub born: u64,
+    born: u64,
     /// Bytes of the library's own that come first, of a type made for one message.
     prefix: Option<pack::Prefix>,
     given_name: &'static str,
@@ -218,8 +218,11 @@ fn insert_as(
     Ok(new)
 }
 
-/// Fails for a predefined type.
-pub fn may_be_freed(datatype: &Datatype) -> Result<()> {
+/// Fails for a predefined type; else how many types had been made before this one, or nothing if it is gone.
+pub fn may_be_freed(handle: i32) -> Result<Option<u64>> {
+    let Some(datatype) = get(handle) else {
+        return Ok(None);
+    };
     if datatype.is_predefined() {
         return fail!(
             Class::Type,
@@ -227,39 +230,48 @@ pub fn may_be_freed(datatype: &Datatype) -> Result<()> {
             datatype.name()
         );
     }
-    Ok(())
+    Ok(Some(datatype.born))
 }
 
 /// Ends the handle of a type; its memory stays for operations that use it, until [`reclaim`].
-pub(crate) fn retire(datatype: &Datatype) {
-    TYPES.retire(datatype.handle);
+pub(crate) fn retire(handle: i32) {
+    TYPES.retire(handle);
 }
 
-/// Ends a type that is alive, if no other one was made from it and nobody keeps it.
+/// Ends a type that is alive, if no other one was made from it; true if it is gone.
 ///
 /// For [`crate::constructors::datatypes`] only, when no request and no other call uses the type.
 pub(crate) fn remove(handle: i32) -> bool {
-    TYPES.get(handle).is_some_and(end)
+    TYPES.get(handle).is_some_and(forget_olds) && end(handle)
 }
 
-/// Gives back a type that was retired, if no other one was made from it and nobody keeps it; true if it is gone.
+/// Gives back a type that was retired, if no other one was made from it; true if it is gone.
 ///
 /// For [`crate::constructors::datatypes`] only, when no request and no call uses the type.
 pub(crate) fn reclaim(handle: i32) -> bool {
-    TYPES.retired(handle).is_none_or(end)
+    match TYPES.retired(handle).map(forget_olds) {
+        Some(forgotten) => forgotten && end(handle),
+        None => true,
+    }
 }
 
-#[allow(unsafe_code)]
-fn end(datatype: &Datatype) -> bool {
+/// Unless it is in use: what it was made from is so no more by this type.
+fn forget_olds(datatype: &Datatype) -> bool {
     if datatype.uses.load(Ordering::Acquire) > 0 {
         return false;
     }
     for old in datatype.derived_olds() {
         old.uses.fetch_sub(1, Ordering::Release);
     }
+    true
+}
+
+/// By its handle: a reference that is an argument has to stay good as long as the function runs.
+#[allow(unsafe_code)]
+fn end(handle: i32) -> bool {
     // SAFETY: types made from this one are gone, and the caller knows that no request and no call uses it; every other use
     // looks it up by its handle, which is dead or dies here.
-    unsafe { TYPES.reclaim(datatype.handle) }
+    unsafe { TYPES.reclaim(handle) }
 }
 
 /// The handles of all predefined types.
@@ -292,7 +304,7 @@ mod tests {
         let handle = new.handle;
         assert!(remove(handle));
         assert!(get(handle).is_none());
-        assert_eq!(may_be_freed(old).unwrap_err().class(), Class::Type);
+        assert_eq!(may_be_freed(old.handle).unwrap_err().class(), Class::Type);
     }
 
     #[test]
@@ -301,7 +313,7 @@ mod tests {
         let parent = create::contiguous(false, 2, child).unwrap();
         let (child, parent) = (child.handle, parent.handle);
         assert!(!remove(child));
-        retire(get(child).unwrap());
+        retire(child);
         assert!(get(child).is_none());
         assert!(!reclaim(child));
         let contents = &get(parent).unwrap().contents;

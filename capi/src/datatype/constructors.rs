@@ -56,7 +56,7 @@ fn duplicate(old: Object) -> Result<Object> {
     if let Err(error) = old.attributes.copy_to(old.handle, &new.attributes) {
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
-        oxmpi::constructors::datatypes::free(new)?;
+        oxmpi::constructors::datatypes::free(new.handle)?;
         return Err(error);
     }
     Ok(new)
@@ -82,7 +82,7 @@ entry! {
         if !object.is_predefined() {
             object.attributes.delete_all(object.handle)?;
         }
-        oxmpi::constructors::datatypes::free(object)?;
+        oxmpi::constructors::datatypes::free(object.handle)?;
         datatype.set(Datatype(core::NULL))
     }
 }
