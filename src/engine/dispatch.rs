@@ -9,6 +9,7 @@ use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
 use super::requests::{Index, Kind, Mode, Phase};
+use super::send::short_header;
 use crate::datatype::pack::Buffer;
 use crate::queue::ring::Header;
 use crate::transport::shm::cells::CELL_BYTES;
@@ -116,15 +117,13 @@ impl Engine {
 
     fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let request = self.requests.at(index);
-        let header = Header {
-            kind: records::SHORT,
-            context: request.context,
-            tag: request.tag,
-            source: request.source,
-            length: request.total as u16,
-            origin: self.shm.me() as u16,
-            ..Header::default()
-        };
+        let header = short_header(
+            request.context,
+            request.tag,
+            request.source,
+            request.total,
+            self.shm.me(),
+        );
         let buffer = request.buffer;
         let done = if buffer.len() > RING_PAYLOAD {
             self.push_through_lane(world, &header, &buffer)

@@ -38,7 +38,8 @@ impl Engine {
         if bytes > LONGEST_WHOLE || world == self.shm.me() || !self.peers[world].queue.is_empty() {
             return false;
         }
-        let header = short_header(envelope, bytes, self.shm.me());
+        let (context, tag, source) = (envelope.context, envelope.tag, envelope.source);
+        let header = short_header(context, tag, source, bytes, self.shm.me());
         if bytes > RING_PAYLOAD {
             return self.shm.goes_whole(world, bytes)
                 && self.push_through_lane(world, &header, buffer);
@@ -159,12 +160,12 @@ impl Engine {
 }
 
 #[inline(always)]
-fn short_header(envelope: &Envelope, bytes: usize, me: usize) -> Header {
+pub(super) fn short_header(context: u32, tag: i32, source: i32, bytes: usize, me: usize) -> Header {
     Header {
         kind: records::SHORT,
-        context: envelope.context,
-        tag: envelope.tag,
-        source: envelope.source,
+        context,
+        tag,
+        source,
         length: bytes as u16,
         origin: me as u16,
         ..Header::default()
