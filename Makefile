@@ -15,7 +15,7 @@
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make lint       rustfmt, clippy, and that the generated files are current
-# make support    docs/support.md from the entries, docs/variables.md from the declared variables
+# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
 
@@ -177,7 +177,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
-	git diff --exit-code include docs/support.md
+	git diff --exit-code include docs/support.md docs/threads.md
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi

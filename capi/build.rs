@@ -10,6 +10,8 @@ mod header;
 mod scan;
 #[path = "build/support.rs"]
 mod support;
+#[path = "build/threads.rs"]
+mod threads;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Not at each build: every body that somebody writes changes it.
     if env::var_os("OXMPI_WRITE_SUPPORT").is_some() {
         write_if_changed(Path::new("../docs/support.md"), &support::page(&entries))?;
+        write_if_changed(Path::new("../docs/threads.md"), &threads::page(&entries)?)?;
     }
     Ok(())
 }

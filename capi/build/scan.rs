@@ -12,6 +12,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// An `entry!` or one function of a `stub!`.
 pub struct Entry {
     pub name: String,
+    /// The thread-safety class, as written before `fn`.
+    pub class: String,
     /// Has a second face with the suffix `_c`.
     pub large: bool,
     pub written: bool,
@@ -121,17 +123,22 @@ pub fn entries(source: &Path) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// `fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them.
+/// `Class fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them.
 fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Result<()> {
     let mut tokens = tokens.into_iter().peekable();
+    let mut before = None;
     while let Some(token) = tokens.next() {
         if !matches!(&token, TokenTree::Ident(ident) if ident == "fn") {
+            before = Some(token);
             continue;
         }
         let Some(TokenTree::Ident(name)) = tokens.next() else {
             return Err("fn without a name".into());
         };
         let name = name.to_string();
+        let Some(TokenTree::Ident(class)) = before.take() else {
+            return Err(format!("{name} has no thread-safety class before `fn`").into());
+        };
         let mut large = false;
         let mut parameters = None;
         let mut result = None;
@@ -152,6 +159,7 @@ fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Re
         entries.push(Entry {
             parameters: parameters.ok_or_else(|| format!("{name} has no parameters"))?,
             name,
+            class: class.to_string(),
             large,
             written,
             result,

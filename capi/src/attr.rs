@@ -46,7 +46,7 @@ pub fn free_key(target: Target, key: InOut<Keyval>) -> Result<()> {
 }
 
 entry! {
-    fn MPI_Comm_create_keyval(
+    Allocate fn MPI_Comm_create_keyval(
         comm_copy_attr_fn: CommCopyFunction, comm_delete_attr_fn: CommDeleteFunction,
         comm_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
@@ -58,20 +58,20 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_delete_attr(comm: Comm, comm_keyval: Keyval) on comm {
+    UpdateList fn MPI_Comm_delete_attr(comm: Comm, comm_keyval: Keyval) on comm {
         let comm = decode::comm(comm)?;
         core::delete(&comm.attributes, Target::Comm, comm.handle, comm_keyval.0)
     }
 }
 
 entry! {
-    fn MPI_Comm_free_keyval(comm_keyval: InOut<Keyval>) {
+    UpdateRef fn MPI_Comm_free_keyval(comm_keyval: InOut<Keyval>) {
         free_key(Target::Comm, comm_keyval)
     }
 }
 
 entry! {
-    fn MPI_Comm_get_attr(
+    ReadList fn MPI_Comm_get_attr(
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -80,7 +80,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_set_attr(
+    UpdateList fn MPI_Comm_set_attr(
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeValue,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -89,7 +89,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_keyval(
+    Allocate fn MPI_Type_create_keyval(
         type_copy_attr_fn: TypeCopyFunction, type_delete_attr_fn: TypeDeleteFunction,
         type_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
@@ -101,7 +101,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_delete_attr(datatype: Datatype, type_keyval: Keyval) {
+    UpdateList fn MPI_Type_delete_attr(datatype: Datatype, type_keyval: Keyval) {
         decode::running()?;
         let datatype = decode::datatype(datatype)?;
         core::delete(&datatype.attributes, Target::Datatype, datatype.handle, type_keyval.0)
@@ -109,13 +109,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_free_keyval(type_keyval: InOut<Keyval>) {
+    UpdateRef fn MPI_Type_free_keyval(type_keyval: InOut<Keyval>) {
         free_key(Target::Datatype, type_keyval)
     }
 }
 
 entry! {
-    fn MPI_Type_get_attr(
+    ReadList fn MPI_Type_get_attr(
         datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) {
         decode::running()?;
@@ -125,7 +125,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_set_attr(datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeValue) {
+    UpdateList fn MPI_Type_set_attr(datatype: Datatype, type_keyval: Keyval, attribute_val: AttributeValue) {
         decode::running()?;
         let datatype = decode::datatype(datatype)?;
         set(&datatype.attributes, Target::Datatype, datatype.handle, type_keyval, attribute_val)
@@ -133,7 +133,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Win_create_keyval(
+    Allocate fn MPI_Win_create_keyval(
         win_copy_attr_fn: WinCopyFunction, win_delete_attr_fn: WinDeleteFunction,
         win_keyval: Out<Keyval>, extra_state: ExtraState,
     ) {
@@ -145,19 +145,19 @@ entry! {
 }
 
 entry! {
-    fn MPI_Win_free_keyval(win_keyval: InOut<Keyval>) {
+    UpdateRef fn MPI_Win_free_keyval(win_keyval: InOut<Keyval>) {
         free_key(Target::Win, win_keyval)
     }
 }
 
 stub! {
-    fn MPI_Win_delete_attr(win: Win, win_keyval: Keyval) on win;
+    UpdateList fn MPI_Win_delete_attr(win: Win, win_keyval: Keyval) on win;
 
-    fn MPI_Win_get_attr(
+    ReadList fn MPI_Win_get_attr(
         win: Win, win_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on win;
 
-    fn MPI_Win_set_attr(win: Win, win_keyval: Keyval, attribute_val: AttributeValue) on win;
+    UpdateList fn MPI_Win_set_attr(win: Win, win_keyval: Keyval, attribute_val: AttributeValue) on win;
 }
 
 /// Deletes the attributes of the predefined communicators, as MPI_Finalize does before all else.

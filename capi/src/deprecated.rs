@@ -10,20 +10,20 @@ use oxmpi::datatype::create::{self, Displacements, Lengths};
 use oxmpi::error::Result;
 
 entry! {
-    fn MPI_Address(location: Memory, address: Out<Aint>) {
+    None fn MPI_Address(location: Memory, address: Out<Aint>) {
         address.set(Aint(location.0 as i64))
     }
 }
 
 entry! {
-    fn MPI_Attr_delete(comm: Comm, keyval: Keyval) on comm {
+    UpdateList fn MPI_Attr_delete(comm: Comm, keyval: Keyval) on comm {
         let comm = decode::comm(comm)?;
         core::delete(&comm.attributes, Target::Comm, comm.handle, keyval.0)
     }
 }
 
 entry! {
-    fn MPI_Attr_get(
+    ReadList fn MPI_Attr_get(
         comm: Comm, keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -32,14 +32,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Attr_put(comm: Comm, keyval: Keyval, attribute_val: AttributeValue) on comm {
+    UpdateList fn MPI_Attr_put(comm: Comm, keyval: Keyval, attribute_val: AttributeValue) on comm {
         let comm = decode::comm(comm)?;
         attr::set(&comm.attributes, Target::Comm, comm.handle, keyval, attribute_val)
     }
 }
 
 entry! {
-    fn MPI_Keyval_create(
+    Allocate fn MPI_Keyval_create(
         copy_fn: CopyFunction, delete_fn: DeleteFunction, keyval: Out<Keyval>,
         extra_state: ExtraState,
     ) {
@@ -50,13 +50,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Keyval_free(keyval: InOut<Keyval>) {
+    UpdateRef fn MPI_Keyval_free(keyval: InOut<Keyval>) {
         attr::free_key(Target::Comm, keyval)
     }
 }
 
 entry! {
-    fn MPI_Errhandler_create(
+    Allocate fn MPI_Errhandler_create(
         comm_errhandler_fn: CommErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         errhandler::create_for_comm(comm_errhandler_fn, errhandler)
@@ -64,13 +64,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Errhandler_get(comm: Comm, errhandler: Out<Errhandler>) on comm {
+    UpdateRef fn MPI_Errhandler_get(comm: Comm, errhandler: Out<Errhandler>) on comm {
         errhandler::get_of_comm(decode::comm(comm)?, errhandler)
     }
 }
 
 entry! {
-    fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) on comm {
+    UpdateRef fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) on comm {
         errhandler::set_on_comm(decode::comm(comm)?, errhandler)
     }
 }
@@ -81,7 +81,7 @@ fn put_large(place: Out<LargeCount>, value: i64) -> Result<()> {
 }
 
 entry! {
-    fn MPI_Get_elements_x(status: In<Status>, datatype: Datatype, count: Out<LargeCount>) {
+    AccessOnly fn MPI_Get_elements_x(status: In<Status>, datatype: Datatype, count: Out<LargeCount>) {
         let datatype = decode::datatype(datatype)?;
         let elements = status.read()?.0.get_elements(datatype);
         let undefined = crate::constants::MPI_UNDEFINED.into();
@@ -90,19 +90,19 @@ entry! {
 }
 
 entry! {
-    fn MPI_Status_set_elements_x(status: InOut<Status>, datatype: Datatype, count: LargeCount) {
+    AccessOnly fn MPI_Status_set_elements_x(status: InOut<Status>, datatype: Datatype, count: LargeCount) {
         decode::set_elements(status, datatype, Count(count.0))
     }
 }
 
 entry! {
-    fn MPI_Type_extent(datatype: Datatype, extent: Out<Aint>) {
+    AccessOnly fn MPI_Type_extent(datatype: Datatype, extent: Out<Aint>) {
         extent.set(Aint(decode::datatype(datatype)?.extent))
     }
 }
 
 entry! {
-    fn MPI_Type_get_extent_x(datatype: Datatype, lb: Out<LargeCount>, extent: Out<LargeCount>) {
+    AccessOnly fn MPI_Type_get_extent_x(datatype: Datatype, lb: Out<LargeCount>, extent: Out<LargeCount>) {
         let datatype = decode::datatype(datatype)?;
         put_large(lb, datatype.lb)?;
         put_large(extent, datatype.extent)
@@ -110,7 +110,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_true_extent_x(
+    AccessOnly fn MPI_Type_get_true_extent_x(
         datatype: Datatype, true_lb: Out<LargeCount>, true_extent: Out<LargeCount>,
     ) {
         let datatype = decode::datatype(datatype)?;
@@ -120,26 +120,26 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_lb(datatype: Datatype, displacement: Out<Aint>) {
+    AccessOnly fn MPI_Type_lb(datatype: Datatype, displacement: Out<Aint>) {
         displacement.set(Aint(decode::datatype(datatype)?.lb))
     }
 }
 
 entry! {
-    fn MPI_Type_size_x(datatype: Datatype, size: Out<LargeCount>) {
+    AccessOnly fn MPI_Type_size_x(datatype: Datatype, size: Out<LargeCount>) {
         put_large(size, decode::datatype(datatype)?.size as i64)
     }
 }
 
 entry! {
-    fn MPI_Type_ub(datatype: Datatype, displacement: Out<Aint>) {
+    AccessOnly fn MPI_Type_ub(datatype: Datatype, displacement: Out<Aint>) {
         let datatype = decode::datatype(datatype)?;
         displacement.set(Aint(datatype.lb + datatype.extent))
     }
 }
 
 entry! {
-    fn MPI_Type_hindexed(
+    Allocate fn MPI_Type_hindexed(
         count: Int, array_of_blocklengths: LooseArray<Int>,
         array_of_displacements: LooseArray<Aint>, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -153,7 +153,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_hvector(
+    Allocate fn MPI_Type_hvector(
         count: Int, blocklength: Int, stride: Aint, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
         let old = constructors::oldtype(newtype, oldtype)?;
@@ -163,7 +163,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_struct(
+    Allocate fn MPI_Type_struct(
         count: Int, array_of_blocklengths: LooseArray<Int>,
         array_of_displacements: LooseArray<Aint>, array_of_types: LooseArray<Datatype>,
         newtype: Out<Datatype>,

@@ -3,15 +3,16 @@
 //!
 //! ```text
 //! entry! {
-//!     fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
+//!     AccessOnly fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
 //!         rank.set(Rank(decode::comm(comm)?.rank()))
 //!     }
 //! }
 //! stub! {
-//!     fn MPI_Alltoallw[_c](...) on comm;
+//!     Collective fn MPI_Alltoallw[_c](...) on comm;
 //! }
 //! ```
 //!
+//! Before `fn` is the function's thread-safety class (`threads`), which says what the entry takes.
 //! `on` names the argument whose error handler is called, and makes sure that MPI is running;
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
 //! must.
@@ -23,10 +24,10 @@
 //! header generator, which reads the invocations, knows them all.
 
 macro_rules! entry {
-    ($(#[$doc:meta])* fn $name:ident [_c] ($($argument:ident: $type:ty),* $(,)?)
+    ($(#[$doc:meta])* $class:ident fn $name:ident [_c] ($($argument:ident: $type:ty),* $(,)?)
         $(on $object:ident)? $body:block) => {
         const _: () = {
-            entry!(@face $name, concat!(stringify!($name), "_c"),
+            entry!(@face $class $name, concat!(stringify!($name), "_c"),
                 ($($argument: $type),*) ($($object)?) $body);
             entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
                 ($($argument: $type),*));
@@ -34,18 +35,20 @@ macro_rules! entry {
                 concat!("P", stringify!($name), "_c"), ($($argument: $type),*));
         };
     };
-    ($(#[$doc:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
+    ($(#[$doc:meta])* $class:ident fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
         $(on $object:ident)? $body:block) => {
         const _: () = {
-            entry!(@face $name, stringify!($name),
+            entry!(@face $class $name, stringify!($name),
                 ($($argument: $type),*) ($($object)?) $body);
             entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
                 ($($argument: $type),*));
         };
     };
-    ($(#[$doc:meta])* fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
+    ($(#[$doc:meta])* $class:ident fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
         -> $result:ty $body:block) => {
         const _: () = {
+            const _: $crate::threads::Class = $crate::threads::Class::$class;
+
             #[inline(always)]
             fn body($($argument: $type),*) -> $result $body
 
@@ -66,7 +69,7 @@ macro_rules! entry {
             }
         };
     };
-    (@face $name:ident, $large_name:expr,
+    (@face $class:ident $name:ident, $large_name:expr,
         ($($argument:ident: $type:ty),*) ($($object:ident)?) $body:block) => {
         #[inline(always)]
         fn body($($argument: $type),*) -> oxmpi::error::Result<()> $body
@@ -78,9 +81,9 @@ macro_rules! entry {
         where
             $($type: $crate::param::Param<F>),*
         {
-            // What a call uses lives until its end, also if another thread frees it meanwhile.
-            const USES: bool = false $(|| $crate::entry::is_of_datatypes(stringify!($type)))*;
-            let _call = USES.then(oxmpi::engine::calls::Call::begin);
+            const MARKS: bool =
+                false $(|| $crate::threads::Class::$class.marks(stringify!($type)))*;
+            let _call = MARKS.then(oxmpi::engine::calls::Call::begin);
             let result = {
                 $(let $argument = <$type as $crate::param::Param<F>>::take(
                     $argument, stringify!($argument));)*
@@ -134,34 +137,16 @@ macro_rules! entry {
 /// Functions that are exported, because programs must load, but are not written yet: they fail
 /// with MPI_ERR_UNSUPPORTED_OPERATION. `docs/support.md` counts them as missing.
 macro_rules! stub {
-    ($($(#[$doc:meta])* fn $name:ident $([$suffix:ident])?
+    ($($(#[$doc:meta])* $class:ident fn $name:ident $([$suffix:ident])?
         ($($argument:ident: $type:ty),* $(,)?) $(on $object:ident)?;)*) => {
         $(
             entry! {
                 $(#[$doc])*
-                fn $name $([$suffix])? ($($argument: $type),*) $(on $object)? {
+                $class fn $name $([$suffix])? ($($argument: $type),*) $(on $object)? {
                     $(let _ = $argument;)*
                     $crate::edge::not_written()
                 }
             }
         )*
     };
-}
-
-/// Whether the text of a type, such as `Array<Datatype>`, has the word.
-pub const fn is_of_datatypes(text: &str) -> bool {
-    const WORD: &[u8] = b"Datatype";
-    let text = text.as_bytes();
-    let mut at = 0;
-    while at + WORD.len() <= text.len() {
-        let mut same = 0;
-        while same < WORD.len() && text[at + same] == WORD[same] {
-            same += 1;
-        }
-        if same == WORD.len() {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }

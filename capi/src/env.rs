@@ -16,7 +16,7 @@ const ALIGNMENT: usize = 64;
 const ALIGNMENT_HINT: &str = "mpi_minimum_memory_alignment";
 
 entry! {
-    fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: AddressOut) {
+    Allocate fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: AddressOut) {
         let Ok(bytes) = usize::try_from(size.0) else {
             return fail!(Class::Arg, "size is {}; it must not be negative", size.0);
         };
@@ -45,7 +45,7 @@ fn allocate(bytes: usize, alignment: usize) -> Result<*mut c_void> {
 }
 
 entry! {
-    fn MPI_Free_mem(base: Memory) {
+    Allocate fn MPI_Free_mem(base: Memory) {
         // SAFETY: the program gives back what MPI_Alloc_mem gave, or NULL.
         unsafe { libc::free(base.0) };
         Ok(())
@@ -53,7 +53,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Get_library_version(version: TextOut, resultlen: Out<Int>) {
+    None fn MPI_Get_library_version(version: TextOut, resultlen: Out<Int>) {
         let text = oxmpi::library_version();
         let length = version.write(&text, MPI_MAX_LIBRARY_VERSION_STRING as usize)?;
         resultlen.set(Int(length as i32))
@@ -61,7 +61,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Get_processor_name(name: TextOut, resultlen: Out<Int>) {
+    None fn MPI_Get_processor_name(name: TextOut, resultlen: Out<Int>) {
         decode::running()?;
         let length = name.write(&core::host(), MPI_MAX_PROCESSOR_NAME as usize)?;
         resultlen.set(Int(length as i32))
@@ -69,7 +69,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Get_version(version: Out<Int>, subversion: Out<Int>) {
+    None fn MPI_Get_version(version: Out<Int>, subversion: Out<Int>) {
         version.set(Int(MPI_VERSION))?;
         subversion.set(Int(MPI_SUBVERSION))
     }
@@ -77,7 +77,7 @@ entry! {
 
 entry! {
     /// For tools that intercept it; the library itself does nothing at any level.
-    fn MPI_Pcontrol(level: Int) {
+    None fn MPI_Pcontrol(level: Int) {
         let _ = level;
         Ok(())
     }
@@ -85,13 +85,13 @@ entry! {
 
 entry! {
     /// Seconds since some moment in the past, the same for all processes of a node.
-    fn MPI_Wtime() -> Double {
+    None fn MPI_Wtime() -> Double {
         Double(oxmpi::os::monotonic_nanoseconds() as f64 * 1e-9)
     }
 }
 
 entry! {
-    fn MPI_Wtick() -> Double {
+    None fn MPI_Wtick() -> Double {
         Double(oxmpi::os::clock_resolution())
     }
 }

@@ -51,7 +51,7 @@ fn check_code(code: ErrorCode) -> Result<Error> {
 }
 
 entry! {
-    fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
+    Own fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
         let object = decode::comm(comm)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Comm_call_errhandler({}, {})", object.name(), errorcode.0);
@@ -61,7 +61,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_create_errhandler(
+    Allocate fn MPI_Comm_create_errhandler(
         comm_errhandler_fn: CommErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         create_for_comm(comm_errhandler_fn, errhandler)
@@ -69,13 +69,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) on comm {
+    UpdateRef fn MPI_Comm_get_errhandler(comm: Comm, errhandler: Out<Errhandler>) on comm {
         get_of_comm(decode::comm(comm)?, errhandler)
     }
 }
 
 entry! {
-    fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on comm {
+    UpdateRef fn MPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) on comm {
         set_on_comm(decode::comm(comm)?, errhandler)
     }
 }
@@ -89,7 +89,7 @@ fn file_null(file: File) -> Result<()> {
 }
 
 entry! {
-    fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) {
+    Own fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) {
         file_null(fh)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
@@ -100,7 +100,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_File_create_errhandler(
+    Allocate fn MPI_File_create_errhandler(
         file_errhandler_fn: FileErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         errhandler.not_null()?;
@@ -117,7 +117,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
+    UpdateRef fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
         errhandler.not_null()?;
         file_null(file)?;
         let handle = FILES.load(Ordering::Acquire);
@@ -127,7 +127,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) {
+    UpdateRef fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) {
         file_null(file)?;
         core::check(errhandler.0, Target::File)?;
         core::retain(errhandler.0);
@@ -137,7 +137,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_create_errhandler(
+    Allocate fn MPI_Session_create_errhandler(
         session_errhandler_fn: SessionErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         errhandler.not_null()?;
@@ -147,7 +147,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Win_create_errhandler(
+    Allocate fn MPI_Win_create_errhandler(
         win_errhandler_fn: WinErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         errhandler.not_null()?;
@@ -157,14 +157,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Errhandler_free(errhandler: InOut<Errhandler>) {
+    UpdateRef fn MPI_Errhandler_free(errhandler: InOut<Errhandler>) {
         core::free(errhandler.read()?.0)?;
         errhandler.set(Errhandler(core::NULL))
     }
 }
 
 entry! {
-    fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session {
+    Own fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session {
         let object = session::get(session.0)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.0);
@@ -174,7 +174,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session {
+    UpdateRef fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session {
         let handle = session::get(session.0)?.errhandler();
         core::retain(handle);
         errhandler.set(Errhandler(handle))
@@ -182,15 +182,15 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) on session {
+    UpdateRef fn MPI_Session_set_errhandler(session: Session, errhandler: Errhandler) on session {
         session::get(session.0)?.set_errhandler(errhandler.0)
     }
 }
 
 stub! {
-    fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win;
+    Own fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win;
 
-    fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win;
+    UpdateRef fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win;
 
-    fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) on win;
+    UpdateRef fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) on win;
 }

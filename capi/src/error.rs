@@ -7,7 +7,7 @@ use oxmpi::error::{self as core, Class, ERROR_STRING_MAXIMUM};
 use oxmpi::fail;
 
 entry! {
-    fn MPI_Error_class(errorcode: ErrorCode, errorclass: Out<ErrorClass>) {
+    None fn MPI_Error_class(errorcode: ErrorCode, errorclass: Out<ErrorClass>) {
         if !core::is_code(errorcode.0) {
             return no_code(errorcode);
         }
@@ -16,7 +16,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Error_string(errorcode: ErrorCode, string: TextOut, resultlen: Out<Int>) {
+    ReadList fn MPI_Error_string(errorcode: ErrorCode, string: TextOut, resultlen: Out<Int>) {
         let Some(text) = core::string_of(errorcode.0) else {
             return no_code(errorcode);
         };
@@ -35,39 +35,39 @@ fn no_code(code: ErrorCode) -> core::Result<()> {
 }
 
 entry! {
-    fn MPI_Add_error_class(errorclass: Out<ErrorClass>) {
+    UpdateList fn MPI_Add_error_class(errorclass: Out<ErrorClass>) {
         errorclass.not_null()?;
         errorclass.set(ErrorClass(core::add_class()?))
     }
 }
 
 entry! {
-    fn MPI_Add_error_code(errorclass: ErrorClass, errorcode: Out<ErrorCode>) {
+    UpdateList fn MPI_Add_error_code(errorclass: ErrorClass, errorcode: Out<ErrorCode>) {
         errorcode.not_null()?;
         errorcode.set(ErrorCode(core::add_code(errorclass.0)?))
     }
 }
 
 entry! {
-    fn MPI_Add_error_string(errorcode: ErrorCode, string: Text) {
+    UpdateList fn MPI_Add_error_string(errorcode: ErrorCode, string: Text) {
         core::add_string(errorcode.0, &decode::text("string", string)?)
     }
 }
 
 entry! {
-    fn MPI_Remove_error_class(errorclass: ErrorClass) {
+    UpdateList fn MPI_Remove_error_class(errorclass: ErrorClass) {
         core::remove_class(errorclass.0)
     }
 }
 
 entry! {
-    fn MPI_Remove_error_code(errorcode: ErrorCode) {
+    UpdateList fn MPI_Remove_error_code(errorcode: ErrorCode) {
         core::remove_code(errorcode.0)
     }
 }
 
 entry! {
-    fn MPI_Remove_error_string(errorcode: ErrorCode) {
+    UpdateList fn MPI_Remove_error_string(errorcode: ErrorCode) {
         core::remove_string(errorcode.0)
     }
 }

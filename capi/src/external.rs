@@ -7,7 +7,7 @@ use oxmpi::error::Class;
 use oxmpi::fail;
 
 entry! {
-    fn MPI_Status_set_cancelled(status: InOut<Status>, flag: Logical) {
+    None fn MPI_Status_set_cancelled(status: InOut<Status>, flag: Logical) {
         let mut words = status.read()?;
         words.0.set_cancelled(flag.0 != 0);
         status.set(words)
@@ -15,7 +15,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Status_set_elements[_c](status: InOut<Status>, datatype: Datatype, count: Count) {
+    AccessOnly fn MPI_Status_set_elements[_c](status: InOut<Status>, datatype: Datatype, count: Count) {
         let elements = decode::count("count", count)?;
         let datatype = decode::datatype(datatype)?;
         let mut words = status.read()?;
@@ -27,9 +27,9 @@ entry! {
 }
 
 stub! {
-    fn MPI_Grequest_complete(request: Request);
+    CommIo fn MPI_Grequest_complete(request: Request);
 
-    fn MPI_Grequest_start(
+    Allocate fn MPI_Grequest_start(
         query_fn: GrequestQueryFunction, free_fn: GrequestFreeFunction,
         cancel_fn: GrequestCancelFunction, extra_state: ExtraState, request: Out<Request>,
     );

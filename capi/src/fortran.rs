@@ -7,135 +7,135 @@ use crate::place::*;
 // A Fortran handle has the same value as a C handle, because both are integers.
 
 entry! {
-    fn MPI_Comm_c2f(comm: Comm) -> Fint {
+    None fn MPI_Comm_c2f(comm: Comm) -> Fint {
         Fint(comm.0)
     }
 }
 
 entry! {
-    fn MPI_Comm_f2c(comm: Fint) -> Comm {
+    None fn MPI_Comm_f2c(comm: Fint) -> Comm {
         Comm(comm.0)
     }
 }
 
 entry! {
-    fn MPI_Errhandler_c2f(errhandler: Errhandler) -> Fint {
+    None fn MPI_Errhandler_c2f(errhandler: Errhandler) -> Fint {
         Fint(errhandler.0)
     }
 }
 
 entry! {
-    fn MPI_Errhandler_f2c(errhandler: Fint) -> Errhandler {
+    None fn MPI_Errhandler_f2c(errhandler: Fint) -> Errhandler {
         Errhandler(errhandler.0)
     }
 }
 
 entry! {
-    fn MPI_Group_c2f(group: Group) -> Fint {
+    None fn MPI_Group_c2f(group: Group) -> Fint {
         Fint(group.0)
     }
 }
 
 entry! {
-    fn MPI_Group_f2c(group: Fint) -> Group {
+    None fn MPI_Group_f2c(group: Fint) -> Group {
         Group(group.0)
     }
 }
 
 entry! {
-    fn MPI_Info_c2f(info: Info) -> Fint {
+    None fn MPI_Info_c2f(info: Info) -> Fint {
         Fint(info.0)
     }
 }
 
 entry! {
-    fn MPI_Info_f2c(info: Fint) -> Info {
+    None fn MPI_Info_f2c(info: Fint) -> Info {
         Info(info.0)
     }
 }
 
 entry! {
-    fn MPI_Message_c2f(message: Message) -> Fint {
+    None fn MPI_Message_c2f(message: Message) -> Fint {
         Fint(message.0)
     }
 }
 
 entry! {
-    fn MPI_Message_f2c(message: Fint) -> Message {
+    None fn MPI_Message_f2c(message: Fint) -> Message {
         Message(message.0)
     }
 }
 
 entry! {
-    fn MPI_Op_c2f(op: Op) -> Fint {
+    None fn MPI_Op_c2f(op: Op) -> Fint {
         Fint(op.0)
     }
 }
 
 entry! {
-    fn MPI_Op_f2c(op: Fint) -> Op {
+    None fn MPI_Op_f2c(op: Fint) -> Op {
         Op(op.0)
     }
 }
 
 entry! {
-    fn MPI_Request_c2f(request: Request) -> Fint {
+    None fn MPI_Request_c2f(request: Request) -> Fint {
         Fint(request.0)
     }
 }
 
 entry! {
-    fn MPI_Request_f2c(request: Fint) -> Request {
+    None fn MPI_Request_f2c(request: Fint) -> Request {
         Request(request.0)
     }
 }
 
 entry! {
-    fn MPI_Session_c2f(session: Session) -> Fint {
+    None fn MPI_Session_c2f(session: Session) -> Fint {
         Fint(session.0)
     }
 }
 
 entry! {
-    fn MPI_Session_f2c(session: Fint) -> Session {
+    None fn MPI_Session_f2c(session: Fint) -> Session {
         Session(session.0)
     }
 }
 
 entry! {
-    fn MPI_Type_c2f(datatype: Datatype) -> Fint {
+    None fn MPI_Type_c2f(datatype: Datatype) -> Fint {
         Fint(datatype.0)
     }
 }
 
 entry! {
-    fn MPI_Type_f2c(datatype: Fint) -> Datatype {
+    None fn MPI_Type_f2c(datatype: Fint) -> Datatype {
         Datatype(datatype.0)
     }
 }
 
 entry! {
-    fn MPI_Win_c2f(win: Win) -> Fint {
+    None fn MPI_Win_c2f(win: Win) -> Fint {
         Fint(win.0)
     }
 }
 
 entry! {
-    fn MPI_Win_f2c(win: Fint) -> Win {
+    None fn MPI_Win_f2c(win: Fint) -> Win {
         Win(win.0)
     }
 }
 
 entry! {
     /// A file handle is an address; Fortran knows it by a number. There are no files yet.
-    fn MPI_File_c2f(file: File) -> Fint {
+    None fn MPI_File_c2f(file: File) -> Fint {
         let _ = file;
         Fint(0)
     }
 }
 
 entry! {
-    fn MPI_File_f2c(file: Fint) -> File {
+    None fn MPI_File_f2c(file: Fint) -> File {
         let _ = file;
         File(std::ptr::null_mut())
     }
@@ -144,37 +144,37 @@ entry! {
 // The five words of a status are the same in all languages.
 
 entry! {
-    fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Fint>) {
+    None fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Fint>) {
         decode::status_to_words(c_status.read()?.0, f_status)
     }
 }
 
 entry! {
-    fn MPI_Status_c2f08(c_status: In<Status>, f08_status: Out<F08Status>) {
+    None fn MPI_Status_c2f08(c_status: In<Status>, f08_status: Out<F08Status>) {
         f08_status.set(F08Status(c_status.read()?.0))
     }
 }
 
 entry! {
-    fn MPI_Status_f082c(f08_status: In<F08Status>, c_status: Out<Status>) {
+    None fn MPI_Status_f082c(f08_status: In<F08Status>, c_status: Out<Status>) {
         c_status.set(Status(f08_status.read()?.0))
     }
 }
 
 entry! {
-    fn MPI_Status_f082f(f08_status: In<F08Status>, f_status: Out<Fint>) {
+    None fn MPI_Status_f082f(f08_status: In<F08Status>, f_status: Out<Fint>) {
         decode::status_to_words(f08_status.read()?.0, f_status)
     }
 }
 
 entry! {
-    fn MPI_Status_f2c(f_status: In<Fint>, c_status: Out<Status>) {
+    None fn MPI_Status_f2c(f_status: In<Fint>, c_status: Out<Status>) {
         c_status.set(Status(decode::status_of_words(f_status)?))
     }
 }
 
 entry! {
-    fn MPI_Status_f2f08(f_status: In<Fint>, f08_status: Out<F08Status>) {
+    None fn MPI_Status_f2f08(f_status: In<Fint>, f08_status: Out<F08Status>) {
         f08_status.set(F08Status(decode::status_of_words(f_status)?))
     }
 }

@@ -10,21 +10,21 @@ use std::sync::Arc;
 const UNDEFINED: i32 = crate::constants::MPI_UNDEFINED;
 
 entry! {
-    fn MPI_Group_compare(group1: Group, group2: Group, result: Out<Comparison>) {
+    AccessOnly fn MPI_Group_compare(group1: Group, group2: Group, result: Out<Comparison>) {
         let (first, second) = (core::get(group1.0)?, core::get(group2.0)?);
         result.set(Comparison(first.compare(&second) as i32))
     }
 }
 
 entry! {
-    fn MPI_Group_free(group: InOut<Group>) {
+    UpdateRef fn MPI_Group_free(group: InOut<Group>) {
         core::free(group.read()?.0)?;
         group.set(Group(core::NULL))
     }
 }
 
 entry! {
-    fn MPI_Group_rank(group: Group, rank: Out<Rank>) {
+    AccessOnly fn MPI_Group_rank(group: Group, rank: Out<Rank>) {
         let group = core::get(group.0)?;
         let own = oxmpi::process::job().and_then(|job| group.rank_of(job.rank));
         rank.set(Rank(own.unwrap_or(UNDEFINED)))
@@ -32,13 +32,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Group_size(group: Group, size: Out<Int>) {
+    AccessOnly fn MPI_Group_size(group: Group, size: Out<Int>) {
         size.set(Int(core::get(group.0)?.size()))
     }
 }
 
 entry! {
-    fn MPI_Group_translate_ranks(
+    AccessOnly fn MPI_Group_translate_ranks(
         group1: Group, n: Int, ranks1: Array<Rank>, group2: Group, ranks2: OutArray<Rank>,
     ) {
         let (first, second) = (core::get(group1.0)?, core::get(group2.0)?);
@@ -68,19 +68,19 @@ fn ranges(n: Int, array: LooseArray<Range>) -> Result<Vec<[i32; 3]>> {
 }
 
 entry! {
-    fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
+    Allocate fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
         new(core::get(group.0)?.include(&self::ranks(n, ranks)?)?, newgroup)
     }
 }
 
 entry! {
-    fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
+    Allocate fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
         new(core::get(group.0)?.exclude(&self::ranks(n, ranks)?)?, newgroup)
     }
 }
 
 entry! {
-    fn MPI_Group_range_incl(
+    Allocate fn MPI_Group_range_incl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
         new(core::get(group.0)?.include_ranges(&self::ranges(n, ranges)?)?, newgroup)
@@ -88,7 +88,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Group_range_excl(
+    Allocate fn MPI_Group_range_excl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
         new(core::get(group.0)?.exclude_ranges(&self::ranges(n, ranges)?)?, newgroup)
@@ -96,19 +96,19 @@ entry! {
 }
 
 entry! {
-    fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>) {
+    Allocate fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>) {
         new(core::get(group1.0)?.union(&*core::get(group2.0)?), newgroup)
     }
 }
 
 entry! {
-    fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>) {
+    Allocate fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>) {
         new(core::get(group1.0)?.intersection(&*core::get(group2.0)?), newgroup)
     }
 }
 
 entry! {
-    fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>) {
+    Allocate fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>) {
         new(core::get(group1.0)?.difference(&*core::get(group2.0)?), newgroup)
     }
 }

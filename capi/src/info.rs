@@ -14,14 +14,14 @@ fn key_of(key: Text) -> Result<String> {
 }
 
 entry! {
-    fn MPI_Info_create(info: Out<Info>) {
+    Allocate fn MPI_Info_create(info: Out<Info>) {
         info.not_null()?;
         info.set(Info(core::create(core::Info::new())?))
     }
 }
 
 entry! {
-    fn MPI_Info_create_env(argc: Int, argv: TextArray, info: Out<Info>) {
+    Allocate fn MPI_Info_create_env(argc: Int, argv: TextArray, info: Out<Info>) {
         info.not_null()?;
         let arguments = decode::arguments(argc, argv)?;
         info.set(Info(core::create(core::of_start(&arguments))?))
@@ -29,14 +29,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Info_delete(info: Info, key: Text) {
+    UpdateList fn MPI_Info_delete(info: Info, key: Text) {
         let key = key_of(key)?;
         core::get_changeable(info.0)?.lock().delete(&key)
     }
 }
 
 entry! {
-    fn MPI_Info_dup(info: Info, newinfo: Out<Info>) {
+    Allocate fn MPI_Info_dup(info: Info, newinfo: Out<Info>) {
         newinfo.not_null()?;
         let copy = core::get(info.0)?.lock().clone();
         newinfo.set(Info(core::create(copy)?))
@@ -44,20 +44,20 @@ entry! {
 }
 
 entry! {
-    fn MPI_Info_free(info: InOut<Info>) {
+    UpdateRef fn MPI_Info_free(info: InOut<Info>) {
         core::free(info.read()?.0)?;
         info.set(Info(core::NULL))
     }
 }
 
 entry! {
-    fn MPI_Info_get_nkeys(info: Info, nkeys: Out<Int>) {
+    ReadList fn MPI_Info_get_nkeys(info: Info, nkeys: Out<Int>) {
         nkeys.set(Int(core::get(info.0)?.lock().len() as i32))
     }
 }
 
 entry! {
-    fn MPI_Info_get_nthkey(info: Info, n: Int, key: TextOut) {
+    ReadList fn MPI_Info_get_nthkey(info: Info, n: Int, key: TextOut) {
         let info = core::get(info.0)?;
         key.write(info.lock().key(n.0)?, core::KEY_MAXIMUM + 1)?;
         Ok(())
@@ -65,7 +65,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Info_get_string(
+    ReadList fn MPI_Info_get_string(
         info: Info, key: Text, buflen: InOut<Int>, value: TextOut, flag: Out<Logical>,
     ) {
         let key = key_of(key)?;
@@ -84,7 +84,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Info_set(info: Info, key: Text, value: Text) {
+    UpdateList fn MPI_Info_set(info: Info, key: Text, value: Text) {
         let key = key_of(key)?;
         let value = decode::text("value", value)?;
         core::get_changeable(info.0)?.lock().set(&key, &value)
@@ -93,7 +93,7 @@ entry! {
 
 entry! {
     /// Deprecated: `value` has room for `valuelen` bytes and a zero; a longer one is cut.
-    fn MPI_Info_get(info: Info, key: Text, valuelen: Int, value: TextOut, flag: Out<Logical>) {
+    ReadList fn MPI_Info_get(info: Info, key: Text, valuelen: Int, value: TextOut, flag: Out<Logical>) {
         let key = key_of(key)?;
         if valuelen.0 < 0 {
             return fail!(Class::Arg, "valuelen is {}; it must not be negative", valuelen.0);
@@ -110,7 +110,7 @@ entry! {
 
 entry! {
     /// Deprecated.
-    fn MPI_Info_get_valuelen(info: Info, key: Text, valuelen: Out<Int>, flag: Out<Logical>) {
+    ReadList fn MPI_Info_get_valuelen(info: Info, key: Text, valuelen: Out<Int>, flag: Out<Logical>) {
         let key = key_of(key)?;
         let info = core::get(info.0)?;
         let info = info.lock();

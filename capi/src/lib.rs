@@ -43,5 +43,6 @@ mod process;
 mod pt2pt;
 mod rma;
 mod session;
+mod threads;
 mod tool;
 mod topology;

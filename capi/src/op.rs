@@ -26,13 +26,13 @@ fn create(function: Option<ReductionFunction>, commute: Logical, op: Out<Op>) ->
 }
 
 entry! {
-    fn MPI_Op_commutative(op: Op, commute: Out<Logical>) {
+    AccessOnly fn MPI_Op_commutative(op: Op, commute: Out<Logical>) {
         commute.put_bool(core::get(op.0)?.is_commutative())
     }
 }
 
 entry! {
-    fn MPI_Op_create[_c](user_fn: UserFunction, commute: Logical, op: Out<Op>) {
+    Allocate fn MPI_Op_create[_c](user_fn: UserFunction, commute: Logical, op: Out<Op>) {
         op.not_null()?;
         let function = match user_fn {
             UserFunction::Small(function) => {
@@ -46,7 +46,7 @@ entry! {
 
 entry! {
     /// MPICH's form: the function gets a state, which the destructor gives back.
-    fn MPIX_Op_create_x(
+    Allocate fn MPIX_Op_create_x(
         user_fn_x: UserFunctionX, destructor_fn: DestructorFunction, commute: Logical,
         extra_state: ExtraState, op: Out<Op>,
     ) {
@@ -62,14 +62,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Op_free(op: InOut<Op>) {
+    UpdateRef fn MPI_Op_free(op: InOut<Op>) {
         core::free(op.read()?.0)?;
         op.set(Op(core::NULL))
     }
 }
 
 entry! {
-    fn MPI_Reduce_local[_c](
+    Own fn MPI_Reduce_local[_c](
         inbuf: SendBuffer, inoutbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
     ) {
         decode::running()?;

@@ -44,7 +44,7 @@ fn window(
 }
 
 entry! {
-    fn MPI_Pack[_c](
+    AccessOnly fn MPI_Pack[_c](
         inbuf: SendBuffer, incount: Count, datatype: Datatype, outbuf: RecvBuffer, outsize: Count,
         position: InOut<BlockDisplacement>, comm: Comm,
     ) on comm {
@@ -59,7 +59,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Unpack[_c](
+    AccessOnly fn MPI_Unpack[_c](
         inbuf: SendBuffer, insize: Count, position: InOut<BlockDisplacement>, outbuf: RecvBuffer,
         outcount: Count, datatype: Datatype, comm: Comm,
     ) on comm {
@@ -75,7 +75,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Pack_size[_c](incount: Count, datatype: Datatype, comm: Comm, size: Out<Count>) on comm {
+    AccessOnly fn MPI_Pack_size[_c](incount: Count, datatype: Datatype, comm: Comm, size: Out<Count>) on comm {
         decode::comm(comm)?;
         let elements = decode::count("incount", incount)?;
         let bytes = elements.checked_mul(decode::datatype(datatype)?.size);
@@ -112,7 +112,7 @@ fn signature(name: &'static str, number: Count, kind: Datatype) -> Result<Signat
 }
 
 entry! {
-    fn MPI_Pack_external[_c](
+    AccessOnly fn MPI_Pack_external[_c](
         datarep: Text, inbuf: SendBuffer, incount: Count, datatype: Datatype, outbuf: RecvBuffer,
         outsize: ByteDisplacement, position: InOut<ByteDisplacement>,
     ) {
@@ -129,7 +129,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Unpack_external[_c](
+    AccessOnly fn MPI_Unpack_external[_c](
         datarep: Text, inbuf: SendBuffer, insize: ByteDisplacement,
         position: InOut<ByteDisplacement>, outbuf: RecvBuffer, outcount: Count, datatype: Datatype,
     ) {
@@ -147,7 +147,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Pack_external_size[_c](
+    AccessOnly fn MPI_Pack_external_size[_c](
         datarep: Text, incount: Count, datatype: Datatype, size: Out<ByteDisplacement>,
     ) {
         external32(datarep)?;

@@ -26,7 +26,7 @@ pub fn level(required: ThreadLevel) -> Result<Level> {
 }
 
 entry! {
-    fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
+    Other fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
         // The arguments of main are the program's own: the launcher tells us by other ways.
         let _ = (argc, argv);
         process::init(THREAD_LEVEL.get().into()).map(drop)
@@ -34,7 +34,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Init_thread(
+    Other fn MPI_Init_thread(
         argc: InOut<Int>, argv: InOut<TextArray>, required: ThreadLevel, provided: Out<ThreadLevel>,
     ) {
         let _ = (argc, argv);
@@ -44,13 +44,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Initialized(flag: Out<Logical>) {
+    None fn MPI_Initialized(flag: Out<Logical>) {
         flag.put_bool(process::is_initialized())
     }
 }
 
 entry! {
-    fn MPI_Finalize() {
+    Other fn MPI_Finalize() {
         let deleted = match process::is_running() {
             true => attr::delete_at_finalize(),
             false => Ok(()),
@@ -61,27 +61,27 @@ entry! {
 }
 
 entry! {
-    fn MPI_Finalized(flag: Out<Logical>) {
+    None fn MPI_Finalized(flag: Out<Logical>) {
         flag.put_bool(process::is_finalized())
     }
 }
 
 entry! {
-    fn MPI_Query_thread(provided: Out<ThreadLevel>) {
+    None fn MPI_Query_thread(provided: Out<ThreadLevel>) {
         decode::running()?;
         provided.set(ThreadLevel(process::thread_level() as i32))
     }
 }
 
 entry! {
-    fn MPI_Is_thread_main(flag: Out<Logical>) {
+    None fn MPI_Is_thread_main(flag: Out<Logical>) {
         decode::running()?;
         flag.put_bool(process::is_main_thread())
     }
 }
 
 entry! {
-    fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
+    Other fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
         edge::abort(comm, errorcode.0)
     }
 }

@@ -25,28 +25,28 @@ fn size_of_set(name: &str) -> Result<u32> {
 }
 
 entry! {
-    fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) {
+    Other fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) {
         session.not_null()?;
         session.set(Session(core::open(infos::hints(info.0)?, errhandler.0)?))
     }
 }
 
 entry! {
-    fn MPI_Session_finalize(session: InOut<Session>) on session {
+    Other fn MPI_Session_finalize(session: InOut<Session>) on session {
         core::close(session.read()?.0)?;
         session.set(Session(core::NULL))
     }
 }
 
 entry! {
-    fn MPI_Session_get_info(session: Session, info_used: Out<Info>) on session {
+    Allocate fn MPI_Session_get_info(session: Session, info_used: Out<Info>) on session {
         let session = core::get(session.0)?;
         info_used.set(Info(infos::create(session.info.clone())?))
     }
 }
 
 entry! {
-    fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: Out<Int>) on session {
+    AccessOnly fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: Out<Int>) on session {
         core::get(session.0)?;
         infos::hints(info.0)?;
         npset_names.set(Int(PROCESS_SETS.len() as i32))
@@ -54,7 +54,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_get_nth_pset(
+    AccessOnly fn MPI_Session_get_nth_pset(
         session: Session, info: Info, n: Index, pset_len: InOut<Int>, pset_name: TextOut,
     ) on session {
         core::get(session.0)?;
@@ -71,7 +71,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_get_pset_info(session: Session, pset_name: Text, info: Out<Info>) on session {
+    Allocate fn MPI_Session_get_pset_info(session: Session, pset_name: Text, info: Out<Info>) on session {
         core::get(session.0)?;
         let size = size_of_set(&decode::text("pset_name", pset_name)?)?;
         let mut entries = infos::Info::new();
@@ -81,7 +81,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Group_from_session_pset(
+    Allocate fn MPI_Group_from_session_pset(
         session: Session, pset_name: Text, newgroup: Out<Group>,
     ) on session {
         core::get(session.0)?;

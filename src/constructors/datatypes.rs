@@ -12,6 +12,7 @@ use crate::engine::{self, tasks};
 use crate::error::Result;
 use crate::sync::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 
 struct Freed {
@@ -21,8 +22,6 @@ struct Freed {
     ready: VecDeque<i32>,
     /// While there are requests, they are looked at when so many types are ready.
     enough: usize,
-    /// The last of the library's own, which the call that made them has yet to use; below MPI_THREAD_MULTIPLE.
-    own: VecDeque<i32>,
 }
 
 /// How many types wait in `FREED`.
@@ -31,12 +30,11 @@ static FREED: Mutex<Freed> = Mutex::new(Freed {
     used: VecDeque::new(),
     ready: VecDeque::new(),
     enough: LEAST,
-    own: VecDeque::new(),
 });
 
 /// The requests are not looked at for fewer types.
 const LEAST: usize = 64;
-/// One call makes at most two types of the library's own.
+/// One call makes at most two types of the library's own, and so may one in a callback inside of it.
 const OWN: usize = 4;
 /// So many types are looked at in one call, so that none is long.
 const LOOKS: usize = 4;
@@ -61,20 +59,36 @@ pub fn free(handle: i32) -> Result<()> {
     Ok(())
 }
 
-/// As [`free`], of a type that the library made for the call in progress, which will use it yet.
+/// The last types that the library made for calls of one thread.
+struct Own(VecDeque<i32>);
+
+thread_local! {
+    static LAST: RefCell<Own> = const { RefCell::new(Own(VecDeque::new())) };
+}
+
+/// As [`free`], of a type that the library made for the call in progress on this thread, which will use it yet.
 pub fn free_when_used(datatype: &'static Datatype) {
     datatype::retire(datatype.handle);
-    let mut freed = FREED.lock();
-    if engine::has_threads() {
-        freed.used.push_back((Users::this_call(), datatype.handle));
-    } else {
-        freed.own.push_back(datatype.handle);
-        if freed.own.len() > OWN
-            && let Some(handle) = freed.own.pop_front()
+    LAST.with_borrow_mut(|last| {
+        last.0.push_back(datatype.handle);
+        while last.0.len() > OWN
+            && let Some(handle) = last.0.pop_front()
         {
-            freed.ready.push_back(handle);
+            give(handle);
         }
+    });
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(give);
     }
+}
+
+/// In no call any more, but maybe in a request.
+fn give(handle: i32) {
+    let mut freed = FREED.lock();
+    freed.ready.push_back(handle);
     freed.sweep();
 }
 
@@ -88,7 +102,7 @@ impl Freed {
             }
         }
         self.give_back();
-        let waiting = self.used.len() + self.ready.len() + self.own.len();
+        let waiting = self.used.len() + self.ready.len();
         WAITING.store(waiting, Ordering::Relaxed);
     }
 

@@ -106,22 +106,15 @@ pub fn in_callback() -> bool {
 pub struct Users(Vec<(Arc<Thread>, u64)>);
 
 impl Users {
-    /// Other calls that may be using a datatype, the `born`th that was made.
+    /// Marked calls that may be using a datatype, the `born`th that was made.
     pub fn of_datatype(born: u64) -> Users {
-        let own = OWN.with(Arc::clone);
         let threads = THREADS.lock();
         let calls = threads.iter().filter_map(|thread| {
             let round = thread.round.load(Ordering::Acquire);
-            let asks = Arc::ptr_eq(thread, &own) && own.depth.load(Ordering::Relaxed) == 1;
-            let uses = round % 2 == 1 && !asks && thread.knows.load(Ordering::Relaxed) > born;
+            let uses = round % 2 == 1 && thread.knows.load(Ordering::Relaxed) > born;
             uses.then(|| (thread.clone(), round))
         });
         Users(calls.collect())
-    }
-
-    /// The call that asks.
-    pub fn this_call() -> Users {
-        OWN.with(|own| Users(vec![(own.clone(), own.round.load(Ordering::Relaxed))]))
     }
 
     /// Whether all of them have ended.

@@ -6,7 +6,7 @@ use crate::place::*;
 use oxmpi::coll;
 
 entry! {
-    fn MPI_Allgather[_c](
+    Collective fn MPI_Allgather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -20,7 +20,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Allgatherv[_c](
+    Collective fn MPI_Allgatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -34,7 +34,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Allreduce[_c](
+    Collective fn MPI_Allreduce[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm,
     ) on comm {
@@ -44,7 +44,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoall[_c](
+    Collective fn MPI_Alltoall[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -58,7 +58,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoallv[_c](
+    Collective fn MPI_Alltoallv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm,
@@ -73,7 +73,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoallw[_c](
+    Collective fn MPI_Alltoallw[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtypes: Array<Datatype>, comm: Comm,
@@ -88,14 +88,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Barrier(comm: Comm) on comm {
+    Collective fn MPI_Barrier(comm: Comm) on comm {
         let (comm, call) = arguments::barrier(comm)?;
         coll::block(comm, "MPI_Barrier", &call)
     }
 }
 
 entry! {
-    fn MPI_Bcast[_c](
+    Collective fn MPI_Bcast[_c](
         buffer: RecvBuffer, count: Count, datatype: Datatype, root: Root, comm: Comm,
     ) on comm {
         let (comm, call) = arguments::bcast(buffer, count, datatype, root, comm)?;
@@ -104,7 +104,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Exscan[_c](
+    Collective fn MPI_Exscan[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm,
     ) on comm {
@@ -114,7 +114,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Gather[_c](
+    Collective fn MPI_Gather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm,
     ) on comm {
@@ -129,7 +129,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Gatherv[_c](
+    Collective fn MPI_Gatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, root: Root,
         comm: Comm,
@@ -145,7 +145,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce[_c](
+    Collective fn MPI_Reduce[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         root: Root, comm: Comm,
     ) on comm {
@@ -155,7 +155,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce_scatter[_c](
+    Collective fn MPI_Reduce_scatter[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcounts: Array<Count>, datatype: Datatype,
         op: Op, comm: Comm,
     ) on comm {
@@ -165,7 +165,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce_scatter_block[_c](
+    Collective fn MPI_Reduce_scatter_block[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcount: Count, datatype: Datatype, op: Op,
         comm: Comm,
     ) on comm {
@@ -180,7 +180,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scan[_c](
+    Collective fn MPI_Scan[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm,
     ) on comm {
@@ -190,7 +190,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scatter[_c](
+    Collective fn MPI_Scatter[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm,
     ) on comm {
@@ -205,7 +205,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scatterv[_c](
+    Collective fn MPI_Scatterv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, displs: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, root: Root,
         comm: Comm,

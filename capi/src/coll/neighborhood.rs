@@ -7,7 +7,7 @@ use oxmpi::coll;
 use oxmpi::info::hints;
 
 entry! {
-    fn MPI_Neighbor_allgather[_c](
+    Collective fn MPI_Neighbor_allgather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -21,7 +21,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_allgatherv[_c](
+    Collective fn MPI_Neighbor_allgatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -35,7 +35,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoall[_c](
+    Collective fn MPI_Neighbor_alltoall[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm,
     ) on comm {
@@ -49,7 +49,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoallv[_c](
+    Collective fn MPI_Neighbor_alltoallv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm,
@@ -64,7 +64,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoallw[_c](
+    Collective fn MPI_Neighbor_alltoallw[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Aint>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Aint>, recvtypes: Array<Datatype>, comm: Comm,
@@ -79,7 +79,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ineighbor_allgather[_c](
+    Collective fn MPI_Ineighbor_allgather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -94,7 +94,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ineighbor_allgatherv[_c](
+    Collective fn MPI_Ineighbor_allgatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -109,7 +109,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ineighbor_alltoall[_c](
+    Collective fn MPI_Ineighbor_alltoall[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -124,7 +124,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ineighbor_alltoallv[_c](
+    Collective fn MPI_Ineighbor_alltoallv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm, request: Out<Request>,
@@ -140,7 +140,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ineighbor_alltoallw[_c](
+    Collective fn MPI_Ineighbor_alltoallw[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Aint>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Aint>, recvtypes: Array<Datatype>, comm: Comm, request: Out<Request>,
@@ -156,7 +156,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_allgather_init[_c](
+    Collective fn MPI_Neighbor_allgather_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, info: Info,
         request: Out<Request>,
@@ -173,7 +173,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_allgatherv_init[_c](
+    Collective fn MPI_Neighbor_allgatherv_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm, info: Info,
         request: Out<Request>,
@@ -190,7 +190,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoall_init[_c](
+    Collective fn MPI_Neighbor_alltoall_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, info: Info,
         request: Out<Request>,
@@ -207,7 +207,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoallv_init[_c](
+    Collective fn MPI_Neighbor_alltoallv_init[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm, info: Info,
@@ -225,7 +225,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Neighbor_alltoallw_init[_c](
+    Collective fn MPI_Neighbor_alltoallw_init[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Aint>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Aint>, recvtypes: Array<Datatype>, comm: Comm, info: Info,

@@ -6,7 +6,7 @@ use crate::place::*;
 use oxmpi::coll;
 
 entry! {
-    fn MPI_Iallgather[_c](
+    Collective fn MPI_Iallgather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -21,7 +21,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iallgatherv[_c](
+    Collective fn MPI_Iallgatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm,
         request: Out<Request>,
@@ -37,7 +37,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iallreduce[_c](
+    Collective fn MPI_Iallreduce[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, request: Out<Request>,
     ) on comm {
@@ -48,7 +48,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ialltoall[_c](
+    Collective fn MPI_Ialltoall[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -63,7 +63,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ialltoallv[_c](
+    Collective fn MPI_Ialltoallv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm, request: Out<Request>,
@@ -79,7 +79,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ialltoallw[_c](
+    Collective fn MPI_Ialltoallw[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtypes: Array<Datatype>, comm: Comm,
@@ -96,7 +96,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ibarrier(comm: Comm, request: Out<Request>) on comm {
+    Collective fn MPI_Ibarrier(comm: Comm, request: Out<Request>) on comm {
         request.not_null()?;
         let (comm, call) = arguments::barrier(comm)?;
         request.set(Request(coll::begin(comm, "MPI_Ibarrier", call)))
@@ -104,7 +104,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ibcast[_c](
+    Collective fn MPI_Ibcast[_c](
         buffer: RecvBuffer, count: Count, datatype: Datatype, root: Root, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -115,7 +115,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iexscan[_c](
+    Collective fn MPI_Iexscan[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, request: Out<Request>,
     ) on comm {
@@ -126,7 +126,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Igather[_c](
+    Collective fn MPI_Igather[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -142,7 +142,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Igatherv[_c](
+    Collective fn MPI_Igatherv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, root: Root,
         comm: Comm, request: Out<Request>,
@@ -159,7 +159,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ireduce[_c](
+    Collective fn MPI_Ireduce[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         root: Root, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -170,7 +170,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ireduce_scatter[_c](
+    Collective fn MPI_Ireduce_scatter[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcounts: Array<Count>, datatype: Datatype,
         op: Op, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -181,7 +181,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ireduce_scatter_block[_c](
+    Collective fn MPI_Ireduce_scatter_block[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcount: Count, datatype: Datatype, op: Op,
         comm: Comm, request: Out<Request>,
     ) on comm {
@@ -197,7 +197,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iscan[_c](
+    Collective fn MPI_Iscan[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, request: Out<Request>,
     ) on comm {
@@ -208,7 +208,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iscatter[_c](
+    Collective fn MPI_Iscatter[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm, request: Out<Request>,
     ) on comm {
@@ -224,7 +224,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iscatterv[_c](
+    Collective fn MPI_Iscatterv[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, displs: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, root: Root,
         comm: Comm, request: Out<Request>,

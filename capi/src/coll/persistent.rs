@@ -7,7 +7,7 @@ use oxmpi::coll;
 use oxmpi::info::hints;
 
 entry! {
-    fn MPI_Allgather_init[_c](
+    Collective fn MPI_Allgather_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -23,7 +23,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Allgatherv_init[_c](
+    Collective fn MPI_Allgatherv_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, comm: Comm,
         info: Info, request: Out<Request>,
@@ -40,7 +40,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Allreduce_init[_c](
+    Collective fn MPI_Allreduce_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -52,7 +52,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoall_init[_c](
+    Collective fn MPI_Alltoall_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -68,7 +68,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoallv_init[_c](
+    Collective fn MPI_Alltoallv_init[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtype: Datatype, comm: Comm, info: Info,
@@ -86,7 +86,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Alltoallw_init[_c](
+    Collective fn MPI_Alltoallw_init[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, sdispls: Array<Displacement>,
         sendtypes: Array<Datatype>, recvbuf: RecvBuffer, recvcounts: Array<Count>,
         rdispls: Array<Displacement>, recvtypes: Array<Datatype>, comm: Comm, info: Info,
@@ -104,7 +104,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Barrier_init(comm: Comm, info: Info, request: Out<Request>) on comm {
+    Collective fn MPI_Barrier_init(comm: Comm, info: Info, request: Out<Request>) on comm {
         request.not_null()?;
         hints(info.0)?;
         let (comm, call) = arguments::barrier(comm)?;
@@ -113,7 +113,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Bcast_init[_c](
+    Collective fn MPI_Bcast_init[_c](
         buffer: RecvBuffer, count: Count, datatype: Datatype, root: Root, comm: Comm, info: Info,
         request: Out<Request>,
     ) on comm {
@@ -125,7 +125,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Exscan_init[_c](
+    Collective fn MPI_Exscan_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -137,7 +137,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Gather_init[_c](
+    Collective fn MPI_Gather_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm, info: Info,
         request: Out<Request>,
@@ -155,7 +155,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Gatherv_init[_c](
+    Collective fn MPI_Gatherv_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcounts: Array<Count>, displs: Array<Displacement>, recvtype: Datatype, root: Root,
         comm: Comm, info: Info, request: Out<Request>,
@@ -173,7 +173,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce_init[_c](
+    Collective fn MPI_Reduce_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         root: Root, comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -185,7 +185,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce_scatter_init[_c](
+    Collective fn MPI_Reduce_scatter_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcounts: Array<Count>, datatype: Datatype,
         op: Op, comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -197,7 +197,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Reduce_scatter_block_init[_c](
+    Collective fn MPI_Reduce_scatter_block_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, recvcount: Count, datatype: Datatype, op: Op,
         comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -214,7 +214,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scan_init[_c](
+    Collective fn MPI_Scan_init[_c](
         sendbuf: SendBuffer, recvbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
         comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
@@ -226,7 +226,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scatter_init[_c](
+    Collective fn MPI_Scatter_init[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, recvbuf: RecvBuffer,
         recvcount: Count, recvtype: Datatype, root: Root, comm: Comm, info: Info,
         request: Out<Request>,
@@ -244,7 +244,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Scatterv_init[_c](
+    Collective fn MPI_Scatterv_init[_c](
         sendbuf: SendBuffer, sendcounts: Array<Count>, displs: Array<Displacement>,
         sendtype: Datatype, recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, root: Root,
         comm: Comm, info: Info, request: Out<Request>,

@@ -9,27 +9,27 @@ use oxmpi::error::{Class, Result};
 use oxmpi::{fail, group, info};
 
 entry! {
-    fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
+    AccessOnly fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
         let comm = decode::comm(comm)?;
         size.set(Int(comm.size()))
     }
 }
 
 entry! {
-    fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
+    AccessOnly fn MPI_Comm_rank(comm: Comm, rank: Out<Rank>) on comm {
         let comm = decode::comm(comm)?;
         rank.set(Rank(comm.rank()))
     }
 }
 
 entry! {
-    fn MPI_Comm_test_inter(comm: Comm, flag: Out<Logical>) on comm {
+    AccessOnly fn MPI_Comm_test_inter(comm: Comm, flag: Out<Logical>) on comm {
         flag.put_bool(decode::comm(comm)?.is_inter())
     }
 }
 
 entry! {
-    fn MPI_Comm_get_name(comm: Comm, comm_name: TextOut, resultlen: Out<Int>) on comm {
+    AccessOnly fn MPI_Comm_get_name(comm: Comm, comm_name: TextOut, resultlen: Out<Int>) on comm {
         let name = match comm.0 {
             MPI_COMM_NULL => "MPI_COMM_NULL".to_owned(),
             _ => decode::comm(comm)?.name(),
@@ -40,7 +40,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_set_name(comm: Comm, comm_name: Text) on comm {
+    AccessOnly fn MPI_Comm_set_name(comm: Comm, comm_name: Text) on comm {
         let comm = decode::comm(comm)?;
         let mut name = decode::text("comm_name", comm_name)?;
         decode::shorten(&mut name, MPI_MAX_OBJECT_NAME as usize);
@@ -50,7 +50,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
+    UpdateRef fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
         let members = decode::comm(comm)?.members().group();
         group.set(Group(group::create(members)?))
@@ -59,7 +59,7 @@ entry! {
 
 entry! {
     /// All hints that were given: none is refused, and nothing depends on any yet.
-    fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
+    Allocate fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
         info_used.not_null()?;
         let hints = decode::comm(comm)?.info.lock().clone();
         info_used.set(Info(info::create(hints)?))
@@ -67,7 +67,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_set_info(comm: Comm, info: Info) on comm {
+    UpdateList fn MPI_Comm_set_info(comm: Comm, info: Info) on comm {
         let comm = decode::comm(comm)?;
         let new = info::hints(info.0)?;
         let mut hints = comm.info.lock();
@@ -79,7 +79,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1 {
+    AccessOnly fn MPI_Comm_compare(comm1: Comm, comm2: Comm, result: Out<Comparison>) on comm1 {
         result.not_null()?;
         let first = decode::named_comm("comm1", comm1)?;
         let second = decode::named_comm("comm2", comm2)?;
@@ -101,14 +101,14 @@ fn remote(comm: Comm) -> Result<&'static Members> {
 }
 
 entry! {
-    fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm {
+    UpdateRef fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
         group.set(Group(group::create(remote(comm)?.group())?))
     }
 }
 
 entry! {
-    fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm {
+    AccessOnly fn MPI_Comm_remote_size(comm: Comm, size: Out<Int>) on comm {
         size.set(Int(remote(comm)?.size()))
     }
 }

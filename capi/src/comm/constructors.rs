@@ -35,7 +35,7 @@ fn duplicate(comm: &CommObject, right: Result<()>) -> Result<&'static CommObject
 }
 
 entry! {
-    fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
+    Collective fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
         let new = duplicate(decode::comm(comm)?, newcomm.not_null())?;
         newcomm.set(Comm(new.handle))
     }
@@ -50,7 +50,7 @@ fn parted(hints: Result<Hints>) -> (Hints, Result<()>) {
 }
 
 entry! {
-    fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
+    Collective fn MPI_Comm_dup_with_info(comm: Comm, info: Info, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
         let hints = newcomm.not_null().and_then(|()| infos::hints(info.0));
         let (hints, right) = parted(hints);
@@ -83,13 +83,13 @@ fn begin_dup(
 }
 
 entry! {
-    fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
+    Collective fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
         begin_dup(decode::comm(comm)?, Ok(Hints::new()), newcomm, request)
     }
 }
 
 entry! {
-    fn MPI_Comm_idup_with_info(
+    Collective fn MPI_Comm_idup_with_info(
         comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>,
     ) on comm {
         begin_dup(decode::comm(comm)?, infos::hints(info.0), newcomm, request)
@@ -111,21 +111,21 @@ fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
 }
 
 entry! {
-    fn MPI_Comm_free(comm: InOut<Comm>) on comm {
+    Collective fn MPI_Comm_free(comm: InOut<Comm>) on comm {
         constructors::free(ending(comm.read()?, "freed")?);
         comm.set(Comm(communicator::NULL))
     }
 }
 
 entry! {
-    fn MPI_Comm_disconnect(comm: InOut<Comm>) on comm {
+    Collective fn MPI_Comm_disconnect(comm: InOut<Comm>) on comm {
         constructors::disconnect(ending(comm.read()?, "disconnected")?);
         comm.set(Comm(communicator::NULL))
     }
 }
 
 entry! {
-    fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm {
+    Collective fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
         let group = newcomm.not_null().and_then(|()| groups::get(group.0));
         give(newcomm, constructors::create(comm, group)?)
@@ -133,7 +133,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm {
+    Collective fn MPI_Comm_create_group(comm: Comm, group: Group, tag: Tag, newcomm: Out<Comm>) on comm {
         let comm = decode::intracomm("comm", comm)?;
         let group = groups::get(group.0)?;
         let tag = decode::tag(tag)?;
@@ -149,7 +149,7 @@ fn without_parent(newcomm: Out<Comm>, info: Info, errhandler: Errhandler) -> (Hi
 }
 
 entry! {
-    fn MPI_Comm_create_from_group(
+    Collective fn MPI_Comm_create_from_group(
         group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
     ) {
         decode::running()?;
@@ -165,7 +165,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm {
+    Collective fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
         give(newcomm, constructors::split(comm, newcomm.not_null(), color.0, key.0)?)
     }
@@ -202,7 +202,7 @@ fn how_to_split(split_type: SplitType, info: Info) -> Result<Split> {
 
 entry! {
     /// For MPI_COMM_TYPE_HW_UNGUIDED the info says afterwards what it was split by.
-    fn MPI_Comm_split_type(
+    Collective fn MPI_Comm_split_type(
         comm: Comm, split_type: SplitType, key: Int, info: Info, newcomm: Out<Comm>,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -220,7 +220,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Intercomm_create(
+    Collective fn MPI_Intercomm_create(
         local_comm: Comm, local_leader: Rank, peer_comm: Comm, remote_leader: Rank, tag: Tag,
         newintercomm: Out<Comm>,
     ) on local_comm {
@@ -244,7 +244,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Intercomm_create_from_groups(
+    Collective fn MPI_Intercomm_create_from_groups(
         local_group: Group, local_leader: Rank, remote_group: Group, remote_leader: Rank,
         stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>,
     ) {
@@ -274,7 +274,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Intercomm_merge(
+    Collective fn MPI_Intercomm_merge(
         intercomm: Comm, high: Logical, newintracomm: Out<Comm>,
     ) on intercomm {
         let comm = decode::named_comm("intercomm", intercomm)?;

@@ -63,21 +63,21 @@ fn duplicate(old: Object) -> Result<Object> {
 }
 
 entry! {
-    fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>) {
+    Allocate fn MPI_Type_dup(oldtype: Datatype, newtype: Out<Datatype>) {
         let old = self::oldtype(newtype, oldtype)?;
         give(newtype, duplicate(old))
     }
 }
 
 entry! {
-    fn MPI_Type_commit(datatype: InOut<Datatype>) {
+    AccessOnly fn MPI_Type_commit(datatype: InOut<Datatype>) {
         decode::datatype(datatype.read()?)?.commit();
         Ok(())
     }
 }
 
 entry! {
-    fn MPI_Type_free(datatype: InOut<Datatype>) {
+    UpdateRef fn MPI_Type_free(datatype: InOut<Datatype>) {
         let object = decode::datatype(datatype.read()?)?;
         if !object.is_predefined() {
             object.attributes.delete_all(object.handle)?;
@@ -88,14 +88,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_contiguous[_c](count: Count, oldtype: Datatype, newtype: Out<Datatype>) {
+    Allocate fn MPI_Type_contiguous[_c](count: Count, oldtype: Datatype, newtype: Out<Datatype>) {
         let old = self::oldtype(newtype, oldtype)?;
         give(newtype, create::contiguous(newtype.is_large(), count.0, old))
     }
 }
 
 entry! {
-    fn MPI_Type_vector[_c](
+    Allocate fn MPI_Type_vector[_c](
         count: Count, blocklength: Count, stride: Count, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
         let old = self::oldtype(newtype, oldtype)?;
@@ -105,7 +105,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_hvector[_c](
+    Allocate fn MPI_Type_create_hvector[_c](
         count: Count, blocklength: Count, stride: ByteDisplacement, oldtype: Datatype,
         newtype: Out<Datatype>,
     ) {
@@ -116,7 +116,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_indexed[_c](
+    Allocate fn MPI_Type_indexed[_c](
         count: Count, array_of_blocklengths: Array<Count>,
         array_of_displacements: Array<BlockDisplacement>, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -130,7 +130,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_hindexed[_c](
+    Allocate fn MPI_Type_create_hindexed[_c](
         count: Count, array_of_blocklengths: Array<Count>,
         array_of_displacements: Array<ByteDisplacement>, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -144,7 +144,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_indexed_block[_c](
+    Allocate fn MPI_Type_create_indexed_block[_c](
         count: Count, blocklength: Count, array_of_displacements: Array<BlockDisplacement>,
         oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -156,7 +156,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_hindexed_block[_c](
+    Allocate fn MPI_Type_create_hindexed_block[_c](
         count: Count, blocklength: Count, array_of_displacements: Array<ByteDisplacement>,
         oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -168,7 +168,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_struct[_c](
+    Allocate fn MPI_Type_create_struct[_c](
         count: Count, array_of_blocklengths: Array<Count>,
         array_of_displacements: Array<ByteDisplacement>, array_of_types: Array<Datatype>,
         newtype: Out<Datatype>,
@@ -183,7 +183,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_resized[_c](
+    Allocate fn MPI_Type_create_resized[_c](
         oldtype: Datatype, lb: ByteDisplacement, extent: ByteDisplacement, newtype: Out<Datatype>,
     ) {
         let old = self::oldtype(newtype, oldtype)?;
@@ -192,7 +192,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_subarray[_c](
+    Allocate fn MPI_Type_create_subarray[_c](
         ndims: Int, array_of_sizes: Array<Count>, array_of_subsizes: Array<Count>,
         array_of_starts: Array<Count>, order: Order, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
@@ -208,7 +208,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_darray[_c](
+    Allocate fn MPI_Type_create_darray[_c](
         size: Int, rank: Rank, ndims: Int, array_of_gsizes: Array<Count>,
         array_of_distribs: Array<Distribution>, array_of_dargs: Array<Int>,
         array_of_psizes: Array<Int>, order: Order, oldtype: Datatype, newtype: Out<Datatype>,
@@ -229,21 +229,21 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_create_f90_complex(p: Int, r: Int, newtype: Out<Datatype>) {
+    UpdateRef fn MPI_Type_create_f90_complex(p: Int, r: Int, newtype: Out<Datatype>) {
         newtype.not_null()?;
         give(newtype, create::fortran::complex(p.0, r.0))
     }
 }
 
 entry! {
-    fn MPI_Type_create_f90_integer(r: Int, newtype: Out<Datatype>) {
+    UpdateRef fn MPI_Type_create_f90_integer(r: Int, newtype: Out<Datatype>) {
         newtype.not_null()?;
         give(newtype, create::fortran::integer(r.0))
     }
 }
 
 entry! {
-    fn MPI_Type_create_f90_real(p: Int, r: Int, newtype: Out<Datatype>) {
+    UpdateRef fn MPI_Type_create_f90_real(p: Int, r: Int, newtype: Out<Datatype>) {
         newtype.not_null()?;
         give(newtype, create::fortran::real(p.0, r.0))
     }

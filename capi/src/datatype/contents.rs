@@ -24,7 +24,7 @@ fn without_suffix(datatype: Datatype, function: &str) -> Result<&'static Content
 }
 
 entry! {
-    fn MPI_Type_get_envelope(
+    AccessOnly fn MPI_Type_get_envelope(
         datatype: Datatype, num_integers: Out<Int>, num_addresses: Out<Int>,
         num_datatypes: Out<Int>, combiner: Out<Combiner>,
     ) {
@@ -37,7 +37,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_envelope_c(
+    AccessOnly fn MPI_Type_get_envelope_c(
         datatype: Datatype, num_integers: Out<LargeCount>, num_addresses: Out<LargeCount>,
         num_large_counts: Out<LargeCount>, num_datatypes: Out<LargeCount>, combiner: Out<Combiner>,
     ) {
@@ -85,7 +85,7 @@ fn give_datatypes(contents: &Contents, place: OutArray<Datatype>) -> Result<()> 
 }
 
 entry! {
-    fn MPI_Type_get_contents(
+    UpdateRef fn MPI_Type_get_contents(
         datatype: Datatype, max_integers: Int, max_addresses: Int, max_datatypes: Int,
         array_of_integers: OutArray<Int>, array_of_addresses: OutArray<Aint>,
         array_of_datatypes: OutArray<Datatype>,
@@ -106,7 +106,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_contents_c(
+    UpdateRef fn MPI_Type_get_contents_c(
         datatype: Datatype, max_integers: LargeCount, max_addresses: LargeCount,
         max_large_counts: LargeCount, max_datatypes: LargeCount, array_of_integers: OutArray<Int>,
         array_of_addresses: OutArray<Aint>, array_of_large_counts: OutArray<LargeCount>,

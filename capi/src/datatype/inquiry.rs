@@ -8,13 +8,13 @@ use oxmpi::error::Class;
 use oxmpi::fail;
 
 entry! {
-    fn MPI_Type_size[_c](datatype: Datatype, size: Out<Count>) {
+    AccessOnly fn MPI_Type_size[_c](datatype: Datatype, size: Out<Count>) {
         size.put_or_undefined(Some(decode::datatype(datatype)?.size))
     }
 }
 
 entry! {
-    fn MPI_Type_get_extent[_c](
+    AccessOnly fn MPI_Type_get_extent[_c](
         datatype: Datatype, lb: Out<ByteDisplacement>, extent: Out<ByteDisplacement>,
     ) {
         let datatype = decode::datatype(datatype)?;
@@ -24,7 +24,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_true_extent[_c](
+    AccessOnly fn MPI_Type_get_true_extent[_c](
         datatype: Datatype, true_lb: Out<ByteDisplacement>, true_extent: Out<ByteDisplacement>,
     ) {
         let datatype = decode::datatype(datatype)?;
@@ -34,7 +34,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_name(datatype: Datatype, type_name: TextOut, resultlen: Out<Int>) {
+    AccessOnly fn MPI_Type_get_name(datatype: Datatype, type_name: TextOut, resultlen: Out<Int>) {
         let name = match datatype.0 {
             MPI_DATATYPE_NULL => "MPI_DATATYPE_NULL".to_owned(),
             _ => decode::datatype(datatype)?.name(),
@@ -45,7 +45,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_set_name(datatype: Datatype, type_name: Text) {
+    AccessOnly fn MPI_Type_set_name(datatype: Datatype, type_name: Text) {
         let datatype = decode::datatype(datatype)?;
         let mut name = decode::text("type_name", type_name)?;
         decode::shorten(&mut name, MPI_MAX_OBJECT_NAME as usize);
@@ -55,7 +55,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_match_size(typeclass: TypeClass, size: Int, datatype: Out<Datatype>) {
+    None fn MPI_Type_match_size(typeclass: TypeClass, size: Int, datatype: Out<Datatype>) {
         let found = match (typeclass.0, size.0) {
             (MPI_TYPECLASS_REAL, 2) => MPI_REAL2,
             (MPI_TYPECLASS_REAL, 4) => MPI_REAL4,
@@ -80,7 +80,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Type_get_value_index(
+    None fn MPI_Type_get_value_index(
         value_type: Datatype, index_type: Datatype, pair_type: Out<Datatype>,
     ) {
         decode::named_datatype("value_type", value_type)?;
@@ -102,26 +102,26 @@ entry! {
 }
 
 entry! {
-    fn MPI_Get_elements[_c](status: In<Status>, datatype: Datatype, count: Out<Count>) {
+    AccessOnly fn MPI_Get_elements[_c](status: In<Status>, datatype: Datatype, count: Out<Count>) {
         let datatype = decode::datatype(datatype)?;
         count.put_or_undefined(status.read()?.0.get_elements(datatype))
     }
 }
 
 entry! {
-    fn MPI_Get_address(location: Address, address: Out<Aint>) {
+    None fn MPI_Get_address(location: Address, address: Out<Aint>) {
         address.set(Aint(location.0 as i64))
     }
 }
 
 entry! {
-    fn MPI_Aint_add(base: Aint, disp: Aint) -> Aint {
+    None fn MPI_Aint_add(base: Aint, disp: Aint) -> Aint {
         Aint(base.0.wrapping_add(disp.0))
     }
 }
 
 entry! {
-    fn MPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint {
+    None fn MPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint {
         Aint(addr1.0.wrapping_sub(addr2.0))
     }
 }

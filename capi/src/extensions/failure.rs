@@ -4,15 +4,15 @@ use crate::param::*;
 use crate::place::*;
 
 stub! {
-    fn MPIX_Comm_agree(comm: Comm, flag: InOut<Logical>) on comm;
+    Collective fn MPIX_Comm_agree(comm: Comm, flag: InOut<Logical>) on comm;
 
-    fn MPIX_Comm_failure_ack(comm: Comm) on comm;
+    AccessOnly fn MPIX_Comm_failure_ack(comm: Comm) on comm;
 
-    fn MPIX_Comm_failure_get_acked(comm: Comm, failedgrp: Out<Group>) on comm;
+    AccessOnly fn MPIX_Comm_failure_get_acked(comm: Comm, failedgrp: Out<Group>) on comm;
 
-    fn MPIX_Comm_get_failed(comm: Comm, failedgrp: Out<Group>) on comm;
+    AccessOnly fn MPIX_Comm_get_failed(comm: Comm, failedgrp: Out<Group>) on comm;
 
-    fn MPIX_Comm_revoke(comm: Comm) on comm;
+    CommIo fn MPIX_Comm_revoke(comm: Comm) on comm;
 
-    fn MPIX_Comm_shrink(comm: Comm, newcomm: Out<Comm>) on comm;
+    Collective fn MPIX_Comm_shrink(comm: Comm, newcomm: Out<Comm>) on comm;
 }

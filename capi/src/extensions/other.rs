@@ -9,25 +9,25 @@ use oxmpi::pt2pt::complete;
 // No memory but that of the processor is known here.
 
 entry! {
-    fn MPIX_Query_cuda_support() -> Logical {
+    None fn MPIX_Query_cuda_support() -> Logical {
         Logical(0)
     }
 }
 
 entry! {
-    fn MPIX_Query_hip_support() -> Logical {
+    None fn MPIX_Query_hip_support() -> Logical {
         Logical(0)
     }
 }
 
 entry! {
-    fn MPIX_Query_ze_support() -> Logical {
+    None fn MPIX_Query_ze_support() -> Logical {
         Logical(0)
     }
 }
 
 entry! {
-    fn MPIX_GPU_query_support(gpu_type: Int, is_supported: Out<Logical>) {
+    None fn MPIX_GPU_query_support(gpu_type: Int, is_supported: Out<Logical>) {
         if !(0..=2).contains(&gpu_type.0) {
             return fail!(
                 Class::Arg,
@@ -40,14 +40,14 @@ entry! {
 }
 
 entry! {
-    fn MPIX_Request_is_complete(request: Request) -> Logical {
+    CommIo fn MPIX_Request_is_complete(request: Request) -> Logical {
         Logical(matches!(complete::get_status(request.0), Ok(Some(_))).into())
     }
 }
 
 entry! {
     /// There are no asynchronous tasks yet, so nobody has a valid one to ask.
-    fn MPIX_Async_get_state(async_thing: AsyncThing) -> ExtraState {
+    None fn MPIX_Async_get_state(async_thing: AsyncThing) -> ExtraState {
         let _ = async_thing;
         ExtraState(std::ptr::null_mut())
     }
@@ -56,68 +56,68 @@ entry! {
 // The names that MPI_Remove_error_* had before they were in the standard.
 
 entry! {
-    fn MPIX_Delete_error_class(errorclass: ErrorClass) {
+    UpdateList fn MPIX_Delete_error_class(errorclass: ErrorClass) {
         oxmpi::error::remove_class(errorclass.0)
     }
 }
 
 entry! {
-    fn MPIX_Delete_error_code(errorcode: ErrorCode) {
+    UpdateList fn MPIX_Delete_error_code(errorcode: ErrorCode) {
         oxmpi::error::remove_code(errorcode.0)
     }
 }
 
 entry! {
-    fn MPIX_Delete_error_string(errorcode: ErrorCode) {
+    UpdateList fn MPIX_Delete_error_string(errorcode: ErrorCode) {
         oxmpi::error::remove_string(errorcode.0)
     }
 }
 
 stub! {
-    fn MPIX_Comm_create_errhandler_x(
+    Allocate fn MPIX_Comm_create_errhandler_x(
         comm_errhandler_fn_x: CommErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     );
 
-    fn MPIX_File_create_errhandler_x(
+    Allocate fn MPIX_File_create_errhandler_x(
         comm_errhandler_fn_x: FileErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     );
 
-    fn MPIX_Grequest_class_allocate(
+    Allocate fn MPIX_Grequest_class_allocate(
         greq_class: GrequestClass, extra_state: ExtraState, request: Out<Request>,
     );
 
-    fn MPIX_Grequest_class_create(
+    Allocate fn MPIX_Grequest_class_create(
         query_fn: GrequestQueryFunction, free_fn: GrequestFreeFunction,
         cancel_fn: GrequestCancelFunction, poll_fn: GrequestPollFunction,
         wait_fn: GrequestWaitFunction, greq_class: Out<GrequestClass>,
     );
 
-    fn MPIX_Grequest_start(
+    Allocate fn MPIX_Grequest_start(
         query_fn: GrequestQueryFunction, free_fn: GrequestFreeFunction,
         cancel_fn: GrequestCancelFunction, poll_fn: GrequestPollFunction,
         wait_fn: GrequestWaitFunction, extra_state: ExtraState, request: Out<Request>,
     );
 
-    fn MPIX_Info_set_hex(info: Info, key: Text, value: SendBuffer, value_size: Int);
+    UpdateList fn MPIX_Info_set_hex(info: Info, key: Text, value: SendBuffer, value_size: Int);
 
-    fn MPIX_Session_create_errhandler_x(
+    Allocate fn MPIX_Session_create_errhandler_x(
         comm_errhandler_fn_x: SessionErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     );
 
-    fn MPIX_Type_iov(
+    AccessOnly fn MPIX_Type_iov(
         datatype: Datatype, iov_offset: LargeCount, iov: Out<Iov>, max_iov_len: LargeCount,
         actual_iov_len: Out<LargeCount>,
     );
 
-    fn MPIX_Type_iov_len(
+    AccessOnly fn MPIX_Type_iov_len(
         datatype: Datatype, max_iov_bytes: LargeCount, iov_len: Out<LargeCount>,
         actual_iov_bytes: Out<LargeCount>,
     );
 
-    fn MPIX_Win_create_errhandler_x(
+    Allocate fn MPIX_Win_create_errhandler_x(
         comm_errhandler_fn_x: WinErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     );

@@ -4,43 +4,43 @@ use crate::param::*;
 use crate::place::*;
 
 stub! {
-    fn MPI_File_iread_shared[_c](
+    CommIo fn MPI_File_iread_shared[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh;
 
-    fn MPI_File_iwrite_shared[_c](
+    CommIo fn MPI_File_iwrite_shared[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh;
 
-    fn MPI_File_read_ordered[_c](
+    Collective fn MPI_File_read_ordered[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh;
 
-    fn MPI_File_read_ordered_begin[_c](
+    Collective fn MPI_File_read_ordered_begin[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype,
     ) on fh;
 
-    fn MPI_File_read_ordered_end(fh: File, buf: RecvBuffer, status: Out<Status>) on fh;
+    Collective fn MPI_File_read_ordered_end(fh: File, buf: RecvBuffer, status: Out<Status>) on fh;
 
-    fn MPI_File_read_shared[_c](
+    CommIo fn MPI_File_read_shared[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh;
 
-    fn MPI_File_write_ordered[_c](
+    Collective fn MPI_File_write_ordered[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh;
 
-    fn MPI_File_write_ordered_begin[_c](
+    Collective fn MPI_File_write_ordered_begin[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype,
     ) on fh;
 
-    fn MPI_File_write_ordered_end(fh: File, buf: SendBuffer, status: Out<Status>) on fh;
+    Collective fn MPI_File_write_ordered_end(fh: File, buf: SendBuffer, status: Out<Status>) on fh;
 
-    fn MPI_File_write_shared[_c](
+    CommIo fn MPI_File_write_shared[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh;
 
-    fn MPI_File_get_position_shared(fh: File, offset: Out<Offset>) on fh;
+    CommIo fn MPI_File_get_position_shared(fh: File, offset: Out<Offset>) on fh;
 
-    fn MPI_File_seek_shared(fh: File, offset: Offset, whence: Whence) on fh;
+    Collective fn MPI_File_seek_shared(fh: File, offset: Offset, whence: Whence) on fh;
 }

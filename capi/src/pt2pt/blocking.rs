@@ -7,7 +7,7 @@ use crate::place::*;
 use oxmpi::pt2pt::{self, Mode, exchange};
 
 entry! {
-    fn MPI_Send[_c](
+    CommIo fn MPI_Send[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
         let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
@@ -16,7 +16,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Bsend[_c](
+    CommIo fn MPI_Bsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
         let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
@@ -25,7 +25,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ssend[_c](
+    CommIo fn MPI_Ssend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
         let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
@@ -34,7 +34,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Rsend[_c](
+    CommIo fn MPI_Rsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
     ) on comm {
         let (buffer, dest, tag, comm) = outgoing(buf, count, datatype, dest, tag, comm)?;
@@ -43,7 +43,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Recv[_c](
+    CommIo fn MPI_Recv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         status: Out<Status>,
     ) on comm {
@@ -54,7 +54,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Sendrecv[_c](
+    CommIo fn MPI_Sendrecv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, dest: Rank, sendtag: Tag,
         recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, source: Rank, recvtag: Tag,
         comm: Comm, status: Out<Status>,
@@ -68,7 +68,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Sendrecv_replace[_c](
+    CommIo fn MPI_Sendrecv_replace[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, dest: Rank, sendtag: Tag, source: Rank,
         recvtag: Tag, comm: Comm, status: Out<Status>,
     ) on comm {

@@ -30,49 +30,49 @@ fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {
 }
 
 entry! {
-    fn MPI_Buffer_attach[_c](buffer: Memory, size: Count) {
+    Own fn MPI_Buffer_attach[_c](buffer: Memory, size: Count) {
         decode::running()?;
         attach(Scope::Process, buffer, size)
     }
 }
 
 entry! {
-    fn MPI_Buffer_detach[_c](buffer_addr: AddressOut, size: Out<Count>) {
+    Own fn MPI_Buffer_detach[_c](buffer_addr: AddressOut, size: Out<Count>) {
         decode::running()?;
         detach(Scope::Process, buffer_addr, size)
     }
 }
 
 entry! {
-    fn MPI_Buffer_flush() {
+    Own fn MPI_Buffer_flush() {
         decode::running()?;
         buffered::flush(Scope::Process)
     }
 }
 
 entry! {
-    fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm {
+    Own fn MPI_Comm_attach_buffer[_c](comm: Comm, buffer: Memory, size: Count) on comm {
         let comm = decode::comm(comm)?;
         attach(Scope::Comm(comm.handle), buffer, size)
     }
 }
 
 entry! {
-    fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm {
+    Own fn MPI_Comm_detach_buffer[_c](comm: Comm, buffer_addr: AddressOut, size: Out<Count>) on comm {
         let comm = decode::comm(comm)?;
         detach(Scope::Comm(comm.handle), buffer_addr, size)
     }
 }
 
 entry! {
-    fn MPI_Comm_flush_buffer(comm: Comm) on comm {
+    Own fn MPI_Comm_flush_buffer(comm: Comm) on comm {
         let comm = decode::comm(comm)?;
         buffered::flush(Scope::Comm(comm.handle))
     }
 }
 
 entry! {
-    fn MPI_Buffer_iflush(request: Out<Request>) {
+    Own fn MPI_Buffer_iflush(request: Out<Request>) {
         decode::running()?;
         request.not_null()?;
         request.set(Request(buffered::iflush(Scope::Process)?))
@@ -80,7 +80,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
+    Own fn MPI_Comm_iflush_buffer(comm: Comm, request: Out<Request>) on comm {
         let comm = decode::comm(comm)?;
         request.not_null()?;
         request.set(Request(buffered::iflush(Scope::Comm(comm.handle))?))
@@ -95,13 +95,13 @@ fn of_session(session: Session) -> Result<Scope> {
 }
 
 entry! {
-    fn MPI_Session_attach_buffer[_c](session: Session, buffer: Memory, size: Count) on session {
+    Own fn MPI_Session_attach_buffer[_c](session: Session, buffer: Memory, size: Count) on session {
         attach(of_session(session)?, buffer, size)
     }
 }
 
 entry! {
-    fn MPI_Session_detach_buffer[_c](
+    Own fn MPI_Session_detach_buffer[_c](
         session: Session, buffer_addr: AddressOut, size: Out<Count>,
     ) on session {
         detach(of_session(session)?, buffer_addr, size)
@@ -109,13 +109,13 @@ entry! {
 }
 
 entry! {
-    fn MPI_Session_flush_buffer(session: Session) on session {
+    Own fn MPI_Session_flush_buffer(session: Session) on session {
         buffered::flush(of_session(session)?)
     }
 }
 
 entry! {
-    fn MPI_Session_iflush_buffer(session: Session, request: Out<Request>) on session {
+    Own fn MPI_Session_iflush_buffer(session: Session, request: Out<Request>) on session {
         request.not_null()?;
         request.set(Request(buffered::iflush(of_session(session)?)?))
     }

@@ -108,7 +108,7 @@ fn put_any<T>(
 }
 
 entry! {
-    fn MPI_Wait(request: InOut<Request>, status: Out<Status>) {
+    CommIo fn MPI_Wait(request: InOut<Request>, status: Out<Status>) {
         decode::running()?;
         status.not_null()?;
         let mut handle = request.read()?.0;
@@ -122,7 +122,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) {
+    CommIo fn MPI_Test(request: InOut<Request>, flag: Out<Logical>, status: Out<Status>) {
         decode::running()?;
         flag.not_null()?;
         status.not_null()?;
@@ -140,7 +140,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Waitall(
+    CommIo fn MPI_Waitall(
         count: Int, array_of_requests: InOutArray<Request>, array_of_statuses: OutArray<Status>,
     ) {
         decode::running()?;
@@ -154,7 +154,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Testall(
+    CommIo fn MPI_Testall(
         count: Int, array_of_requests: InOutArray<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
     ) {
@@ -171,7 +171,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Waitany(
+    CommIo fn MPI_Waitany(
         count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, status: Out<Status>,
     ) {
         decode::running()?;
@@ -193,7 +193,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Testany(
+    CommIo fn MPI_Testany(
         count: Int, array_of_requests: InOutArray<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
     ) {
@@ -209,7 +209,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Waitsome(
+    CommIo fn MPI_Waitsome(
         incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {
@@ -222,7 +222,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Testsome(
+    CommIo fn MPI_Testsome(
         incount: Int, array_of_requests: InOutArray<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {
@@ -235,7 +235,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Request_free(request: InOut<Request>) {
+    CommIo fn MPI_Request_free(request: InOut<Request>) {
         decode::running()?;
         let mut handle = request.read()?.0;
         complete::free(&mut handle)?;
@@ -244,14 +244,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Cancel(request: InOut<Request>) {
+    CommIo fn MPI_Cancel(request: InOut<Request>) {
         decode::running()?;
         complete::cancel(request.read()?.0)
     }
 }
 
 entry! {
-    fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) {
+    CommIo fn MPI_Request_get_status(request: Request, flag: Out<Logical>, status: Out<Status>) {
         decode::running()?;
         flag.not_null()?;
         status.not_null()?;
@@ -266,7 +266,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Request_get_status_all(
+    CommIo fn MPI_Request_get_status_all(
         count: Int, array_of_requests: Array<Request>, flag: Out<Logical>,
         array_of_statuses: OutArray<Status>,
     ) {
@@ -281,7 +281,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Request_get_status_any(
+    CommIo fn MPI_Request_get_status_any(
         count: Int, array_of_requests: Array<Request>, index: Out<Index>, flag: Out<Logical>,
         status: Out<Status>,
     ) {
@@ -296,7 +296,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Request_get_status_some(
+    CommIo fn MPI_Request_get_status_some(
         incount: Int, array_of_requests: Array<Request>, outcount: Out<Int>,
         array_of_indices: OutArray<Index>, array_of_statuses: OutArray<Status>,
     ) {

@@ -7,7 +7,7 @@ use crate::place::*;
 use oxmpi::pt2pt::{self, Mode, exchange};
 
 entry! {
-    fn MPI_Isend[_c](
+    CommIo fn MPI_Isend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -18,7 +18,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ibsend[_c](
+    CommIo fn MPI_Ibsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -29,7 +29,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Issend[_c](
+    CommIo fn MPI_Issend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -40,7 +40,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Irsend[_c](
+    CommIo fn MPI_Irsend[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -51,7 +51,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Irecv[_c](
+    CommIo fn MPI_Irecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -62,7 +62,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Isendrecv[_c](
+    CommIo fn MPI_Isendrecv[_c](
         sendbuf: SendBuffer, sendcount: Count, sendtype: Datatype, dest: Rank, sendtag: Tag,
         recvbuf: RecvBuffer, recvcount: Count, recvtype: Datatype, source: Rank, recvtag: Tag,
         comm: Comm, request: Out<Request>,
@@ -76,7 +76,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Isendrecv_replace[_c](
+    CommIo fn MPI_Isendrecv_replace[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, dest: Rank, sendtag: Tag, source: Rank,
         recvtag: Tag, comm: Comm, request: Out<Request>,
     ) on comm {

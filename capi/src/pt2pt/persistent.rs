@@ -8,7 +8,7 @@ use oxmpi::pt2pt::Mode;
 use oxmpi::pt2pt::persistent;
 
 entry! {
-    fn MPI_Send_init[_c](
+    Allocate fn MPI_Send_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -19,7 +19,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Bsend_init[_c](
+    Allocate fn MPI_Bsend_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -30,7 +30,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Ssend_init[_c](
+    Allocate fn MPI_Ssend_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -41,7 +41,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Rsend_init[_c](
+    Allocate fn MPI_Rsend_init[_c](
         buf: SendBuffer, count: Count, datatype: Datatype, dest: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -52,7 +52,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Recv_init[_c](
+    Allocate fn MPI_Recv_init[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, source: Rank, tag: Tag, comm: Comm,
         request: Out<Request>,
     ) on comm {
@@ -63,14 +63,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Start(request: InOut<Request>) {
+    CommIo fn MPI_Start(request: InOut<Request>) {
         decode::running()?;
         persistent::start(request.read()?.0)
     }
 }
 
 entry! {
-    fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) {
+    CommIo fn MPI_Startall(count: Int, array_of_requests: InOutArray<Request>) {
         decode::running()?;
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;

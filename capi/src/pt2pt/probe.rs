@@ -7,7 +7,7 @@ use crate::place::*;
 use oxmpi::pt2pt::probe;
 
 entry! {
-    fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm {
+    CommIo fn MPI_Probe(source: Rank, tag: Tag, comm: Comm, status: Out<Status>) on comm {
         status.not_null()?;
         let comm = decode::comm(comm)?;
         let source = decode::source(source, comm)?;
@@ -17,7 +17,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Iprobe(
+    CommIo fn MPI_Iprobe(
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, status: Out<Status>,
     ) on comm {
         flag.not_null()?;
@@ -32,7 +32,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Mprobe(
+    CommIo fn MPI_Mprobe(
         source: Rank, tag: Tag, comm: Comm, message: Out<Message>, status: Out<Status>,
     ) on comm {
         message.not_null()?;
@@ -47,7 +47,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Improbe(
+    CommIo fn MPI_Improbe(
         source: Rank, tag: Tag, comm: Comm, flag: Out<Logical>, message: Out<Message>,
         status: Out<Status>,
     ) on comm {
@@ -68,7 +68,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Mrecv[_c](
+    CommIo fn MPI_Mrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         status: Out<Status>,
     ) {
@@ -84,7 +84,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Imrecv[_c](
+    CommIo fn MPI_Imrecv[_c](
         buf: RecvBuffer, count: Count, datatype: Datatype, message: InOut<Message>,
         request: Out<Request>,
     ) {

@@ -8,28 +8,28 @@ use oxmpi::tool::{self, category};
 
 entry! {
     /// They never change.
-    fn MPI_T_category_changed(update_number: Out<Int>) {
+    ReadList fn MPI_T_category_changed(update_number: Out<Int>) {
         tool::check()?;
         update_number.set(Int(0))
     }
 }
 
 entry! {
-    fn MPI_T_category_get_num(num_cat: Out<Int>) {
+    ReadList fn MPI_T_category_get_num(num_cat: Out<Int>) {
         tool::check()?;
         num_cat.set(Int(category::all().len() as i32))
     }
 }
 
 entry! {
-    fn MPI_T_category_get_index(name: Text, cat_index: Out<Int>) {
+    ReadList fn MPI_T_category_get_index(name: Text, cat_index: Out<Int>) {
         cat_index.not_null()?;
         cat_index.set(Int(category::index_of(&decode::text("name", name)?)? as i32))
     }
 }
 
 entry! {
-    fn MPI_T_category_get_info(
+    ReadList fn MPI_T_category_get_info(
         cat_index: Int, name: TextOut, name_len: InOut<Int>, desc: TextOut, desc_len: InOut<Int>,
         num_cvars: Out<Int>, num_pvars: Out<Int>, num_categories: Out<Int>,
     ) {
@@ -43,34 +43,34 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_category_get_cvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+    ReadList fn MPI_T_category_get_cvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
         offer_indices(indices, len, &category::category(cat_index.0)?.controls)
     }
 }
 
 entry! {
-    fn MPI_T_category_get_pvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+    ReadList fn MPI_T_category_get_pvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
         offer_indices(indices, len, &category::category(cat_index.0)?.performance)
     }
 }
 
 entry! {
     /// No category is within another.
-    fn MPI_T_category_get_categories(cat_index: Int, len: Int, indices: OutArray<Int>) {
+    ReadList fn MPI_T_category_get_categories(cat_index: Int, len: Int, indices: OutArray<Int>) {
         category::category(cat_index.0)?;
         offer_indices(indices, len, &[])
     }
 }
 
 entry! {
-    fn MPI_T_category_get_num_events(cat_index: Int, num_events: Out<Int>) {
+    ReadList fn MPI_T_category_get_num_events(cat_index: Int, num_events: Out<Int>) {
         category::category(cat_index.0)?;
         num_events.set(Int(0))
     }
 }
 
 entry! {
-    fn MPI_T_category_get_events(cat_index: Int, len: Int, indices: OutArray<Int>) {
+    ReadList fn MPI_T_category_get_events(cat_index: Int, len: Int, indices: OutArray<Int>) {
         category::category(cat_index.0)?;
         offer_indices(indices, len, &[])
     }

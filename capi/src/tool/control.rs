@@ -13,7 +13,7 @@ use oxmpi::{fail, process};
 
 entry! {
     /// All of it is behind locks, so every level is given.
-    fn MPI_T_init_thread(required: ThreadLevel, provided: Out<ThreadLevel>) {
+    Other fn MPI_T_init_thread(required: ThreadLevel, provided: Out<ThreadLevel>) {
         level(required)?;
         provided.not_null()?;
         tool::init();
@@ -22,20 +22,20 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_finalize() {
+    Other fn MPI_T_finalize() {
         tool::finalize()
     }
 }
 
 entry! {
-    fn MPI_T_cvar_get_num(num_cvar: Out<Int>) {
+    ReadList fn MPI_T_cvar_get_num(num_cvar: Out<Int>) {
         tool::check()?;
         num_cvar.set(Int(control::count() as i32))
     }
 }
 
 entry! {
-    fn MPI_T_cvar_get_index(name: Text, cvar_index: Out<Int>) {
+    ReadList fn MPI_T_cvar_get_index(name: Text, cvar_index: Out<Int>) {
         cvar_index.not_null()?;
         cvar_index.set(Int(control::index_of(&decode::text("name", name)?)? as i32))
     }
@@ -52,7 +52,7 @@ fn enumeration(index: i32, kind: Kind) -> TEnum {
 
 entry! {
     /// Values can be set until they are used, in MPI_Init at the latest.
-    fn MPI_T_cvar_get_info(
+    ReadList fn MPI_T_cvar_get_info(
         cvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
         datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut, desc_len: InOut<Int>,
         bind: Out<TProperty>, scope: Out<TProperty>,
@@ -74,7 +74,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_cvar_handle_alloc(
+    Own fn MPI_T_cvar_handle_alloc(
         cvar_index: Int, obj_handle: TObject, handle: Out<TCvarHandle>, count: Out<Int>,
     ) {
         let _ = obj_handle; // none is bound to an object
@@ -86,14 +86,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_cvar_handle_free(handle: InOut<TCvarHandle>) {
+    Own fn MPI_T_cvar_handle_free(handle: InOut<TCvarHandle>) {
         control::close(handle.read()?.0 as usize)?;
         handle.set(TCvarHandle(std::ptr::null_mut()))
     }
 }
 
 entry! {
-    fn MPI_T_cvar_read(handle: TCvarHandle, buf: TBuffer) {
+    Own fn MPI_T_cvar_read(handle: TCvarHandle, buf: TBuffer) {
         let variable = control::of(handle.0 as usize)?;
         let bits = variable.bits();
         match variable.kind() {
@@ -104,7 +104,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_cvar_write(handle: TCvarHandle, buf: SendBuffer) {
+    Own fn MPI_T_cvar_write(handle: TCvarHandle, buf: SendBuffer) {
         let variable = control::of(handle.0 as usize)?;
         let bits = match variable.kind() {
             // A negative one is no word's position.
@@ -130,7 +130,7 @@ fn words(enumtype: TEnum) -> Result<(String, &'static [&'static str])> {
 }
 
 entry! {
-    fn MPI_T_enum_get_info(enumtype: TEnum, num: Out<Int>, name: TextOut, name_len: InOut<Int>) {
+    ReadList fn MPI_T_enum_get_info(enumtype: TEnum, num: Out<Int>, name: TextOut, name_len: InOut<Int>) {
         let (variable, words) = words(enumtype)?;
         offer_text(name, name_len, &variable)?;
         offer(num, Int(words.len() as i32))
@@ -138,7 +138,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_enum_get_item(
+    ReadList fn MPI_T_enum_get_item(
         enumtype: TEnum, indx: Int, value: Out<Int>, name: TextOut, name_len: InOut<Int>,
     ) {
         let (_, words) = words(enumtype)?;

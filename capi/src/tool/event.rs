@@ -23,28 +23,28 @@ fn no_handle(handle: *const impl Sized) -> Result<()> {
 }
 
 entry! {
-    fn MPI_T_event_callback_get_info(event_registration: TEventRegistration, cb_safety: TSafety, info_used: Out<Info>,) {
+    Own fn MPI_T_event_callback_get_info(event_registration: TEventRegistration, cb_safety: TSafety, info_used: Out<Info>,) {
         let _ = (cb_safety, info_used);
         no_handle(event_registration.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_callback_set_info(event_registration: TEventRegistration, cb_safety: TSafety, info: Info,) {
+    Own fn MPI_T_event_callback_set_info(event_registration: TEventRegistration, cb_safety: TSafety, info: Info,) {
         let _ = (cb_safety, info);
         no_handle(event_registration.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_copy(event_instance: TEventInstance, buffer: TBuffer) {
+    Own fn MPI_T_event_copy(event_instance: TEventInstance, buffer: TBuffer) {
         let _ = buffer;
         no_handle(event_instance.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_get_index(name: Text, event_index: Out<Int>) {
+    ReadList fn MPI_T_event_get_index(name: Text, event_index: Out<Int>) {
         tool::check()?;
         event_index.not_null()?;
         fail!(
@@ -56,7 +56,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_event_get_info(
+    ReadList fn MPI_T_event_get_info(
         event_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
         array_of_datatypes: OutArray<Datatype>, array_of_displacements: OutArray<Aint>,
         num_elements: InOut<Int>, enumtype: Out<TEnum>, info: Out<Info>, desc: TextOut,
@@ -68,28 +68,28 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_event_get_num(num_events: Out<Int>) {
+    ReadList fn MPI_T_event_get_num(num_events: Out<Int>) {
         tool::check()?;
         num_events.set(Int(0))
     }
 }
 
 entry! {
-    fn MPI_T_event_get_source(event_instance: TEventInstance, source_index: Out<Int>) {
+    ReadList fn MPI_T_event_get_source(event_instance: TEventInstance, source_index: Out<Int>) {
         let _ = source_index;
         no_handle(event_instance.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_get_timestamp(event_instance: TEventInstance, event_timestamp: Out<LargeCount>) {
+    ReadList fn MPI_T_event_get_timestamp(event_instance: TEventInstance, event_timestamp: Out<LargeCount>) {
         let _ = event_timestamp;
         no_handle(event_instance.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_handle_alloc(
+    Own fn MPI_T_event_handle_alloc(
         event_index: Int, obj_handle: TObject, info: Info,
         event_registration: Out<TEventRegistration>,
     ) {
@@ -99,7 +99,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_event_handle_free(
+    Own fn MPI_T_event_handle_free(
         event_registration: TEventRegistration, user_data: ExtraState,
         free_cb_function: TEventFreeFunction,
     ) {
@@ -109,28 +109,28 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_event_handle_get_info(event_registration: TEventRegistration, info_used: Out<Info>) {
+    Own fn MPI_T_event_handle_get_info(event_registration: TEventRegistration, info_used: Out<Info>) {
         let _ = info_used;
         no_handle(event_registration.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_handle_set_info(event_registration: TEventRegistration, info: Info) {
+    Own fn MPI_T_event_handle_set_info(event_registration: TEventRegistration, info: Info) {
         let _ = info;
         no_handle(event_registration.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_read(event_instance: TEventInstance, element_index: Index, buffer: AddressOut) {
+    Own fn MPI_T_event_read(event_instance: TEventInstance, element_index: Index, buffer: AddressOut) {
         let _ = (element_index, buffer);
         no_handle(event_instance.0)
     }
 }
 
 entry! {
-    fn MPI_T_event_register_callback(
+    Own fn MPI_T_event_register_callback(
         event_registration: TEventRegistration, cb_safety: TSafety, info: Info,
         user_data: ExtraState, event_cb_function: TEventFunction,
     ) {
@@ -140,14 +140,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_event_set_dropped_handler(event_registration: TEventRegistration, dropped_cb_function: TEventDroppedFunction,) {
+    Own fn MPI_T_event_set_dropped_handler(event_registration: TEventRegistration, dropped_cb_function: TEventDroppedFunction,) {
         let _ = dropped_cb_function;
         no_handle(event_registration.0)
     }
 }
 
 entry! {
-    fn MPI_T_source_get_info(
+    ReadList fn MPI_T_source_get_info(
         source_index: Int, name: TextOut, name_len: InOut<Int>, desc: TextOut, desc_len: InOut<Int>,
         ordering: Out<TSourceOrder>, ticks_per_second: Out<LargeCount>, max_ticks: Out<LargeCount>,
         info: Out<Info>,
@@ -158,14 +158,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_source_get_num(num_sources: Out<Int>) {
+    ReadList fn MPI_T_source_get_num(num_sources: Out<Int>) {
         tool::check()?;
         num_sources.set(Int(0))
     }
 }
 
 entry! {
-    fn MPI_T_source_get_timestamp(source_index: Int, timestamp: Out<LargeCount>) {
+    ReadList fn MPI_T_source_get_timestamp(source_index: Int, timestamp: Out<LargeCount>) {
         let _ = timestamp;
         no_event(source_index.0)
     }

@@ -12,14 +12,14 @@ use oxmpi::tool;
 use oxmpi::tool::performance::{self, Change, Variable};
 
 entry! {
-    fn MPI_T_pvar_get_num(num_pvar: Out<Int>) {
+    ReadList fn MPI_T_pvar_get_num(num_pvar: Out<Int>) {
         tool::check()?;
         num_pvar.set(Int(Variable::ALL.len() as i32))
     }
 }
 
 entry! {
-    fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>) {
+    ReadList fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>) {
         pvar_index.not_null()?;
         let index = performance::index_of(&decode::text("name", name)?, var_class.0)?;
         pvar_index.set(Int(index as i32))
@@ -28,7 +28,7 @@ entry! {
 
 entry! {
     /// What is continuous can only be read; counters begin at zero in each handle.
-    fn MPI_T_pvar_get_info(
+    ReadList fn MPI_T_pvar_get_info(
         pvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
         var_class: Out<TProperty>, datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut,
         desc_len: InOut<Int>, bind: Out<TProperty>, readonly: Out<Logical>,
@@ -51,21 +51,21 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_pvar_session_create(session: Out<TPvarSession>) {
+    Own fn MPI_T_pvar_session_create(session: Out<TPvarSession>) {
         session.not_null()?;
         session.set(TPvarSession(performance::create_session()? as _))
     }
 }
 
 entry! {
-    fn MPI_T_pvar_session_free(session: InOut<TPvarSession>) {
+    Own fn MPI_T_pvar_session_free(session: InOut<TPvarSession>) {
         performance::free_session(session.read()?.0 as usize)?;
         session.set(TPvarSession(std::ptr::null_mut()))
     }
 }
 
 entry! {
-    fn MPI_T_pvar_handle_alloc(
+    Own fn MPI_T_pvar_handle_alloc(
         session: TPvarSession, pvar_index: Int, obj_handle: TObject, handle: Out<TPvarHandle>,
         count: Out<Int>,
     ) {
@@ -79,7 +79,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_T_pvar_handle_free(session: TPvarSession, handle: InOut<TPvarHandle>) {
+    Own fn MPI_T_pvar_handle_free(session: TPvarSession, handle: InOut<TPvarHandle>) {
         performance::close(session.0 as usize, handle.read()?.0 as usize)?;
         handle.set(TPvarHandle(std::ptr::null_mut()))
     }
@@ -97,13 +97,13 @@ fn change(session: TPvarSession, handle: TPvarHandle, change: Change) -> Result<
 }
 
 entry! {
-    fn MPI_T_pvar_start(session: TPvarSession, handle: TPvarHandle) {
+    Own fn MPI_T_pvar_start(session: TPvarSession, handle: TPvarHandle) {
         change(session, handle, Change::Start)
     }
 }
 
 entry! {
-    fn MPI_T_pvar_stop(session: TPvarSession, handle: TPvarHandle) {
+    Own fn MPI_T_pvar_stop(session: TPvarSession, handle: TPvarHandle) {
         change(session, handle, Change::Stop)
     }
 }
@@ -118,26 +118,26 @@ fn read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) -> Result<()> 
 }
 
 entry! {
-    fn MPI_T_pvar_read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
+    Own fn MPI_T_pvar_read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
         read(session, handle, buf)
     }
 }
 
 entry! {
-    fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
+    Own fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
         read(session, handle, buf)?;
         change(session, handle, Change::Write(0))
     }
 }
 
 entry! {
-    fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle) {
+    Own fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle) {
         change(session, handle, Change::Write(0))
     }
 }
 
 entry! {
-    fn MPI_T_pvar_write(session: TPvarSession, handle: TPvarHandle, buf: SendBuffer) {
+    Own fn MPI_T_pvar_write(session: TPvarSession, handle: TPvarHandle, buf: SendBuffer) {
         change(session, handle, Change::Write(get::<u64>(buf)?))
     }
 }

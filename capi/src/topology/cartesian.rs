@@ -36,7 +36,7 @@ fn grid_of(
 }
 
 entry! {
-    fn MPI_Cart_create(
+    Own fn MPI_Cart_create(
         comm_old: Comm, ndims: Int, dims: Array<Int>, periods: Array<Logical>, reorder: Logical,
         comm_cart: Out<Comm>,
     ) on comm_old {
@@ -47,7 +47,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Cart_sub(comm: Comm, remain_dims: Array<Logical>, newcomm: Out<Comm>) on comm {
+    Own fn MPI_Cart_sub(comm: Comm, remain_dims: Array<Logical>, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
         let grid = cartesian(comm)?;
         let keep = newcomm.not_null().and_then(|()| truths(remain_dims, grid.dimensions()));
@@ -56,14 +56,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Cartdim_get(comm: Comm, ndims: Out<Int>) on comm {
+    AccessOnly fn MPI_Cartdim_get(comm: Comm, ndims: Out<Int>) on comm {
         ndims.set(Int(cartesian(decode::comm(comm)?)?.dimensions() as c_int))
     }
 }
 
 entry! {
     /// Fills as many places as there are.
-    fn MPI_Cart_get(
+    AccessOnly fn MPI_Cart_get(
         comm: Comm, maxdims: Int, dims: OutArray<Int>, periods: OutArray<Logical>,
         coords: OutArray<Int>,
     ) on comm {
@@ -81,14 +81,14 @@ entry! {
 }
 
 entry! {
-    fn MPI_Cart_rank(comm: Comm, coords: Array<Int>, rank: Out<Rank>) on comm {
+    AccessOnly fn MPI_Cart_rank(comm: Comm, coords: Array<Int>, rank: Out<Rank>) on comm {
         let grid = cartesian(decode::comm(comm)?)?;
         rank.set(Rank(grid.rank_at(&ints!(coords, grid.dimensions())?)?))
     }
 }
 
 entry! {
-    fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm {
+    AccessOnly fn MPI_Cart_coords(comm: Comm, rank: Rank, maxdims: Int, coords: OutArray<Int>) on comm {
         let comm = decode::comm(comm)?;
         let grid = cartesian(comm)?;
         let rank = decode::rank_below("rank", rank, comm.size())?;
@@ -101,7 +101,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Cart_shift(
+    AccessOnly fn MPI_Cart_shift(
         comm: Comm, direction: Index, disp: Int, rank_source: Out<Rank>, rank_dest: Out<Rank>,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -128,7 +128,7 @@ entry! {
 
 entry! {
     /// The ranks as they are; MPI_Cart_create may know better, because all processes talk there.
-    fn MPI_Cart_map(
+    AccessOnly fn MPI_Cart_map(
         comm: Comm, ndims: Int, dims: Array<Int>, periods: Array<Logical>, newrank: Out<Rank>,
     ) on comm {
         let comm = decode::intracomm("comm", comm)?;

@@ -74,7 +74,7 @@ fn neighbors_of(
 }
 
 entry! {
-    fn MPI_Dist_graph_create_adjacent(
+    Own fn MPI_Dist_graph_create_adjacent(
         comm_old: Comm, indegree: Int, sources: Array<Rank>, sourceweights: Array<Weight>,
         outdegree: Int, destinations: Array<Rank>, destweights: Array<Weight>, info: Info,
         reorder: Logical, comm_dist_graph: Out<Comm>,
@@ -119,7 +119,7 @@ fn give_with_hints(place: Out<Comm>, new: Option<&CommObject>, hints: info::Info
 }
 
 entry! {
-    fn MPI_Dist_graph_create(
+    Own fn MPI_Dist_graph_create(
         comm_old: Comm, n: Int, sources: Array<Rank>, degrees: Array<Int>,
         destinations: Array<Rank>, weights: Array<Weight>, info: Info, reorder: Logical,
         comm_dist_graph: Out<Comm>,
@@ -162,7 +162,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Dist_graph_neighbors_count(
+    AccessOnly fn MPI_Dist_graph_neighbors_count(
         comm: Comm, indegree: Out<Int>, outdegree: Out<Int>, weighted: Out<Logical>,
     ) on comm {
         let adjacent = distributed(decode::comm(comm)?)?;
@@ -194,7 +194,7 @@ fn put_neighbors(
 }
 
 entry! {
-    fn MPI_Dist_graph_neighbors(
+    AccessOnly fn MPI_Dist_graph_neighbors(
         comm: Comm, maxindegree: Int, sources: OutArray<Rank>, sourceweights: OutArray<Weight>,
         maxoutdegree: Int, destinations: OutArray<Rank>, destweights: OutArray<Weight>,
     ) on comm {

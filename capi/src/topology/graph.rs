@@ -37,7 +37,7 @@ fn graph_of(
 }
 
 entry! {
-    fn MPI_Graph_create(
+    Own fn MPI_Graph_create(
         comm_old: Comm, nnodes: Int, indx: Array<Index>, edges: Array<Int>, reorder: Logical,
         comm_graph: Out<Comm>,
     ) on comm_old {
@@ -48,7 +48,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Graphdims_get(comm: Comm, nnodes: Out<Int>, nedges: Out<Int>) on comm {
+    AccessOnly fn MPI_Graphdims_get(comm: Comm, nnodes: Out<Int>, nedges: Out<Int>) on comm {
         let graph = graph(decode::comm(comm)?)?;
         nnodes.not_null()?;
         nedges.set(Int(graph.edges().len() as c_int))?;
@@ -57,7 +57,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Graph_get(
+    AccessOnly fn MPI_Graph_get(
         comm: Comm, maxindex: Int, maxedges: Int, indx: OutArray<Index>, edges: OutArray<Int>,
     ) on comm {
         let graph = graph(decode::comm(comm)?)?;
@@ -74,7 +74,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Graph_neighbors_count(comm: Comm, rank: Rank, nneighbors: Out<Int>) on comm {
+    AccessOnly fn MPI_Graph_neighbors_count(comm: Comm, rank: Rank, nneighbors: Out<Int>) on comm {
         let comm = decode::comm(comm)?;
         let graph = graph(comm)?;
         let rank = decode::rank_below("rank", rank, comm.size())?;
@@ -83,7 +83,7 @@ entry! {
 }
 
 entry! {
-    fn MPI_Graph_neighbors(
+    AccessOnly fn MPI_Graph_neighbors(
         comm: Comm, rank: Rank, maxneighbors: Int, neighbors: OutArray<Rank>,
     ) on comm {
         let comm = decode::comm(comm)?;
@@ -99,7 +99,7 @@ entry! {
 
 entry! {
     /// As MPI_Cart_map.
-    fn MPI_Graph_map(
+    AccessOnly fn MPI_Graph_map(
         comm: Comm, nnodes: Int, indx: Array<Index>, edges: Array<Int>, newrank: Out<Int>,
     ) on comm {
         let comm = decode::intracomm("comm", comm)?;

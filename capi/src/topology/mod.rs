@@ -16,7 +16,7 @@ use oxmpi::{fail, info};
 use std::ffi::c_int;
 
 entry! {
-    fn MPI_Dims_create(nnodes: Int, ndims: Int, dims: InOutArray<Int>) {
+    None fn MPI_Dims_create(nnodes: Int, ndims: Int, dims: InOutArray<Int>) {
         let number = decode::length("ndims", ndims)?;
         let given = dims.elements(number)?;
         let mut sides: Vec<i32> = given.into_iter().map(|side| side.0).collect();
@@ -83,7 +83,7 @@ fn kept(comm: &CommObject, size: c_int) -> c_int {
 }
 
 entry! {
-    fn MPI_Topo_test(comm: Comm, status: Out<TopologyType>) on comm {
+    AccessOnly fn MPI_Topo_test(comm: Comm, status: Out<TopologyType>) on comm {
         let kind = match decode::comm(comm)?.topology().map(|topology| &**topology) {
             None => MPI_UNDEFINED,
             Some(Topology::Cartesian(_)) => MPI_CART,
@@ -96,7 +96,7 @@ entry! {
 
 entry! {
     /// The kinds of resources, and of each whether the calling process is confined to one.
-    fn MPI_Get_hw_resource_info(hw_info: Out<Info>) {
+    AccessOnly fn MPI_Get_hw_resource_info(hw_info: Out<Info>) {
         hw_info.not_null()?;
         let mut entries = info::Info::new();
         for kind in hardware::Kind::ALL {
