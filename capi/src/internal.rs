@@ -82,9 +82,11 @@ extern "C" fn op_set_cxx(op: MPI_Op, proxy: usize) {
     op::set_proxy(op, proxy);
 }
 
-/// Says that the callbacks of a generalized request are Fortran's; there are no such requests yet.
+/// Says that the callbacks of a generalized request are Fortran's.
 #[unsafe(export_name = "MPII_Grequest_set_lang_f77")]
-extern "C" fn grequest_set_lang_f77(_request: MPI_Request) {}
+extern "C" fn grequest_set_lang_f77(request: MPI_Request) {
+    oxmpi::pt2pt::generalized::set_fortran(request);
+}
 
 fn code_of(result: Result<()>, function: &'static str, origin: Origin) -> c_int {
     match result {

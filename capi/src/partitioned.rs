@@ -1,24 +1,116 @@
 //! Partitioned point-to-point communication, chapter 4.
 
+use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::datatype::Buffer;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::info as infos;
+use oxmpi::pt2pt::{ANY_SOURCE, REQUEST_NULL, partitioned as core};
+use std::ffi::c_void;
 
-stub! {
-    CommIo fn MPI_Parrived(request: Request, partition: Int, flag: Out<Logical>);
+/// All partitions as one buffer, and their number.
+fn whole(
+    buf: *mut c_void,
+    partitions: Int,
+    count: LargeCount,
+    datatype: Datatype,
+    info: Info,
+) -> Result<(Buffer, usize)> {
+    infos::hints(info.0)?;
+    let number = decode::length("partitions", partitions)?;
+    let each = decode::count("count", Count(count.0))?;
+    let kind = decode::committed_datatype("datatype", datatype)?;
+    let all = each.checked_mul(number as u64);
+    let Some(all) = all.filter(|all| all.checked_mul(kind.size).is_some()) else {
+        return fail!(
+            Class::Count,
+            "count is {each}; {number} partitions of so many elements are more than memory has"
+        );
+    };
+    Ok((decode::buffer_of(BUF, buf, all, kind)?, number))
+}
 
-    CommIo fn MPI_Pready(partition: Int, request: Request);
+/// A partitioned receive has no wildcards.
+fn source(rank: Rank, comm: &CommObject) -> Result<i32> {
+    if rank.0 == ANY_SOURCE {
+        return fail!(
+            Class::Rank,
+            "source is MPI_ANY_SOURCE, which a partitioned receive cannot have"
+        );
+    }
+    decode::source(rank, comm)
+}
 
-    CommIo fn MPI_Pready_list(length: Int, array_of_partitions: Array<Int>, request: Request);
-
-    CommIo fn MPI_Pready_range(partition_low: Int, partition_high: Int, request: Request);
-
-    Allocate fn MPI_Precv_init(
-        buf: Memory, partitions: Int, count: LargeCount, datatype: Datatype, dest: Rank, tag: Tag,
-        comm: Comm, info: Info, request: Out<Request>,
-    ) on comm;
-
+entry! {
     Allocate fn MPI_Psend_init(
         buf: SendBuffer, partitions: Int, count: LargeCount, datatype: Datatype, dest: Rank,
         tag: Tag, comm: Comm, info: Info, request: Out<Request>,
-    ) on comm;
+    ) on comm {
+        request.not_null()?;
+        let comm = decode::comm(comm)?;
+        let (dest, tag) = (decode::dest(dest, comm)?, decode::tag(tag)?);
+        let (whole, number) = whole(buf.0.cast_mut(), partitions, count, datatype, info)?;
+        request.set(Request(core::send_init(whole, number, dest, tag, comm)))
+    }
+}
+
+entry! {
+    Allocate fn MPI_Precv_init(
+        buf: Memory, partitions: Int, count: LargeCount, datatype: Datatype, dest: Rank, tag: Tag,
+        comm: Comm, info: Info, request: Out<Request>,
+    ) on comm {
+        request.not_null()?;
+        let comm = decode::comm(comm)?;
+        let (source, tag) = (source(dest, comm)?, decode::tag(tag)?);
+        let (whole, number) = whole(buf.0, partitions, count, datatype, info)?;
+        request.set(Request(core::recv_init(whole, number, source, tag, comm)))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Pready(partition: Int, request: Request) {
+        decode::running()?;
+        core::ready(request.0, "partition", std::iter::once(partition.0))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Pready_range(partition_low: Int, partition_high: Int, request: Request) {
+        decode::running()?;
+        let (low, high) = (partition_low.0, partition_high.0);
+        if low > high {
+            return fail!(
+                Class::Arg,
+                "partition_low is {low}, which is more than partition_high, {high}"
+            );
+        }
+        // The ends first: a range may be long.
+        core::check(request.0, "partition_low", low)?;
+        core::check(request.0, "partition_high", high)?;
+        core::ready(request.0, "partition", low..=high)
+    }
+}
+
+entry! {
+    CommIo fn MPI_Pready_list(length: Int, array_of_partitions: Array<Int>, request: Request) {
+        decode::running()?;
+        let length = decode::length("length", length)?;
+        let partitions = array_of_partitions.elements(length)?;
+        let partitions = partitions.iter().map(|partition| partition.0);
+        core::ready(request.0, "array_of_partitions", partitions)
+    }
+}
+
+entry! {
+    CommIo fn MPI_Parrived(request: Request, partition: Int, flag: Out<Logical>) {
+        decode::running()?;
+        flag.not_null()?;
+        if request.0 == REQUEST_NULL {
+            return flag.put_bool(true);
+        }
+        flag.put_bool(core::arrived(request.0, partition.0)?)
+    }
 }

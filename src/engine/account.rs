@@ -54,6 +54,7 @@ impl Engine {
                 account: Some(account),
                 partner: None,
                 restart: None,
+                owner: None,
             })),
             ..Request::new(
                 Kind::Send(Mode::Buffered),

@@ -7,6 +7,7 @@
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::Error;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -80,6 +81,8 @@ pub enum Kind {
     Receive,
     /// Steps of a task, such as a collective operation.
     Task,
+    /// What the program itself says is complete.
+    General,
 }
 
 /// One communication. `peer` is the rank in the communicator, `world` the peer's index on the node; bytes are packed.
@@ -129,6 +132,8 @@ pub struct Extra {
     pub partner: Option<Index>,
     /// What begins a persistent task again.
     pub restart: Option<Restart>,
+    /// What the request is the handle of: a generalised or partitioned operation.
+    pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// See [`Extra::restart`]; it is called without the guard, with the request.

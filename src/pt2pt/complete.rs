@@ -3,7 +3,7 @@
 //! Invariant: a handle that completes becomes MPI_REQUEST_NULL and its slot is recycled, unless it is persistent: that
 //! one becomes inactive.
 
-use super::{REQUEST_NULL, signatures};
+use super::{REQUEST_NULL, generalized, partitioned, signatures};
 use crate::datatype::Status;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
 use crate::engine::wait::{Reason, poll, until};
@@ -44,7 +44,7 @@ pub fn is_valid(handle: i32) -> bool {
     find(&mut enter(), handle).is_some()
 }
 
-fn unknown<T>(handle: i32) -> Result<T> {
+pub(super) fn unknown<T>(handle: i32) -> Result<T> {
     fail!(
         Class::Request,
         "request is {:#010x}, which is not a request (or was completed or freed before)",
@@ -90,10 +90,11 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
     match request.phase {
         Phase::Active | Phase::Free => None,
         Phase::Inactive => Some(Completion::of(Status::empty())),
+        // Its status has to be asked for first.
+        Phase::Complete if request.kind == Kind::General && request.extra.is_some() => None,
         Phase::Complete => {
             let status = match request.kind {
-                Kind::Receive => request.status,
-                Kind::Task => Status::empty(),
+                Kind::Receive | Kind::Task | Kind::General => request.status,
                 Kind::Send(_) => {
                     let mut status = Status::empty();
                     status.set_cancelled(request.status.cancelled());
@@ -104,7 +105,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
             let error = request.error.take();
             let done = match request.kind {
                 Kind::Receive => signatures::judged(&request.buffer, Completion { status, error }),
-                Kind::Send(_) | Kind::Task => Completion { status, error },
+                Kind::Send(_) | Kind::Task | Kind::General => Completion { status, error },
             };
             let error = done.error.map(|error| error.on(communicator));
             if request.persistent {
@@ -176,7 +177,28 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         }
         reason(&mut engine, "MPI_Wait", *handle)
     };
-    until(&reason, |engine| try_one(engine, handle).transpose())
+    generalized::poll_until(&[*handle], |_| false)?;
+    let done = until(&reason, |engine| {
+        if generalized::is_told(engine, *handle) {
+            return Some(Ok(None));
+        }
+        try_one(engine, handle)
+            .map(|done| done.map(Some))
+            .transpose()
+    })?;
+    match done {
+        Some(done) => Ok(done),
+        None => asked(handle),
+    }
+}
+
+/// The result of a generalised request that is told.
+fn asked(handle: &mut i32) -> Result<Completion> {
+    generalized::ask(*handle);
+    match try_one(&mut enter(), handle)? {
+        Some(done) => Ok(done),
+        None => unknown(*handle),
+    }
 }
 
 /// MPI_Test: `None` if the operation is not complete.
@@ -185,7 +207,12 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
     if done.is_some() {
         return Ok(done);
     }
-    try_one(&mut poll(), handle)
+    generalized::poll_all(&[*handle])?;
+    let done = try_one(&mut poll(), handle)?;
+    if done.is_none() && generalized::any_told() && generalized::ask(*handle) {
+        return try_one(&mut enter(), handle);
+    }
+    Ok(done)
 }
 
 /// MPI_Waitall: `report(position, completion)` is called once for each request.
@@ -205,40 +232,51 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
             None => return Ok(()),
         }
     };
+    generalized::poll_until(handles, |_| false)?;
     let mut at = 0;
-    until(&reason, |engine| {
-        while at < handles.len() {
-            if handles[at] == requests::SENT {
-                handles[at] = REQUEST_NULL;
-                report(at, Completion::of(Status::empty()));
-                at += 1;
-                continue;
-            }
-            match signatures::end(engine, handles[at]) {
-                Reaped::Done(status) => {
+    loop {
+        let told = until(&reason, |engine| {
+            while at < handles.len() {
+                if handles[at] == requests::SENT {
                     handles[at] = REQUEST_NULL;
-                    report(at, Completion::of(status));
+                    report(at, Completion::of(Status::empty()));
                     at += 1;
                     continue;
                 }
-                Reaped::Active => return None,
-                Reaped::Other => {}
-            }
-            match try_one(engine, &mut handles[at]) {
-                Ok(Some(done)) => {
-                    report(at, done);
-                    at += 1;
+                match signatures::end(engine, handles[at]) {
+                    Reaped::Done(status) => {
+                        handles[at] = REQUEST_NULL;
+                        report(at, Completion::of(status));
+                        at += 1;
+                        continue;
+                    }
+                    Reaped::Active => return None,
+                    Reaped::Other => {}
                 }
-                Ok(None) => return None,
-                Err(error) => return Some(Err(error)),
+                match try_one(engine, &mut handles[at]) {
+                    Ok(Some(done)) => {
+                        report(at, done);
+                        at += 1;
+                    }
+                    Ok(None) if generalized::is_told(engine, handles[at]) => {
+                        return Some(Ok(true));
+                    }
+                    Ok(None) => return None,
+                    Err(error) => return Some(Err(error)),
+                }
             }
+            Some(Ok(false))
+        })?;
+        if !told {
+            return Ok(());
         }
-        Some(Ok(()))
-    })
+        generalized::ask(handles[at]);
+    }
 }
 
 /// MPI_Testall: true, with all reported, if all are complete; otherwise nothing is touched.
 pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<bool> {
+    generalized::poll_all(handles)?;
     for round in 0..2 {
         let mut engine = if round == 0 { enter() } else { poll() };
         let mut all = true;
@@ -252,6 +290,9 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
             }
         }
         if all {
+            drop(engine);
+            generalized::ask_all(handles);
+            let mut engine = enter();
             for (at, handle) in handles.iter_mut().enumerate() {
                 if let Some(done) = try_one(&mut engine, handle)? {
                     report(at, done);
@@ -290,11 +331,31 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
             None => return Ok(None),
         }
     };
-    until(&reason, |engine| match take_any(engine, handles) {
-        Ok(Ok(found)) => Some(Ok(Some(found))),
-        Ok(Err(true)) => Some(Ok(None)),
-        Ok(Err(false)) => None,
-        Err(error) => Some(Err(error)),
+    generalized::poll_until(handles, |engine| any_done(engine, handles))?;
+    let found = until(&reason, |engine| {
+        if let Some(told) = generalized::first_told(engine, handles) {
+            return Some(Ok(Some((told, None))));
+        }
+        match take_any(engine, handles) {
+            Ok(Ok((at, done))) => Some(Ok(Some((at, Some(done))))),
+            Ok(Err(true)) => Some(Ok(None)),
+            Ok(Err(false)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    })?;
+    Ok(match found {
+        None => None,
+        Some((at, Some(done))) => Some((at, done)),
+        Some((at, None)) => Some((at, asked(&mut handles[at])?)),
+    })
+}
+
+/// Whether one of the active requests is complete, or told.
+fn any_done(engine: &mut Engine, handles: &[i32]) -> bool {
+    handles.iter().any(|handle| match find(engine, *handle) {
+        Some(Found::Slot(index)) => engine.requests().at(index).phase == Phase::Complete,
+        Some(Found::Done) => true,
+        Some(Found::Null) | None => false,
     })
 }
 
@@ -308,8 +369,13 @@ pub enum Any<T> {
 
 /// MPI_Testany.
 pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
+    generalized::poll_all(handles)?;
     for round in 0..2 {
         let mut engine = if round == 0 { enter() } else { poll() };
+        if let Some(at) = generalized::first_told(&mut engine, handles) {
+            drop(engine);
+            return Ok(Any::Complete(at, asked(&mut handles[at])?));
+        }
         match take_any(&mut engine, handles)? {
             Ok((at, done)) => return Ok(Any::Complete(at, done)),
             Err(true) => return Ok(Any::NoneActive),
@@ -356,12 +422,22 @@ pub fn wait_some(
             None => return Ok(None),
         }
     };
-    until(&reason, |engine| {
-        match take_some(engine, handles, &mut report) {
-            Ok(Some(0)) => None,
-            other => Some(other),
+    generalized::poll_until(handles, |engine| any_done(engine, handles))?;
+    loop {
+        let found = until(&reason, |engine| {
+            if generalized::first_told(engine, handles).is_some() {
+                return Some(Ok(Some(0)));
+            }
+            match take_some(engine, handles, &mut report) {
+                Ok(Some(0)) => None,
+                other => Some(other),
+            }
+        });
+        match found {
+            Ok(Some(0)) => generalized::ask_all(handles),
+            other => return other,
         }
-    })
+    }
 }
 
 /// MPI_Testsome: as [`wait_some`], without waiting; zero is an answer.
@@ -369,6 +445,8 @@ pub fn test_some(
     handles: &mut [i32],
     mut report: impl FnMut(usize, Completion),
 ) -> Result<Option<usize>> {
+    generalized::poll_all(handles)?;
+    generalized::ask_all(handles);
     let first = {
         let mut engine = enter();
         engine.progress();
@@ -396,10 +474,24 @@ pub fn free(handle: &mut i32) -> Result<()> {
         Some(Found::Done) => {}
         Some(Found::Slot(index)) => {
             let request = engine.requests().at(index);
-            if request.kind == Kind::Task && request.is_active() {
-                return collective(*handle, "freed while it is active");
+            match request.kind {
+                Kind::Task if request.is_active() => {
+                    return in_steps(*handle, "freed while it is active");
+                }
+                Kind::Task => {
+                    let operation = partitioned::of(request);
+                    super::detach(&mut engine, index);
+                    drop(engine);
+                    if let Some(operation) = operation {
+                        operation.end();
+                    }
+                }
+                Kind::General => {
+                    drop(engine);
+                    generalized::free(*handle)?;
+                }
+                _ => super::detach(&mut engine, index),
             }
-            super::detach(&mut engine, index);
         }
     }
     *handle = REQUEST_NULL;
@@ -407,10 +499,10 @@ pub fn free(handle: &mut i32) -> Result<()> {
 }
 
 #[cold]
-fn collective<T>(handle: i32, what: &str) -> Result<T> {
+fn in_steps<T>(handle: i32, what: &str) -> Result<T> {
     fail!(
         Class::Request,
-        "request is {handle:#010x}, of a collective operation, which cannot be {what}"
+        "request is {handle:#010x}, of a collective or partitioned operation, which cannot be {what}"
     )
 }
 
@@ -429,8 +521,13 @@ pub fn cancel(handle: i32) -> Result<()> {
                     handle
                 );
             }
-            if request.kind == Kind::Task {
-                return collective(handle, "cancelled");
+            match request.kind {
+                Kind::Task => return in_steps(handle, "cancelled"),
+                Kind::General => {
+                    drop(engine);
+                    return generalized::cancel(handle);
+                }
+                _ => {}
             }
             if request.kind == Kind::Receive && request.others == 0 {
                 engine.cancel_receive(index);
@@ -450,6 +547,7 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
             let request = engine.requests().at(index);
             Ok(match (request.phase, request.kind) {
                 (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
+                (Phase::Complete, Kind::Task | Kind::General) => Some(request.status),
                 (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
                 _ => None,
             })
@@ -459,14 +557,19 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
 
 /// MPI_Request_get_status: the status if the operation is complete; the request stays.
 pub fn get_status(handle: i32) -> Result<Option<Status>> {
-    if let Some(status) = peek(&mut enter(), handle)? {
-        return Ok(Some(status));
+    generalized::poll_all(&[handle])?;
+    let mut status = peek(&mut enter(), handle)?;
+    if status.is_none() {
+        status = peek(&mut poll(), handle)?;
     }
-    peek(&mut poll(), handle)
+    status
+        .map(|status| generalized::status_or(handle, status))
+        .transpose()
 }
 
 /// MPI_Request_get_status_all: all statuses reported, if all are complete.
 pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
+    generalized::poll_all(handles)?;
     let mut engine = poll();
     let mut statuses = Vec::with_capacity(handles.len());
     for handle in handles {
@@ -475,10 +578,10 @@ pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) ->
             None => return Ok(false),
         }
     }
-    statuses
-        .into_iter()
-        .enumerate()
-        .for_each(|(at, status)| report(at, status));
+    drop(engine);
+    for (at, status) in statuses.into_iter().enumerate() {
+        report(at, generalized::status_or(handles[at], status)?);
+    }
     Ok(true)
 }
 
@@ -487,23 +590,29 @@ pub fn get_status_some(
     handles: &[i32],
     mut report: impl FnMut(usize, Status),
 ) -> Result<Option<usize>> {
+    generalized::poll_all(handles)?;
     let mut engine = poll();
-    let (mut active, mut count) = (false, 0);
+    let (mut active, mut found) = (false, Vec::new());
     for (at, handle) in handles.iter().enumerate() {
         if !is_active(&mut engine, *handle)? {
             continue;
         }
         active = true;
         if let Some(status) = peek(&mut engine, *handle)? {
-            report(at, status);
-            count += 1;
+            found.push((at, status));
         }
+    }
+    drop(engine);
+    let count = found.len();
+    for (at, status) in found {
+        report(at, generalized::status_or(handles[at], status)?);
     }
     Ok(active.then_some(count))
 }
 
 /// MPI_Request_get_status_any.
 pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
+    generalized::poll_all(handles)?;
     let mut engine = poll();
     let mut active = false;
     for (at, handle) in handles.iter().enumerate() {
@@ -512,6 +621,8 @@ pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
         }
         active = true;
         if let Some(status) = peek(&mut engine, *handle)? {
+            drop(engine);
+            let status = generalized::status_or(*handle, status)?;
             return Ok(Any::Complete(at, status));
         }
     }

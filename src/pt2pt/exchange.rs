@@ -119,6 +119,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32
             account: None,
             partner: Some(index),
             restart: None,
+            owner: None,
         })),
         ..Request::new(
             Kind::Send(Mode::Standard),

@@ -7,6 +7,8 @@
 pub mod buffered;
 pub mod complete;
 pub mod exchange;
+pub mod generalized;
+pub mod partitioned;
 pub mod persistent;
 pub mod probe;
 pub mod signatures;

@@ -10,7 +10,7 @@ use crate::error::{Class, Result, fail};
 
 fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
     let context = match kind {
-        Kind::Receive | Kind::Task => comm.receive_context(),
+        Kind::Receive | Kind::Task | Kind::General => comm.receive_context(),
         Kind::Send(_) => comm.context(),
     };
     let request = Request {
@@ -114,6 +114,8 @@ fn begin(mut engine: EngineGuard, index: u32) -> Result<()> {
             return done;
         }
         Kind::Send(_) => engine.launch(index),
+        // Never persistent.
+        Kind::General => {}
     }
     Ok(())
 }

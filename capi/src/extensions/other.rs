@@ -84,22 +84,6 @@ stub! {
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     );
 
-    Allocate fn MPIX_Grequest_class_allocate(
-        greq_class: GrequestClass, extra_state: ExtraState, request: Out<Request>,
-    );
-
-    Allocate fn MPIX_Grequest_class_create(
-        query_fn: GrequestQueryFunction, free_fn: GrequestFreeFunction,
-        cancel_fn: GrequestCancelFunction, poll_fn: GrequestPollFunction,
-        wait_fn: GrequestWaitFunction, greq_class: Out<GrequestClass>,
-    );
-
-    Allocate fn MPIX_Grequest_start(
-        query_fn: GrequestQueryFunction, free_fn: GrequestFreeFunction,
-        cancel_fn: GrequestCancelFunction, poll_fn: GrequestPollFunction,
-        wait_fn: GrequestWaitFunction, extra_state: ExtraState, request: Out<Request>,
-    );
-
     UpdateList fn MPIX_Info_set_hex(info: Info, key: Text, value: SendBuffer, value_size: Int);
 
     Allocate fn MPIX_Session_create_errhandler_x(

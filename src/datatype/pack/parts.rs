@@ -127,6 +127,24 @@ impl Buffer {
             layout: None,
         }
     }
+
+    /// The same of any buffer; `None` if it has holes and the part does not consist of whole elements.
+    pub fn cut(&self, offset: usize, length: usize) -> Option<Buffer> {
+        self.check(offset, length);
+        let Some(datatype) = self.layout else {
+            return Some(self.slice(offset, length));
+        };
+        let size = (datatype.size as usize).max(1);
+        if !offset.is_multiple_of(size) || !length.is_multiple_of(size) {
+            return None;
+        }
+        let distance = datatype.extent as isize * (offset / size) as isize;
+        Some(Buffer {
+            address: self.address.wrapping_offset(distance),
+            length,
+            layout: Some(datatype),
+        })
+    }
 }
 
 #[cfg(test)]
