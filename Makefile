@@ -136,7 +136,7 @@ check-clients: stage
 	$(MAKE) --no-print-directory check-mpi4py
 
 check-mpi4py: stage
-	tests/clients/mpi4py 2 4
+	tests/clients/mpi4py 1 2 3 4
 	@if command -v mpiexec.hydra >/dev/null; then MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2; \
 	else echo "skipped: mpi4py by mpiexec.hydra, which is not installed"; fi
 

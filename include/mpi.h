@@ -623,6 +623,11 @@ int MPIR_Dup_fn(MPI_Comm, int, void *, void *, void *, int *);
 extern "C" {
 #endif // __cplusplus
 
+extern int MPI_Abi_get_info(MPI_Info *info);
+extern int MPI_Abi_get_fortran_info(MPI_Info *info);
+extern int MPI_Abi_set_fortran_info(MPI_Info info);
+extern int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
+extern int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 extern int MPI_Abi_get_version(int *abi_major, int *abi_minor);
 extern int MPI_Comm_toint(MPI_Comm comm);
 extern MPI_Comm MPI_Comm_fromint(int comm);
@@ -646,11 +651,6 @@ extern int MPI_Win_toint(MPI_Win win);
 extern MPI_Win MPI_Win_fromint(int win);
 extern int MPI_File_toint(MPI_File file);
 extern MPI_File MPI_File_fromint(int file);
-extern int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
-extern int MPI_Abi_get_fortran_info(MPI_Info *info);
-extern int MPI_Abi_get_info(MPI_Info *info);
-extern int MPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
-extern int MPI_Abi_set_fortran_info(MPI_Info info);
 extern int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
 extern int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
 extern int MPI_Comm_free_keyval(int *comm_keyval);
@@ -1384,6 +1384,11 @@ extern int MPI_Graph_map(MPI_Comm comm, int nnodes, const int *indx, const int *
 extern int MPI_Dims_create(int nnodes, int ndims, int *dims);
 extern int MPI_Topo_test(MPI_Comm comm, int *status);
 extern int MPI_Get_hw_resource_info(MPI_Info *hw_info);
+extern int PMPI_Abi_get_info(MPI_Info *info);
+extern int PMPI_Abi_get_fortran_info(MPI_Info *info);
+extern int PMPI_Abi_set_fortran_info(MPI_Info info);
+extern int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
+extern int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
 extern int PMPI_Abi_get_version(int *abi_major, int *abi_minor);
 extern int PMPI_Comm_toint(MPI_Comm comm);
 extern MPI_Comm PMPI_Comm_fromint(int comm);
@@ -1407,11 +1412,6 @@ extern int PMPI_Win_toint(MPI_Win win);
 extern MPI_Win PMPI_Win_fromint(int win);
 extern int PMPI_File_toint(MPI_File file);
 extern MPI_File PMPI_File_fromint(int file);
-extern int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
-extern int PMPI_Abi_get_fortran_info(MPI_Info *info);
-extern int PMPI_Abi_get_info(MPI_Info *info);
-extern int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false);
-extern int PMPI_Abi_set_fortran_info(MPI_Info info);
 extern int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval, void *extra_state);
 extern int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval);
 extern int PMPI_Comm_free_keyval(int *comm_keyval);
