@@ -3,7 +3,7 @@
 //! Invariant: an error handler is called once for a failed call, and only here.
 
 use crate::decode;
-use crate::param::{Comm, Describe, File, Session, Win};
+use crate::param::{Comm, Describe, Errhandler, File, Session, Win};
 use crate::place::InOut;
 use oxmpi::comm;
 use oxmpi::errhandler::{self, Action, Failure};
@@ -25,6 +25,8 @@ pub enum Origin {
     File(File),
     Session(Session),
     Win(Win),
+    /// The handler that a new object is to have is asked already when it cannot be made.
+    Errhandler(Errhandler),
 }
 
 /// Arguments that can be named after `on` in an entry.
@@ -58,7 +60,18 @@ macro_rules! raises {
 
 raises!(Comm File Win);
 
-// Sessions are made and used without MPI_Init.
+// Sessions, and communicators without a parent, are made without MPI_Init.
+impl Raises for Errhandler {
+    fn origin(&self) -> Origin {
+        Origin::Errhandler(*self)
+    }
+
+    fn may_run(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+// Sessions are used without MPI_Init.
 impl Raises for Session {
     fn origin(&self) -> Origin {
         Origin::Session(*self)
@@ -113,7 +126,11 @@ pub fn raise(
         Origin::Session(handle) => session::get(handle.0).ok().map(|session| (handle, session)),
         _ => None,
     };
-    if process::state() != State::Running && session.is_none() {
+    let given = match origin {
+        Origin::Errhandler(given) => Some(given.0).filter(|given| errhandler::is_known(*given)),
+        _ => None,
+    };
+    if process::state() != State::Running && session.is_none() && given.is_none() {
         end_job(&call, None, &error);
     }
     let origin = match (origin, error.communicator()) {
@@ -125,6 +142,7 @@ pub fn raise(
         _ => None,
     };
     let (handler, object) = match (comm, session) {
+        _ if given.is_some() => (given.unwrap_or_default(), comm::NULL),
         (Some(comm), _) => (comm.errhandler(), comm.handle),
         (None, Some((handle, session))) => (session.errhandler(), handle.0),
         (None, None) => (handler_of_the_process(), comm::SELF),

@@ -51,7 +51,7 @@ entry! {
 
 entry! {
     Other fn MPI_Finalize() {
-        let deleted = match process::is_running() {
+        let deleted = match process::is_in_world() {
             true => attr::delete_at_finalize(),
             false => Ok(()),
         };

@@ -4,28 +4,13 @@ use crate::constants::MPI_MAX_PSET_NAME_LEN;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::error::{Class, Result};
-use oxmpi::process::session::{self as core, PROCESS_SETS};
-use oxmpi::{fail, group, info as infos, process};
-
-/// Processes of a process set. How many there are in the job is known when it was joined.
-fn size_of_set(name: &str) -> Result<u32> {
-    match name {
-        "mpi://SELF" => Ok(1),
-        "mpi://WORLD" => {
-            decode::running()?;
-            Ok(process::job().map_or(1, |job| job.size))
-        }
-        _ => fail!(
-            Class::Arg,
-            "pset_name is {name:?}; the process sets are {}",
-            PROCESS_SETS.join(" and ")
-        ),
-    }
-}
+use oxmpi::error::Class;
+use oxmpi::process::session::{self as core};
+use oxmpi::process::sets;
+use oxmpi::{fail, group, info as infos};
 
 entry! {
-    Other fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) {
+    Other fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) on errhandler {
         session.not_null()?;
         session.set(Session(core::open(infos::hints(info.0)?, errhandler.0)?))
     }
@@ -49,7 +34,7 @@ entry! {
     AccessOnly fn MPI_Session_get_num_psets(session: Session, info: Info, npset_names: Out<Int>) on session {
         core::get(session.0)?;
         infos::hints(info.0)?;
-        npset_names.set(Int(PROCESS_SETS.len() as i32))
+        npset_names.set(Int(sets::names_of_own().count() as i32))
     }
 }
 
@@ -59,8 +44,9 @@ entry! {
     ) on session {
         core::get(session.0)?;
         infos::hints(info.0)?;
-        let Some(name) = usize::try_from(n.0).ok().and_then(|n| PROCESS_SETS.get(n)) else {
-            return fail!(Class::Arg, "n is {}; allowed is 0 to {}", n.0, PROCESS_SETS.len() - 1);
+        let Some(name) = usize::try_from(n.0).ok().and_then(|n| sets::names_of_own().nth(n)) else {
+            let last = sets::names_of_own().count() - 1;
+            return fail!(Class::Arg, "n is {}; allowed is 0 to {last}", n.0);
         };
         let capacity = pset_len.read()?.0.clamp(0, MPI_MAX_PSET_NAME_LEN);
         if capacity > 0 {
@@ -73,7 +59,7 @@ entry! {
 entry! {
     Allocate fn MPI_Session_get_pset_info(session: Session, pset_name: Text, info: Out<Info>) on session {
         core::get(session.0)?;
-        let size = size_of_set(&decode::text("pset_name", pset_name)?)?;
+        let size = sets::find(&decode::text("pset_name", pset_name)?)?.size();
         let mut entries = infos::Info::new();
         entries.set("mpi_size", &size.to_string())?;
         info.set(Info(infos::create(entries)?))
@@ -85,13 +71,8 @@ entry! {
         session: Session, pset_name: Text, newgroup: Out<Group>,
     ) on session {
         core::get(session.0)?;
-        let name = decode::text("pset_name", pset_name)?;
-        let size = size_of_set(&name)?;
-        decode::running()?;
-        let first = match name == PROCESS_SETS[0] {
-            true => 0,
-            false => process::job().map_or(0, |job| job.rank),
-        };
-        newgroup.set(Group(group::create(group::Group::range(first, size).into())?))
+        newgroup.not_null()?;
+        let set = sets::find(&decode::text("pset_name", pset_name)?)?;
+        newgroup.set(Group(group::create(set)?))
     }
 }

@@ -15,7 +15,7 @@ use crate::topology::Topology;
 use crate::transport::shm::board::Place;
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);
@@ -320,6 +320,31 @@ pub fn get(handle: i32) -> Option<&'static Comm> {
     TABLE.get(handle)
 }
 
+/// This process's number, and how many there are in the job.
+static PLACE: OnceLock<(u32, u32)> = OnceLock::new();
+
+/// Says which process of how many this one is.
+pub fn place(rank: u32, size: u32) {
+    let _ = PLACE.set((rank, size));
+    wait::name_contexts_by(name_of_context);
+}
+
+/// The processes of the job.
+pub fn job() -> u32 {
+    PLACE.get().map_or(1, |(_, size)| *size)
+}
+
+/// This process's number.
+pub fn me() -> u32 {
+    PLACE.get().map_or(0, |(rank, _)| *rank)
+}
+
+/// Ends the predefined communicators.
+pub fn stop() {
+    TABLE.retire(WORLD);
+    TABLE.retire(SELF);
+}
+
 /// Makes the predefined communicators of process `rank` among `size`.
 pub fn start(rank: u32, size: u32) {
     let parts = |context, rank, members| Parts {
@@ -332,7 +357,6 @@ pub fn start(rank: u32, size: u32) {
     let world = parts(WORLD_CONTEXT, rank as i32, Members::All(size));
     let own = Members::of(Arc::new(Group::range(rank, 1)), size);
     let own = parts(SELF_CONTEXT, 0, own);
-    wait::name_contexts_by(name_of_context);
     TABLE.insert_builtin(0, Comm::new(WORLD, world, "MPI_COMM_WORLD"));
     TABLE.insert_builtin(1, Comm::new(SELF, own, "MPI_COMM_SELF"));
 }

@@ -9,7 +9,7 @@ use super::space::{self, Key, Space};
 use super::store::{Kind, Store};
 use super::strategy::lease::Lease;
 use super::strategy::{Settings, Strategy};
-use crate::comm::Comm;
+use crate::comm::{Comm, SELF_CONTEXT};
 use crate::engine::enter;
 use crate::group::Group;
 use crate::variables::{Listed, Variable};
@@ -145,6 +145,16 @@ impl Creation {
     /// waits for it, and makes nothing. Members who talk are told, and make nothing either.
     pub fn refused_if(self, refused: bool) -> Creation {
         Creation { refused, ..self }
+    }
+
+    /// One without a parent: as on MPI_COMM_SELF.
+    pub fn without_parent(group: Arc<Group>, tag: i32) -> Creation {
+        Creation {
+            parent: SELF_CONTEXT,
+            group: Some((tag, group)),
+            key: None,
+            refused: false,
+        }
     }
 
     /// One in which this group takes part; at one time, each has a tag of its own.

@@ -5,20 +5,10 @@ use super::dup::{made, unless_wrong};
 use super::sides::{Ids, Sides};
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
-use crate::comm::{self, Comm, Members, Parts, SELF, WORLD};
+use crate::comm::{self, Comm, Members, Parts, job, me};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use std::sync::Arc;
-
-/// The processes of the job.
-pub(super) fn job() -> u32 {
-    comm::get(WORLD).map_or(1, |world| world.size() as u32)
-}
-
-/// This process's number.
-pub(super) fn me() -> u32 {
-    comm::get(WORLD).map_or(0, |world| world.rank() as u32)
-}
 
 fn add(members: Arc<Group>, rank: i32, ids: Ids, errhandler: i32) -> Result<&'static Comm> {
     let parts = Parts {
@@ -184,10 +174,7 @@ pub fn create_from_group(
 
 /// A creation without a parent: as if on MPI_COMM_SELF, where no other is of several processes.
 pub(super) fn without_parent(group: &Arc<Group>, tag: i32) -> Creation {
-    let Some(own) = comm::get(SELF) else {
-        unreachable!("MPI_COMM_SELF is there while MPI is running");
-    };
-    Creation::group(own, group.clone(), tag)
+    Creation::without_parent(group.clone(), tag)
 }
 
 /// A tag for a text (FNV-1a): two calls at a time of one process with different texts hardly ever get the same.

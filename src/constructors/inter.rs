@@ -1,12 +1,13 @@
 //! Intercommunicators: two groups that are joined by their leaders, and merged into one.
 
 use super::context::{self, Creation};
-use super::create::{job, me, tag_of, without_parent};
+use super::create::{tag_of, without_parent};
 use super::dup::made;
 use super::sides::{Across, Ids, Sides};
 use super::{bytes, everywhere, share, words};
 use crate::coll::{Lane, allreduce_on, now};
 use crate::comm::{self, Comm, Members, Parts};
+use crate::comm::{job, me};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use std::sync::Arc;

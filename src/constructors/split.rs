@@ -1,13 +1,13 @@
 //! MPI_Comm_split: everybody tells colour and key, and each finds its own group.
 
 use super::context::{self, Begun, Creation};
-use super::create::{job, me};
 use super::dup::made;
 use super::sides::Sides;
 use super::strategy::combine;
 use super::{bytes, words};
 use crate::coll::{Lane, allgather_on, now};
 use crate::comm::{self, Comm, Members, Parts};
+use crate::comm::{job, me};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use std::collections::BTreeSet;

@@ -4,11 +4,11 @@
 //! Cost: one allreduce and the agreement on an id; with reordering, or for MPI_Dist_graph_create, the edges go round a ring.
 
 use super::context::{self, Creation};
-use super::create::job;
 use super::dup::made;
 use super::sides::Ids;
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, allgather_on, now};
+use crate::comm::job;
 use crate::comm::{self, Comm, Members, Parts};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};

@@ -145,6 +145,13 @@ pub fn enter() -> EngineGuard {
     EngineGuard(ENGINE.enter())
 }
 
+/// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
+/// unless it was said before.
+pub fn share() {
+    ENGINE.share(true);
+    datatype::share(true);
+}
+
 /// Starts the engine on this transport; `threads` says that several threads will enter.
 pub fn start(shm: Endpoint, threads: bool) {
     ENGINE.share(threads);

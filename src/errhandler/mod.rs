@@ -100,6 +100,11 @@ pub fn check(handle: i32, target: Target) -> Result<()> {
     Ok(())
 }
 
+/// Whether there is such a handler.
+pub fn is_known(handle: i32) -> bool {
+    is_predefined(handle) || find(handle).is_ok()
+}
+
 /// One more holder: an object it is set on, or the program by MPI_Comm_get_errhandler.
 pub fn retain(handle: i32) {
     if let Some(errhandler) = ERRHANDLERS.get(handle) {

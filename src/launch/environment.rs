@@ -18,6 +18,8 @@ pub mod names {
     pub const PMI_INODE: &str = "OXMPI_PMI_INODE";
     pub const APPNUM: &str = "OXMPI_APPNUM";
     pub const UNIVERSE_SIZE: &str = "OXMPI_UNIVERSE_SIZE";
+    /// Process sets, one in a line.
+    pub const PROCESS_SETS: &str = "OXMPI_PROCESS_SETS";
     /// All of them.
     pub const OWN: &[&str] = &[
         RANK,
@@ -28,6 +30,7 @@ pub mod names {
         PMI_INODE,
         APPNUM,
         UNIVERSE_SIZE,
+        PROCESS_SETS,
     ];
     pub const PMI_FD: &str = "PMI_FD";
     pub const PMI_RANK: &str = "PMI_RANK";

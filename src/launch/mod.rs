@@ -8,6 +8,7 @@ mod client;
 mod environment;
 mod mapping;
 mod segment;
+pub mod sets;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};

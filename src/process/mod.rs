@@ -1,20 +1,24 @@
 //! The life of the process in the job: init, finalize, abort, and what a fork or a panic means.
 //!
-//! Invariant: `STATE` says whether communication is allowed; a forked child sees `Forked` and never touches the job.
+//! The job is joined once, by the first of MPI_Init and MPI_Session_init, and never left; between the last end and the next
+//! beginning the process only says that it is outside. Invariant: `STATE` says whether communication is allowed: between MPI_Init
+//! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
 pub mod session;
+pub mod sets;
 pub mod settings;
 
 use crate::attr;
 use crate::coll::{self, Lane};
 use crate::comm;
 use crate::constructors::context;
-use crate::engine::{self, enter, wait};
+use crate::engine::{self, wait};
 use crate::error::{Class, Error, Result, fail};
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
-use crate::pt2pt::{TAG_UB, buffered};
+use crate::pt2pt::TAG_UB;
+use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
@@ -48,8 +52,29 @@ pub enum ThreadLevel {
 static STATE: AtomicU32 = AtomicU32::new(0);
 static LEVEL: AtomicU32 = AtomicU32::new(0);
 static JOB: OnceLock<Job> = OnceLock::new();
-static MAIN_THREAD: OnceLock<ThreadId> = OnceLock::new();
-static LIFE: Mutex<()> = Mutex::new(());
+static MAIN_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
+static LIFE: Mutex<Life> = Mutex::new(Life {
+    world: World::Before,
+    sessions: 0,
+});
+
+/// What keeps the process inside.
+struct Life {
+    world: World,
+    /// Open ones.
+    sessions: usize,
+}
+
+/// The world model: what is between MPI_Init and MPI_Finalize.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum World {
+    Before,
+    Initialized,
+    Finalized,
+}
+
+/// [`World`] for those who ask at any time.
+static WORLD: AtomicU32 = AtomicU32::new(World::Before as u32);
 /// What a peer reads to prove that it can read this process's memory.
 static PROBE: AtomicU64 = AtomicU64::new(0);
 
@@ -72,22 +97,47 @@ pub fn is_running() -> bool {
 
 /// Why communication is not allowed, in words.
 pub fn why_not_running() -> &'static str {
-    match state() {
-        State::NotInitialized => "called before MPI_Init",
-        State::Running => "called while MPI is running",
-        State::Finalized => "called after MPI_Finalize",
-        State::Forked => "called in a forked child: MPI belongs to its parent",
+    state().in_words()
+}
+
+impl State {
+    fn in_words(self) -> &'static str {
+        match self {
+            State::NotInitialized => "called before MPI_Init and without a session",
+            State::Running => "called while MPI is running",
+            State::Finalized => "called after MPI_Finalize",
+            State::Forked => "called in a forked child: MPI belongs to its parent",
+        }
+    }
+}
+
+impl ThreadLevel {
+    pub const ALL: [ThreadLevel; 4] = [
+        ThreadLevel::Single,
+        ThreadLevel::Funneled,
+        ThreadLevel::Serialized,
+        ThreadLevel::Multiple,
+    ];
+
+    /// As it is called in the C ABI.
+    pub fn name(self) -> &'static str {
+        match self {
+            ThreadLevel::Single => "MPI_THREAD_SINGLE",
+            ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
+            ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
+            ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
+        }
     }
 }
 
 /// MPI_Initialized: true also after MPI_Finalize.
 pub fn is_initialized() -> bool {
-    state() != State::NotInitialized
+    WORLD.load(Ordering::Acquire) != World::Before as u32
 }
 
 /// MPI_Finalized.
 pub fn is_finalized() -> bool {
-    state() == State::Finalized
+    WORLD.load(Ordering::Acquire) == World::Finalized as u32
 }
 
 /// The level that MPI_Init_thread gave.
@@ -102,7 +152,7 @@ pub fn thread_level() -> ThreadLevel {
 
 /// Whether this is the thread that initialised MPI.
 pub fn is_main_thread() -> bool {
-    MAIN_THREAD.get() == Some(&std::thread::current().id())
+    *MAIN_THREAD.lock() == Some(std::thread::current().id())
 }
 
 /// The job, from init on.
@@ -110,18 +160,104 @@ pub fn job() -> Option<&'static Job> {
     JOB.get()
 }
 
-/// MPI_Init_thread: joins the job. Returns the level given, which is the one asked for.
+/// MPI_Init_thread. Returns the level given, which is the one asked for.
 ///
 /// Errors: MPI_ERR_OTHER when called twice, or when the job cannot be joined; the text says why.
 pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
-    let _life = LIFE.lock();
-    if state() != State::NotInitialized {
+    let mut life = LIFE.lock();
+    if life.world != World::Before || state() == State::Forked {
         return fail!(
             Class::Other,
             "MPI can be initialised once; this was {}",
-            why_not_running()
+            match life.world {
+                World::Finalized => State::Finalized.in_words(),
+                _ => why_not_running(),
+            }
         );
     }
+    let job = enter_job(level)?;
+    comm::start(job.rank, job.size);
+    describe(job, level);
+    *MAIN_THREAD.lock() = Some(std::thread::current().id());
+    LEVEL.store(level as u32, Ordering::Relaxed);
+    life.world = World::Initialized;
+    WORLD.store(World::Initialized as u32, Ordering::Release);
+    Ok(level)
+}
+
+/// Whether the process is between MPI_Init and MPI_Finalize.
+pub fn is_in_world() -> bool {
+    is_running() && is_initialized() && !is_finalized()
+}
+
+/// For a session that begins: joins the job if that was not done yet. Without a wish the level is that of MPI_Init, or
+/// MPI_THREAD_MULTIPLE.
+fn begin_session(wish: Option<ThreadLevel>) -> Result<ThreadLevel> {
+    let mut life = LIFE.lock();
+    if state() == State::Forked {
+        return fail!(Class::Other, "{}", why_not_running());
+    }
+    let otherwise = match life.world {
+        World::Initialized => thread_level(),
+        _ => ThreadLevel::Multiple,
+    };
+    let level = wish.unwrap_or(otherwise);
+    enter_job(level)?;
+    life.sessions += 1;
+    Ok(level)
+}
+
+/// For a session that ended: what it has sent leaves before the process is outside.
+fn end_session() -> Result<()> {
+    if state() == State::Forked {
+        return Ok(());
+    }
+    let is_last = {
+        let life = LIFE.lock();
+        life.sessions == 1 && life.world != World::Initialized
+    };
+    if is_last {
+        let reason = wait::Reason::of("MPI_Session_finalize");
+        wait::until(&reason, |engine| engine.is_drained().then_some(()));
+    }
+    let mut life = LIFE.lock();
+    life.sessions -= 1;
+    leave_job(&life)
+}
+
+/// Joins the job, or is inside again; `level` says whether several threads will come.
+fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
+    let job = match JOB.get() {
+        Some(job) => job,
+        None => join(level)?,
+    };
+    if level == ThreadLevel::Multiple {
+        engine::share();
+    }
+    if let Some(page) = engine::status_page() {
+        page.set_state(PageState::Joined);
+    }
+    STATE.store(State::Running as u32, Ordering::Release);
+    Ok(job)
+}
+
+/// Is outside, unless something is still open.
+fn leave_job(life: &Life) -> Result<()> {
+    if life.world == World::Initialized || life.sessions > 0 {
+        return Ok(());
+    }
+    if let Some(page) = engine::status_page() {
+        page.set_state(PageState::Finalized);
+    }
+    let outside = match life.world {
+        World::Finalized => State::Finalized,
+        _ => State::NotInitialized,
+    };
+    STATE.store(outside as u32, Ordering::Release);
+    JOB.get().map_or(Ok(()), Job::finalize)
+}
+
+fn join(level: ThreadLevel) -> Result<&'static Job> {
     let plan = SegmentPlan {
         bytes: &layout::segment_bytes,
         initialise: &layout::initialise,
@@ -137,36 +273,27 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
         );
     }
     start_engine(&job, level)?;
-    comm::start(job.rank, job.size);
-    describe(&job, level);
-    let _ = JOB.set(job);
-    let _ = MAIN_THREAD.set(std::thread::current().id());
-    LEVEL.store(level as u32, Ordering::Relaxed);
-    install_hooks();
-    STATE.store(State::Running as u32, Ordering::Release);
-    Ok(level)
-}
-
-/// Fills what programs can ask about the job: predefined attributes and MPI_INFO_ENV.
-fn describe(job: &Job, level: ThreadLevel) {
+    comm::place(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));
     attr::set(attr::UNIVERSE_SIZE, job.universe_size);
     attr::set(attr::APPNUM, job.appnum);
+    describe(&job, level);
+    *MAIN_THREAD.lock() = Some(std::thread::current().id());
+    install_hooks();
+    Ok(JOB.get_or_init(|| job))
+}
+
+/// Fills MPI_INFO_ENV.
+fn describe(job: &Job, level: ThreadLevel) {
     let arguments: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let mut environment = info::of_start(&arguments);
-    let level = match level {
-        ThreadLevel::Single => "MPI_THREAD_SINGLE",
-        ThreadLevel::Funneled => "MPI_THREAD_FUNNELED",
-        ThreadLevel::Serialized => "MPI_THREAD_SERIALIZED",
-        ThreadLevel::Multiple => "MPI_THREAD_MULTIPLE",
-    };
     let size = job.size.to_string();
     for (key, value) in [
         ("maxprocs", size.as_str()),
         ("soft", &size),
-        ("thread_level", level),
+        ("thread_level", level.name()),
     ] {
         // Both are short enough.
         let _ = environment.set(key, value);
@@ -196,7 +323,6 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status
         .settings
         .store(context::settings_word(), Ordering::Relaxed);
-    status.set_state(PageState::Joined);
     engine::start(endpoint, level == ThreadLevel::Multiple);
     Ok(())
 }
@@ -204,6 +330,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
 fn install_hooks() {
     // SAFETY: the handler only stores to an atomic, which is safe in a forked child.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    // SAFETY: the handler only stores to the segment, which is never unmapped.
+    unsafe { libc::atexit(exiting) };
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         before(panic);
@@ -226,8 +354,17 @@ fn calling_function() -> Option<String> {
 }
 
 extern "C" fn forked() {
-    if is_running() {
+    if JOB.get().is_some() {
         STATE.store(State::Forked as u32, Ordering::Release);
+    }
+}
+
+/// Ranks that still wait for this one, in a session, wait in vain.
+extern "C" fn exiting() {
+    if state() != State::Forked
+        && let Some(page) = engine::status_page()
+    {
+        page.leave();
     }
 }
 
@@ -235,36 +372,41 @@ extern "C" fn forked() {
 ///
 /// Errors: MPI_ERR_OTHER when MPI is not running. In a forked child it does nothing.
 pub fn finalize() -> Result<()> {
-    let _life = LIFE.lock();
-    match state() {
-        State::Running => {}
-        State::Forked => return Ok(()),
-        _ => return fail!(Class::Other, "{}", why_not_running()),
+    let mut life = LIFE.lock();
+    match (state(), life.world) {
+        (State::Forked, _) => return Ok(()),
+        (_, World::Initialized) => {}
+        (_, World::Before) => return fail!(Class::Other, "called before MPI_Init"),
+        (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
     context::at_finalize();
-    buffered::detach_all()?;
-    let reason = wait::Reason::of("MPI_Finalize");
-    wait::until(&reason, |engine| engine.is_drained().then_some(()));
-    if let Some(page) = engine::status_page() {
+    buffered::detach_all(Scope::is_of_world)?;
+    // What sessions have begun may need ranks that are in here, too.
+    let drain = || {
+        let reason = wait::Reason::of("MPI_Finalize");
+        wait::until(&reason, |engine| engine.is_drained().then_some(()));
+    };
+    if life.sessions == 0 {
+        drain();
+    }
+    let page = engine::status_page();
+    if let Some(page) = page {
         page.leave();
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;
     }
-    wait::until(&reason, |engine| engine.is_drained().then_some(()));
-    {
-        let engine = enter();
-        let endpoint = engine.endpoint();
-        endpoint
-            .page(endpoint.me())
-            .status
-            .set_state(PageState::Finalized);
+    if life.sessions == 0 {
+        drain();
     }
-    STATE.store(State::Finalized as u32, Ordering::Release);
-    if let Some(job) = JOB.get() {
-        job.finalize()?;
+    if let Some(page) = page {
+        // All have come: nobody waits in vain on anything of the world's, and a session may follow.
+        page.come_back();
     }
-    Ok(())
+    comm::stop();
+    life.world = World::Finalized;
+    WORLD.store(World::Finalized as u32, Ordering::Release);
+    leave_job(&life)
 }
 
 /// MPI_Abort: ends the job with this exit code.

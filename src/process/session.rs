@@ -1,8 +1,9 @@
-//! Sessions (MPI 5.0, section 11.3), as far as they need no communicators of their own: an error
-//! handler, hints, the names of process sets, and a scope for buffered sends.
+//! Sessions (MPI 5.0, section 11.3): an error handler, hints, process sets, and a scope for buffered sends.
 //!
-//! Invariant: a session that is open holds one reference to its error handler.
+//! Each open one keeps the process inside the job, without MPI_Init, before and after it. Invariant: a session that is open holds
+//! one reference to its error handler.
 
+use super::ThreadLevel;
 use crate::errhandler::{self, Target};
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, null};
@@ -13,8 +14,6 @@ use std::sync::Arc;
 
 /// MPI_SESSION_NULL.
 pub const NULL: i32 = null(ObjectType::Session);
-/// The process sets that every session knows.
-pub const PROCESS_SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 
 pub struct Session {
     errhandler: AtomicI32,
@@ -22,13 +21,26 @@ pub struct Session {
     pub info: Info,
 }
 
+/// The hint by which a program asks for a level of thread support, and is told it.
+const THREAD_LEVEL: &str = "thread_level";
+
 static SESSIONS: SharedTable<Session> = SharedTable::new(ObjectType::Session);
 
 /// MPI_Session_init: the new session's handle.
 ///
 /// Errors: MPI_ERR_ERRHANDLER if the handler is not one for sessions.
-pub fn open(info: Info, errhandler: i32) -> Result<i32> {
+pub fn open(mut info: Info, errhandler: i32) -> Result<i32> {
     errhandler::check(errhandler, Target::Session)?;
+    let wish = info.get(THREAD_LEVEL)?;
+    let wish = ThreadLevel::ALL
+        .into_iter()
+        .find(|level| Some(level.name()) == wish);
+    let level = super::begin_session(wish)?;
+    info.set(THREAD_LEVEL, level.name())?;
+    add(info, errhandler)
+}
+
+fn add(info: Info, errhandler: i32) -> Result<i32> {
     errhandler::retain(errhandler);
     SESSIONS.insert(Arc::new(Session {
         errhandler: AtomicI32::new(errhandler),
@@ -56,9 +68,19 @@ pub fn close(handle: i32) -> Result<()> {
     if super::is_running() {
         buffered::detach(Scope::Session(handle))?;
     }
-    SESSIONS.remove(handle);
-    errhandler::release(session.errhandler());
+    if remove(handle, &session) {
+        super::end_session()?;
+    }
     Ok(())
+}
+
+/// False: another thread was faster.
+fn remove(handle: i32, session: &Session) -> bool {
+    if SESSIONS.remove(handle).is_none() {
+        return false;
+    }
+    errhandler::release(session.errhandler());
+    true
 }
 
 impl Session {
@@ -81,14 +103,15 @@ mod tests {
 
     #[test]
     fn a_session_is_known_while_it_is_open() {
-        let handle = open(Info::new(), errhandler::ERRORS_RETURN).unwrap();
+        let handle = add(Info::new(), errhandler::ERRORS_RETURN).unwrap();
         let session = get(handle).unwrap();
         assert_eq!(session.errhandler(), errhandler::ERRORS_RETURN);
         session
             .set_errhandler(errhandler::ERRORS_ARE_FATAL)
             .unwrap();
         assert_eq!(session.errhandler(), errhandler::ERRORS_ARE_FATAL);
-        close(handle).unwrap();
+        assert!(remove(handle, &session));
+        assert!(!remove(handle, &session));
         for stale in [handle, NULL, 0x4400_0000] {
             assert_eq!(get(stale).err().unwrap().class(), Class::Session);
         }

@@ -107,10 +107,21 @@ pub fn iflush(scope: Scope) -> Result<i32> {
     })
 }
 
-/// Detaches everything, at finalize.
-pub fn detach_all() -> Result<()> {
+impl Scope {
+    /// Whether MPI_Finalize ends it: a session's lives on.
+    pub fn is_of_world(self) -> bool {
+        !matches!(self, Scope::Session(_))
+    }
+}
+
+/// Detaches what is attached to those, at finalize.
+pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
     loop {
-        let next = ATTACHED.lock().last().map(|attached| attached.scope);
+        let next = ATTACHED
+            .lock()
+            .iter()
+            .map(|attached| attached.scope)
+            .find(|scope| those(*scope));
         match next {
             Some(scope) => detach(scope)?,
             None => return Ok(()),

@@ -151,7 +151,7 @@ fn without_parent(newcomm: Out<Comm>, info: Info, errhandler: Errhandler) -> (Hi
 entry! {
     Collective fn MPI_Comm_create_from_group(
         group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
-    ) {
+    ) on errhandler {
         decode::running()?;
         let group = groups::get(group.0)?;
         let text = decode::stringtag(stringtag)?;
@@ -247,7 +247,7 @@ entry! {
     Collective fn MPI_Intercomm_create_from_groups(
         local_group: Group, local_leader: Rank, remote_group: Group, remote_leader: Rank,
         stringtag: Text, info: Info, errhandler: Errhandler, newintercomm: Out<Comm>,
-    ) {
+    ) on errhandler {
         decode::running()?;
         let local = groups::get(local_group.0)?;
         let text = decode::stringtag(stringtag)?;

@@ -47,6 +47,7 @@ const fn without_effect(names: &'static [&'static str], takes: Takes) -> Choice 
 /// Headings and the options below them.
 pub const SECTIONS: &[(&str, &[Choice])] = &[
     ("What to run", WHAT),
+    ("Process sets", SETS),
     ("Environment", ENVIRONMENT),
     ("Where", WHERE),
     ("Input and output", STREAMS),
@@ -103,6 +104,16 @@ const WHAT: &[Choice] = &[
         },
     ),
 ];
+
+const SETS: &[Choice] = &[choice(
+    &["pset"],
+    One("NAME=RANKS"),
+    "a process set for MPI's sessions: ranks such as 0-3,6 or 0-6:2 or all; may be repeated",
+    |parsing, given| {
+        parsing.request.process_sets.push(given[0].clone());
+        Ok(())
+    },
+)];
 
 const ENVIRONMENT: &[Choice] = &[
     choice(

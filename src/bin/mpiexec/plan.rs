@@ -7,6 +7,7 @@ use super::environment::{self, Variables};
 use super::hosts;
 use super::request::{Program, Request};
 use super::topology::Topology;
+use oxmpi::launch::sets;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use std::ffi::{OsStr, OsString};
@@ -40,6 +41,8 @@ pub struct Plan {
     pub ranks: Vec<RankPlan>,
     pub host: String,
     pub request: Request,
+    /// For the ranks: one in a line.
+    pub process_sets: String,
     /// Held as long as the job lives.
     _claim: Option<UnixListener>,
 }
@@ -65,6 +68,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     if total > 1 << 16 {
         return Err(format!("{total} ranks are more than one host can have").into());
     }
+    let process_sets = process_sets(&request, total as u32)?;
     let usable = usable_processors();
     let topology = Topology::of(&usable);
     let threads = std::env::var("OMP_NUM_THREADS").ok();
@@ -88,6 +92,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         ranks: Vec::with_capacity(total as usize),
         host,
         request,
+        process_sets,
         _claim: claim,
     };
     for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
@@ -120,6 +125,19 @@ fn rank_counts(request: &Request, slots: Option<u32>) -> Vec<u32> {
     counts
         .map(|program| program.ranks.or(otherwise).unwrap_or(1))
         .collect()
+}
+
+/// The process sets, each good and named once.
+fn process_sets(request: &Request, total: u32) -> Result<String, String> {
+    let mut names = Vec::new();
+    for text in &request.process_sets {
+        let set = sets::parse(text, total).map_err(|error| format!("-pset {error}"))?;
+        if names.contains(&set.name) {
+            return Err(format!("-pset {text}: there is a set of this name already"));
+        }
+        names.push(set.name);
+    }
+    Ok(request.process_sets.join("\n"))
 }
 
 /// The processors this process may run on.

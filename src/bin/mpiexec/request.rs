@@ -72,6 +72,8 @@ pub struct Request {
     pub folder: Option<String>,
     pub path: Option<String>,
     pub universe_size: Option<u32>,
+    /// As `-pset` has them.
+    pub process_sets: Vec<String>,
     pub hosts: Vec<String>,
     pub host_file: Option<String>,
     pub ranks_per_host: Option<u32>,
@@ -98,6 +100,7 @@ impl Default for Request {
             folder: None,
             path: None,
             universe_size: None,
+            process_sets: Vec::new(),
             hosts: Vec::new(),
             host_file: None,
             ranks_per_host: None,

@@ -200,6 +200,9 @@ impl<'a> Starter<'a> {
         for (name, number) in numbers {
             command.env(name, number.to_string());
         }
+        if !self.plan.process_sets.is_empty() {
+            command.env(names::PROCESS_SETS, &self.plan.process_sets);
+        }
         // MPICH 5 asks for the host by this name; a user's own value wins.
         if !variables.contains_key(std::ffi::OsStr::new("PMI_HOSTNAME")) {
             command.env("PMI_HOSTNAME", &self.plan.host);

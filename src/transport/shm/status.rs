@@ -98,6 +98,11 @@ impl Page {
         self.leaving.store(1, Ordering::Release); // pairs with `is_leaving`
     }
 
+    /// Takes [`Page::leave`] back.
+    pub fn come_back(&self) {
+        self.leaving.store(0, Ordering::Release);
+    }
+
     pub fn is_leaving(&self) -> bool {
         self.leaving.load(Ordering::Acquire) != 0
     }
