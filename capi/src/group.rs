@@ -5,6 +5,7 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::error::Result;
 use oxmpi::group as core;
+use oxmpi::pt2pt::origin;
 use std::sync::Arc;
 
 const UNDEFINED: i32 = crate::constants::MPI_UNDEFINED;
@@ -19,6 +20,7 @@ entry! {
 entry! {
     UpdateRef fn MPI_Group_free(group: InOut<Group>) {
         core::free(group.read()?.0)?;
+        origin::forget(group.read()?.0);
         group.set(Group(core::NULL))
     }
 }
@@ -50,9 +52,11 @@ entry! {
     }
 }
 
-fn new(group: core::Group, place: Out<Group>) -> Result<()> {
+fn new(from: Group, group: core::Group, place: Out<Group>) -> Result<()> {
     place.not_null()?;
-    place.set(Group(core::create(Arc::new(group))?))
+    let handle = core::create(Arc::new(group))?;
+    origin::inherit(from.0, handle);
+    place.set(Group(handle))
 }
 
 /// The `n` ranks of an array.
@@ -69,13 +73,13 @@ fn ranges(n: Int, array: LooseArray<Range>) -> Result<Vec<[i32; 3]>> {
 
 entry! {
     Allocate fn MPI_Group_incl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
-        new(core::get(group.0)?.include(&self::ranks(n, ranks)?)?, newgroup)
+        new(group, core::get(group.0)?.include(&self::ranks(n, ranks)?)?, newgroup)
     }
 }
 
 entry! {
     Allocate fn MPI_Group_excl(group: Group, n: Int, ranks: Array<Rank>, newgroup: Out<Group>) {
-        new(core::get(group.0)?.exclude(&self::ranks(n, ranks)?)?, newgroup)
+        new(group, core::get(group.0)?.exclude(&self::ranks(n, ranks)?)?, newgroup)
     }
 }
 
@@ -83,7 +87,7 @@ entry! {
     Allocate fn MPI_Group_range_incl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
-        new(core::get(group.0)?.include_ranges(&self::ranges(n, ranges)?)?, newgroup)
+        new(group, core::get(group.0)?.include_ranges(&self::ranges(n, ranges)?)?, newgroup)
     }
 }
 
@@ -91,24 +95,24 @@ entry! {
     Allocate fn MPI_Group_range_excl(
         group: Group, n: Int, ranges: LooseArray<Range>, newgroup: Out<Group>,
     ) {
-        new(core::get(group.0)?.exclude_ranges(&self::ranges(n, ranges)?)?, newgroup)
+        new(group, core::get(group.0)?.exclude_ranges(&self::ranges(n, ranges)?)?, newgroup)
     }
 }
 
 entry! {
     Allocate fn MPI_Group_union(group1: Group, group2: Group, newgroup: Out<Group>) {
-        new(core::get(group1.0)?.union(&*core::get(group2.0)?), newgroup)
+        new(group1, core::get(group1.0)?.union(&*core::get(group2.0)?), newgroup)
     }
 }
 
 entry! {
     Allocate fn MPI_Group_intersection(group1: Group, group2: Group, newgroup: Out<Group>) {
-        new(core::get(group1.0)?.intersection(&*core::get(group2.0)?), newgroup)
+        new(group1, core::get(group1.0)?.intersection(&*core::get(group2.0)?), newgroup)
     }
 }
 
 entry! {
     Allocate fn MPI_Group_difference(group1: Group, group2: Group, newgroup: Out<Group>) {
-        new(core::get(group1.0)?.difference(&*core::get(group2.0)?), newgroup)
+        new(group1, core::get(group1.0)?.difference(&*core::get(group2.0)?), newgroup)
     }
 }

@@ -7,6 +7,7 @@ use crate::place::*;
 use oxmpi::error::Class;
 use oxmpi::process::session::{self as core};
 use oxmpi::process::sets;
+use oxmpi::pt2pt::origin;
 use oxmpi::{fail, group, info as infos};
 
 entry! {
@@ -73,6 +74,8 @@ entry! {
         core::get(session.0)?;
         newgroup.not_null()?;
         let set = sets::find(&decode::text("pset_name", pset_name)?)?;
-        newgroup.set(Group(group::create(set)?))
+        let handle = group::create(set)?;
+        origin::set(handle, session.0);
+        newgroup.set(Group(handle))
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, null};
 use crate::info::Info;
 use crate::pt2pt::buffered::{self, Scope};
+use crate::pt2pt::origin;
 use crate::sync::{AtomicI32, Ordering};
 use std::sync::Arc;
 
@@ -80,6 +81,7 @@ fn remove(handle: i32, session: &Session) -> bool {
         return false;
     }
     errhandler::release(session.errhandler());
+    origin::forget_session(handle);
     true
 }
 

@@ -3,7 +3,7 @@
 //! The data of a buffered send is kept in memory of the library's own; what the program attached is the account that it
 //! is charged to, so that a send fails exactly when the standard's model says there is no room.
 
-use super::envelope;
+use super::{envelope, origin};
 use crate::comm::Comm;
 use crate::datatype::Buffer;
 use crate::engine::account::{Account, BSEND_OVERHEAD};
@@ -135,9 +135,15 @@ fn drain(attached: Attached, function: &'static str) {
     });
 }
 
-/// The account that a send on a communicator is charged to: the communicator's, else the process's.
+/// The account that a send on a communicator is charged to: the communicator's, else that of its session, or of
+/// the process.
 fn account(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
-    let Some(attached) = find(Scope::Comm(communicator)).or_else(|| find(Scope::Process)) else {
+    // A communicator that comes from a session is none of the world's.
+    let otherwise = || match origin::of(communicator) {
+        Some(session) => find(Scope::Session(session)),
+        None => find(Scope::Process),
+    };
+    let Some(attached) = find(Scope::Comm(communicator)).or_else(otherwise) else {
         return fail!(
             Class::Buffer,
             "no buffer is attached for buffered sends; this message needs {} bytes",

@@ -8,6 +8,7 @@ pub mod buffered;
 pub mod complete;
 pub mod exchange;
 pub mod generalized;
+pub mod origin;
 pub mod partitioned;
 pub mod persistent;
 pub mod probe;

@@ -6,7 +6,10 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::Members;
 use oxmpi::error::{Class, Result};
+use oxmpi::group::Group as GroupObject;
+use oxmpi::pt2pt::origin;
 use oxmpi::{fail, group, info};
+use std::sync::Arc;
 
 entry! {
     AccessOnly fn MPI_Comm_size(comm: Comm, size: Out<Int>) on comm {
@@ -49,11 +52,18 @@ entry! {
     }
 }
 
+/// A new group, of the session that the communicator comes from.
+fn give_group(comm: Comm, members: Arc<GroupObject>, place: Out<Group>) -> Result<()> {
+    let handle = group::create(members)?;
+    origin::inherit(comm.0, handle);
+    place.set(Group(handle))
+}
+
 entry! {
     UpdateRef fn MPI_Comm_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
         let members = decode::comm(comm)?.members().group();
-        group.set(Group(group::create(members)?))
+        give_group(comm, members, group)
     }
 }
 
@@ -103,7 +113,7 @@ fn remote(comm: Comm) -> Result<&'static Members> {
 entry! {
     UpdateRef fn MPI_Comm_remote_group(comm: Comm, group: Out<Group>) on comm {
         group.not_null()?;
-        group.set(Group(group::create(remote(comm)?.group())?))
+        give_group(comm, remote(comm)?.group(), group)
     }
 }
 

@@ -10,10 +10,14 @@ use oxmpi::constructors::{self, Peer};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
 use oxmpi::os::hardware;
+use oxmpi::pt2pt::origin;
 use oxmpi::{errhandler, fail, group as groups, info as infos};
 
-/// Writes the communicator that this process is in, or MPI_COMM_NULL.
-fn give(newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
+/// Writes the communicator that this process is in, or MPI_COMM_NULL; it comes from where `from` does, a communicator or group.
+pub fn give(from: i32, newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
+    if let Some(new) = new {
+        origin::inherit(from, new.handle);
+    }
     newcomm.set(Comm(new.map_or(communicator::NULL, |new| new.handle)))
 }
 
@@ -37,7 +41,7 @@ fn duplicate(comm: &CommObject, right: Result<()>) -> Result<&'static CommObject
 entry! {
     Collective fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
         let new = duplicate(decode::comm(comm)?, newcomm.not_null())?;
-        newcomm.set(Comm(new.handle))
+        give(comm.0, newcomm, Some(new))
     }
 }
 
@@ -56,7 +60,7 @@ entry! {
         let (hints, right) = parted(hints);
         let new = duplicate(comm, right)?;
         *new.info.lock() = hints;
-        newcomm.set(Comm(new.handle))
+        give(comm.handle, newcomm, Some(new))
     }
 }
 
@@ -78,7 +82,7 @@ fn begin_dup(
         return Err(error);
     }
     *new.info.lock() = hints;
-    newcomm.set(Comm(new.handle))?;
+    give(comm.handle, newcomm, Some(new))?;
     request.set(Request(pending))
 }
 
@@ -107,6 +111,7 @@ fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
         );
     }
     object.attributes.delete_all(object.handle)?;
+    origin::forget(object.handle);
     Ok(object)
 }
 
@@ -128,7 +133,7 @@ entry! {
     Collective fn MPI_Comm_create(comm: Comm, group: Group, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
         let group = newcomm.not_null().and_then(|()| groups::get(group.0));
-        give(newcomm, constructors::create(comm, group)?)
+        give(comm.handle, newcomm, constructors::create(comm, group)?)
     }
 }
 
@@ -137,7 +142,7 @@ entry! {
         let comm = decode::intracomm("comm", comm)?;
         let group = groups::get(group.0)?;
         let tag = decode::tag(tag)?;
-        give(newcomm, constructors::create_group(comm, newcomm.not_null(), group, tag)?)
+        give(comm.handle, newcomm, constructors::create_group(comm, newcomm.not_null(), group, tag)?)
     }
 }
 
@@ -153,21 +158,21 @@ entry! {
         group: Group, stringtag: Text, info: Info, errhandler: Errhandler, newcomm: Out<Comm>,
     ) on errhandler {
         decode::running()?;
-        let group = groups::get(group.0)?;
+        let members = groups::get(group.0)?;
         let text = decode::stringtag(stringtag)?;
         let (hints, right) = without_parent(newcomm, info, errhandler);
-        let new = constructors::create_from_group(group, right, &text, errhandler.0)?;
+        let new = constructors::create_from_group(members, right, &text, errhandler.0)?;
         if let Some(new) = new {
             *new.info.lock() = hints;
         }
-        give(newcomm, new)
+        give(group.0, newcomm, new)
     }
 }
 
 entry! {
     Collective fn MPI_Comm_split(comm: Comm, color: Color, key: Int, newcomm: Out<Comm>) on comm {
         let comm = decode::comm(comm)?;
-        give(newcomm, constructors::split(comm, newcomm.not_null(), color.0, key.0)?)
+        give(comm.handle, newcomm, constructors::split(comm, newcomm.not_null(), color.0, key.0)?)
     }
 }
 
@@ -208,7 +213,7 @@ entry! {
         let comm = decode::comm(comm)?;
         let how = newcomm.not_null().and_then(|()| how_to_split(split_type, info));
         let (new, by) = constructors::split_type(comm, how, key.0)?;
-        give(newcomm, new)?;
+        give(comm.handle, newcomm, new)?;
         match by {
             Some(kind) if info.0 != infos::NULL => {
                 let place = infos::get_changeable(info.0)?;
@@ -239,7 +244,7 @@ entry! {
         };
         let right = newintercomm.not_null();
         let new = constructors::intercomm_create(local, right, leader, peer, number)?;
-        newintercomm.set(Comm(new.handle))
+        give(local.handle, newintercomm, Some(new))
     }
 }
 
@@ -254,7 +259,7 @@ entry! {
         let (hints, right) = without_parent(newintercomm, info, errhandler);
         if local.size() == 0 {
             right?;
-            return give(newintercomm, None);
+            return give(local_group.0, newintercomm, None);
         }
         let leader = decode::rank_below("local_leader", local_leader, local.size());
         let member = leader.as_ref().ok().map(|leader| local.member(*leader));
@@ -269,7 +274,7 @@ entry! {
             local, right, leader, remote, &text, errhandler.0,
         )?;
         *new.info.lock() = hints;
-        give(newintercomm, Some(new))
+        give(local_group.0, newintercomm, Some(new))
     }
 }
 
@@ -279,6 +284,6 @@ entry! {
     ) on intercomm {
         let comm = decode::named_comm("intercomm", intercomm)?;
         let new = constructors::intercomm_merge(comm, newintracomm.not_null(), high.0 != 0)?;
-        newintracomm.set(Comm(new.handle))
+        give(comm.handle, newintracomm, Some(new))
     }
 }

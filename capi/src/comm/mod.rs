@@ -2,3 +2,5 @@
 
 mod accessors;
 mod constructors;
+
+pub use constructors::give;

@@ -42,7 +42,7 @@ entry! {
     ) on comm_old {
         let comm = decode::intracomm("comm_old", comm_old)?;
         let grid = comm_cart.not_null().and_then(|()| grid_of(ndims, dims, periods, comm));
-        give(comm_cart, constructors::cart_create(comm, grid, reorder.0 != 0)?)
+        give(comm.handle, comm_cart, constructors::cart_create(comm, grid, reorder.0 != 0)?)
     }
 }
 
@@ -51,7 +51,7 @@ entry! {
         let comm = decode::comm(comm)?;
         let grid = cartesian(comm)?;
         let keep = newcomm.not_null().and_then(|()| truths(remain_dims, grid.dimensions()));
-        give(newcomm, constructors::cart_sub(comm, grid, keep)?)
+        give(comm.handle, newcomm, constructors::cart_sub(comm, grid, keep)?)
     }
 }
 

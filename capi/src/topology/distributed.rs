@@ -99,7 +99,7 @@ entry! {
         };
         let (adjacent, hints) = split(read());
         let new = constructors::dist_graph_create_adjacent(comm, adjacent, reorder.0 != 0)?;
-        give_with_hints(comm_dist_graph, new, hints)
+        give_with_hints(comm.handle, comm_dist_graph, new, hints)
     }
 }
 
@@ -111,11 +111,16 @@ fn split<T>(read: Result<(T, info::Info)>) -> (Result<T>, info::Info) {
     }
 }
 
-fn give_with_hints(place: Out<Comm>, new: Option<&CommObject>, hints: info::Info) -> Result<()> {
+fn give_with_hints(
+    from: i32,
+    place: Out<Comm>,
+    new: Option<&CommObject>,
+    hints: info::Info,
+) -> Result<()> {
     if let Some(new) = new {
         *new.info.lock() = hints;
     }
-    give(place, new)
+    give(from, place, new)
 }
 
 entry! {
@@ -157,7 +162,7 @@ entry! {
         };
         let (edges, hints) = split(read());
         let new = constructors::dist_graph_create(comm, edges, reorder.0 != 0)?;
-        give_with_hints(comm_dist_graph, new, hints)
+        give_with_hints(comm.handle, comm_dist_graph, new, hints)
     }
 }
 

@@ -43,7 +43,7 @@ entry! {
     ) on comm_old {
         let comm = decode::intracomm("comm_old", comm_old)?;
         let graph = comm_graph.not_null().and_then(|()| graph_of(nnodes, indx, edges, comm));
-        give(comm_graph, constructors::graph_create(comm, graph, reorder.0 != 0)?)
+        give(comm.handle, comm_graph, constructors::graph_create(comm, graph, reorder.0 != 0)?)
     }
 }
 

@@ -4,11 +4,12 @@ mod cartesian;
 mod distributed;
 mod graph;
 
+use crate::comm::give;
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::comm::{self as communicator, Comm as CommObject};
+use oxmpi::comm::Comm as CommObject;
 use oxmpi::error::{Class, Result};
 use oxmpi::os::hardware;
 use oxmpi::topology::{Topology, dims};
@@ -41,11 +42,6 @@ fn other_topology<T>(comm: &CommObject, wanted: &str) -> Result<T> {
         "comm is {}, which has {has}; {wanted} is needed",
         comm.title()
     )
-}
-
-/// Writes the communicator that this process is in, or MPI_COMM_NULL.
-fn give(place: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
-    place.set(Comm(new.map_or(communicator::NULL, |new| new.handle)))
 }
 
 /// An array of ints.
