@@ -160,6 +160,10 @@ fn refusals() {
         ("no-such-program", 127, "no-such-program"),
         ("/etc/passwd", 126, "not executable"),
         ("-n 99999999 ls", 1, "99999999"),
+        ("-n 2 -pset a=0-2 ls", 1, "no rank 2 among 2"),
+        ("-n 2 -pset mpi://WORLD=0 ls", 1, "MPI's own"),
+        ("-n 2 -pset a=0 -pset a=1 ls", 1, "already"),
+        ("-n 2 -pset a ls", 1, "NAME=RANKS"),
     ] {
         let outcome = mpiexec_words(line).run();
         assert_eq!(outcome.code, code, "{line}: {outcome:?}");
