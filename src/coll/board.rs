@@ -12,7 +12,7 @@ use super::team::{Team, copy_own};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts};
 use crate::engine::enter;
-use crate::engine::wait::{Reason, until};
+use crate::engine::wait::{Reason, Watch, until};
 use crate::error::{Class, Error, Result, fail};
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS, Place, Seat};
 use std::ops::Range;
@@ -209,8 +209,9 @@ impl Work<'_> {
         }
     }
 
+    /// Waits for some of the ranks.
     #[inline]
-    fn wait(&self, holds: impl Fn() -> bool) {
+    fn wait(&self, whom: Range<usize>, holds: impl Fn() -> bool) {
         if !self.crowded {
             for _ in 0..LOOKS {
                 if holds() {
@@ -219,7 +220,34 @@ impl Work<'_> {
                 std::hint::spin_loop();
             }
         }
-        until(&self.reason, |_| holds().then_some(()));
+        let mut watch = Watch::default();
+        let left = until(&self.reason, |engine| {
+            if holds() {
+                return Some(None);
+            }
+            let ranks = whom.clone().filter(|rank| *rank != self.me);
+            let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
+            worlds
+                .find(|world| watch.is_in_vain(engine, *world))
+                .map(Some)
+        });
+        if let Some(world) = left {
+            self.end_the_job(world);
+        }
+    }
+
+    /// A rank that the others need is in MPI_Finalize. They may be in different rounds of different operations, and the
+    /// board cannot tell them; what they would do next is wait for each other.
+    #[cold]
+    fn end_the_job(&self, world: u32) -> ! {
+        eprintln!(
+            "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
+            self.me,
+            self.comm.title(),
+            self.reason.function,
+            Watch::error(world)
+        );
+        crate::os::process::exit_now(Class::Other.value())
     }
 
     #[inline]
@@ -257,7 +285,7 @@ impl Work<'_> {
         for rank in 0..self.ranks {
             if self.seat.seen[rank] < enough && rank != self.me {
                 let board = self.board;
-                self.wait(|| board.passed(rank) >= enough);
+                self.wait(rank..rank + 1, || board.passed(rank) >= enough);
                 self.seat.seen[rank] = board.passed(rank);
             }
         }
@@ -269,7 +297,9 @@ impl Work<'_> {
     #[inline]
     fn await_rank(&mut self, rank: usize, round: u64) {
         let board = self.board;
-        self.wait(|| board.is_shown(rank, round));
+        // The desk of results is nobody's: all have come, and one is working.
+        let owner = rank..(rank + 1).min(self.ranks);
+        self.wait(owner, || board.is_shown(rank, round));
     }
 
     /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
@@ -306,7 +336,7 @@ impl Work<'_> {
         } else {
             // Nobody shows two rounds of one slot before all have passed the first, so theirs do not mix.
             let expected = self.seat.expected[round as usize % DEPTH];
-            self.wait(|| board.arrived(round) >= expected);
+            self.wait(0..self.ranks, || board.arrived(round) >= expected);
         }
         // Whoever shows a round has passed those that it was not ahead of.
         let passed = round.saturating_sub(1 + ahead as u64);
@@ -353,7 +383,7 @@ impl Work<'_> {
         if board.enter_barrier() == all {
             self.wake_others();
         } else {
-            self.wait(|| board.entered_barrier() >= all);
+            self.wait(0..self.ranks, || board.entered_barrier() >= all);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::engine::send::Envelope;
 use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, until};
 use crate::engine::{Engine, enter};
-use crate::error::{Class, Result, fail};
+use crate::error::Result;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -222,7 +222,7 @@ impl<'a> Lane<'a> {
         };
         match self.way {
             Way::Blocks => self.block(index, pending.peer),
-            Way::Task => tasks::completion(index).await,
+            Way::Task => tasks::completion(index, self.world(pending.peer)).await,
             #[cfg(test)]
             Way::Simulated(world) => world.finish(index).await,
         }
@@ -258,11 +258,7 @@ impl<'a> Lane<'a> {
             return None;
         }
         engine.requests().release(index);
-        Some(fail!(
-            Class::Other,
-            "rank {world} of MPI_COMM_WORLD is in MPI_Finalize and takes no part in this; the ranks have called different \
-             functions, or named different groups"
-        ))
+        Some(Err(Watch::error(world)))
     }
 
     fn reason(&self, peer: i32) -> Reason {

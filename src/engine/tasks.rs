@@ -5,10 +5,11 @@
 //! only when its request is complete, so that a look at many waiting tasks costs a load each.
 
 use super::requests::{Extra, Index, Kind, Phase, Request, Restart};
+use super::wait::Watch;
 use super::{Engine, enter};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::future::Future;
@@ -18,6 +19,9 @@ use std::task::{Context, Poll, Waker};
 struct Task {
     /// The request it waits for, or [`ANYTHING`].
     waits_for: Index,
+    /// The process that it is a message of.
+    from: u32,
+    watch: Watch,
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -29,6 +33,12 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// Tasks begun since the last run.
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
+/// A thread has found [`TASKS`] locked, and may sleep by now.
+static MISSED: AtomicBool = AtomicBool::new(false);
+/// Looks in vain, which nobody has to count exactly.
+static VAIN: AtomicUsize = AtomicUsize::new(0);
+/// So many of them for each look whether the others can still come.
+const LOOKS_PER_WATCH: usize = 1024;
 
 /// How many requests there are that begin tasks again.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
@@ -56,14 +66,16 @@ pub fn any_uses_types() -> bool {
 }
 
 thread_local! {
-    /// What the future that is being polled on this thread waits for.
-    static WAITS_FOR: Cell<Index> = const { Cell::new(ANYTHING) };
+    /// What the future that is being polled on this thread waits for, and of which process.
+    static WAITS_FOR: Cell<(Index, u32)> = const { Cell::new((ANYTHING, 0)) };
 }
 
 /// Begins a task; its first steps are made at once.
 pub fn spawn(future: impl Future<Output = ()> + Send + 'static) {
     let mut task = Task {
         waits_for: ANYTHING,
+        from: 0,
+        watch: Watch::default(),
         future: Box::pin(future),
     };
     if !task.poll() {
@@ -87,14 +99,50 @@ pub fn run() -> bool {
 #[cold]
 #[inline(never)]
 fn run_all() -> bool {
-    // Another thread that runs them looks again before it sleeps.
-    let Some(mut tasks) = TASKS.try_lock() else {
+    let Some(mut tasks) = TASKS.try_lock().or_else(|| {
+        MISSED.store(true, Ordering::Relaxed);
+        // SeqCst: pairs with the one below. Either the other thread sees that we have missed them, or it has let them go.
+        fence(Ordering::SeqCst);
+        TASKS.try_lock()
+    }) else {
         return false;
     };
+    let moved = run_ready(&mut tasks);
+    if !moved && VAIN.fetch_add(1, Ordering::Relaxed) % LOOKS_PER_WATCH == LOOKS_PER_WATCH - 1 {
+        give_up(&mut tasks);
+    }
+    drop(tasks);
+    fence(Ordering::SeqCst);
+    // What became ready behind our back is for whoever could not look: this thread may not come back.
+    if MISSED.load(Ordering::Relaxed) && MISSED.swap(false, Ordering::Relaxed) {
+        enter().wake_own_sleepers();
+    }
+    moved
+}
+
+/// Looks whether those that tasks wait for can still come. For a thread that is about to sleep.
+pub(super) fn watch() {
+    if let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() {
+        give_up(&mut tasks);
+    }
+}
+
+/// Ends waits for messages of processes that are in MPI_Finalize.
+#[cold]
+fn give_up(tasks: &mut [Task]) {
+    let mut engine = enter();
+    for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
+        if task.watch.has_left(&engine, task.from) && engine.cancel_receive(task.waits_for) {
+            engine.requests().at(task.waits_for).error = Some(Watch::error(task.from));
+        }
+    }
+}
+
+fn run_ready(tasks: &mut Vec<Task>) -> bool {
     let mut moved = false;
     loop {
         tasks.append(&mut BEGUN.lock());
-        let ready = ready(&tasks);
+        let ready = ready(tasks);
         let mut any = false;
         for at in ready.into_iter().rev() {
             let before = tasks[at].waits_for;
@@ -127,21 +175,22 @@ fn ready(tasks: &[Task]) -> Vec<usize> {
 impl Task {
     /// True when it is over.
     fn poll(&mut self) -> bool {
-        WAITS_FOR.set(ANYTHING);
+        WAITS_FOR.set((ANYTHING, 0));
         let mut context = Context::from_waker(Waker::noop());
         let over = self.future.as_mut().poll(&mut context).is_ready();
-        self.waits_for = WAITS_FOR.get();
+        (self.waits_for, self.from) = WAITS_FOR.get();
+        self.watch = Watch::default();
         over
     }
 }
 
-/// Waits, inside a task, until a request is complete, and recycles it.
-pub async fn completion(index: Index) -> Result<()> {
+/// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process.
+pub async fn completion(index: Index, from: u32) -> Result<()> {
     std::future::poll_fn(|_| {
         let mut engine = enter();
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
-            WAITS_FOR.set(index);
+            WAITS_FOR.set((index, from));
             return Poll::Pending;
         }
         let error = request.error.take();
@@ -157,7 +206,7 @@ pub async fn condition(mut holds: impl FnMut() -> bool) {
         if holds() {
             return Poll::Ready(());
         }
-        WAITS_FOR.set(ANYTHING);
+        WAITS_FOR.set((ANYTHING, 0));
         Poll::Pending
     })
     .await;

@@ -4,6 +4,7 @@
 //! what is waited for from the moment a wait is no longer short.
 
 use super::{Engine, EngineGuard, enter, tasks};
+use crate::error::{Class, Error};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::Ordering;
 use crate::transport::shm::doorbell;
@@ -98,9 +99,25 @@ impl Watch {
     #[inline]
     pub fn is_in_vain(&mut self, engine: &Engine, sender: u32) -> bool {
         self.looks = self.looks.saturating_add(1);
-        self.looks > LOOKS_BEFORE_WATCH
-            && engine.shm.page(sender as usize).status.is_leaving()
-            && self.is_over()
+        self.looks > LOOKS_BEFORE_WATCH && self.has_left(engine, sender)
+    }
+
+    /// To be asked at times.
+    #[inline]
+    pub fn has_left(&mut self, engine: &Engine, sender: u32) -> bool {
+        engine.shm.page(sender as usize).status.is_leaving() && self.is_over()
+    }
+
+    /// The error of who has waited for it.
+    #[cold]
+    pub fn error(world: u32) -> Error {
+        Error::new(
+            Class::Other,
+            format!(
+                "rank {world} of MPI_COMM_WORLD is in MPI_Finalize and takes no part in this; the ranks have called different \
+                 functions, or named different groups"
+            ),
+        )
     }
 
     #[cold]
@@ -217,7 +234,9 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
                 page.status.communicator.store(&name.unwrap_or_default());
                 named = true;
             }
-            if let Some(result) = sleep(done, reason.is_collective().then_some(GLANCE)) {
+            tasks::watch();
+            let glances = reason.is_collective() || tasks::any();
+            if let Some(result) = sleep(done, glances.then_some(GLANCE)) {
                 break result;
             }
         }

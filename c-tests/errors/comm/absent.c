@@ -1,5 +1,6 @@
 /* The last rank has an invalid group or communicator, so it cannot tell the others, and ends: they get an error instead of waiting
- * for ever. One call a process, because each ends the same way. args: create_group, split, barrier or groups. */
+ * for ever. One call a process, because each ends the same way. args: create_group, split, groups, idup, test (of an idup),
+ * iallreduce or barrier; board: barriers in shared memory, where the job ends. */
 #include "wrong.h"
 
 int main(int argc, char **argv)
@@ -24,6 +25,30 @@ int main(int argc, char **argv)
         if (code == MPI_SUCCESS)
             MPI(MPI_Comm_free(&comm));
         MPI(MPI_Group_free(&most));
+    } else if (!strcmp(what, "idup") || !strcmp(what, "test")) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        code = MPI_Comm_idup(last ? MPI_COMM_NULL : MPI_COMM_WORLD, &comm, &request);
+        CHECK_CLASS(code, last ? MPI_ERR_COMM : MPI_SUCCESS);
+        if (!last && !strcmp(what, "idup"))
+            CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
+        for (int done = last; !done && strcmp(what, "idup");) {
+            code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            CHECK(done ? check_class_of(code) == MPI_ERR_OTHER : code == MPI_SUCCESS);
+            done |= code != MPI_SUCCESS;
+        }
+    } else if (!strcmp(what, "iallreduce")) { /* who misses the last rank, the algorithm says */
+        MPI_Request request;
+        int sum;
+        if (!last) {
+            MPI(MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request));
+            code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+            CHECK(size > 2 && code == MPI_SUCCESS ? 1 : check_class_of(code) == MPI_ERR_OTHER);
+        }
+    } else if (!strcmp(what, "board")) { /* from the fourth on they are in shared memory */
+        for (int i = 0; i < 8; i++)
+            MPI(MPI_Barrier(MPI_COMM_WORLD));
+        if (!last)
+            MPI(MPI_Barrier(MPI_COMM_WORLD));
     } else if (!last) { /* somebody misses the last rank: who that is, the algorithm says */
         code = MPI_Barrier(MPI_COMM_WORLD);
         CHECK(rank > 0 && code == MPI_SUCCESS ? 1 : check_class_of(code) == MPI_ERR_OTHER);
