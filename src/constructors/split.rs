@@ -5,7 +5,7 @@ use super::dup::made;
 use super::sides::Sides;
 use super::strategy::combine;
 use super::{bytes, words};
-use crate::coll::{Lane, allgather_on, now};
+use crate::coll::{allgather_on, now};
 use crate::comm::{self, Comm, Members, Parts};
 use crate::comm::{job, me};
 use crate::error::{Class, Error, Result, fail};
@@ -49,12 +49,10 @@ pub fn split(
     let sides = Sides::of(comm, "MPI_Comm_split");
     let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
     let said = [*colour.as_ref().unwrap_or(&WRONG), key].map(|word| word as u32);
-    let own = now(tell(&sides.own, &mut begun, said))?;
+    let own = now(tell(&sides, &mut begun, said))?;
     let own: Vec<Entry> = own.iter().map(Entry::of).collect();
-    let remote = match &sides.across {
-        None => None,
-        Some(across) => Some(decode(&now(across.swap_any(&sides.own, encode(&own)))?)),
-    };
+    let remote = now(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = remote.as_deref().map(decode);
     let right = colour.and_then(|_| {
         check(&own, "")?;
         check(remote.as_deref().unwrap_or_default(), "the other group's ")
@@ -122,18 +120,21 @@ const MOST_TOGETHER: i32 = 64;
 /// Before what a rank says; nothing is there of one that could not be reached.
 const HERE: u32 = 1;
 
-/// Tells all members some words, and with them the first offer of an allocation. Returns what all say, by rank.
+/// Tells all of the local side some words, and with them the first offer of an allocation. Returns what all say, by rank.
 ///
-/// An allocation that has an offer has one on all members: those whose turn comes later wait for it here.
+/// An allocation that has an offer has one on all members: those whose turn comes later wait for it here. Of an
+/// intercommunicator nothing is offered yet: whoever has offered may hold the mask, or a place in the queue, and must
+/// wait for nobody but those who have offered too; the other side comes next, and may not have called at all.
 pub(super) async fn tell<const N: usize>(
-    lane: &Lane<'_>,
+    sides: &Sides<'_>,
     begun: &mut Begun,
     said: [u32; N],
 ) -> Result<Vec<Said<N>>> {
+    let lane = &sides.own;
     let mut row = vec![HERE];
     row.extend(said);
     let mut offer = None;
-    if lane.size() <= MOST_TOGETHER {
+    if sides.across.is_none() && lane.size() <= MOST_TOGETHER {
         begun.ready(lane).await?;
         offer = begun.offer();
         row.extend(offer.iter().flatten());
@@ -168,6 +169,19 @@ pub(super) async fn tell<const N: usize>(
         process: lane.world(rank),
     });
     Ok(said.collect())
+}
+
+/// Tells the other side, if there is one, what all of this one say. Returns what it says.
+pub(super) async fn tell_across(
+    sides: &Sides<'_>,
+    begun: &mut Begun,
+    mine: impl FnOnce() -> Box<[u8]>,
+) -> Result<Option<Box<[u8]>>> {
+    let Some(across) = &sides.across else {
+        return Ok(None);
+    };
+    let theirs = across.swap_any(&sides.own, mine()).await;
+    theirs.map(Some).inspect_err(|_| begun.withdraw())
 }
 
 impl Entry {

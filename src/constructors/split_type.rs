@@ -5,7 +5,7 @@
 
 use super::context::{Begun, Creation};
 use super::sides::Sides;
-use super::split::{self, Entry, UNDEFINED, partition, tell};
+use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
 use super::{bytes, words};
 use crate::coll::now;
 use crate::comm::Comm;
@@ -72,12 +72,10 @@ pub fn split_type(
     for (word, resource) in said[2..].iter_mut().zip(resources) {
         *word = resource.unwrap_or(NOT_CONFINED);
     }
-    let own = now(tell(&sides.own, &mut begun, said))?;
+    let own = now(tell(&sides, &mut begun, said))?;
     let own: Vec<Said> = own.iter().map(Said::of_rank).collect();
-    let remote = match &sides.across {
-        None => None,
-        Some(across) => Some(decode(&now(across.swap_any(&sides.own, encode(&own)))?)),
-    };
+    let remote = now(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = remote.as_deref().map(decode);
     let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
     let wanted = all.iter().map(|said| said.how).find(|how| *how != 0);
     let same = all
