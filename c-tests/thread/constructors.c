@@ -1,9 +1,23 @@
 /* args: steps threads seed. Threads make and free communicators in every way at once: each thread has a chain of its own of dup,
- * idup, split, create, create_group on one common parent with a tag of its own, and merges; all ranks draw the same choices. */
+ * idup, split, create, create_group on one common parent with a tag of its own, and merges; all ranks draw the same choices.
+ * Less than zero steps: so many seconds. */
 #include "threads.h"
 
 static int steps, count, first_seed;
 static MPI_Comm own[16], common;
+static double start_time;
+
+/* Rank 0's clock says when, and all of a thread's ranks hear it at the same step. */
+static int is_over(MPI_Comm comm, int step)
+{
+    int over = step >= steps;
+    if (steps >= 0)
+        return over;
+    over = MPI_Wtime() - start_time > -steps;
+    if (step % 16 == 0)
+        MPI(MPI_Bcast(&over, 1, MPI_INT, 0, comm));
+    return step % 16 == 0 && over;
+}
 
 /* All members exchange something that only this communicator and this step have. */
 static void use(MPI_Comm comm, int mark)
@@ -39,7 +53,8 @@ static void *run(void *argument)
     MPI(MPI_Comm_group(MPI_COMM_WORLD, &all));
     for (int i = 0; i < LIVE; i++)
         live[i] = MPI_COMM_NULL;
-    for (int step = 0; step < steps; step++) {
+    int step;
+    for (step = 0; !is_over(own[id], step); step++) {
         int mark = step * 100 + id, at = (int) (next_random(&seed) % LIVE);
         uint64_t choice = next_random(&seed), detail = next_random(&seed);
         MPI_Comm parent = own[id], comm = MPI_COMM_NULL;
@@ -106,6 +121,8 @@ static void *run(void *argument)
     for (int i = 0; i < LIVE; i++)
         end(&live[i], 7);
     MPI(MPI_Group_free(&all));
+    if (steps < 0 && rank == 0)
+        fprintf(stderr, "thread %d: %d steps\n", id, step);
     return NULL;
 }
 
@@ -117,6 +134,7 @@ int main(int argc, char **argv)
     start_multiple(&argc, &argv);
     if (slow())
         steps = 10;
+    start_time = MPI_Wtime();
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &common));
     for (int i = 0; i < count; i++)
         MPI(MPI_Comm_dup(MPI_COMM_WORLD, &own[i]));

@@ -8,7 +8,8 @@ use super::context::{self, Creation, IDS, REPORT, live_report, statistics};
 use super::report;
 use super::strategy::{Allocation, Step, combine};
 use super::{bytes, words};
-use crate::coll::{Lane, allreduce_on};
+use crate::coll::Lane;
+use crate::datatype::Buffer;
 use crate::engine::enter;
 use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
@@ -39,11 +40,7 @@ pub struct Begun {
 /// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, settings differ, or one of them makes
 /// something else or nothing; what the lane reports.
 pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
-    let begun = Begun::new(lane.function, creation);
-    match begun.id {
-        Some(id) => Ok(id),
-        None => begun.finish(lane).await,
-    }
+    Begun::new(lane.function, creation).finish(lane).await
 }
 
 impl Begun {
@@ -141,27 +138,28 @@ impl Begun {
                 "nothing was made: another rank has a wrong argument or another group, or has called another function",
             ));
         }
-        let others = {
+        {
             let mut ids = IDS.lock();
             ids.statistics.reductions += 1;
             ids.statistics.retries += u64::from(self.again);
             self.again = true;
             let (lease, space) = ids.lease(&self.creation);
-            self.allocation.settle(space, lease, &combined)
-        };
-        self.next();
-        if others {
-            wake_others();
+            self.allocation.settle(space, lease, &combined);
         }
+        self.next();
+        wake_others();
         Ok(())
     }
 
     /// Goes on until there is an id.
     pub async fn finish(mut self, lane: &Lane<'_>) -> Result<u32> {
         loop {
-            self.ready(lane).await?;
             if let Some(id) = self.id {
                 return Ok(id);
+            }
+            self.ready(lane).await?;
+            if self.id.is_some() {
+                continue;
             }
             // What follows is known once the offers are combined.
             let Some(offer) = self.offer() else {
@@ -206,20 +204,48 @@ fn wake_others() {
     }
 }
 
-/// Combines the offers of all members.
-async fn combine_on(lane: &Lane<'_>, offer: Vec<u32>) -> Result<Vec<u32>> {
-    if lane.size() == 1 {
-        return Ok(offer);
+/// Combines the offers of all members: up a tree and down again, straight on the lane, because nothing is called more often
+/// with several threads. Who misses somebody's offer hands on zeros, which seal nothing: all members give up.
+async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
+    let (rank, size) = (lane.rank(), lane.size());
+    let mut data = bytes(std::iter::repeat_n(0, offer.len()));
+    let mut failure = None;
+    // This rank has combined those of so many ranks from itself on.
+    let mut distance = 1;
+    while distance < size && rank & distance == 0 {
+        if rank + distance < size {
+            // Of a message that is too short, from who calls something else, nothing must be left but zeros.
+            data.fill(0);
+            match lane.recv(Buffer::of_copy(&mut data), rank + distance).await {
+                Ok(()) if failure.is_none() => combine(&mut offer, &words(&data)),
+                Ok(()) => {}
+                Err(error) => {
+                    offer.fill(0);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        distance *= 2;
     }
     let mut data = bytes(offer);
-    let both = |left: &mut [u8], right: &mut [u8]| {
-        let mut combined = words(left);
-        combine(&mut combined, &words(right));
-        right.copy_from_slice(&bytes(combined));
-        Ok(())
-    };
-    allreduce_on(lane, &mut data, &both).await?;
-    Ok(words(&data))
+    if rank > 0 {
+        let parent = rank - distance;
+        let sent = lane.send(Buffer::of_copy(&mut data), parent).await;
+        data.fill(0);
+        let told = lane.recv(Buffer::of_copy(&mut data), parent).await;
+        if let Err(error) = sent.and(told) {
+            data.fill(0);
+            failure.get_or_insert(error);
+        }
+    }
+    while distance > 1 {
+        distance /= 2;
+        if rank + distance < size {
+            let sent = lane.send(Buffer::of_copy(&mut data), rank + distance).await;
+            failure = failure.or(sent.err());
+        }
+    }
+    failure.map_or_else(|| Ok(words(&data)), Err)
 }
 
 /// Looks whether all members agree in the same way: they could not even tell each other that they do not.

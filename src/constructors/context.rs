@@ -7,7 +7,7 @@ pub use super::allocate::{Begun, allocate};
 use super::report;
 use super::space::{self, Key, Space};
 use super::store::{Kind, Store};
-use super::strategy::lease::Lease;
+use super::strategy::lease::{LARGEST_OF_GROUP, Lease};
 use super::strategy::{Settings, Strategy};
 use crate::comm::{Comm, SELF_CONTEXT};
 use crate::engine::enter;
@@ -303,11 +303,12 @@ impl Children {
             if self.groups.len() >= GROUPS {
                 self.groups.retain(|(_, _, lease)| !lease.is_idle());
             }
-            let lease = if self.groups.len() >= GROUPS {
-                Lease::single()
+            let most = if self.groups.len() >= GROUPS {
+                1
             } else {
-                Lease::default()
+                LARGEST_OF_GROUP
             };
+            let lease = Lease::of_at_most(most);
             self.groups.push((tag, group.clone(), lease));
             self.groups.len() - 1
         });

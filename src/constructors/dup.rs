@@ -1,6 +1,6 @@
 //! MPI_Comm_dup and its nonblocking twin: one body, run at once or as a task.
 
-use super::context::{self, Creation};
+use super::context::{self, Begun, Creation};
 use super::lifetime;
 use super::sides::{Ids, Sides};
 use crate::coll::{Lane, now};
@@ -20,7 +20,8 @@ pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
         now(Sides::of(parent, FUNCTION).ids(creation))
     } else {
         // What `Sides` would do, on the shortest way.
-        now(context::allocate(&Lane::new(parent, FUNCTION), creation)).map(Ids::one)
+        let lane = Lane::new(parent, FUNCTION);
+        now(Begun::new(FUNCTION, creation).finish(&lane)).map(Ids::one)
     };
     let ids = unless_wrong(right, ids)?;
     made(like(parent, ids), ids)

@@ -151,3 +151,26 @@ fn every_strategy_is_sound_with_three_threads() {
 fn the_default_is_sound_with_three_threads_of_three_processes() {
     is_sound("three by three", three_by_three(run_time(Strategy::Lease)));
 }
+
+/// The eager part is used up, as it is after a thousand ids: whoever has no lease takes its turn in the queue.
+fn used_up() -> Settings {
+    at_run_time(Strategy::Lease, 0)
+}
+
+#[test]
+fn the_default_is_sound_without_an_eager_part() {
+    is_sound("figure 1, used up", figure_1(used_up()));
+    is_sound("opposite orders, used up", opposite_orders(used_up()));
+    is_sound("extended, used up", fragmented(used_up(), 2));
+}
+
+#[test]
+#[ignore = "large"]
+fn the_default_is_sound_without_an_eager_part_in_large_jobs() {
+    is_sound("outstanding, used up", outstanding(used_up()));
+    is_sound("exhausted, used up", fragmented(used_up(), 1));
+    is_sound("frees, used up", frees(used_up()));
+    is_sound("groups, used up", groups(used_up()));
+    is_sound("ring, used up", ring(used_up()));
+    is_sound("three threads, used up", three_threads(used_up()));
+}

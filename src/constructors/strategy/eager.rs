@@ -1,10 +1,12 @@
 //! Eager allocation: the reduction that tells that all members have begun is one of a part of the mask, and mostly enough.
 //!
 //! Paper 000, listing 1.2: the first words of page 0 are for it, the rest is the base, where the mask algorithm goes on if
-//! it fails. As printed it takes a bit without looking whether there is one, and under another lock than freeing.
-//! Cost: one reduction of `words` words (32 of them travel as one short message); else also the mask's.
+//! it fails. As printed it takes a bit without looking whether there is one, and under another lock than freeing; and it
+//! retries blindly, which with several threads is most of the work once the eager part is used up. Here those that fail
+//! take their turns in the queue: that all have begun they know by then.
+//! Cost: one reduction of `words` words (32 of them travel as one short message); else also one of nothing and the mask's.
 
-use super::mask::Base;
+use super::queue::Queue;
 use super::{Outcome, Steps, Turn, YES, least, take, wanted};
 use crate::constructors::space::{Key, Space, prefixes};
 
@@ -15,7 +17,7 @@ pub struct Eager {
     words: usize,
     owner: bool,
     tried: bool,
-    base: Base,
+    base: Queue,
 }
 
 /// Offer: nothing, whether the eager part was ours, how many are wanted, the eager part.
@@ -28,7 +30,7 @@ impl Eager {
             words,
             owner: false,
             tried: false,
-            base: Base::new(key, count, words),
+            base: Queue::together(key, count, words),
         }
     }
 }
@@ -44,7 +46,7 @@ impl Eager {
 impl Steps for Eager {
     fn offer(&mut self, space: &mut Space) -> Turn {
         if self.tried {
-            return self.base.offer(space, |_, _| false);
+            return self.base.offer(space);
         }
         self.owner = !space.eager_taken;
         let mut words = vec![0; MASK + self.words];
@@ -70,6 +72,7 @@ impl Steps for Eager {
             .collect();
         // Who does not own it offers no bit.
         if found.is_empty() {
+            self.base.enter(space);
             return Outcome::Again;
         }
         take(space, found)
@@ -77,6 +80,8 @@ impl Steps for Eager {
 
     fn abandon(&mut self, space: &mut Space) {
         self.give_back(space);
-        self.base.abandon(space);
+        if self.tried {
+            self.base.abandon(space);
+        }
     }
 }

@@ -12,9 +12,11 @@ use std::collections::VecDeque;
 
 /// Ids of a block at most.
 pub const LARGEST: usize = 256;
+/// The same of a group, of which a parent may have many.
+pub const LARGEST_OF_GROUP: usize = 64;
 
 /// The creations on one parent (or of one group and tag on it).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lease {
     /// Creations begun.
     begun: u32,
@@ -24,8 +26,14 @@ pub struct Lease {
     /// Size of the last block.
     block: usize,
     opening: bool,
-    /// No more than one id a block: there are too many leases already.
-    single: bool,
+    /// Ids of a block at most.
+    most: usize,
+}
+
+impl Default for Lease {
+    fn default() -> Lease {
+        Lease::of_at_most(LARGEST)
+    }
 }
 
 /// What a creation finds.
@@ -39,11 +47,15 @@ pub enum Place {
 }
 
 impl Lease {
-    /// Asks for one id a block; members agree on the smallest wish.
-    pub fn single() -> Lease {
+    /// Asks for so many ids a block at most; members agree on the smallest wish.
+    pub const fn of_at_most(most: usize) -> Lease {
         Lease {
-            single: true,
-            ..Lease::default()
+            begun: 0,
+            first: 0,
+            ready: VecDeque::new(),
+            block: 0,
+            opening: false,
+            most,
         }
     }
 
@@ -67,7 +79,7 @@ impl Lease {
             return Place::Wait;
         }
         self.opening = true;
-        self.block = (self.block * 2).clamp(1, if self.single { 1 } else { LARGEST });
+        self.block = (self.block * 2).clamp(1, self.most);
         Place::Open(self.block)
     }
 

@@ -225,15 +225,15 @@ impl Allocation {
         }
     }
 
-    /// Takes the combined offers; [`Allocation::step`] says what follows. True: others of this process may go on now.
-    pub fn settle(&mut self, space: &mut Space, lease: &mut Lease, combined: &[u32]) -> bool {
+    /// Takes the combined offers; [`Allocation::step`] says what follows. Others of this process may be able to go on now.
+    pub fn settle(&mut self, space: &mut Space, lease: &mut Lease, combined: &[u32]) {
         let Some(agreement) = &mut self.agreement else {
-            return false;
+            return;
         };
         let outcome = agreement.settle(space, combined);
         let leases = self.settings.strategy == Strategy::Lease;
         match outcome {
-            Outcome::Again => return false,
+            Outcome::Again => {}
             Outcome::Agreed(prefixes) if leases => {
                 self.agreement = None;
                 lease.opened(&prefixes);
@@ -246,7 +246,6 @@ impl Allocation {
                 self.settled = Some(Step::Exhausted);
             }
         }
-        true
     }
 
     /// The members cannot be reached any more: what is offered or taken here is given back, and who waits goes on.

@@ -41,8 +41,24 @@ impl Queue {
         }
     }
 
-    fn is_lowest(&self, space: &mut Space) -> bool {
+    /// On up to `count` ids that are not in the first `skip` words, for a strategy whose own reduction has told that all
+    /// members have begun. [`Queue::enter`] comes first.
+    pub fn together(key: Key, count: usize, skip: usize) -> Queue {
+        Queue {
+            key,
+            printed: false,
+            stage: Stage::Lowest,
+            base: Base::new(key, count, skip),
+        }
+    }
+
+    /// In the queue from now on, so that who comes later and is higher lets us go first.
+    pub fn enter(&self, space: &mut Space) {
         space.queue.insert(self.key);
+    }
+
+    fn is_lowest(&self, space: &mut Space) -> bool {
+        self.enter(space);
         space.queue.first() == Some(&self.key)
     }
 }
@@ -51,7 +67,9 @@ impl Steps for Queue {
     fn offer(&mut self, space: &mut Space) -> Turn {
         match self.stage {
             Stage::Together => Turn::Offer(vec![0]),
-            Stage::Lowest if !self.is_lowest(space) => Turn::Wait,
+            // Who has the mask offers it, so that it ends by itself: to wait for it is safe, and to offer nothing again and
+            // again while one of its members gets no core is most of the work where threads share cores.
+            Stage::Lowest if !self.is_lowest(space) || space.mask_taken => Turn::Wait,
             Stage::Lowest => Turn::Offer(vec![0]),
             Stage::Mask if self.printed && !self.is_lowest(space) => Turn::Wait,
             Stage::Mask => self.base.offer(space, |_, _| false),
@@ -61,8 +79,7 @@ impl Steps for Queue {
     fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome {
         match self.stage {
             Stage::Together => {
-                // In the queue from now on, so that who comes later and is higher lets us go first.
-                space.queue.insert(self.key);
+                self.enter(space);
                 self.stage = Stage::Lowest;
                 Outcome::Again
             }
