@@ -65,6 +65,13 @@ impl Limits {
     }
 }
 
+/// The ways of a message that its receiver may read itself, as [`crate::transport::shm::trial`] numbers them: a few cells
+/// that the core still holds beat both reading and lanes to many peers, as long as the cores share a cache.
+const BY_CELLS: usize = 0;
+const BY_READING: usize = 1;
+/// Longer ones are always read.
+const MOST_BY_CELLS: usize = 2 * CELL_BYTES;
+
 /// Something that waits for room.
 #[derive(Debug)]
 pub enum Outgoing {
@@ -141,8 +148,6 @@ impl Engine {
     fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
         let me = self.shm.me() as u16;
-        let peer = &self.peers[world];
-        let may_read = self.oversubscribed && !peer.cannot_read_us;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
@@ -158,6 +163,7 @@ impl Engine {
             origin: me,
             ..Header::default()
         };
+        let by_cells = self.goes_by_cells(world, &buffer);
         let mut announcement = Announcement {
             total: total as u64,
             token: index,
@@ -165,8 +171,8 @@ impl Engine {
             cell: NO_CELL,
             ..Announcement::default()
         };
-        match buffer.contiguous() {
-            Some(address) if may_read && total >= limits.single_copy => {
+        match self.readable(world, &buffer) {
+            Some(address) if !by_cells => {
                 header.flags |= READ_ME;
                 announcement.address = address as u64;
                 announcement.eager = 0;
@@ -174,7 +180,7 @@ impl Engine {
             _ => {}
         }
         let eager = announcement.eager as usize;
-        let sent = if eager > 0 && self.shm.has_lane(world) {
+        let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
             let plan = self.shm.plan(world, total, 0);
             let first = eager.min(plan.chunk);
             if eager < total {
@@ -184,7 +190,7 @@ impl Engine {
             self.push_part(world, &header, &announcement, plan, &buffer, 0, first)
                 .then_some(first)
         } else if eager > 0 {
-            let first = eager.min(chunk(total));
+            let first = eager.min(chunk(total, by_cells));
             self.push_cell(world, &buffer, 0, first, |engine, cell| {
                 announcement.cell = cell;
                 announcement.cell_bytes = first as u32;
@@ -200,6 +206,21 @@ impl Engine {
         };
         self.requests.at(index).moved = first;
         self.dispatch_first_part(world, index, announcement.eager as usize)
+    }
+
+    /// Where a message lies that its receiver may read itself.
+    fn readable(&self, world: usize, buffer: &Buffer) -> Option<*mut u8> {
+        let may = self.oversubscribed
+            && buffer.len() >= self.limits.single_copy
+            && !self.peers[world].cannot_read_us;
+        if may { buffer.contiguous() } else { None }
+    }
+
+    /// Whether such a message goes by cells all the same.
+    fn goes_by_cells(&self, world: usize, buffer: &Buffer) -> bool {
+        buffer.len() <= MOST_BY_CELLS.min(self.limits.eager)
+            && (self.crowd.current() == BY_CELLS || self.shm.shares_core(world))
+            && self.readable(world, buffer).is_some()
     }
 
     fn dispatch_first_part(
@@ -232,13 +253,14 @@ impl Engine {
             bytes: 0,
         };
         let header = self.header(records::DATA, 0, Data::BYTES);
-        let (done, bytes) = if self.shm.has_lane(world) {
+        let by_cells = self.goes_by_cells(world, &buffer);
+        let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
             let plan = self.shm.plan(world, total, offset);
             let bytes = (end - offset).min(plan.chunk);
             let done = self.push_part(world, &header, &data, plan, &buffer, offset, bytes);
             (done, bytes)
         } else {
-            let bytes = (end - offset).min(chunk(total));
+            let bytes = (end - offset).min(chunk(total, by_cells));
             let done = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
                 data.cell = cell;
                 data.bytes = bytes as u32;
@@ -300,6 +322,12 @@ impl Engine {
         else {
             return false;
         };
+        if let Some(cost) = self.shm.cost_of_a_cell()
+            && self.oversubscribed
+            && self.crowd.is_measured(bytes)
+        {
+            self.crowd.learn(BY_CELLS, cost);
+        }
         let done = announce(self, name.0);
         if !done {
             self.shm.take_back(name);
@@ -372,6 +400,14 @@ impl Engine {
             .filter(|request| request.phase == Phase::Active && request.world as usize == world)
             .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
         if flags & records::DONE != 0 {
+            let total = request.total;
+            if flags & READ_ME != 0
+                && total <= MOST_BY_CELLS
+                && !self.shm.shares_core(world)
+                && self.crowd.is_measured(total)
+            {
+                self.crowd.learn(BY_READING, reply.wanted as u32);
+            }
             self.complete(reply.sender);
             return;
         }
@@ -396,8 +432,10 @@ pub(super) fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: 
 /// How many bytes of a message go into the next cell: small ones, so that the receiver starts to copy early, but not so
 /// small that the records cost more than the copies.
 #[inline]
-fn chunk(total: usize) -> usize {
+fn chunk(total: usize, by_cells: bool) -> usize {
     match total {
+        // Nobody copies at the same time where ranks take turns.
+        _ if by_cells => CELL_BYTES,
         0..=4096 => total,
         4097..=16_384 => 4096,
         16_385..=32_768 => 8192,

@@ -21,6 +21,7 @@ use crate::sync::{Exclusive, ExclusiveGuard, Ordering};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout::RankPage;
 use crate::transport::shm::status::Page;
+use crate::transport::shm::trial::Trial;
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use receive::{Inflow, Message};
@@ -105,6 +106,8 @@ pub struct Engine {
     flushes: Vec<(u32, Index)>,
     limits: dispatch::Limits,
     oversubscribed: bool,
+    /// How large messages travel best where it is.
+    crowd: Trial,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
 }
@@ -202,6 +205,7 @@ impl Engine {
             flushes: Vec::new(),
             limits: dispatch::Limits::new(),
             oversubscribed,
+            crowd: Trial::of_fresh(0, 1.5),
             surveyed: false,
             shm,
         }

@@ -7,14 +7,32 @@ use crate::queue::ring::Header;
 /// Records handled before the caller gets a look at its own request.
 const BATCH: usize = 32;
 
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handled {
+    /// Somebody waited for it.
+    Matched,
+    /// Nobody has asked for the message yet: it is kept.
+    Kept,
+    /// The same, and the record stays where it is: the caller may be content with what has come before, and the next
+    /// receive takes the message from there without a copy in between. Where ranks share cores most messages of a
+    /// neighbour that ran ahead would be kept.
+    Deferred,
+}
+
 impl Engine {
     /// Handles what has come in and sends what can be sent. True if anything happened.
     #[inline(always)]
     pub fn progress(&mut self) -> bool {
         let mut handled = 0;
+        let mut matched = false;
         while handled < BATCH {
             let Some(header) = self.shm.peek() else { break };
-            self.handle(&header);
+            match self.handle(&header, matched) {
+                Handled::Deferred => break,
+                Handled::Matched => matched = true,
+                Handled::Kept => {}
+            }
             self.shm.done(&header);
             handled += 1;
         }
@@ -26,16 +44,16 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn handle(&mut self, header: &Header) {
+    fn handle(&mut self, header: &Header, may_defer: bool) -> Handled {
         if header.kind == records::SHORT {
-            self.on_short(header);
+            self.on_short(header, may_defer)
         } else {
-            self.handle_other(header);
+            self.handle_other(header, may_defer)
         }
     }
 
     #[inline(never)]
-    fn handle_other(&mut self, header: &Header) {
+    fn handle_other(&mut self, header: &Header, may_defer: bool) -> Handled {
         let world = header.origin as usize;
         assert!(
             world < self.peers.len(),
@@ -44,7 +62,7 @@ impl Engine {
         match header.kind {
             records::LONG => {
                 let announcement = self.decode::<Announcement>(header);
-                self.on_long(header, &announcement);
+                return self.on_long(header, &announcement, may_defer);
             }
             records::DATA => {
                 let data = self.decode::<Data>(header);
@@ -56,6 +74,7 @@ impl Engine {
             }
             kind => panic!("process {world} sent a record of unknown kind {kind}"),
         }
+        Handled::Matched
     }
 
     fn decode<P: Payload>(&self, header: &Header) -> P {

@@ -6,15 +6,17 @@
 
 use super::arrival::Arrival;
 use super::matching::Key;
+use super::progress::Handled;
 use super::records::{self, Announcement, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
-use crate::os::peer_memory;
+use crate::os::{peer_memory, ticks};
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
+use crate::transport::shm::trial::cost;
 
 /// Who gets the rest of a message's first part.
 #[derive(Clone, Copy, Debug)]
@@ -274,10 +276,12 @@ impl Engine {
             wanted: wanted as u64,
         };
         if flags & records::READ_ME != 0 {
+            let since = ticks();
             if self.read_peer(index, world, announcement.address, wanted) {
-                reply.wanted = 0;
+                // What it has cost: the sender has other ways.
+                reply.wanted = u64::from(cost(since, wanted));
                 self.requests.at(index).total = 0;
-                self.reply(world, records::DONE, reply);
+                self.reply(world, records::DONE | records::READ_ME, reply);
             } else {
                 self.requests.at(index).total = wanted;
                 self.reply(world, records::UNREADABLE, reply);
@@ -314,12 +318,15 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn on_short(&mut self, header: &Header) {
+    pub(super) fn on_short(&mut self, header: &Header, may_defer: bool) -> Handled {
         let key = key_of(header);
         let length = header.length as usize;
         let Some(index) = self.posted.take(key) else {
+            if may_defer {
+                return Handled::Deferred;
+            }
             self.keep_short(header, key);
-            return;
+            return Handled::Kept;
         };
         let request = self.requests.at(index);
         let room = request.buffer.len();
@@ -338,15 +345,15 @@ impl Engine {
             });
         }
         self.complete(index);
+        Handled::Matched
     }
 
     #[inline(never)]
     fn keep_short(&mut self, header: &Header, key: Key) {
         let length = header.length as usize;
-        let mut data = vec![0; length];
-        self.shm.payload(header, |offset, piece| {
-            data[offset..offset + piece.len()].copy_from_slice(piece);
-        });
+        let mut data = Vec::with_capacity(length);
+        self.shm
+            .payload(header, |_, piece| data.extend_from_slice(piece));
         let announcement = Announcement {
             total: length as u64,
             eager: length as u32,
@@ -405,7 +412,12 @@ impl Engine {
     }
 
     /// A larger message is announced; its first bytes may have come along.
-    pub(super) fn on_long(&mut self, header: &Header, announcement: &Announcement) {
+    pub(super) fn on_long(
+        &mut self,
+        header: &Header,
+        announcement: &Announcement,
+        may_defer: bool,
+    ) -> Handled {
         let (key, world) = (key_of(header), header.origin as usize);
         let first = Arrival::of(
             header,
@@ -428,7 +440,10 @@ impl Engine {
                 });
             }
             self.finish_if_all_is_here(index);
-            return;
+            return Handled::Matched;
+        }
+        if may_defer {
+            return Handled::Deferred;
         }
         let mut data = Vec::with_capacity(eager);
         if bytes > 0 {
@@ -441,6 +456,7 @@ impl Engine {
                 eager,
             });
         }
+        Handled::Kept
     }
 }
 

@@ -250,6 +250,9 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
 fn look<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> (bool, Option<R>) {
     let (moved, result) = {
         let mut engine = enter();
+        if engine.oversubscribed {
+            engine.shm.tell_core();
+        }
         (engine.progress(), done(&mut engine))
     };
     let moved = result.is_none() && tasks::run() || moved;

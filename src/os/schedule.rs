@@ -10,6 +10,13 @@ pub fn yield_now() {
     unsafe { libc::sched_yield() };
 }
 
+/// The number of the core that this thread runs on now; `None` where the system does not tell.
+#[inline]
+pub fn core() -> Option<u32> {
+    // SAFETY: has no arguments.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
 /// Sleeps while `word` (in memory shared between processes) is `expected`, until woken, interrupted or `limit` is over.
 pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
     let limit = limit.map(|limit| libc::timespec {

@@ -7,8 +7,9 @@ use super::board::Board;
 use super::cells::{self, CellName, Pool};
 use super::doorbell;
 use super::layout::{RankPage, Segment};
-use super::outbound::{Common, KIND_LANE, MEASURED, Outbound, cost};
+use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
+use super::trial::cost;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
@@ -26,6 +27,9 @@ struct Inbound {
     origin: Option<usize>,
 }
 
+/// Less in a cell tells nothing about cost.
+const MEASURED_BYTES: usize = 4096;
+
 /// This rank's transport within the node.
 pub struct Endpoint {
     common: Common,
@@ -37,6 +41,8 @@ pub struct Endpoint {
     fences: bool,
     /// Cores' worth of time that the container may use.
     quota: f64,
+    /// As told in this rank's page.
+    core: u32,
 }
 
 /// A rank is one process. A program that a rank starts as its child inherits all that is needed to join: it must not.
@@ -93,6 +99,7 @@ impl Endpoint {
             pool: Pool::new(ranks),
             fences,
             quota: schedule::cpu_quota().unwrap_or(f64::INFINITY),
+            core: 0,
         })
     }
 
@@ -169,7 +176,8 @@ impl Endpoint {
     /// How the part at `offset` of a message of `total` bytes is to be sent to a peer that has a lane.
     #[inline]
     pub fn plan(&mut self, peer: usize, total: usize, offset: usize) -> Plan {
-        self.out[peer].plan(total, offset)
+        let same_core = self.common.crowded && self.shares_core(peer);
+        self.out[peer].plan(total, offset, same_core)
     }
 
     /// As [`Self::push`], through the lane and according to `plan`.
@@ -309,8 +317,37 @@ impl Endpoint {
         write: impl FnOnce(&mut [u8]),
     ) -> Option<CellName> {
         let segment = self.common.segment;
-        self.pool
-            .fill(segment, self.fd.as_fd(), peer as u32, bytes, write)
+        let measured = bytes >= MEASURED_BYTES && !self.shares_core(peer);
+        self.pool.fill(
+            segment,
+            self.fd.as_fd(),
+            peer as u32,
+            bytes,
+            measured,
+            write,
+        )
+    }
+
+    /// What the last cell that was filled again had cost, filling and reading, ticks a kilobyte; said once.
+    #[inline]
+    pub fn cost_of_a_cell(&mut self) -> Option<u32> {
+        self.pool.cost()
+    }
+
+    /// Tells the others which core this rank runs on.
+    #[inline]
+    pub fn tell_core(&mut self) {
+        let core = schedule::core().map_or(0, |core| core + 1);
+        if core != self.core {
+            self.core = core;
+            self.page(self.me()).core.store(core, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether `peer` ran on this very core when it looked last; asked where ranks share cores.
+    #[inline]
+    pub fn shares_core(&self, peer: usize) -> bool {
+        self.core != 0 && self.page(peer).core.load(Ordering::Relaxed) == self.core
     }
 
     /// Tells whether ranks share cores, see [`Common::crowded`].

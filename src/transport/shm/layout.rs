@@ -63,7 +63,9 @@ pub struct RankPage {
     inbox: Control,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
-    _pad: [u8; 60],
+    /// The core this rank ran on when it looked last, and 1; 0 is unknown. Told where ranks share cores.
+    pub core: AtomicU32,
+    _pad: [u8; 56],
     pub status: Page,
 }
 

@@ -9,3 +9,4 @@ pub mod layout;
 mod outbound;
 pub mod pace;
 pub mod status;
+pub mod trial;

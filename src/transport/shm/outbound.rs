@@ -5,6 +5,7 @@
 
 use super::layout::Segment;
 use super::pace::{Pace, Plan, Stores};
+use super::trial::cost;
 use crate::os::ticks;
 use crate::queue::channel::Sender;
 use crate::queue::doorbell::Doorbell;
@@ -79,12 +80,6 @@ impl Common {
         let pairs = self.ranks * self.ranks.min(MOST_PRIVATE as usize);
         (NODE_BYTES / pairs / lane::CELL_BYTES).clamp(lane::LEAST_CELLS, FIRST_CELLS)
     }
-}
-
-/// What something cost, ticks a kilobyte.
-pub fn cost(since: u64, bytes: usize) -> u32 {
-    let ticks = ticks().saturating_sub(since).saturating_mul(1024) / bytes.max(1) as u64;
-    ticks.clamp(1, u64::from(u32::MAX)) as u32
 }
 
 impl Outbound {
@@ -245,7 +240,10 @@ impl Outbound {
 
     /// How the part at `offset` of a message of `total` bytes is to be sent through the lane.
     #[inline]
-    pub fn plan(&mut self, total: usize, offset: usize) -> Plan {
+    pub fn plan(&mut self, total: usize, offset: usize, same_core: bool) -> Plan {
+        if same_core {
+            return self.pace.plan_for_same_core(total, offset);
+        }
         if let Some((stores, fill)) = self.measuring
             && let Some(lane) = self.channel.lane()
             && self.pace.wants_news()
