@@ -40,7 +40,11 @@ pub struct Begun {
 /// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, settings differ, or one of them makes
 /// something else or nothing; what the lane reports.
 pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
-    Begun::new(lane.function, creation).finish(lane).await
+    let begun = Begun::new(lane.function, creation);
+    match begun.id {
+        Some(id) => Ok(id),
+        None => begun.finish(lane).await,
+    }
 }
 
 impl Begun {

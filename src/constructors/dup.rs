@@ -21,7 +21,12 @@ pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
     } else {
         // What `Sides` would do, on the shortest way.
         let lane = Lane::new(parent, FUNCTION);
-        now(Begun::new(FUNCTION, creation).finish(&lane)).map(Ids::one)
+        let begun = Begun::new(FUNCTION, creation);
+        let id = match begun.id() {
+            Some(id) => Ok(id),
+            None => now(begun.finish(&lane)),
+        };
+        id.map(Ids::one)
     };
     let ids = unless_wrong(right, ids)?;
     made(like(parent, ids), ids)
