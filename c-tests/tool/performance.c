@@ -145,6 +145,57 @@ static void messages(void)
     CHECK_INT(value(unexpected), before);
 }
 
+/* What is counted about protocols and queues. */
+static void counters(void)
+{
+    MPI_T_pvar_handle eager = open_variable(session, "eager_messages", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      answered = open_variable(session, "rendezvous_messages", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      early = open_variable(session, "unexpected_messages", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      matches = open_variable(session, "matches", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      waits = open_variable(session, "long_waits", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      sleeps = open_variable(session, "sleeps", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      wakes = open_variable(session, "wake_ups", MPI_T_PVAR_CLASS_COUNTER, 1),
+                      kept = open_variable(session, "unexpected_recvq_buffer_size", MPI_T_PVAR_CLASS_LEVEL, 1),
+                      memory = open_variable(session, "segment_bytes", MPI_T_PVAR_CLASS_SIZE, 1);
+    enum { LARGE = 1 << 20 };
+    char *large = malloc(LARGE), *there = malloc(LARGE), small[100] = "";
+    MPI_Request requests[3];
+    unsigned long bytes = value(kept);
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    memset(large, 1, LARGE);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+    CHECK_INT(value(eager), 0);
+    /* to oneself: nothing but this is counted meanwhile */
+    MPI(MPI_Send(small, sizeof small, MPI_CHAR, rank, 1, MPI_COMM_WORLD));
+    CHECK_INT(value(eager), 1);
+    CHECK_INT(value(early), 1);
+    CHECK_INT(value(matches), 0);
+    CHECK_INT(value(kept), bytes + sizeof small);
+    MPI(MPI_Recv(small, sizeof small, MPI_CHAR, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_INT(value(matches), 1);
+    CHECK_INT(value(kept), bytes);
+    MPI(MPI_Irecv(small, sizeof small, MPI_CHAR, rank, 2, MPI_COMM_WORLD, &requests[0]));
+    MPI(MPI_Irecv(small, sizeof small, MPI_CHAR, rank, 3, MPI_COMM_WORLD, &requests[1]));
+    MPI(MPI_Cancel(&requests[1]));
+    MPI(MPI_Issend(there, 10, MPI_CHAR, rank, 2, MPI_COMM_WORLD, &requests[2]));
+    MPI(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE));
+    CHECK_INT(value(answered), 1);
+    CHECK_INT(value(eager), 1);
+    CHECK_INT(value(early), 1);
+    CHECK_INT(value(matches), 2);
+    MPI(MPI_Barrier(MPI_COMM_WORLD)); /* a message of another rank would be counted above */
+    MPI(MPI_T_pvar_reset(session, answered));
+    MPI(MPI_Sendrecv(large, LARGE, MPI_CHAR, next, 4, there, LARGE, MPI_CHAR, before, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    if (size > 1)
+        CHECK_INT(value(answered), 1);
+    CHECK(value(memory) > 0);
+    /* of these only the time decides */
+    CHECK(value(waits) < 1000000 && value(sleeps) < 1000000 && value(wakes) < 1000000);
+    free(large);
+    free(there);
+}
+
 static void no_events(void)
 {
     int num = -1, found;
@@ -169,6 +220,7 @@ int main(int argc, char **argv)
         all();
         communicators();
         messages();
+        counters();
         no_events();
     }
     CHECK(MPI_T_pvar_session_create(NULL) == MPI_T_ERR_INVALID);

@@ -141,6 +141,7 @@ impl Engine {
         if !done {
             return Err(Outgoing::Short(index));
         }
+        self.counted.eager += 1;
         self.complete(index);
         Ok(())
     }
@@ -204,6 +205,9 @@ impl Engine {
         let Some(first) = sent else {
             return Err(Outgoing::Long(index));
         };
+        let answered = header.flags != 0 || (announcement.eager as usize) < total;
+        self.counted.eager += u64::from(!answered);
+        self.counted.rendezvous += u64::from(answered);
         self.requests.at(index).moved = first;
         self.dispatch_first_part(world, index, announcement.eager as usize)
     }

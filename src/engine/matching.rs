@@ -233,6 +233,11 @@ impl Posted {
         self.lists.count
     }
 
+    /// How many were ever posted.
+    pub fn ever(&self) -> u64 {
+        self.lists.sequence
+    }
+
     pub fn is_empty(&self) -> bool {
         self.lists.count == 0
     }
@@ -297,6 +302,11 @@ pub struct Unexpected {
 impl Unexpected {
     pub fn len(&self) -> usize {
         self.lists.count
+    }
+
+    /// How many there ever were.
+    pub fn ever(&self) -> u64 {
+        self.lists.sequence
     }
 
     pub fn is_empty(&self) -> bool {

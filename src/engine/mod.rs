@@ -24,6 +24,7 @@ use crate::transport::shm::status::Page;
 use crate::transport::shm::trial::Trial;
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
+use parking_lot::Mutex;
 use receive::{Inflow, Message};
 use requests::{Index, Slab};
 use std::collections::{BTreeSet, VecDeque};
@@ -47,28 +48,60 @@ pub struct Counts {
     pub unexpected: u64,
     pub sending: u64,
     pub requests: u64,
+    /// Bytes kept of unexpected messages.
+    pub unexpected_bytes: u64,
+    /// Since the start: messages that nobody had asked for.
+    pub unexpected_ever: u64,
+    /// Since the start: receives and messages that met in one of the queues.
+    pub matches: u64,
+    /// Since the start: messages sent without waiting for an answer, and with.
+    pub eager: u64,
+    pub rendezvous: u64,
+}
+
+impl Counts {
+    const NONE: Counts = Counts {
+        posted: 0,
+        unexpected: 0,
+        sending: 0,
+        requests: 0,
+        unexpected_bytes: 0,
+        unexpected_ever: 0,
+        matches: 0,
+        eager: 0,
+        rendezvous: 0,
+    };
+}
+
+/// What is counted on the way of a message: plain additions.
+#[derive(Default)]
+struct Counted {
+    eager: u64,
+    rendezvous: u64,
+    cancelled: u64,
 }
 
 /// What is under way now; for threads that may call MPI. Nothing while MPI is not running.
 pub fn counts() -> Counts {
-    let mut engine = ENGINE.enter();
-    engine
-        .as_mut()
-        .map_or_else(Counts::default, |engine| Counts {
-            posted: engine.posted.len() as u64,
-            unexpected: engine.unexpected.len() as u64,
-            sending: engine.sending.into(),
-            requests: engine.requests.count() as u64,
-        })
+    let mut sum = Counts::NONE;
+    if let Some(engine) = ENGINE.enter().as_mut() {
+        engine.add_counts(&mut sum);
+    }
+    *LAST.lock() = sum;
+    sum
 }
 
-/// The same as far as this process said when it last waited for long; for any thread.
+/// What [`counts`] last said.
+static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
+
+/// The same as far as this process said when it last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
-    status_page().map_or_else(Counts::default, |status| Counts {
+    let last = *LAST.lock();
+    status_page().map_or(last, |status| Counts {
         posted: status.posted.load(Ordering::Relaxed).into(),
         unexpected: status.unexpected.load(Ordering::Relaxed).into(),
         sending: status.sending.load(Ordering::Relaxed).into(),
-        requests: 0,
+        ..last
     })
 }
 
@@ -104,6 +137,7 @@ pub struct Engine {
     accounts: Vec<account::Account>,
     /// Requests that wait for an account to be empty.
     flushes: Vec<(u32, Index)>,
+    counted: Counted,
     limits: dispatch::Limits,
     oversubscribed: bool,
     /// How large messages travel best where it is.
@@ -203,12 +237,27 @@ impl Engine {
             sending: 0,
             accounts: Vec::new(),
             flushes: Vec::new(),
+            counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,
             crowd: Trial::of_fresh(0, 1.5),
             surveyed: false,
             shm,
         }
+    }
+
+    fn add_counts(&self, sum: &mut Counts) {
+        let (posted, unexpected) = (self.posted.len() as u64, self.unexpected.len() as u64);
+        sum.posted += posted;
+        sum.unexpected += unexpected;
+        sum.sending += u64::from(self.sending);
+        sum.requests += self.requests.count() as u64;
+        sum.unexpected_bytes += self.messages.bytes() as u64;
+        sum.unexpected_ever += self.unexpected.ever();
+        sum.matches += self.posted.ever() - posted - self.counted.cancelled;
+        sum.matches += self.unexpected.ever() - unexpected;
+        sum.eager += self.counted.eager;
+        sum.rendezvous += self.counted.rendezvous;
     }
 
     /// The requests of this process.

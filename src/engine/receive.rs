@@ -83,6 +83,12 @@ impl Messages {
         (self.slots.len() - 1) as u32
     }
 
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> usize {
+        let kept = self.slots.iter().flatten();
+        kept.map(|message| message.data.len()).sum()
+    }
+
     /// A kept message.
     pub fn get(&mut self, index: u32) -> Option<&mut Message> {
         self.slots.get_mut(index as usize)?.as_mut()
@@ -197,6 +203,7 @@ impl Engine {
             return false;
         }
         self.posted.withdraw(name);
+        self.counted.cancelled += 1;
         let request = self.requests.at(index);
         request.status.set_cancelled(true);
         self.complete(index);

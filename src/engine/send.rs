@@ -41,11 +41,16 @@ impl Engine {
         let (context, tag, source) = (envelope.context, envelope.tag, envelope.source);
         let header = short_header(context, tag, source, bytes, self.shm.me());
         if bytes > RING_PAYLOAD {
-            return self.shm.goes_whole(world, bytes)
-                && self.push_through_lane(world, &header, buffer);
+            let sent =
+                self.shm.goes_whole(world, bytes) && self.push_through_lane(world, &header, buffer);
+            self.counted.eager += u64::from(sent);
+            return sent;
         }
-        self.shm
-            .push(world, &header, |offset, piece| buffer.read(offset, piece))
+        let sent = self
+            .shm
+            .push(world, &header, |offset, piece| buffer.read(offset, piece));
+        self.counted.eager += u64::from(sent);
+        sent
     }
 
     /// Sends a whole message in one record through the lane, which there is. False: no room.
@@ -144,6 +149,8 @@ impl Engine {
             tag: request.tag,
         };
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
+        self.counted.eager += u64::from(!synchronous);
+        self.counted.rendezvous += u64::from(synchronous);
         if let Some(receive) = self.posted.take(key) {
             self.requests.at(receive).posted = NOT_POSTED;
             self.receive_from_buffer(receive, key, &buffer);

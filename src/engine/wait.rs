@@ -6,7 +6,7 @@
 use super::{Engine, EngineGuard, enter, tasks};
 use crate::error::{Class, Error};
 use crate::os::{monotonic_nanoseconds, schedule};
-use crate::sync::Ordering;
+use crate::sync::{AtomicU64, Ordering};
 use crate::transport::shm::doorbell;
 use crate::transport::shm::layout::RankPage;
 use crate::variables::{Listed, Variable};
@@ -198,9 +198,18 @@ pub fn poll() -> EngineGuard {
     engine
 }
 
+/// Waits that were not short.
+static LONG_WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// How many waits of this process were not short.
+pub fn long_waits() -> u64 {
+    LONG_WAITS.load(Ordering::Relaxed)
+}
+
 /// The part of a wait that is not short.
 #[inline(never)]
 fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> R {
+    LONG_WAITS.fetch_add(1, Ordering::Relaxed);
     let mut yields = 0u32;
     let mut began = 0;
     let mut page: Option<&'static RankPage> = None;

@@ -1,6 +1,6 @@
 //! Handing over the processor: yield, futex, membarrier, and how many cores there are to share.
 
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Lets another runnable thread have this core.
@@ -17,6 +17,17 @@ pub fn core() -> Option<u32> {
     u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
+static SLEEPS: AtomicU64 = AtomicU64::new(0);
+static WAKE_UPS: AtomicU64 = AtomicU64::new(0);
+
+/// How often this process slept, and how often it woke who sleeps.
+pub fn sleeps_and_wake_ups() -> (u64, u64) {
+    (
+        SLEEPS.load(Ordering::Relaxed),
+        WAKE_UPS.load(Ordering::Relaxed),
+    )
+}
+
 /// Sleeps while `word` (in memory shared between processes) is `expected`, until woken, interrupted or `limit` is over.
 pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
     let limit = limit.map(|limit| libc::timespec {
@@ -26,6 +37,7 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
     let limit = limit
         .as_ref()
         .map_or(std::ptr::null(), |limit| limit as *const libc::timespec);
+    SLEEPS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: `word` and `limit` live across the call; the kernel compares and sleeps atomically.
     unsafe {
         libc::syscall(
@@ -40,6 +52,7 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
 
 /// Wakes all who sleep on `word`.
 pub fn futex_wake(word: &AtomicU32) {
+    WAKE_UPS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the kernel only uses the address.
     unsafe {
         libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX);

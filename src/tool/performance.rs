@@ -5,8 +5,9 @@
 
 use super::{at, check, next_number};
 use crate::constructors::context;
-use crate::engine::{self, Counts};
+use crate::engine::{self, Counts, wait};
 use crate::error::{Class, Result, fail};
+use crate::os::schedule;
 use crate::process::{self, ThreadLevel};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shows {
     Level = 241,
+    Size = 242,
     HighWatermark = 244,
     Counter = 246,
     Generic = 249,
@@ -46,6 +48,15 @@ variables! {
     CommunicatorsMade
     PostedReceives
     UnexpectedMessages
+    UnexpectedBytes
+    UnexpectedEver
+    Matches
+    EagerMessages
+    RendezvousMessages
+    LongWaits
+    Sleeps
+    WakeUps
+    SegmentBytes
     PendingSends
     Requests
 }
@@ -65,6 +76,15 @@ impl Variable {
             CommunicatorsMade => "communicators_made",
             PostedReceives => "posted_recvq_length",
             UnexpectedMessages => "unexpected_recvq_length",
+            UnexpectedBytes => "unexpected_recvq_buffer_size",
+            UnexpectedEver => "unexpected_messages",
+            Matches => "matches",
+            EagerMessages => "eager_messages",
+            RendezvousMessages => "rendezvous_messages",
+            LongWaits => "long_waits",
+            Sleeps => "sleeps",
+            WakeUps => "wake_ups",
+            SegmentBytes => "segment_bytes",
             PendingSends => "pending_sends",
             Requests => "requests",
         }
@@ -90,6 +110,21 @@ impl Variable {
             CommunicatorsMade => "Communicators made.",
             PostedReceives => "Receives that have not met their message.",
             UnexpectedMessages => "Messages that nobody has asked for yet.",
+            UnexpectedBytes => "Bytes kept of messages that nobody has asked for yet.",
+            UnexpectedEver => "Messages that came before somebody asked for them.",
+            Matches => {
+                "Messages and receives that met in one of the queues; a blocking receive that needs no request is not counted."
+            }
+            EagerMessages => "Messages sent without waiting for the receiver's answer.",
+            RendezvousMessages => {
+                "Messages of which the receiver answers that it has matched them: large ones, and synchronous sends."
+            }
+            LongWaits => {
+                "Calls that waited for so long that they let other processes have the core."
+            }
+            Sleeps => "How often such calls slept until they were woken.",
+            WakeUps => "How often this process woke one that slept, itself included.",
+            SegmentBytes => "Bytes of the memory that the ranks of the node share.",
             PendingSends => "Sends that are not done.",
             Requests => "Requests that live, those inside calls included.",
         }
@@ -99,6 +134,9 @@ impl Variable {
     pub fn category(self) -> &'static str {
         match self {
             PostedReceives | UnexpectedMessages | PendingSends | Requests => "protocols",
+            UnexpectedBytes | UnexpectedEver | Matches => "protocols",
+            EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
+            LongWaits | Sleeps | WakeUps => "waiting",
             _ => "context_ids",
         }
     }
@@ -107,6 +145,9 @@ impl Variable {
         match self {
             ContextIdMask => Shows::Generic,
             ContextIdReductions | ContextIdRetries | CommunicatorsMade => Shows::Counter,
+            UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
+            LongWaits | Sleeps | WakeUps => Shows::Counter,
+            SegmentBytes => Shows::Size,
             CommunicatorsMost => Shows::HighWatermark,
             _ => Shows::Level,
         }
@@ -145,6 +186,15 @@ impl Variable {
             CommunicatorsMade => ids.made,
             PostedReceives => counts().posted,
             UnexpectedMessages => counts().unexpected,
+            UnexpectedBytes => counts().unexpected_bytes,
+            UnexpectedEver => counts().unexpected_ever,
+            Matches => counts().matches,
+            EagerMessages => counts().eager,
+            RendezvousMessages => counts().rendezvous,
+            LongWaits => wait::long_waits(),
+            Sleeps => schedule::sleeps_and_wake_ups().0,
+            WakeUps => schedule::sleeps_and_wake_ups().1,
+            SegmentBytes => process::job().map_or(0, |job| job.segment_bytes),
             PendingSends => counts().sending,
             Requests => counts().requests,
         }
