@@ -189,14 +189,15 @@ int main(int argc, char **argv)
     MPI(MPI_Type_commit(&reversed_holes));
     MPI(MPI_Type_free(&holes));
     MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed));
-    for (int which = 0; which < 4; which++) {
+    /* with an argument, for algorithms one by one: the ranks in order, and in reverse with holes */
+    for (int which = 0; which < 4; which += argc > 1 ? 3 : 1) {
         comm = which % 2 ? reversed : MPI_COMM_WORLD;
         type = which / 2 ? reversed_holes : MPI_INT;
         step = which / 2 ? 3 : 1;
         MPI(MPI_Comm_rank(comm, &me));
         MPI(MPI_Comm_size(comm, &n));
         for (form = 0; form < FORMS; form++) {
-            for (int c = 0; c < (slow() ? 4 : which % 2 ? 5 : 6); c++) {
+            for (int c = argc > 1; c < (slow() || (argc > 1 && which) ? 4 : which % 2 ? 5 : 6); c += argc > 1 ? 2 : 1) {
                 rooted(counts[c]);
                 all_to_all(counts[c]);
             }

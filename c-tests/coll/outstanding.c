@@ -48,6 +48,25 @@ int main(int argc, char **argv)
             for (int i = 0; i < 50; i++)
                 CHECK_INT(out[c][i], c % 2 ? size * (size - 1) / 2 + size * (c + i + round) : c % size + c + i + round);
     }
+    /* A test of any request makes progress of all operations: what this rank tests completes only when another operation, which it
+     * never looks at, has completed on rank 0. */
+    for (int round = 0; round < 5; round++) {
+        MPI_Request operation, message;
+        int sum, flag = 0, from = rank, token = -1;
+        MPI(MPI_Iallreduce(&from, &sum, 1, MPI_INT, MPI_SUM, comms[round], &operation));
+        if (rank == 0) {
+            MPI(MPI_Wait(&operation, MPI_STATUS_IGNORE));
+            for (int r = 1; r < size; r++)
+                MPI(MPI_Send(&sum, 1, MPI_INT, r, round, MPI_COMM_WORLD));
+        } else {
+            MPI(MPI_Irecv(&token, 1, MPI_INT, 0, round, MPI_COMM_WORLD, &message));
+            while (!flag)
+                MPI(MPI_Test(&message, &flag, MPI_STATUS_IGNORE));
+            CHECK_INT(token, size * (size - 1) / 2);
+            MPI(MPI_Wait(&operation, MPI_STATUS_IGNORE));
+        }
+        CHECK_INT(sum, size * (size - 1) / 2);
+    }
     /* One communicator: all begin in the same order, and end as they like. Blocking ones go between. */
     for (int c = 0; c < MANY; c++) {
         int sum;

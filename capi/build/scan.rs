@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// An `entry!` or one function of a `stub!`.
+/// An `entry!`, one function of a `stub!`, or one form of a `forms!`.
 pub struct Entry {
     pub name: String,
     /// The thread-safety class, as written before `fn`.
@@ -107,7 +107,7 @@ pub fn entries(source: &Path) -> Result<Vec<Entry>> {
             .lines()
             .map_while(|line| line.strip_prefix("//! "))
             .collect();
-        for (macro_name, written) in [("entry", true), ("stub", false)] {
+        for (macro_name, written) in [("entry", true), ("forms", true), ("stub", false)] {
             for group in invocations(tokens.clone(), macro_name) {
                 functions(group, written, &mut entries)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -123,7 +123,8 @@ pub fn entries(source: &Path) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// `Class fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them.
+/// `Class fn NAME [_c]? (a: T, ...) (on object | -> T)? ({...} | ;)`, any number of them. Three names are those of the
+/// blocking, the nonblocking and the persistent form of an operation.
 fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Result<()> {
     let mut tokens = tokens.into_iter().peekable();
     let mut before = None;
@@ -132,10 +133,12 @@ fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Re
             before = Some(token);
             continue;
         }
-        let Some(TokenTree::Ident(name)) = tokens.next() else {
-            return Err("fn without a name".into());
-        };
-        let name = name.to_string();
+        let mut names = Vec::new();
+        while let Some(TokenTree::Ident(name)) = tokens.peek() {
+            names.push(name.to_string());
+            tokens.next();
+        }
+        let name = names.first().ok_or("fn without a name")?;
         let Some(TokenTree::Ident(class)) = before.take() else {
             return Err(format!("{name} has no thread-safety class before `fn`").into());
         };
@@ -156,16 +159,27 @@ fn functions(tokens: TokenStream, written: bool, entries: &mut Vec<Entry>) -> Re
                 _ => {}
             }
         }
-        entries.push(Entry {
-            parameters: parameters.ok_or_else(|| format!("{name} has no parameters"))?,
-            name,
-            class: class.to_string(),
-            large,
-            written,
-            result,
-            chapter: String::new(),
-            title: String::new(),
-        });
+        let parameters = parameters.ok_or_else(|| format!("{name} has no parameters"))?;
+        const MORE: [&[(&str, &str)]; 3] = [
+            &[],
+            &[("request", "Out<Request>")],
+            &[("info", "Info"), ("request", "Out<Request>")],
+        ];
+        for (name, more) in names.into_iter().zip(MORE) {
+            let more = more
+                .iter()
+                .map(|(name, kind)| (name.to_string(), kind.to_string()));
+            entries.push(Entry {
+                parameters: parameters.iter().cloned().chain(more).collect(),
+                name,
+                class: class.to_string(),
+                large,
+                written,
+                result: result.clone(),
+                chapter: String::new(),
+                title: String::new(),
+            });
+        }
     }
     Ok(())
 }

@@ -16,13 +16,24 @@ pub async fn dissemination(team: &Team<'_>) {
 
 /// All tell rank 0, which tells all: 2 (n - 1) messages, two of any rank but 0: few wake-ups where ranks share cores.
 pub async fn central(team: &Team<'_>) {
+    arrive(team).await;
+    leave(team).await;
+}
+
+/// All tell rank 0.
+pub async fn arrive(team: &Team<'_>) {
     if team.rank() > 0 {
-        team.signal(0).await;
-        team.await_signal(0).await;
-        return;
+        return team.signal(0).await;
     }
     for rank in 1..team.size() {
         team.await_signal(rank).await;
+    }
+}
+
+/// Rank 0 tells all.
+pub async fn leave(team: &Team<'_>) {
+    if team.rank() > 0 {
+        return team.await_signal(0).await;
     }
     for rank in 1..team.size() {
         team.signal(rank).await;

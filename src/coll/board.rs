@@ -71,7 +71,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
 fn take_place(comm: &Comm, function: &'static str) -> Place {
     let ranks = comm.size() as usize;
     let mut word = vec![0u8; 8].into_boxed_slice();
-    if comm.rank() == 0 && choose::boards() {
+    if comm.rank() == 0 && choose::boards() && comm.nodes().is_none() {
         let offset = enter().endpoint().make_board(ranks).unwrap_or(0);
         word.copy_from_slice(&(offset as u64).to_ne_bytes());
     }

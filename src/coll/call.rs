@@ -7,9 +7,10 @@ use super::choose::{self, PIECE, Shape};
 use super::packed::{Packed, contents, room};
 use super::team::{Combine, Reduction, Team, copy_own};
 use super::{
-    allgather, allreduce, alltoall, barrier, bcast, gather, pair, reduce, reduce_scatter, scan,
-    scatter,
+    allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
+    reduce_scatter, scan, scatter,
 };
+use crate::comm::Nodes;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::error::Result;
 use crate::op::Op;
@@ -148,8 +149,10 @@ impl Call {
                     return pair::exchange(team, out, *own, into, with).await;
                 }
                 let into = into_buffer;
+                let combine = with.combine();
+                let how = &with.reduction(&combine);
                 let mut data = contents(own);
-                run_reduce(team, &mut data, with, *root as usize).await;
+                run_reduce(team, &mut data, how, *root as usize).await;
                 if team.rank() == *root as usize {
                     into.write(0, &data);
                 }
@@ -158,8 +161,10 @@ impl Call {
                 pair::exchange(team, Some(*own), *own, Some(*into), with).await;
             }
             Call::Allreduce { own, into, with } => {
+                let combine = with.combine();
+                let how = &with.reduction(&combine);
                 let mut data = contents(own);
-                run_allreduce(team, &mut data, with).await;
+                run_allreduce(team, &mut data, how).await;
                 into.write(0, &data);
             }
             Call::ReduceScatter {
@@ -177,8 +182,10 @@ impl Call {
                     let (mine, theirs) = (block(team.rank()), block(1 - team.rank()));
                     return pair::exchange(team, Some(theirs), mine, Some(*into), with).await;
                 }
+                let combine = with.combine();
+                let how = &with.reduction(&combine);
                 let mut data = contents(own);
-                run_reduce_scatter(team, &mut data, with, &blocks).await;
+                run_reduce_scatter(team, &mut data, how, &blocks).await;
                 let rank = team.rank();
                 let mine = &data[blocks[rank]..blocks[rank + 1]];
                 into.write(0, mine);
@@ -189,7 +196,9 @@ impl Call {
                 with,
                 exclusive,
             } => {
-                let result = run_scan(team, contents(own), with, *exclusive).await;
+                let combine = with.combine();
+                let how = &with.reduction(&combine);
+                let result = run_scan(team, contents(own), how, *exclusive).await;
                 if let Some(result) = result {
                     into.write(0, &result);
                 }
@@ -220,18 +229,20 @@ pub fn blocks(counts: &[u64], datatype: &Datatype) -> Vec<usize> {
 }
 
 fn shape(team: &Team<'_>, bytes: usize) -> Shape {
-    let ranks = team.size();
     Shape {
-        ranks,
+        ranks: team.size(),
         bytes,
         commutes: true,
         equal: true,
-        crowded: choose::crowded(ranks),
+        crowded: choose::crowded(team.together()),
+        spread: team.nodes().is_some() && team.together() > 1,
+        in_order: team.nodes().is_none_or(Nodes::are_in_order),
     }
 }
 
 pub async fn run_barrier(team: &Team<'_>) {
     match choose::barrier(shape(team, 0)) {
+        choose::Barrier::Nodes => hierarchy::barrier(team).await,
         choose::Barrier::Central => barrier::central(team).await,
         _ => barrier::dissemination(team).await,
     }
@@ -242,6 +253,7 @@ pub async fn run_bcast(team: &Team<'_>, buffer: Buffer, root: usize) {
         return;
     }
     match choose::bcast(shape(team, buffer.len())) {
+        choose::Bcast::Nodes => hierarchy::bcast(team, buffer, root).await,
         choose::Bcast::Linear => bcast::linear(team, buffer, root).await,
         choose::Bcast::Chain => bcast::chain(team, buffer, root, PIECE).await,
         choose::Bcast::ScatterAllgather => bcast::scatter_allgather(team, buffer, root).await,
@@ -266,6 +278,7 @@ pub async fn run_gather(
         ..shape(team, bytes)
     };
     match choose::gather(shape) {
+        choose::Tree::Nodes => hierarchy::gather(team, own, parts, root).await,
         choose::Tree::Binomial => gather::binomial(team, own, parts, root).await,
         _ => gather::linear(team, own, parts, root).await,
     }
@@ -288,6 +301,7 @@ pub async fn run_scatter(
         ..shape(team, bytes)
     };
     match choose::scatter(shape) {
+        choose::Tree::Nodes => hierarchy::scatter(team, parts, into, root).await,
         choose::Tree::Binomial => scatter::binomial(team, parts, into, root).await,
         _ => scatter::linear(team, parts, into, root).await,
     }
@@ -304,6 +318,7 @@ pub async fn run_allgather(team: &Team<'_>, parts: &Parts) {
         ..shape(team, bytes)
     };
     match choose::allgather(shape) {
+        choose::Allgather::Nodes => hierarchy::allgather(team, parts).await,
         choose::Allgather::RecursiveDoubling => allgather::recursive_doubling(team, parts).await,
         choose::Allgather::GatherBroadcast => allgather::gather_broadcast(team, parts).await,
         choose::Allgather::Bruck => allgather::bruck(team, parts).await,
@@ -324,6 +339,7 @@ pub async fn run_alltoall(team: &Team<'_>, out: Option<&Parts>, into: &Parts) {
         ..shape(team, into.len(0))
     };
     match choose::alltoall(shape) {
+        choose::Alltoall::Nodes => hierarchy::alltoall(team, out, into).await,
         choose::Alltoall::Bruck => alltoall::bruck(team, out, into).await,
         choose::Alltoall::Pairwise => alltoall::pairwise(team, out, into).await,
         _ => alltoall::linear(team, out, into).await,
@@ -355,21 +371,20 @@ impl Copied {
     }
 }
 
-fn shape_of(team: &Team<'_>, bytes: usize, with: &Operands) -> Shape {
+fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> Shape {
     Shape {
-        commutes: with.op.is_commutative(),
+        commutes: how.commutes,
         ..shape(team, bytes)
     }
 }
 
-pub async fn run_reduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operands, root: usize) {
+pub async fn run_reduce(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, root: usize) {
     if data.is_empty() {
         return;
     }
-    let combine = with.combine();
-    let how = &with.reduction(&combine);
     let ordered = !how.commutes || choose::reproducible();
-    match choose::reduce(shape_of(team, data.len(), with)) {
+    match choose::reduce(shape_of(team, data.len(), how)) {
+        choose::Reduce::Nodes => hierarchy::reduce(team, data, how, root).await,
         choose::Reduce::Linear => reduce::linear(team, data, how, root).await,
         choose::Reduce::Chain => reduce::chain(team, data, how, root, ordered, PIECE).await,
         choose::Reduce::ScatterGather => reduce::scatter_gather(team, data, how, root).await,
@@ -377,13 +392,12 @@ pub async fn run_reduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operands, 
     }
 }
 
-pub async fn run_allreduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operands) {
+pub async fn run_allreduce(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
     if data.is_empty() {
         return;
     }
-    let combine = with.combine();
-    let how = &with.reduction(&combine);
-    match choose::allreduce(shape_of(team, data.len(), with)) {
+    match choose::allreduce(shape_of(team, data.len(), how)) {
+        choose::Allreduce::Nodes => hierarchy::allreduce(team, data, how).await,
         choose::Allreduce::HalvingDoubling => allreduce::halving_doubling(team, data, how).await,
         choose::Allreduce::Ring => allreduce::ring(team, data, how).await,
         choose::Allreduce::Tree => allreduce::tree(team, data, how).await,
@@ -396,15 +410,14 @@ pub async fn run_allreduce(team: &Team<'_>, data: &mut Box<[u8]>, with: &Operand
 pub async fn run_reduce_scatter(
     team: &Team<'_>,
     data: &mut Box<[u8]>,
-    with: &Operands,
+    how: &Reduction<'_>,
     blocks: &[usize],
 ) {
     if data.is_empty() {
         return;
     }
-    let combine = with.combine();
-    let how = &with.reduction(&combine);
-    match choose::reduce_scatter(shape_of(team, data.len(), with)) {
+    match choose::reduce_scatter(shape_of(team, data.len(), how)) {
+        choose::ReduceScatter::Nodes => hierarchy::reduce_scatter(team, data, how, blocks).await,
         choose::ReduceScatter::Ring => reduce_scatter::ring(team, data, how, blocks).await,
         choose::ReduceScatter::ReduceThenScatter => {
             reduce_scatter::reduce_then_scatter(team, data, how, blocks).await;
@@ -417,15 +430,14 @@ pub async fn run_reduce_scatter(
 pub async fn run_scan(
     team: &Team<'_>,
     data: Box<[u8]>,
-    with: &Operands,
+    how: &Reduction<'_>,
     exclusive: bool,
 ) -> Option<Box<[u8]>> {
     if data.is_empty() {
         return None;
     }
-    let combine = with.combine();
-    let how = &with.reduction(&combine);
-    match choose::scan(shape_of(team, data.len(), with)) {
+    match choose::scan(shape_of(team, data.len(), how)) {
+        choose::Scan::Nodes => hierarchy::scan(team, data, how, exclusive).await,
         choose::Scan::Linear => scan::linear(team, data, how, exclusive).await,
         _ => scan::doubling(team, data, how, exclusive).await,
     }

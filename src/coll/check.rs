@@ -4,11 +4,11 @@
 //! Invariant: every call on a communicator has a number, the same on all ranks if they call in the same order, and its
 //! descriptions travel with a tag of that number: so calls of different forms are compared too.
 
-use super::allgather;
 use super::call::Call;
 use super::lane::Lane;
 use super::packed::room;
 use super::team::Team;
+use super::{allgather, amounts};
 use crate::comm::Comm;
 use crate::datatype::Parts;
 use crate::error::{Class, Error, Result};
@@ -62,7 +62,9 @@ pub async fn agree(comm: &Comm, lane: &Lane<'_>, number: u32, call: &Call) -> Re
     let parts = Parts::of_copy(&mut all, BYTES);
     allgather::bruck(&team, &parts).await;
     let (size, rank) = (team.size(), team.rank());
-    team.result()?;
+    if team.has_failed() {
+        return team.result();
+    }
     let told = |rank: usize| Description::read(&all[rank * BYTES..][..BYTES]);
     let first = told(0);
     for other in 1..size {
@@ -79,7 +81,8 @@ pub async fn agree(comm: &Comm, lane: &Lane<'_>, number: u32, call: &Call) -> Re
             ));
         }
     }
-    Ok(())
+    let right = amounts::agree(&team, &comm.title(), call).await;
+    team.result().and(right)
 }
 
 impl Description {

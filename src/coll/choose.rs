@@ -19,19 +19,23 @@ pub struct Shape {
     pub commutes: bool,
     /// Whether the parts of all ranks have the same size by the function that was called.
     pub equal: bool,
-    /// More ranks than cores.
+    /// More ranks than cores, on one node.
     pub crowded: bool,
+    /// Ranks of several nodes, on one of them more than one.
+    pub spread: bool,
+    /// Node after node is rank after rank.
+    pub in_order: bool,
 }
 
-choice! { pub enum Barrier { Auto = "auto", Dissemination = "dissemination", Central = "central" } }
-choice! { pub enum Bcast { Auto = "auto", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
-choice! { pub enum Tree { Auto = "auto", Linear = "linear", Binomial = "binomial" } }
-choice! { pub enum Allgather { Auto = "auto", Ring = "ring", Bruck = "bruck", RecursiveDoubling = "recursive_doubling", GatherBroadcast = "gather_broadcast", Linear = "linear" } }
-choice! { pub enum Alltoall { Auto = "auto", Linear = "linear", Pairwise = "pairwise", Bruck = "bruck" } }
-choice! { pub enum Reduce { Auto = "auto", Binomial = "binomial", Linear = "linear", Chain = "chain", ScatterGather = "scatter_gather" } }
-choice! { pub enum Allreduce { Auto = "auto", RecursiveDoubling = "recursive_doubling", HalvingDoubling = "halving_doubling", Ring = "ring", Tree = "tree", Linear = "linear" } }
-choice! { pub enum ReduceScatter { Auto = "auto", Ring = "ring", Linear = "linear", ReduceThenScatter = "reduce_then_scatter" } }
-choice! { pub enum Scan { Auto = "auto", Linear = "linear", Doubling = "doubling" } }
+choice! { pub enum Barrier { Auto = "auto", Nodes = "nodes", Dissemination = "dissemination", Central = "central" } }
+choice! { pub enum Bcast { Auto = "auto", Nodes = "nodes", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
+choice! { pub enum Tree { Auto = "auto", Nodes = "nodes", Linear = "linear", Binomial = "binomial" } }
+choice! { pub enum Allgather { Auto = "auto", Nodes = "nodes", Ring = "ring", Bruck = "bruck", RecursiveDoubling = "recursive_doubling", GatherBroadcast = "gather_broadcast", Linear = "linear" } }
+choice! { pub enum Alltoall { Auto = "auto", Nodes = "nodes", Linear = "linear", Pairwise = "pairwise", Bruck = "bruck" } }
+choice! { pub enum Reduce { Auto = "auto", Nodes = "nodes", Binomial = "binomial", Linear = "linear", Chain = "chain", ScatterGather = "scatter_gather" } }
+choice! { pub enum Allreduce { Auto = "auto", Nodes = "nodes", RecursiveDoubling = "recursive_doubling", HalvingDoubling = "halving_doubling", Ring = "ring", Tree = "tree", Linear = "linear" } }
+choice! { pub enum ReduceScatter { Auto = "auto", Nodes = "nodes", Ring = "ring", Linear = "linear", ReduceThenScatter = "reduce_then_scatter" } }
+choice! { pub enum Scan { Auto = "auto", Nodes = "nodes", Linear = "linear", Doubling = "doubling" } }
 
 static BARRIER: Variable<Barrier> = Variable::new(
     "BARRIER",
@@ -151,21 +155,43 @@ pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
     }
 }
 
+/// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
+fn reduces_by_node(shape: Shape) -> bool {
+    shape.spread && (shape.commutes || shape.in_order)
+}
+
 pub fn barrier(shape: Shape) -> Barrier {
     match BARRIER.get() {
-        Barrier::Auto if shape.crowded => Barrier::Central,
-        Barrier::Auto => Barrier::Dissemination,
+        Barrier::Auto | Barrier::Nodes => {
+            if shape.spread {
+                Barrier::Nodes
+            } else if shape.crowded {
+                Barrier::Central
+            } else {
+                Barrier::Dissemination
+            }
+        }
         set => set,
     }
 }
 
 pub fn bcast(shape: Shape) -> Bcast {
     match BCAST.get() {
-        Bcast::Auto if shape.ranks <= 2 => Bcast::Binomial,
-        Bcast::Auto if shape.bytes >= 4 * PIECE => Bcast::Chain,
-        Bcast::Auto if shape.crowded => Bcast::Linear,
-        Bcast::Auto if shape.bytes >= 16 << 10 && shape.ranks >= 8 => Bcast::ScatterAllgather,
-        Bcast::Auto => Bcast::Binomial,
+        Bcast::Auto | Bcast::Nodes => {
+            if shape.spread {
+                Bcast::Nodes
+            } else if shape.ranks <= 2 {
+                Bcast::Binomial
+            } else if shape.bytes >= 4 * PIECE {
+                Bcast::Chain
+            } else if shape.crowded {
+                Bcast::Linear
+            } else if shape.bytes >= 16 << 10 && shape.ranks >= 8 {
+                Bcast::ScatterAllgather
+            } else {
+                Bcast::Binomial
+            }
+        }
         set => set,
     }
 }
@@ -173,8 +199,16 @@ pub fn bcast(shape: Shape) -> Bcast {
 fn tree(set: Tree, shape: Shape) -> Tree {
     match set {
         _ if !shape.equal => Tree::Linear,
-        Tree::Auto if shape.bytes <= 1024 && shape.ranks > 32 && !shape.crowded => Tree::Binomial,
-        Tree::Auto => Tree::Linear,
+        Tree::Nodes if shape.spread => Tree::Nodes,
+        Tree::Auto | Tree::Nodes => {
+            if shape.spread && shape.bytes <= 4096 {
+                Tree::Nodes
+            } else if shape.bytes <= 1024 && shape.ranks > 32 && !shape.crowded {
+                Tree::Binomial
+            } else {
+                Tree::Linear
+            }
+        }
         set => set,
     }
 }
@@ -191,8 +225,11 @@ pub fn allgather(shape: Shape) -> Allgather {
     let doubles = shape.equal && shape.ranks.is_power_of_two();
     match ALLGATHER.get() {
         Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
-        Allgather::Auto | Allgather::RecursiveDoubling => {
-            if shape.crowded && shape.bytes <= 64 << 10 {
+        Allgather::Nodes if shape.spread => Allgather::Nodes,
+        Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes => {
+            if shape.spread && shape.bytes <= 64 << 10 {
+                Allgather::Nodes
+            } else if shape.crowded && shape.bytes <= 64 << 10 {
                 Allgather::GatherBroadcast
             } else if shape.crowded {
                 Allgather::Linear
@@ -213,8 +250,11 @@ pub fn allgather(shape: Shape) -> Allgather {
 pub fn alltoall(shape: Shape) -> Alltoall {
     match ALLTOALL.get() {
         Alltoall::Bruck if shape.equal => Alltoall::Bruck,
-        Alltoall::Auto | Alltoall::Bruck => {
-            if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.crowded {
+        Alltoall::Nodes if shape.equal && shape.spread => Alltoall::Nodes,
+        Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes => {
+            if shape.equal && shape.spread && shape.bytes <= 256 {
+                Alltoall::Nodes
+            } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.crowded {
                 Alltoall::Bruck
             } else if shape.equal && shape.bytes >= 32 << 10 && !shape.crowded {
                 Alltoall::Pairwise
@@ -230,8 +270,10 @@ pub fn reduce(shape: Shape) -> Reduce {
     match REDUCE.get() {
         _ if reproducible() => Reduce::Binomial,
         Reduce::ScatterGather if shape.commutes => Reduce::ScatterGather,
-        Reduce::Auto | Reduce::ScatterGather => {
-            if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
+        Reduce::Auto | Reduce::ScatterGather | Reduce::Nodes => {
+            if reduces_by_node(shape) {
+                Reduce::Nodes
+            } else if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
                 Reduce::Chain
             } else if shape.crowded {
                 Reduce::Linear
@@ -247,8 +289,11 @@ pub fn allreduce(shape: Shape) -> Allreduce {
     match ALLREDUCE.get() {
         _ if reproducible() => Allreduce::Tree,
         Allreduce::Ring if shape.commutes => Allreduce::Ring,
-        Allreduce::Auto | Allreduce::Ring => {
-            if shape.crowded && shape.bytes <= 4096 {
+        Allreduce::Nodes if reduces_by_node(shape) => Allreduce::Nodes,
+        Allreduce::Auto | Allreduce::Ring | Allreduce::Nodes => {
+            if reduces_by_node(shape) && shape.bytes < 1 << 20 {
+                Allreduce::Nodes
+            } else if shape.crowded && shape.bytes <= 4096 {
                 Allreduce::Linear
             } else if shape.bytes <= 8192 {
                 Allreduce::RecursiveDoubling
@@ -266,8 +311,11 @@ pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
     match REDUCE_SCATTER.get() {
         _ if reproducible() => ReduceScatter::ReduceThenScatter,
         ReduceScatter::Ring if shape.commutes => ReduceScatter::Ring,
-        ReduceScatter::Auto | ReduceScatter::Ring => {
-            if shape.bytes <= 256 << 10 || !shape.commutes {
+        ReduceScatter::Nodes if reduces_by_node(shape) => ReduceScatter::Nodes,
+        ReduceScatter::Auto | ReduceScatter::Ring | ReduceScatter::Nodes => {
+            if reduces_by_node(shape) && shape.bytes <= 256 << 10 {
+                ReduceScatter::Nodes
+            } else if shape.bytes <= 256 << 10 || !shape.commutes {
                 ReduceScatter::Linear
             } else {
                 ReduceScatter::Ring
@@ -281,8 +329,15 @@ pub fn scan(shape: Shape) -> Scan {
     match SCAN.get() {
         // Each rank's association is one, whatever else is set.
         _ if reproducible() => Scan::Doubling,
-        Scan::Auto if shape.crowded => Scan::Linear,
-        Scan::Auto => Scan::Doubling,
+        Scan::Auto | Scan::Nodes => {
+            if shape.spread && shape.in_order {
+                Scan::Nodes
+            } else if shape.crowded {
+                Scan::Linear
+            } else {
+                Scan::Doubling
+            }
+        }
         set => set,
     }
 }

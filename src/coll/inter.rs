@@ -26,7 +26,7 @@ pub async fn run(comm: &Comm, lane: Lane<'_>, call: &Call) -> Result<()> {
         ..Lane::across(comm, lane.function)
     };
     let sides = Sides {
-        inside: Team::on(lane),
+        inside: Team::over(lane, comm.nodes()),
         across: Team::on(across),
     };
     sides.run(call).await;
@@ -97,8 +97,10 @@ impl Sides<'_> {
                 ROOT if !into.is_empty() => self.across.recv(*into, 0).await,
                 ROOT => {}
                 root => {
+                    let combine = with.combine();
                     let mut data = contents(own);
-                    call::run_reduce(&self.inside, &mut data, with, 0).await;
+                    let how = &with.reduction(&combine);
+                    call::run_reduce(&self.inside, &mut data, how, 0).await;
                     if self.leads() {
                         let result = Buffer::of_copy(&mut data);
                         self.send_across(result, root as usize).await;
@@ -193,7 +195,8 @@ impl Sides<'_> {
 
     /// The leader has the other side's reduction in `theirs` afterwards.
     async fn swap_reduced(&self, data: &mut Box<[u8]>, theirs: &mut Box<[u8]>, with: &Operands) {
-        call::run_reduce(&self.inside, data, with, 0).await;
+        let combine = with.combine();
+        call::run_reduce(&self.inside, data, &with.reduction(&combine), 0).await;
         if !self.leads() {
             return;
         }

@@ -214,6 +214,11 @@ impl<'a> Lane<'a> {
         self.members.world(rank)
     }
 
+    #[cfg(test)]
+    fn number(&self, rank: i32) -> i32 {
+        self.world(rank) as i32
+    }
+
     /// Waits until a message has left or come in.
     #[inline]
     pub async fn finish(&self, pending: Pending) -> Result<()> {
@@ -296,7 +301,7 @@ impl<'a> Lane<'a> {
     pub fn begin_send(&self, buffer: Buffer, dest: i32) -> Pending {
         #[cfg(test)]
         if let Way::Simulated(world) = self.way {
-            let index = Some(world.begin_send(self.rank, dest, buffer));
+            let index = Some(world.begin_send(self.number(self.rank), self.number(dest), buffer));
             return Pending { index, peer: dest };
         }
         let mut engine = enter();
@@ -320,7 +325,7 @@ impl<'a> Lane<'a> {
     pub fn begin_recv(&self, buffer: Buffer, source: i32) -> Pending {
         #[cfg(test)]
         if let Way::Simulated(world) = self.way {
-            let index = Some(world.begin_recv(source, self.rank, buffer));
+            let index = Some(world.begin_recv(self.number(source), self.number(self.rank), buffer));
             return Pending {
                 index,
                 peer: source,

@@ -8,6 +8,7 @@
 mod allgather;
 mod allreduce;
 mod alltoall;
+mod amounts;
 mod barrier;
 mod bcast;
 mod board;
@@ -15,6 +16,7 @@ mod call;
 mod check;
 pub mod choose;
 mod gather;
+mod hierarchy;
 mod inter;
 mod lane;
 mod packed;
@@ -30,7 +32,7 @@ mod team;
 #[cfg(test)]
 mod tests;
 
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
 pub use call::{Call, NOBODY, Operands, ROOT};
 pub use lane::{Lane, now};
@@ -54,8 +56,33 @@ pub async fn bcast_on(lane: &Lane<'_>, buffer: Buffer, root: i32) -> Result<()> 
 /// Allgather of a few bytes. `all` has a part of `bytes` bytes for each rank; this rank's is filled.
 pub async fn allgather_on(lane: &Lane<'_>, all: &mut Box<[u8]>, bytes: usize) -> Result<()> {
     let team = Team::on(*lane);
-    let parts = crate::datatype::Parts::of_copy(all, bytes);
+    let parts = Parts::of_copy(all, bytes);
     allgather::bruck(&team, &parts).await;
+    team.result()
+}
+
+/// Alltoall of a few bytes: `out` has `bytes` bytes for each rank, what is returned those of each.
+pub async fn alltoall_on(lane: &Lane<'_>, out: &mut Box<[u8]>, bytes: usize) -> Result<Box<[u8]>> {
+    let team = Team::on(*lane);
+    let mut into = packed::room(out.len());
+    let (out, parts) = (Parts::of_copy(out, bytes), Parts::of_copy(&mut into, bytes));
+    alltoall::bruck(&team, &out, &parts).await;
+    team.result().map(|()| into)
+}
+
+/// A message to each of some ranks and one from each of some, maybe oneself.
+pub async fn exchange_on(
+    lane: &Lane<'_>,
+    out: &mut [(usize, Box<[u8]>)],
+    into: &mut [(usize, Box<[u8]>)],
+) -> Result<()> {
+    let team = Team::on(*lane);
+    let receives = into.iter_mut();
+    let receives = receives.map(|(from, data)| team.begin_recv(Buffer::of_copy(data), *from));
+    let mut pending: Vec<_> = receives.collect();
+    let sends = out.iter_mut();
+    pending.extend(sends.map(|(to, data)| team.begin_send(Buffer::of_copy(data), *to)));
+    team.finish_all(pending).await;
     team.result()
 }
 

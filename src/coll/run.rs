@@ -29,7 +29,7 @@ async fn on_lane(comm: &Comm, lane: Lane<'_>, call: &Call) -> Result<()> {
     if comm.is_inter() {
         return inter::run(comm, lane, call).await;
     }
-    let team = Team::on(lane);
+    let team = Team::over(lane, comm.nodes());
     call.run(&team).await;
     team.result()
 }

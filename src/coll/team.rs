@@ -4,6 +4,7 @@
 //! on, so that no other rank waits for a message that never comes, and no memory goes while a message uses it.
 
 use super::lane::{Lane, Pending};
+use crate::comm::{Members, Nodes};
 use crate::datatype::Buffer;
 use crate::error::{Class, Error, Result, fail};
 use parking_lot::Mutex;
@@ -11,6 +12,10 @@ use parking_lot::Mutex;
 /// See the module.
 pub struct Team<'a> {
     lane: Lane<'a>,
+    /// Where the members are, if on several nodes.
+    nodes: Option<&'a Nodes>,
+    /// The most members that share a node, and its cores.
+    together: usize,
     failure: Mutex<Option<Error>>,
 }
 
@@ -20,10 +25,48 @@ pub type Combine<'a> = &'a (dyn Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync);
 impl<'a> Team<'a> {
     #[inline]
     pub fn on(lane: Lane<'a>) -> Self {
+        Self::over(lane, None)
+    }
+
+    /// Members of several nodes, if there are some.
+    #[inline]
+    pub fn over(lane: Lane<'a>, nodes: Option<&'a Nodes>) -> Self {
         Self {
             lane,
+            nodes,
+            together: nodes.map_or(lane.size() as usize, Nodes::most),
             failure: Mutex::new(None),
         }
+    }
+
+    /// Some of the members, among whom this one has this rank; `together`, how many of them share a node.
+    pub fn part<'b>(&self, members: &'b Members, rank: usize, together: usize) -> Team<'b>
+    where
+        'a: 'b,
+    {
+        let lane = Lane {
+            members,
+            rank: rank as i32,
+            ..self.lane
+        };
+        Team {
+            together,
+            ..Team::on(lane)
+        }
+    }
+
+    /// The end of a part.
+    pub fn end_of(&self, part: Team<'_>) {
+        self.note(part.result());
+    }
+
+    pub fn nodes(&self) -> Option<&'a Nodes> {
+        self.nodes
+    }
+
+    /// The most members that share a node, and its cores.
+    pub fn together(&self) -> usize {
+        self.together
     }
 
     pub fn lane(&self) -> &Lane<'a> {

@@ -7,6 +7,9 @@ use super::team::{Reduction, Team};
 use super::*;
 use crate::datatype::Parts;
 use choose::PIECE;
+use std::future::Future;
+
+mod hierarchies;
 
 /// What rank r has for rank s, byte by byte.
 fn pattern(rank: usize, other: usize, bytes: usize) -> Box<[u8]> {

@@ -3,6 +3,8 @@
 //! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+mod nodes;
+
 use crate::attr::Attributes;
 use crate::engine::wait;
 use crate::errhandler;
@@ -10,9 +12,11 @@ use crate::error::Result;
 use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
+use crate::process;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::board::Place;
+pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
@@ -127,6 +131,8 @@ pub struct Comm {
     pub place: Mutex<Place>,
     /// Set once, before the program knows the communicator; one pointer where there is none.
     topology: OnceBox<Arc<Topology>>,
+    /// Found out when it is first asked for; in a job of one node it never is.
+    nodes: OnceBox<Option<Nodes>>,
 }
 
 impl Comm {
@@ -223,6 +229,16 @@ impl Comm {
         self.users.load(Ordering::Acquire) == 0
     }
 
+    /// The nodes of the local group, if there are several.
+    #[inline]
+    pub fn nodes(&self) -> Option<&Nodes> {
+        if process::nodes::number() == 1 {
+            return None;
+        }
+        let find = || Box::new(Nodes::of(self.members(), process::nodes::of));
+        self.nodes.get_or_init(find).as_ref()
+    }
+
     /// MPI_Comm_compare.
     pub fn compare(&self, other: &Comm) -> Comparison {
         if self.handle == other.handle {
@@ -310,6 +326,7 @@ impl Comm {
             info: Mutex::new(Info::new()),
             place: Mutex::new(Place::Counting(0)),
             topology: OnceBox::new(),
+            nodes: OnceBox::new(),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::coll::now;
 use crate::comm::Comm;
 use crate::error::{Class, Result, fail};
 use crate::os::hardware::{Kind, confined_to};
+use crate::process::nodes;
 
 /// How a rank wants its communicator to be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,22 +111,28 @@ pub fn split_type(
 /// The first kind of resource by which the processes fall apart.
 fn next_level(all: &[&Said]) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| {
-        let resource = |said: &&Said| said.resources[*kind as usize];
-        let mut confined = all.iter().map(resource).filter(|it| *it != NOT_CONFINED);
+        let mut confined = all.iter().filter_map(|said| said.resource(*kind as usize));
         let first = confined.next();
         confined.any(|other| Some(other) != first)
     })
 }
 
 impl Said {
+    /// The number of a resource among all nodes'.
+    fn resource(&self, kind: usize) -> Option<u32> {
+        let number = self.resources.get(kind);
+        let number = number.filter(|number| **number != NOT_CONFINED)?;
+        Some(nodes::of(self.process) << 16 | number)
+    }
+
     fn colour(&self, by: Option<Kind>) -> i32 {
         const UNGUIDED: u32 = 2;
-        let resource = |kind: usize| match self.resources.get(kind) {
-            Some(number) if *number != NOT_CONFINED => *number as i32,
-            _ => UNDEFINED,
+        let resource = |kind| {
+            self.resource(kind)
+                .map_or(UNDEFINED, |number| number as i32)
         };
         match self.how {
-            1 => 0,
+            1 => nodes::of(self.process) as i32,
             UNGUIDED => by.map_or(UNDEFINED, |kind| resource(kind as usize)),
             3 => self.process as i32,
             0 | 4 => UNDEFINED,

@@ -1,23 +1,26 @@
 //! Communicators with a topology: MPI_Cart_create, MPI_Cart_sub, MPI_Graph_create, MPI_Dist_graph_create(_adjacent).
 //!
 //! Everybody tells whether its arguments are good and, where ranks may be reordered, which hardware it is confined to.
-//! Cost: one allreduce and the agreement on an id; with reordering, or for MPI_Dist_graph_create, the edges go round a ring.
+//! Cost: one allreduce and the agreement on an id; with reordering an allgather of the places. The edges of MPI_Dist_graph_create go
+//! to the processes at their ends, in messages whose lengths an alltoall of a number for each rank tells.
 
 use super::context::{self, Creation};
 use super::dup::made;
 use super::sides::Ids;
 use super::{bytes, everywhere, words};
-use crate::coll::{Lane, allgather_on, now};
+use crate::coll::{Lane, allgather_on, alltoall_on, bcast_on, exchange_on, now};
 use crate::comm::job;
 use crate::comm::{self, Comm, Members, Parts};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 use crate::os::hardware::{Kind, confined_to};
+use crate::process::nodes;
 use crate::topology::reorder::{self, Edge, Place};
 use crate::topology::{Adjacent, Cartesian, Graph, Neighbor, Topology};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is compared to place processes, the outermost first.
+/// What is compared to place processes beside the node, the outermost first.
 const LEVELS: [Kind; 5] = [
     Kind::Package,
     Kind::NumaNode,
@@ -93,34 +96,24 @@ pub fn dist_graph_create_adjacent(
     let edges = adjacent.sources.len() + adjacent.destinations.len();
     let weighted = all_or_none_weighted(parent, &lane, adjacent.weighted, edges > 0)?;
     adjacent.weighted = weighted;
-    if !reorder {
-        let everybody: Vec<i32> = (0..parent.size()).collect();
-        return make(parent, &lane, &everybody, || {
-            Topology::Distributed(adjacent)
-        });
-    }
-    let counts = [adjacent.sources.len() as u32];
-    let lists = adjacent.sources.iter().chain(&adjacent.destinations);
-    let said = counts.into_iter().chain(lists.flat_map(encode));
-    let all = now(gather(&lane, said.collect()))?;
-    let adjacent_of = |rank: i32| {
-        let said = &all[rank as usize];
-        let mut sources: Vec<Neighbor> = said[1..].chunks_exact(2).map(decode).collect();
-        let destinations = sources.split_off(said[0] as usize);
-        Adjacent {
-            sources,
-            destinations,
-            weighted,
-        }
-    };
-    let edges = (0..parent.size()).flat_map(|rank| {
-        let neighbors = adjacent_of(rank).destinations;
-        neighbors.into_iter().map(move |to| Edge {
-            ends: (rank, to.rank),
-            weight: to.weight,
-        })
+    let rank = parent.rank();
+    let edges = adjacent.destinations.iter().map(|to| Edge {
+        ends: (rank, to.rank),
+        weight: to.weight,
     });
-    make_distributed(parent, &lane, true, edges.collect(), adjacent_of)
+    let holders = now(holders(&lane, reorder, || edges.collect()))?;
+    let holder = holders[rank as usize];
+    if reorder {
+        let counts = [adjacent.sources.len() as u32];
+        let lists = adjacent.sources.iter().chain(&adjacent.destinations);
+        let said = counts.into_iter().chain(lists.flat_map(encode));
+        let out = BTreeMap::from([(holder as usize, said.collect())]);
+        for said in now(messages_on(&lane, out))?.into_values() {
+            adjacent.sources = said[1..].chunks_exact(2).map(decode).collect();
+            adjacent.destinations = adjacent.sources.split_off(said[0] as usize);
+        }
+    }
+    make(parent, &lane, &holders, || Topology::Distributed(adjacent))
 }
 
 /// MPI_Dist_graph_create: each process brings edges, of whichever nodes.
@@ -134,56 +127,71 @@ pub fn dist_graph_create(
     let lane = Lane::new(parent, "MPI_Dist_graph_create");
     let ((mine, weighted), reorder) = agreed(parent, &lane, edges, reorder)?;
     let weighted = all_or_none_weighted(parent, &lane, weighted, !mine.is_empty())?;
-    let said = mine.iter().flat_map(|edge| {
-        let numbers = [edge.ends.0, edge.ends.1, edge.weight];
-        numbers.map(|number| number as u32)
-    });
-    let all = now(gather(&lane, said.collect()))?;
-    let edges = all.iter().flat_map(|said| said.chunks_exact(3));
-    let edges: Vec<Edge> = edges
-        .map(|said| Edge {
-            ends: (said[0] as i32, said[1] as i32),
-            weight: said[2] as i32,
-        })
-        .collect();
-    let adjacent_of = |rank: i32| {
-        let (mut sources, mut destinations) = (Vec::new(), Vec::new());
-        for Edge { ends, weight } in &edges {
-            let neighbor = |rank: i32| Neighbor {
-                rank,
-                weight: *weight,
-            };
-            if ends.0 == rank {
-                destinations.push(neighbor(ends.1));
-            }
-            if ends.1 == rank {
-                sources.push(neighbor(ends.0));
+    let holders = now(holders(&lane, reorder, || mine.clone()))?;
+    // Each edge goes to the processes at its two ends.
+    let mut out: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for Edge { ends, weight } in mine {
+        for (side, end, other) in [(LEAVES, ends.0, ends.1), (COMES, ends.1, ends.0)] {
+            let said = out.entry(holders[end as usize] as usize).or_default();
+            said.extend([side, other as u32, weight as u32]);
+        }
+    }
+    let (mut sources, mut destinations) = (Vec::new(), Vec::new());
+    for said in now(messages_on(&lane, out))?.into_values() {
+        for edge in said.chunks_exact(3) {
+            match edge[0] {
+                LEAVES => destinations.push(decode(&edge[1..])),
+                _ => sources.push(decode(&edge[1..])),
             }
         }
-        Adjacent {
-            sources,
-            destinations,
-            weighted,
-        }
+    }
+    let adjacent = Adjacent {
+        sources,
+        destinations,
+        weighted,
     };
-    make_distributed(parent, &lane, reorder, edges.clone(), adjacent_of)
+    make(parent, &lane, &holders, || Topology::Distributed(adjacent))
 }
 
-fn make_distributed(
-    parent: &Comm,
+/// Sides of an edge, as a process sees it.
+const LEAVES: u32 = 0;
+const COMES: u32 = 1;
+
+/// The process (its old rank) for each node of a graph of which each process knows some edges. Only where the machine makes a
+/// difference do the edges come together, at rank 0.
+async fn holders(
     lane: &Lane<'_>,
     reorder: bool,
-    edges: Vec<Edge>,
-    adjacent_of: impl Fn(i32) -> Adjacent,
-) -> Result<Option<&'static Comm>> {
-    let count = parent.size();
-    let arranged = || arrange(lane, &reorder::nodes_of_edges(count, &edges), &edges);
-    let members = members(reorder, count, arranged)?;
-    let node = members.iter().position(|rank| *rank == parent.rank());
-    let node = node.map_or(parent.rank(), |node| node as i32);
-    make(parent, lane, &members, || {
-        Topology::Distributed(adjacent_of(node))
-    })
+    edges: impl FnOnce() -> Vec<Edge>,
+) -> Result<Vec<i32>> {
+    let as_they_are = (0..lane.size()).collect();
+    if !reorder {
+        return Ok(as_they_are);
+    }
+    let places = places(lane).await?;
+    if !reorder::may_help(&places) {
+        return Ok(as_they_are);
+    }
+    let numbers = |edge: Edge| [edge.ends.0, edge.ends.1, edge.weight];
+    let said = edges().into_iter().flat_map(numbers);
+    let said = said.map(|number| number as u32).collect();
+    let all = messages_on(lane, BTreeMap::from([(0, said)])).await?;
+    let mut chosen = bytes(as_they_are.iter().map(|rank| *rank as u32));
+    if lane.rank() == 0 {
+        let edges = all.values().flat_map(|said| said.chunks_exact(3));
+        let edges: Vec<Edge> = edges
+            .map(|said| Edge {
+                ends: (said[0] as i32, said[1] as i32),
+                weight: said[2] as i32,
+            })
+            .collect();
+        let nodes = reorder::nodes_of_edges(lane.size(), &edges);
+        if let Some(better) = reorder::arrange(&places, &nodes, &edges) {
+            chosen = bytes(better.into_iter().map(|rank| rank as u32));
+        }
+    }
+    bcast_on(lane, Buffer::of_copy(&mut chosen), 0).await?;
+    Ok(words(&chosen).into_iter().map(|rank| rank as i32).collect())
 }
 
 fn encode(neighbor: &Neighbor) -> [u32; 2] {
@@ -247,44 +255,51 @@ fn members(
     Ok(better.unwrap_or_else(|| (0..count).collect()))
 }
 
-/// [`reorder::arrange`] with the places of all processes.
+/// [`reorder::arrange`] of what all processes know.
 fn arrange(lane: &Lane<'_>, nodes: &[i32], edges: &[Edge]) -> Result<Option<Vec<i32>>> {
-    const BYTES: usize = LEVELS.len() * 4;
-    const NOT_CONFINED: u32 = u32::MAX;
-    let mine = LEVELS.map(|kind| confined_to(kind).unwrap_or(NOT_CONFINED));
-    let mut all = vec![0; lane.size() as usize * BYTES].into_boxed_slice();
-    all[lane.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));
-    now(allgather_on(lane, &mut all, BYTES))?;
-    let words = words(&all);
-    let known = |number: &u32| (*number != NOT_CONFINED).then_some(*number);
-    let places = words.chunks_exact(LEVELS.len());
-    let places: Vec<Place> = places
-        .map(|place| place.iter().map(known).collect())
-        .collect();
+    let places = now(places(lane))?;
     Ok(reorder::arrange(&places, nodes, edges))
 }
 
-/// What all say, by rank, of any length: size - 1 steps round a ring.
-async fn gather(lane: &Lane<'_>, mine: Vec<u32>) -> Result<Vec<Vec<u32>>> {
-    const BYTES: usize = 4;
-    let (rank, size) = (lane.rank() as usize, lane.size() as usize);
-    let mut lengths = vec![0; size * BYTES].into_boxed_slice();
-    lengths[rank * BYTES..][..BYTES].copy_from_slice(&bytes([mine.len() as u32]));
-    allgather_on(lane, &mut lengths, BYTES).await?;
-    let lengths = words(&lengths);
-    let mut all: Vec<Box<[u8]>> = lengths
+/// Where all processes are.
+async fn places(lane: &Lane<'_>) -> Result<Vec<Place>> {
+    const WORDS: usize = 1 + LEVELS.len();
+    const BYTES: usize = WORDS * 4;
+    const NOT_CONFINED: u32 = u32::MAX;
+    let node = nodes::of(lane.world(lane.rank()));
+    let inside = LEVELS.map(|kind| confined_to(kind).unwrap_or(NOT_CONFINED));
+    let mine = [node].into_iter().chain(inside);
+    let mut all = vec![0; lane.size() as usize * BYTES].into_boxed_slice();
+    all[lane.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));
+    allgather_on(lane, &mut all, BYTES).await?;
+    let words = words(&all);
+    let known = |number: &u32| (*number != NOT_CONFINED).then_some(*number);
+    let places = words.chunks_exact(WORDS);
+    Ok(places
+        .map(|place| place.iter().map(known).collect())
+        .collect())
+}
+
+/// A message to each of some processes, maybe oneself; those that come, by the senders' ranks.
+async fn messages_on(
+    lane: &Lane<'_>,
+    out: BTreeMap<usize, Vec<u32>>,
+) -> Result<BTreeMap<usize, Vec<u32>>> {
+    let of_rank = |rank| out.get(&rank).map_or(0, |said| said.len() as u32);
+    let mut lengths = bytes((0..lane.size() as usize).map(of_rank));
+    let lengths = words(&alltoall_on(lane, &mut lengths, 4).await?);
+    let leaving = out.into_iter().filter(|(_, said)| !said.is_empty());
+    let mut out: Vec<(usize, Box<[u8]>)> = leaving.map(|(to, said)| (to, bytes(said))).collect();
+    let coming = lengths
         .iter()
-        .map(|length| vec![0; *length as usize * 4].into_boxed_slice())
+        .enumerate()
+        .filter(|(_, length)| **length > 0);
+    let mut into: Vec<(usize, Box<[u8]>)> = coming
+        .map(|(from, length)| (from, vec![0; *length as usize * 4].into_boxed_slice()))
         .collect();
-    all[rank] = bytes(mine);
-    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    for step in 0..size - 1 {
-        let (out, into) = ((rank + size - step) % size, (before + size - step) % size);
-        let out = Buffer::of_copy(&mut all[out]);
-        let into = Buffer::of_copy(&mut all[into]);
-        lane.exchange(out, next as i32, into, before as i32).await?;
-    }
-    Ok(all.iter().map(|said| words(said)).collect())
+    exchange_on(lane, &mut out, &mut into).await?;
+    let came = into.iter().map(|(from, said)| (*from, words(said)));
+    Ok(came.collect())
 }
 
 /// A communicator of these ranks of the parent, for who is one of them.

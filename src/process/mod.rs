@@ -5,6 +5,7 @@
 //! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
+pub mod nodes;
 pub mod session;
 pub mod sets;
 pub mod settings;

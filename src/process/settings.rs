@@ -77,6 +77,7 @@ static OWN: &[&dyn Listed] = &[
     &SUPPRESS_ABORT_MESSAGE,
     &SHOW_VARIABLES,
     &ERROR_CHECKING,
+    &super::nodes::PRETEND_NODES,
 ];
 
 /// Every setting of the library, by chapters.

@@ -32,6 +32,16 @@ pub fn arrange(places: &[Place], nodes: &[i32], edges: &[Edge]) -> Option<Vec<i3
     (cost(places, &arranged, edges) < cost(places, &plain, edges)).then_some(arranged)
 }
 
+/// Whether it can matter where a node is: not if any two processes are as far from each other as any others.
+pub fn may_help(places: &[Place]) -> bool {
+    let mut sorted: Vec<&Place> = places.iter().collect();
+    sorted.sort();
+    // In this order two processes are as far apart as the farthest neighbors between them.
+    let mut distances = sorted.windows(2).map(|pair| distance(pair[0], pair[1]));
+    let first = distances.next();
+    distances.any(|other| Some(other) != first)
+}
+
 fn cost(places: &[Place], arranged: &[i32], edges: &[Edge]) -> u64 {
     let place = |node: i32| &places[arranged[node as usize] as usize];
     let each = edges.iter().map(|edge| {
@@ -161,6 +171,18 @@ mod tests {
             pairs.into_iter().all(|distance| distance == 1),
             "rows share a cache"
         );
+    }
+
+    #[test]
+    fn where_nothing_can_be_gained() {
+        assert!(!may_help(&places(&[5])));
+        assert!(!may_help(&places(&[5, 0])));
+        assert!(!may_help(&places(&[5, 5, 5])));
+        assert!(!may_help(&places(&[0, 4])));
+        assert!(may_help(&places(&[0, 4, 0])));
+        assert!(may_help(&places(&[4, 0, 0])));
+        assert!(may_help(&places(&[0, 1, 2])));
+        assert!(!may_help(&[vec![None], vec![None], vec![None]]));
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! The arguments of collective operations, decoded once for the blocking, nonblocking and persistent form.
+//! The arguments of collective operations that move data, decoded once for the blocking, nonblocking and persistent form.
 //!
 //! Invariant: only what is significant at this rank is looked at: of a rooted operation the other side's arguments may be
 //! anything.
 
-use crate::decode::{self, BUFFER, FROM, IN_PLACE, Names, RECV, SEND, TO};
+use crate::decode::{self, BUFFER, IN_PLACE, Names, RECV, SEND};
 use crate::param::*;
 use crate::place::Array;
-use oxmpi::coll::{Call, NOBODY, Operands, ROOT};
+use oxmpi::coll::{Call, NOBODY, ROOT};
 use oxmpi::comm::Comm as CommObject;
-use oxmpi::datatype::{Buffer, Datatype as DatatypeObject, Parts};
+use oxmpi::datatype::{Buffer, Parts};
 use oxmpi::error::{Class, Result};
-use oxmpi::{fail, op as ops};
+use oxmpi::fail;
 use std::ffi::c_void;
 
 /// The communicator and what to do there.
@@ -35,7 +35,7 @@ pub type IntoTyped = (
     Array<Datatype>,
 );
 
-fn is_in_place(address: *const c_void) -> bool {
+pub fn is_in_place(address: *const c_void) -> bool {
     address as usize == IN_PLACE
 }
 
@@ -148,7 +148,7 @@ pub fn bcast(buffer: RecvBuffer, count: Count, kind: Datatype, root: Root, comm:
 }
 
 /// Whether this rank is where a rooted operation's data goes to or comes from.
-fn is_root(root: i32, comm: &CommObject) -> bool {
+pub fn is_root(root: i32, comm: &CommObject) -> bool {
     match comm.is_inter() {
         true => root == ROOT,
         false => root == comm.rank(),
@@ -339,170 +339,4 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
         (ranks, into.2.is_large()),
     )?;
     Ok((comm, Call::Alltoall { out: parts, into }))
-}
-
-fn operands(op: Op, datatype: &'static DatatypeObject) -> Result<Operands> {
-    let op = ops::get(op.0)?;
-    op.check(datatype)?;
-    Ok(Operands { op, datatype })
-}
-
-/// The vectors of a reduction: what this rank has and where the result goes, the same in place.
-fn vectors(
-    (from, to): (SendBuffer, RecvBuffer),
-    count: Count,
-    kind: Datatype,
-    in_place: bool,
-) -> Result<(Buffer, Buffer)> {
-    let into = decode::recv_buffer(TO, to, count, kind)?;
-    if in_place && is_in_place(from.0) {
-        return Ok((into, into));
-    }
-    let own = decode::send_buffer(FROM, from, count, kind)?;
-    apart(from.0, to.0, own.len())?;
-    Ok((own, into))
-}
-
-type Vectors = (SendBuffer, RecvBuffer, Count);
-
-pub fn reduce(
-    (from, to, count): Vectors,
-    kind: Datatype,
-    op: Op,
-    root: Root,
-    comm: Comm,
-) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let root = decode::root(root, comm)?;
-    if root == NOBODY {
-        return Ok((comm, nothing_reduced(op, kind)?));
-    }
-    let with = operands(op, decode::datatype(kind)?)?;
-    let nothing = Buffer::empty();
-    let (own, into) = if root == ROOT {
-        (nothing, decode::recv_buffer(TO, to, count, kind)?)
-    } else if is_root(root, comm) {
-        vectors((from, to), count, kind, true)?
-    } else {
-        (decode::send_buffer(FROM, from, count, kind)?, nothing)
-    };
-    let call = Call::Reduce {
-        own,
-        into,
-        with,
-        root,
-    };
-    Ok((comm, call))
-}
-
-/// Another rank of this side of an intercommunicator is the root: only the operation is looked at.
-fn nothing_reduced(op: Op, kind: Datatype) -> Result<Call> {
-    Ok(Call::Reduce {
-        own: Buffer::empty(),
-        into: Buffer::empty(),
-        with: Operands {
-            op: ops::get(op.0)?,
-            datatype: decode::datatype(kind)?,
-        },
-        root: NOBODY,
-    })
-}
-
-pub fn allreduce((from, to, count): Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let with = operands(op, decode::datatype(kind)?)?;
-    let (own, into) = vectors((from, to), count, kind, !comm.is_inter())?;
-    Ok((comm, Call::Allreduce { own, into, with }))
-}
-
-fn scanned(
-    (from, to, count): Vectors,
-    kind: Datatype,
-    op: Op,
-    comm: Comm,
-    exclusive: bool,
-) -> Decoded {
-    let comm = decode::intracomm("comm", comm)?;
-    let with = operands(op, decode::datatype(kind)?)?;
-    let (own, into) = vectors((from, to), count, kind, true)?;
-    let call = Call::Scan {
-        own,
-        into,
-        with,
-        exclusive,
-    };
-    Ok((comm, call))
-}
-
-pub fn scan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
-    scanned(vectors, kind, op, comm, false)
-}
-
-pub fn exscan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
-    scanned(vectors, kind, op, comm, true)
-}
-
-/// The vector that is reduced has `counts` elements for each rank of this side.
-fn reduced_and_scattered(
-    (from, to): (SendBuffer, RecvBuffer),
-    counts: Box<[u64]>,
-    names: (&'static str, Datatype),
-    op: Op,
-    comm: &'static CommObject,
-) -> Result<Call> {
-    let (name, kind) = names;
-    let with = operands(op, decode::datatype(kind)?)?;
-    let total = Count(
-        counts
-            .iter()
-            .fold(0, |sum: u64, count| sum.saturating_add(*count)) as i64,
-    );
-    let here = Count(counts[comm.rank() as usize] as i64);
-    let (whole, part) = (
-        Names {
-            count: name,
-            ..FROM
-        },
-        Names { count: name, ..TO },
-    );
-    let into = decode::recv_buffer(part, to, here, kind)?;
-    let own = match is_in_place(from.0) && !comm.is_inter() {
-        true => decode::recv_buffer(part, to, total, kind)?,
-        false => {
-            let own = decode::send_buffer(whole, from, total, kind)?;
-            apart(from.0, to.0, into.len())?;
-            own
-        }
-    };
-    Ok(Call::ReduceScatter {
-        own,
-        into,
-        counts,
-        with,
-    })
-}
-
-pub fn reduce_scatter(
-    (from, to, counts): (SendBuffer, RecvBuffer, Array<Count>),
-    kind: Datatype,
-    op: Op,
-    comm: Comm,
-) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let count = |rank| decode::count("recvcounts", counts.get(rank)?);
-    let counts: Result<Box<[u64]>> = (0..comm.size() as usize).map(count).collect();
-    let call = reduced_and_scattered((from, to), counts?, ("recvcounts", kind), op, comm)?;
-    Ok((comm, call))
-}
-
-pub fn reduce_scatter_block(
-    (from, to, count): (SendBuffer, RecvBuffer, Count),
-    kind: Datatype,
-    op: Op,
-    comm: Comm,
-) -> Decoded {
-    let comm = decode::comm(comm)?;
-    let counts = vec![decode::count("recvcount", count)?; comm.size() as usize].into();
-    let call = reduced_and_scattered((from, to), counts, ("recvcount", kind), op, comm)?;
-    Ok((comm, call))
 }

@@ -1,8 +1,47 @@
-//! Collective communication, chapter 6.
+//! Collective operations.
+
+/// The three forms of an operation from one list of arguments: blocking, nonblocking with a request, persistent with hints and a
+/// request. The body decodes the arguments.
+///
+/// ```text
+/// forms! {
+///     Collective fn MPI_Barrier MPI_Ibarrier MPI_Barrier_init(comm: Comm) on comm {
+///         arguments::barrier(comm)
+///     }
+/// }
+/// ```
+macro_rules! forms {
+    ($class:ident fn $blocking:ident $nonblocking:ident $persistent:ident $([$suffix:ident])?
+        ($($argument:ident: $type:ty),* $(,)?) on $object:ident $body:block) => {
+        entry! {
+            $class fn $blocking $([$suffix])? ($($argument: $type),*) on $object {
+                let (comm, call) = $body?;
+                oxmpi::coll::block(comm, stringify!($blocking), &call)
+            }
+        }
+        entry! {
+            $class fn $nonblocking $([$suffix])? ($($argument: $type,)* request: Out<Request>) on $object {
+                request.not_null()?;
+                let (comm, call) = $body?;
+                request.set(Request(oxmpi::coll::begin(comm, stringify!($nonblocking), call)))
+            }
+        }
+        entry! {
+            $class fn $persistent $([$suffix])? (
+                $($argument: $type,)* info: Info, request: Out<Request>,
+            ) on $object {
+                request.not_null()?;
+                oxmpi::info::hints(info.0)?;
+                let (comm, call) = $body?;
+                request.set(Request(oxmpi::coll::keep(comm, stringify!($persistent), call)))
+            }
+        }
+    };
+}
 
 mod arguments;
-mod blocking;
+mod movement;
 mod neighborhood;
 mod neighbors;
-mod nonblocking;
-mod persistent;
+mod reductions;
+mod vectors;

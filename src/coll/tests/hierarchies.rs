@@ -1,0 +1,214 @@
+//! The algorithms for several nodes: nodes of following ranks, of the same size and others, and of ranks dealt out.
+
+use super::*;
+use crate::comm::{Members, Nodes};
+
+const PLACEMENTS: [fn(u32) -> u32; 4] = [
+    |rank| rank / 4,
+    |rank| rank.isqrt(),
+    |rank| rank % 3,
+    |rank| rank * 7 % 5 / 2,
+];
+
+/// Runs `body(team)` on simulated ranks on all kinds of nodes, with whether the nodes' order is the ranks'.
+fn on_nodes<T, F: Future<Output = T>>(
+    ranks: usize,
+    seed: u64,
+    body: impl Fn(&'static Team<'static>, bool) -> F,
+) {
+    for (at, place) in PLACEMENTS.into_iter().enumerate() {
+        let Some(nodes) = Nodes::of(&Members::All(ranks as u32), place) else {
+            continue;
+        };
+        let nodes: &'static Nodes = Box::leak(Box::new(nodes));
+        run(seed + at as u64, ranks, |team| {
+            // The body's team lives as long as the schedule.
+            let team: &'static Team<'static> =
+                Box::leak(Box::new(Team::over(*team.lane(), Some(nodes))));
+            let body = body(team, nodes.are_in_order());
+            async move {
+                body.await;
+                assert!(!team.has_failed());
+            }
+        });
+    }
+}
+
+#[test]
+fn nobody_leaves_before_all_are_in() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    for ranks in rank_counts() {
+        for place in PLACEMENTS {
+            let Some(nodes) = Nodes::of(&Members::All(ranks as u32), place) else {
+                continue;
+            };
+            let nodes: &'static Nodes = Box::leak(Box::new(nodes));
+            let entered: &AtomicUsize = Box::leak(Box::default());
+            let seen = run(ranks as u64, ranks, |team| async move {
+                let team = Team::over(*team.lane(), Some(nodes));
+                entered.fetch_add(1, Ordering::Relaxed);
+                hierarchy::barrier(&team).await;
+                entered.load(Ordering::Relaxed)
+            });
+            assert_eq!(seen, vec![ranks; ranks]);
+        }
+    }
+}
+
+#[test]
+fn broadcasts() {
+    for (ranks, root, seed) in cases() {
+        for bytes in [1, 1023, 20_000] {
+            on_nodes(ranks, seed, |team, _| async move {
+                let mut data = match team.rank() == root {
+                    true => pattern(root, 0, bytes),
+                    false => room(bytes),
+                };
+                hierarchy::bcast(team, Buffer::of_copy(&mut data), root).await;
+                assert_eq!(data, pattern(root, 0, bytes), "{ranks} from {root}");
+            });
+        }
+    }
+}
+
+#[test]
+fn gathers_and_scatters() {
+    for (ranks, root, seed) in cases() {
+        for (each, in_place) in [(13, false), (13, true), (0, false)] {
+            on_nodes(ranks, seed, |team, _| async move {
+                let rank = team.rank();
+                let all: Box<[u8]> = (0..ranks).flat_map(|r| pattern(r, 1, each)).collect();
+                let mut own = pattern(rank, 1, each);
+                let mut memory = room(all.len());
+                let parts = Parts::in_memory(&mut memory, each);
+                let parts = (rank == root).then_some(&parts);
+                let place = in_place && rank == root;
+                if let (true, Some(parts)) = (place, parts) {
+                    parts.of(root).write(0, &own);
+                }
+                let out = (!place).then(|| Buffer::of_copy(&mut own));
+                hierarchy::gather(team, out, parts, root).await;
+                if rank == root {
+                    assert_eq!(memory, all, "{ranks} to {root}");
+                }
+                let mut into = room(each);
+                let target = (!place).then(|| Buffer::of_copy(&mut into));
+                hierarchy::scatter(team, parts, target, root).await;
+                assert!(place || into == pattern(rank, 1, each));
+            });
+        }
+    }
+}
+
+#[test]
+fn allgathers() {
+    for (ranks, root, seed) in cases() {
+        for equal in [true, false] {
+            let size_of = move |rank| if equal { 13 + root } else { uneven(rank, 30) };
+            on_nodes(ranks, seed, |team, _| async move {
+                let (rank, sizes) = (team.rank(), (0..ranks).map(size_of).collect::<Vec<_>>());
+                let all: Box<[u8]> = (0..ranks).flat_map(|r| pattern(r, 2, sizes[r])).collect();
+                let mut memory = room(all.len());
+                let parts = parts_of(&mut memory, &sizes);
+                parts.of(rank).write(0, &pattern(rank, 2, sizes[rank]));
+                hierarchy::allgather(team, &parts).await;
+                assert_eq!(memory, all, "{ranks}");
+            });
+        }
+    }
+}
+
+#[test]
+fn alltoalls() {
+    for ranks in rank_counts() {
+        on_nodes(ranks, ranks as u64, |team, _| async move {
+            let (rank, each) = (team.rank(), 9);
+            let mut data: Box<[u8]> = (0..ranks).flat_map(|to| pattern(rank, to, each)).collect();
+            let all: Box<[u8]> = (0..ranks)
+                .flat_map(|from| pattern(from, rank, each))
+                .collect();
+            let mut memory = room(all.len());
+            let out = Parts::in_memory(&mut data, each);
+            hierarchy::alltoall(team, &out, &Parts::in_memory(&mut memory, each)).await;
+            assert_eq!(memory, all, "{ranks}");
+        });
+    }
+}
+
+#[test]
+fn reductions() {
+    for (ranks, root, seed) in cases() {
+        let bytes = VECTORS[root % 4];
+        for how in [&COMPOSE, &ADD] {
+            on_nodes(ranks, seed, |team, in_order| async move {
+                if !in_order && !how.commutes {
+                    return;
+                }
+                let expected = reduced(how, 0..ranks, bytes);
+                let mut data = pattern(team.rank(), 3, bytes);
+                hierarchy::reduce(team, &mut data, how, root).await;
+                assert!(team.rank() != root || data == expected, "{ranks} to {root}");
+                let mut data = pattern(team.rank(), 3, bytes);
+                hierarchy::allreduce(team, &mut data, how).await;
+                assert_eq!(data, expected, "{ranks}");
+            });
+        }
+    }
+}
+
+#[test]
+fn reductions_that_are_scattered() {
+    for ranks in rank_counts() {
+        for (equal, how) in [(true, &COMPOSE), (false, &COMPOSE), (false, &ADD)] {
+            on_nodes(ranks, ranks as u64, |team, in_order| async move {
+                if !in_order && !how.commutes {
+                    return;
+                }
+                let mut blocks = vec![0];
+                for rank in 0..ranks {
+                    let elements = if equal { 3 } else { uneven(rank, 12) };
+                    blocks.push(blocks[rank] + 8 * elements);
+                }
+                let bytes = blocks[ranks];
+                let mut data = pattern(team.rank(), 3, bytes);
+                hierarchy::reduce_scatter(team, &mut data, how, &blocks).await;
+                let own = blocks[team.rank()]..blocks[team.rank() + 1];
+                let all = reduced(how, 0..ranks, bytes);
+                assert_eq!(data[own.clone()], all[own], "{ranks}");
+            });
+        }
+    }
+}
+
+#[test]
+fn scans() {
+    for ranks in rank_counts() {
+        for (bytes, exclusive) in VECTORS.into_iter().flat_map(|b| [(b, true), (b, false)]) {
+            on_nodes(ranks, ranks as u64, |team, in_order| async move {
+                if !in_order {
+                    return;
+                }
+                let (rank, data) = (team.rank(), pattern(team.rank(), 3, bytes));
+                let result = hierarchy::scan(team, data, &COMPOSE, exclusive).await;
+                let end = if exclusive { rank } else { rank + 1 };
+                let expected = (end > 0).then(|| reduced(&COMPOSE, 0..end, bytes));
+                assert_eq!(result, expected, "{ranks}");
+            });
+        }
+    }
+}
+
+/// What is chosen without settings is for several nodes, and right for calls as they come.
+#[test]
+fn what_is_chosen_works() {
+    let (int, sum) = (crate::datatype::get(crate::datatype::INT), crate::op::SUM);
+    let with = &Operands {
+        op: crate::op::get(sum).unwrap(),
+        datatype: int.unwrap(),
+    };
+    for ranks in [2, 8, 17] {
+        for bytes in [4, 12_000, 70_000] {
+            on_nodes(ranks, bytes as u64, |team, _| everything(team, bytes, with));
+        }
+    }
+}
