@@ -144,11 +144,16 @@ pub fn mpi(functions: &[Function], constants: &[Constant], predefined: &[String]
     text.replace("  !INTERFACES\n", &interfaces)
 }
 
-fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String {
-    let mut lines = Vec::new();
-    for argument in function.present() {
-        let name = &argument.name;
-        let array = if argument.array { "(*)" } else { "" };
+/// What a declaration says beside the type.
+struct Attributes {
+    array: &'static str,
+    intent: &'static str,
+    /// Of what may be a constant that stands for something else: it has no intent but that of reading.
+    open: &'static str,
+}
+
+impl Attributes {
+    fn of(function: &Function, argument: &Argument) -> Attributes {
         let intent = match argument.intent {
             // MPI_Cancel marks the request, which stays what it is.
             _ if function.stem == "MPI_Cancel" => ", intent(in)",
@@ -156,12 +161,26 @@ fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String
             Intent::Out => ", intent(out)",
             Intent::InOut => ", intent(inout)",
         };
-        // What may be a constant that stands for something else has no intent but that of reading.
-        let open = if argument.intent == Intent::In {
-            intent
-        } else {
-            ""
-        };
+        Attributes {
+            array: if argument.array { "(*)" } else { "" },
+            intent,
+            open: match argument.intent {
+                Intent::In => intent,
+                _ => "",
+            },
+        }
+    }
+}
+
+fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String {
+    let mut lines = Vec::new();
+    for argument in function.present() {
+        let name = &argument.name;
+        let Attributes {
+            array,
+            intent,
+            open,
+        } = Attributes::of(function, argument);
         lines.push(match &argument.form {
             Form::Number(width) => format!("{}{intent} :: {name}{array}", integer(*width)),
             Form::Handle(_) | Form::File => format!("integer{intent} :: {name}{array}"),
@@ -319,19 +338,11 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
     let mut lines = Vec::new();
     for argument in function.present() {
         let name = &argument.name;
-        let array = if argument.array { "(*)" } else { "" };
-        let intent = match argument.intent {
-            // MPI_Cancel marks the request, which stays what it is.
-            _ if function.stem == "MPI_Cancel" => ", intent(in)",
-            Intent::In => ", intent(in)",
-            Intent::Out => ", intent(out)",
-            Intent::InOut => ", intent(inout)",
-        };
-        let open = if argument.intent == Intent::In {
-            intent
-        } else {
-            ""
-        };
+        let Attributes {
+            array,
+            intent,
+            open,
+        } = Attributes::of(function, argument);
         lines.push(match &argument.form {
             Form::Number(width) => {
                 let later = if argument.array && lasting {

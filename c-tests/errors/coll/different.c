@@ -37,7 +37,7 @@ static void amounts(void)
     enum { MOST = 64 };
     static int in[2 * MOST], out[2 * MOST];
     int counts[MOST], wrong[MOST], displs[MOST], bytes[MOST], last = rank == size - 1, to_last = size - 1;
-    char from_last[60], of_zero[60];
+    char from_last[100], of_zero[100];
     MPI_Datatype types[MOST];
     MPI_Request request;
     for (int r = 0; r < size; r++) {

@@ -1,0 +1,132 @@
+//! What buffers read and write, against the positions of every packed byte.
+
+use super::super::{Category, Contents, INT, Layout, get, predefined};
+use super::*;
+
+/// The positions in memory of the packed bytes, one by one.
+fn positions(datatype: &Datatype, count: usize) -> Vec<usize> {
+    let mut positions = Vec::new();
+    for element in 0..count {
+        let start = element * datatype.extent as usize;
+        let first = match (datatype.category, datatype.scalars) {
+            (Category::Pair, [first, _]) => first.size(),
+            _ => datatype.size as usize,
+        };
+        let second = datatype.size as usize - first;
+        positions.extend(start..start + first);
+        let end = start + datatype.true_extent as usize;
+        positions.extend(end - second..end);
+    }
+    positions
+}
+
+#[test]
+fn streaming_packs_what_reading_packs() {
+    let datatype = get(0x8c00_0003_u32 as i32).unwrap(); // MPI_SHORT_INT
+    let mut memory: Vec<u8> = (0..8 * 2000_u32).map(|byte| (byte * 13) as u8).collect();
+    // SAFETY: the vector holds 2000 elements and is used through the buffer only.
+    let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), 2000, datatype) };
+    for (offset, length) in [(0, 12_000), (1, 11_999), (5, 4096), (7, 100), (3, 5000)] {
+        let (mut streamed, mut read) = (vec![0; length], vec![0; length]);
+        buffer.read_streaming(offset, &mut streamed);
+        crate::datatype::streaming::fence();
+        buffer.read(offset, &mut read);
+        assert_eq!(streamed, read, "{length} bytes at {offset}");
+    }
+}
+
+#[test]
+fn every_piece_of_every_type() {
+    for datatype in predefined::all() {
+        let count = if cfg!(miri) { 2 } else { 3 };
+        let mut memory: Vec<u8> = (0..count * datatype.extent as usize)
+            .map(|byte| byte as u8)
+            .collect();
+        let positions = positions(datatype, count);
+        // SAFETY: the vector holds `count` elements and is used through the buffer only.
+        let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count as u64, datatype) };
+        assert_eq!(buffer.len(), positions.len());
+        for start in 0..=positions.len() {
+            for end in start..=positions.len() {
+                let mut out = vec![0; end - start];
+                buffer.read(start, &mut out);
+                let expected: Vec<u8> = positions[start..end]
+                    .iter()
+                    .map(|position| *position as u8)
+                    .collect();
+                assert_eq!(out, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn writing_leaves_the_holes_alone() {
+    let datatype = get(0x8c00_0003_u32 as i32).unwrap(); // MPI_SHORT_INT
+    let mut memory = [0xee_u8; 24];
+    // SAFETY: room for three elements, used through the buffer only.
+    let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), 3, datatype) };
+    assert!(buffer.contiguous().is_none());
+    let data: Vec<u8> = (1..=18).collect();
+    for (start, piece) in data.chunks(5).enumerate() {
+        buffer.write(start * 5, piece);
+    }
+    let mut expected = [0xee_u8; 24];
+    for (value, position) in data.iter().zip(positions(datatype, 3)) {
+        expected[position] = *value;
+    }
+    assert_eq!(memory, expected);
+}
+
+#[test]
+fn parts_of_arrays_that_are_one_run() {
+    let int = get(INT).unwrap();
+    let row = Layout::indexed_at(8, 3, int.layout());
+    let part = |lb, extent| {
+        let layout = Layout::resized(lb, extent, &row).unwrap();
+        let datatype = Datatype::derived(0, layout, Contents::named());
+        &*Box::leak(Box::new(datatype))
+    };
+    let mut memory: Vec<i32> = (0..40).collect();
+    let address = memory.as_mut_ptr().cast::<u8>();
+    for (datatype, count, one) in [
+        (part(0, 40), 1, true),
+        (part(0, 40), 2, false),
+        (part(-4, 12), 3, true), // one after the other, whatever the bounds
+        (part(0, -12), 1, true),
+        (part(0, 40), 0, true),
+    ] {
+        // SAFETY: the vector holds these elements and is used through the buffer only.
+        let buffer = unsafe { Buffer::new(address, count, datatype) };
+        let place = (one && count > 0).then(|| address.wrapping_add(8));
+        assert_eq!(buffer.contiguous().filter(|_| count > 0), place);
+        let mut packed = vec![0; buffer.len()];
+        buffer.read(0, &mut packed);
+        let starts = (0..count as i64).map(|index| 2 + index * datatype.extent / 4);
+        let expected = starts.flat_map(|start| start as i32..start as i32 + 3);
+        let expected: Vec<u8> = expected.flat_map(i32::to_ne_bytes).collect();
+        assert_eq!(packed, expected);
+    }
+}
+
+#[test]
+fn contiguous_data_is_where_it_is() {
+    let mut memory = [1_i32, 2, 3];
+    let address = memory.as_mut_ptr().cast();
+    // SAFETY: three ints, used through the buffer only.
+    let buffer = unsafe { Buffer::new(address, 3, get(INT).unwrap()) };
+    assert_eq!(buffer.contiguous(), Some(address));
+    buffer.write(4, &7_i32.to_ne_bytes());
+    assert_eq!(memory, [1, 7, 3]);
+    assert!(Buffer::empty().is_empty());
+    Buffer::empty().read(0, &mut []);
+}
+
+#[test]
+#[should_panic(expected = "5 bytes at 8 of a buffer of 12")]
+fn out_of_bounds_is_refused() {
+    let mut memory = [0_u8; 12];
+    // SAFETY: twelve bytes, used through the buffer only.
+    let buffer = unsafe { Buffer::bytes(memory.as_mut_ptr(), 12) };
+    buffer.read(8, &mut [0; 5]);
+}
