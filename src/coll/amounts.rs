@@ -128,3 +128,46 @@ fn words(bytes: &[u8]) -> Vec<u64> {
     let (words, _) = bytes.as_chunks::<8>();
     words.iter().map(|word| u64::from_ne_bytes(*word)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulation::run;
+    use super::*;
+    use crate::datatype::Buffer;
+
+    /// Ranks where one sends one byte too many to the next: all get the same error; without that, none.
+    #[test]
+    fn one_byte_too_many_is_told_to_all() {
+        for (ranks, wrong) in [(1, None), (2, Some(1)), (5, None), (7, Some(3))] {
+            let said = run(ranks as u64, ranks, |team| async move {
+                let rank = team.rank();
+                let next = (rank + 1) % team.size();
+                let mut memory = room(8);
+                let whole = Buffer::of_copy(&mut memory);
+                let usual = |_| whole.slice(0, 3);
+                let mut out: Box<[Buffer]> = (0..ranks).map(usual).collect();
+                if wrong == Some(rank) {
+                    out[next] = whole.slice(0, 4);
+                }
+                let call = Call::Alltoall {
+                    out: Some(Parts::Each(out)),
+                    into: Parts::Each((0..ranks).map(usual).collect()),
+                };
+                agree(&team, "TEAM", &call).await.err()
+            });
+            for (rank, error) in said.into_iter().enumerate() {
+                let Some(wrong) = wrong else {
+                    assert!(error.is_none());
+                    continue;
+                };
+                let (error, next) = (error.unwrap(), (wrong + 1) % ranks);
+                assert_eq!(error.class(), Class::Count);
+                let text = error.text();
+                let expected = format!(
+                    "rank {wrong} has 4 bytes for rank {next}, which expects 3 bytes from it; this is rank {rank}"
+                );
+                assert!(text.contains(&expected), "{text}");
+            }
+        }
+    }
+}
