@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     rt_outputformat(scene, RT_FORMAT_PPM);
     rt_resolution(scene, 400, 300);
     rt_verbose(scene, 0);
-    rt_aa_maxsamples(scene, 1);
+    rt_aa_maxsamples(scene, 0);
     rt_set_numthreads(scene, 1);
     rt_background(scene, rt_color(0.1, 0.1, 0.3));
     rt_camera_position(scene, rt_vector(0, 3, -9), rt_vector(0, -0.3, 1), rt_vector(0, 1, 0));
