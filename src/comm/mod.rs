@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
-use crate::process;
+use crate::launch;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::board::Place;
@@ -232,10 +232,10 @@ impl Comm {
     /// The nodes of the local group, if there are several.
     #[inline]
     pub fn nodes(&self) -> Option<&Nodes> {
-        if process::nodes::number() == 1 {
+        if launch::nodes::number() == 1 {
             return None;
         }
-        let find = || Box::new(Nodes::of(self.members(), process::nodes::of));
+        let find = || Box::new(Nodes::of(self.members(), launch::nodes::of));
         self.nodes.get_or_init(find).as_ref()
     }
 

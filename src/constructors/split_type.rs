@@ -10,8 +10,8 @@ use super::{bytes, words};
 use crate::coll::now;
 use crate::comm::Comm;
 use crate::error::{Class, Result, fail};
+use crate::launch::nodes;
 use crate::os::hardware::{Kind, confined_to};
-use crate::process::nodes;
 
 /// How a rank wants its communicator to be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

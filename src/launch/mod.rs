@@ -7,6 +7,7 @@
 mod client;
 mod environment;
 mod mapping;
+pub mod nodes;
 mod segment;
 pub mod sets;
 pub mod wire;
@@ -66,7 +67,7 @@ static SINGLETON: Variable<bool> = Variable::new(
     "Each process is a job of its own, whatever a launcher says.",
 );
 /// What users can set about joining a job.
-pub static VARIABLES: &[&dyn Listed] = &[&SINGLETON];
+pub static VARIABLES: &[&dyn Listed] = &[&SINGLETON, &nodes::PRETEND_NODES];
 
 /// Finds the job that this process belongs to.
 ///

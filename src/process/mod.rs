@@ -5,7 +5,6 @@
 //! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
-pub mod nodes;
 pub mod session;
 pub mod sets;
 pub mod settings;
@@ -265,6 +264,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     };
     let job = launch::join(&plan)?;
     settings::read(job.rank);
+    launch::nodes::joined(job.size);
     if job.local_ranks.len() != job.size as usize {
         return fail!(
             Class::Other,

@@ -77,7 +77,6 @@ static OWN: &[&dyn Listed] = &[
     &SUPPRESS_ABORT_MESSAGE,
     &SHOW_VARIABLES,
     &ERROR_CHECKING,
-    &super::nodes::PRETEND_NODES,
 ];
 
 /// Every setting of the library, by chapters.

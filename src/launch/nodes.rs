@@ -3,8 +3,11 @@
 //! Invariant: all processes say the same of each. Jobs of several nodes are not started yet, so what there is to know is what
 //! `OXMPI_PRETEND_NODES` says: the algorithms for several nodes, and the calls that tell nodes apart, go by this alone.
 
-use super::job;
 use crate::variables::Variable;
+use std::sync::OnceLock;
+
+/// The nodes and the processes of the job, when this process has joined it.
+static JOB: OnceLock<(u32, u32)> = OnceLock::new();
 
 pub static PRETEND_NODES: Variable<u64> = Variable::new(
     "PRETEND_NODES",
@@ -15,21 +18,23 @@ pub static PRETEND_NODES: Variable<u64> = Variable::new(
 )
 .same_on_all();
 
+/// The process has joined a job of so many.
+pub fn joined(processes: u32) {
+    let nodes = PRETEND_NODES.get().clamp(1, processes.max(1).into());
+    JOB.get_or_init(|| (nodes as u32, processes));
+}
+
 /// How many nodes the job has.
 #[inline]
 pub fn number() -> u32 {
-    let pretended = PRETEND_NODES.get().clamp(1, u32::MAX.into()) as u32;
-    if pretended == 1 {
-        return 1;
-    }
-    job().map_or(1, |job| pretended.min(job.size))
+    JOB.get().map_or(1, |(nodes, _)| *nodes)
 }
 
 /// The node of a process; 0 in a job of one node.
 pub fn of(process: u32) -> u32 {
-    match (number(), job()) {
-        (1, _) | (_, None) => 0,
-        (nodes, Some(job)) => place(process, job.size, nodes),
+    match JOB.get() {
+        None | Some((1, _)) => 0,
+        Some((nodes, processes)) => place(process, *processes, *nodes),
     }
 }
 
