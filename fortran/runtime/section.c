@@ -3,13 +3,17 @@
 
 #include "section.h"
 
+#include <stdio.h>
+
 #ifndef PROFILING
 
-static int refuse(MPI_Comm comm, const char *why)
+int part_refuse(const struct part *part, MPI_Comm comm, const char *why)
 {
   int code;
+  char text[MPI_MAX_ERROR_STRING];
   if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS) return MPI_ERR_BUFFER;
-  PMPI_Add_error_string(code, why);
+  snprintf(text, sizeof text, "%s: %s %s", part->function, part->name, why);
+  PMPI_Add_error_string(code, text);
   PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
@@ -24,6 +28,7 @@ static MPI_Count elements(const struct descriptor *array, int dimensions)
 static void as_it_is(struct part *part, const struct descriptor *array, MPI_Count count,
                      MPI_Datatype type)
 {
+  part->array = array;
   part->address = f08_place(array->base_addr);
   part->count = count;
   part->type = type;
@@ -86,15 +91,15 @@ int part_typed(struct part *part, const struct descriptor *array, MPI_Count coun
     total = count * (extent / length);
     code = PMPI_Type_contiguous_c(length, MPI_BYTE, &unit);
   } else if (may_copy) {
-    return part_copied(part, array, writes, comm);
+    return part_copied(part, array, count, type, writes, comm);
   } else {
-    return refuse(comm, "an array section that is not contiguous needs a datatype without holes "
-                        "whose extent fits its elements");
+    return part_refuse(part, comm, "is an array section that is not contiguous, which needs a datatype "
+                                   "without holes whose extent fits its elements");
   }
   if (code != MPI_SUCCESS) return code;
   if (total > elements(array, array->rank)) {
     PMPI_Type_free(&unit);
-    return refuse(comm, "the array section has fewer elements than the count says");
+    return part_refuse(part, comm, "is an array section with fewer elements than the count says");
   }
   code = describe(array, array->rank, total, unit, &part->type);
   PMPI_Type_free(&unit);
@@ -104,14 +109,17 @@ int part_typed(struct part *part, const struct descriptor *array, MPI_Count coun
   return PMPI_Type_commit(&part->type);
 }
 
-int part_element(struct part *part, const struct descriptor *array, MPI_Datatype type, MPI_Comm comm)
+int part_element(struct part *part, const struct descriptor *array, MPI_Datatype type, int writes,
+                 int may_copy, MPI_Comm comm)
 {
   as_it_is(part, array, 0, type);
   if (whole(array)) return MPI_SUCCESS;
   MPI_Count extent = dense(type);
-  if (array->rank != 1 || extent != (MPI_Count)array->elem_len)
-    return refuse(comm, "this call can take an array section that is not contiguous only if it has "
-                        "one dimension and elements of the datatype");
+  if (array->rank != 1 || extent != (MPI_Count)array->elem_len) {
+    if (may_copy) return part_copied(part, array, 0, type, writes, comm);
+    return part_refuse(part, comm, "is an array section that is not contiguous, of which this call can "
+                                   "only take one dimension of elements of the datatype");
+  }
   int code = PMPI_Type_create_resized_c(type, 0, array->dim[0].sm, &part->type);
   if (code != MPI_SUCCESS) return code;
   part->made_type = 1;
@@ -132,14 +140,18 @@ static char *copy_elements(const struct descriptor *array, int dimensions, char 
   return copy;
 }
 
-int part_copied(struct part *part, const struct descriptor *array, int writes, MPI_Comm comm)
+int part_copied(struct part *part, const struct descriptor *array, MPI_Count count, MPI_Datatype type,
+                int writes, MPI_Comm comm)
 {
-  MPI_Count count = part->count;
-  MPI_Datatype type = part->type;
   as_it_is(part, array, count, type);
   if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
-  part->copy = malloc(elements(array, array->rank) * array->elem_len);
-  if (!part->copy) return refuse(comm, "no memory for a copy of the array section");
+  MPI_Count size = elements(array, array->rank) * (MPI_Count)array->elem_len, needed;
+  /* What is wrong with the count or the datatype itself is the call's to say. */
+  if (count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size_c(type, &needed) == MPI_SUCCESS &&
+      needed > 0 && count > size / needed)
+    return part_refuse(part, comm, "is an array section with fewer elements than the count says");
+  part->copy = malloc(size);
+  if (!part->copy) return part_refuse(part, comm, "is an array section that there is no memory to copy");
   copy_elements(array, array->rank, array->base_addr, part->copy, 0);
   part->address = part->copy;
   if (writes) part->copy_back_to = array;
@@ -150,13 +162,33 @@ int part_whole(struct part *part, const struct descriptor *array, MPI_Comm comm)
 {
   as_it_is(part, array, 0, MPI_DATATYPE_NULL);
   if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
-  return refuse(comm, "this call needs a contiguous array");
+  return part_refuse(part, comm, "is an array section that is not contiguous, which this call cannot take");
+}
+
+int part_unused(struct part *part, const struct descriptor *array, MPI_Datatype type)
+{
+  as_it_is(part, array, 0, type);
+  return MPI_SUCCESS;
+}
+
+int at_root(int root, MPI_Comm comm)
+{
+  int inter = 0, rank = MPI_PROC_NULL;
+  if (root == MPI_ROOT) return 1;
+  /* A wrong communicator is the call's to refuse. */
+  if (root < 0 || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+    return 0;
+  return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
+}
+
+void copy_back(const struct descriptor *array, void *copy)
+{
+  copy_elements(array, array->rank, array->base_addr, copy, 1);
 }
 
 void part_done(struct part *part)
 {
-  const struct descriptor *array = part->copy_back_to;
-  if (array) copy_elements(array, array->rank, array->base_addr, part->copy, 1);
+  if (part->copy_back_to) copy_back(part->copy_back_to, part->copy);
   free(part->copy);
   if (part->made_type) PMPI_Type_free(&part->type);
 }

@@ -38,6 +38,8 @@ static inline void from_gfortran(struct descriptor *array, const struct gfortran
 
 /* What is given to C for one buffer. */
 struct part {
+  const char *function, *name;
+  const struct descriptor *array;
   void *address;
   MPI_Count count;
   MPI_Datatype type;
@@ -63,13 +65,22 @@ static inline int whole(const struct descriptor *array)
 /* By a datatype; if none can describe it, by a copy where that is allowed. */
 HIDDEN int part_typed(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
                       int writes, int may_copy, MPI_Comm comm);
-/* By a datatype whose extent is the stride. */
-HIDDEN int part_element(struct part *, const struct descriptor *, MPI_Datatype, MPI_Comm comm);
-/* By a contiguous copy, which part_done() copies back if the call `writes`. */
-HIDDEN int part_copied(struct part *, const struct descriptor *, int writes, MPI_Comm comm);
+/* By a datatype whose extent is the stride; the same. */
+HIDDEN int part_element(struct part *, const struct descriptor *, MPI_Datatype, int writes,
+                        int may_copy, MPI_Comm comm);
+/* By a contiguous copy, which part_done() copies back if the call `writes`. A count of 0: not known. */
+HIDDEN int part_copied(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
+                       int writes, MPI_Comm comm);
 /* Not at all. */
 HIDDEN int part_whole(struct part *, const struct descriptor *, MPI_Comm comm);
+/* As it is, because this process is not the root, which alone uses the buffer. */
+HIDDEN int part_unused(struct part *, const struct descriptor *, MPI_Datatype);
+HIDDEN int at_root(int root, MPI_Comm comm);
 
+HIDDEN int part_refuse(const struct part *, MPI_Comm comm, const char *why);
+HIDDEN void copy_back(const struct descriptor *, void *copy);
+/* The call is nonblocking and at work: its copies live until `request`, which is replaced, is complete. */
+HIDDEN int parts_keep(struct part *const parts[], int count, MPI_Request *request, MPI_Comm comm);
 HIDDEN void part_done(struct part *);
 
 #endif

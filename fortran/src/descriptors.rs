@@ -1,7 +1,7 @@
 //! The C functions behind the procedures of mpi_f08 that have choice buffers: these come as descriptors.
 //! A contiguous buffer is handed on by its address. A section is described by a datatype where the
-//! function takes one block of one type; else it is copied, if the function has done its work
-//! when it returns; else it is refused.
+//! function takes one block of one type; else it is copied, until the function has done its work; else
+//! (memory that stays, persistent requests) it is refused.
 //!
 //! Invariant: whatever the section, the call does what it would do with a contiguous copy of it.
 
@@ -31,11 +31,10 @@ fn policy(function: &Function, position: usize) -> Policy {
     if buffer.form == Form::Memory || arguments.iter().any(|a| a.c_name == "partitions") {
         return Policy::Refused;
     }
-    let lasting = function.outlasts_call();
-    let otherwise = if lasting {
-        Policy::Refused
-    } else {
+    let otherwise = if function.may_copy() {
         Policy::Copied
+    } else {
+        Policy::Refused
     };
     let after = |wanted: &dyn Fn(&Argument) -> bool| {
         (position + 1..arguments.len()).find(|at| wanted(&arguments[*at]))
@@ -58,7 +57,7 @@ fn policy(function: &Function, position: usize) -> Policy {
     if !arguments[count].array && !block_for_each(function, &buffer.c_name) {
         return Policy::Typed(count, datatype);
     }
-    if lasting {
+    if function.outlasts_call() {
         Policy::Element(datatype)
     } else {
         Policy::Copied
@@ -156,15 +155,16 @@ fn with_sections(
     } else {
         Width::Default
     });
+    let may_copy = i32::from(function.may_copy());
     let mut begin = String::new();
     let mut end = String::new();
+    let mut kept = Vec::new();
     for (position, policy) in parts {
         let argument = &function.arguments[*position];
         let name = &argument.c_name;
         let writes = i32::from(argument.intent != Intent::In);
         let how = match policy {
             Policy::Typed(count, datatype) => {
-                let may_copy = i32::from(!function.outlasts_call());
                 let arguments = &function.arguments;
                 let how = format!(
                     "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {may_copy}, {comm})",
@@ -176,25 +176,80 @@ fn with_sections(
             }
             Policy::Element(datatype) => {
                 let how = format!(
-                    "part_element(&{name}_part, {name}, *{}, {comm})",
+                    "part_element(&{name}_part, {name}, *{}, {writes}, {may_copy}, {comm})",
                     function.arguments[*datatype].c_name
                 );
                 pieces[*datatype].passed = format!("{name}_part.type");
                 how
             }
-            Policy::Copied => format!("part_copied(&{name}_part, {name}, {writes}, {comm})"),
+            Policy::Copied => {
+                let (count, datatype) = shared_count(function);
+                format!("part_copied(&{name}_part, {name}, {count}, {datatype}, {writes}, {comm})")
+            }
             Policy::Address | Policy::Refused => {
                 format!("part_whole(&{name}_part, {name}, {comm})")
             }
         };
+        let how = match policy {
+            Policy::Element(datatype) if root_alone(function, name) => {
+                let datatype = &function.arguments[*datatype].c_name;
+                format!(
+                    "at_root(*root, {comm}) ? {how} : part_unused(&{name}_part, {name}, *{datatype})"
+                )
+            }
+            Policy::Copied if root_alone(function, name) => format!(
+                "at_root(*root, {comm}) ? {how} : part_unused(&{name}_part, {name}, MPI_DATATYPE_NULL)"
+            ),
+            _ => how,
+        };
         pieces[*position].passed = format!("{name}_part.address");
         begin.push_str(&format!(
-            "    struct part {name}_part = {{0}};\n    if (code == MPI_SUCCESS) code = {how};\n"
+            "    struct part {name}_part = {{.function = \"{}\", .name = \"{}\"}};\n    \
+             if (code == MPI_SUCCESS) code = {how};\n",
+            function.stem, argument.name
         ));
         end.push_str(&format!("    part_done(&{name}_part);\n"));
+        kept.push(format!("&{name}_part"));
     }
     let call = passed(pieces);
-    format!("    code = MPI_SUCCESS;\n{begin}    if (code == MPI_SUCCESS) code = {call};\n{end}")
+    let keep = if function.completes_once() {
+        let parts = kept.join(", ");
+        let count = kept.len();
+        format!(
+            "    if (code == MPI_SUCCESS)\n      \
+             code = parts_keep((struct part *const[]){{{parts}}}, {count}, request, {comm});\n"
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "    code = MPI_SUCCESS;\n{begin}    if (code == MPI_SUCCESS) code = {call};\n{keep}{end}"
+    )
+}
+
+/// The count and the datatype of a function that has one of each, of all its buffers.
+fn shared_count(function: &Function) -> (String, String) {
+    let has = |name: &str| {
+        let mut arguments = function.arguments.iter();
+        arguments.any(|argument| argument.c_name == name && !argument.array)
+    };
+    if has("count") && has("datatype") {
+        ("*count".to_owned(), "*datatype".to_owned())
+    } else {
+        ("0".to_owned(), "MPI_DATATYPE_NULL".to_owned())
+    }
+}
+
+/// Does only the root look at the buffer?
+fn root_alone(function: &Function, buffer: &str) -> bool {
+    let rooted = function.arguments.iter().any(|a| a.c_name == "root");
+    let name = function.stem.to_lowercase();
+    let own = if name.contains("scatter") {
+        "sendbuf"
+    } else {
+        "recvbuf"
+    };
+    rooted && buffer == own
 }
 
 #[cfg(test)]
@@ -219,7 +274,10 @@ mod tests {
         assert_eq!(policies("MPI_Isend"), [Typed(1, 2)]);
         assert_eq!(policies("MPI_Sendrecv"), [Typed(1, 2), Typed(6, 7)]);
         assert_eq!(policies("MPI_Allreduce"), [Copied, Copied]);
-        assert_eq!(policies("MPI_Iallreduce"), [Refused, Refused]);
+        assert_eq!(policies("MPI_Iallreduce"), [Copied, Copied]);
+        assert_eq!(policies("MPI_Ireduce_scatter"), [Copied, Copied]);
+        assert_eq!(policies("MPI_Allreduce_init"), [Refused, Refused]);
+        assert_eq!(policies("MPI_Raccumulate"), [Typed(1, 2)]);
         assert_eq!(policies("MPI_Ibcast"), [Typed(1, 2)]);
         assert_eq!(policies("MPI_Gather"), [Typed(1, 2), Copied]);
         assert_eq!(policies("MPI_Igather"), [Typed(1, 2), Element(5)]);

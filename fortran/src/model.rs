@@ -126,12 +126,24 @@ impl Function {
         }
     }
 
-    /// Still at work when it returns, or used again later: no copy of an argument can be given.
+    /// Still at work when it returns, or used again later: what is given to it has to stay.
     pub fn outlasts_call(&self) -> bool {
         let starts = self.arguments.iter().any(|argument| {
             argument.form == Form::Handle("Request".to_owned()) && argument.intent == Intent::Out
         });
         starts || self.chapter.starts_with("rma") || self.stem.ends_with("_begin")
+    }
+
+    /// Whether its buffers can be copies, for as long as it is at work.
+    pub fn may_copy(&self) -> bool {
+        !self.outlasts_call() || self.completes_once()
+    }
+
+    /// Nonblocking: its request is complete once, when the copies of its buffers have served.
+    pub fn completes_once(&self) -> bool {
+        let persistent = self.stem.ends_with("_init");
+        let other = self.chapter.starts_with("rma") || self.stem.ends_with("_begin");
+        self.outlasts_call() && !persistent && !other
     }
 }
 
