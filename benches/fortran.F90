@@ -1,11 +1,14 @@
 ! What a Fortran call costs over a C call: the twin of fortran.c, which says how both are run.
 program calls
-#ifdef F08
+#if defined(F08)
   use mpi_f08
-#else
+#elif !defined(MPIF)
   use mpi
 #endif
   implicit none
+#ifdef MPIF
+  include 'mpif.h'
+#endif
 #ifdef F08
   type(MPI_Status) :: status
 #else

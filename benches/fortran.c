@@ -1,7 +1,10 @@
 /* What a Fortran call costs over a C call: the twin of fortran.F90. Not part of `make bench`:
  *
- *     mpicc -O2 fortran.c -o c; mpifort -O2 fortran.F90 -o mpi; mpifort -O2 -DF08 fortran.F90 -o f08
- *     for program in c mpi f08 c mpi f08; do mpiexec -n 2 ./$program 1000000; done
+ *     mpicc -O2 fortran.c -o c; mpifort -O2 -DMPIF fortran.F90 -o mpif; mpifort -O2 fortran.F90 -o mpi
+ *     mpifort -O2 -DF08 fortran.F90 -o f08
+ *     for i in 1 2 3 4 5; do for program in c mpif mpi f08; do chrt -f 5 mpiexec -n 2 ./$program 200000; done; done
+ *
+ * The medians are in RESULTS-fortran.md.
  */
 #include <float.h>
 #include <mpi.h>
