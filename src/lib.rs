@@ -13,6 +13,8 @@ pub mod sync;
 pub mod variables;
 // floor 1
 #[cfg(not(loom))]
+pub mod lifetime;
+#[cfg(not(loom))]
 pub mod os;
 pub mod queue;
 // floor 2

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Modules by floor. Modules of one floor may not name each other, but for what stands in `NEIGHBOURS`.
 const FLOORS: &[&[&str]] = &[
     &["error", "handle", "sync", "variables"],
-    &["os", "queue"],
+    &["os", "queue", "lifetime"],
     &[
         "datatype",
         "op",

@@ -216,6 +216,57 @@ impl Call {
     }
 }
 
+impl Call {
+    /// The datatypes that it uses to its end.
+    pub fn datatypes(&self) -> Vec<&'static Datatype> {
+        let buffers = |buffers: &[&Buffer]| -> Vec<_> {
+            let types = buffers.iter().filter_map(|buffer| buffer.datatype());
+            types.collect()
+        };
+        let parts = |parts: &[&Parts], buffer: Option<&Buffer>| -> Vec<_> {
+            let types = parts.iter().flat_map(|parts| parts.datatypes());
+            types.chain(buffer.and_then(Buffer::datatype)).collect()
+        };
+        match self {
+            Call::Barrier => Vec::new(),
+            Call::Bcast { buffer, .. } => buffers(&[buffer]),
+            Call::Gather {
+                own: buffer,
+                parts: of,
+                ..
+            }
+            | Call::Scatter {
+                into: buffer,
+                parts: of,
+                ..
+            } => parts(&of.iter().collect::<Vec<_>>(), buffer.as_ref()),
+            Call::Allgather { own, parts: of } => parts(&[of], own.as_ref()),
+            Call::Alltoall { out, into } => {
+                let both: Vec<_> = out.iter().chain([into]).collect();
+                parts(&both, None)
+            }
+            Call::Reduce {
+                own, into, with, ..
+            }
+            | Call::Allreduce { own, into, with }
+            | Call::ReduceScatter {
+                own, into, with, ..
+            }
+            | Call::Scan {
+                own, into, with, ..
+            } => {
+                let mut types = buffers(&[own, into]);
+                types.push(with.datatype);
+                types
+            }
+            Call::Neighbors { receives, sends } => {
+                let all = receives.iter().chain(sends).map(|(_, buffer)| buffer);
+                all.filter_map(Buffer::datatype).collect()
+            }
+        }
+    }
+}
+
 /// Where each rank's block begins, and the end; bytes.
 pub fn blocks(counts: &[u64], datatype: &Datatype) -> Vec<usize> {
     let mut begins = Vec::with_capacity(counts.len() + 1);

@@ -10,6 +10,7 @@ use super::team::Team;
 use super::{board, check, inter};
 use crate::comm::Comm;
 use crate::engine::requests::{self, Index, Restart};
+use crate::engine::roots::Held;
 use crate::engine::{enter, tasks};
 use crate::error::Result;
 use std::sync::Arc;
@@ -58,14 +59,21 @@ impl Operation {
 
     fn launch(self, request: Index) {
         self.comm.hold();
+        let held = self.hold();
         tasks::spawn(async move {
             let comm = self.comm;
             let result = self.run().await;
             // The program may free the datatypes as soon as it sees the end.
             drop(self);
+            drop(held);
             comm.let_go();
             enter().end_task(request, result.err());
         });
+    }
+
+    /// Keeps the datatypes.
+    fn hold(&self) -> Held {
+        Held::of(self.call.datatypes())
     }
 
     async fn run(&self) -> Result<()> {
@@ -87,9 +95,9 @@ pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
 /// The handle of an inactive request, which runs it whenever it is started.
 pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
     let operation = Operation::new(comm, function, call);
-    let kept = tasks::Kept::new();
+    let held = operation.hold();
     let restart = move |request| {
-        let _ = &kept;
+        let _ = &held;
         operation.clone().launch(request);
     };
     let request = enter().keep_task(comm.handle, Restart(Arc::new(restart)));

@@ -13,12 +13,13 @@ use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
+use crate::lifetime;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::board::Place;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::sync::{Arc, OnceLock};
 
 /// MPI_COMM_NULL.
@@ -46,6 +47,9 @@ pub const INSIDE: u32 = 2;
 pub const LEADERS: u32 = 3;
 
 static TABLE: Table<Comm> = Table::new(ObjectType::Comm);
+
+/// Held by those who walk over communicators that they were not given, against their end.
+static WALKS: RwLock<()> = RwLock::new(());
 
 /// The processes of a communicator, or of one side of it, by rank.
 #[derive(Clone)]
@@ -107,6 +111,8 @@ pub struct Parts {
 /// A communicator.
 pub struct Comm {
     pub handle: i32,
+    /// How many had been made before this one.
+    pub born: u64,
     // Both are set once: at the birth, or, of a nonblocking duplicate, when that is complete.
     context: AtomicU32,
     receive_context: AtomicU32,
@@ -311,6 +317,7 @@ impl Comm {
         };
         Self {
             handle,
+            born: 0,
             context: AtomicU32::new(parts.context),
             receive_context: AtomicU32::new(parts.receive_context),
             rank: parts.rank,
@@ -383,7 +390,10 @@ pub fn start(rank: u32, size: u32) {
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
     TABLE.insert_with(|handle| {
-        let comm = Comm::new(handle, parts, "");
+        let comm = Comm {
+            born: lifetime::begin_communicator(handle),
+            ..Comm::new(handle, parts, "")
+        };
         errhandler::retain(errhandler);
         comm.set_errhandler(errhandler);
         comm
@@ -418,16 +428,17 @@ pub fn retired(handle: i32) -> Option<&'static Comm> {
 
 /// Drops a retired communicator, so that its handle can be given out again.
 ///
-/// For [`crate::constructors::lifetime`] only, long after the communicator was freed and when no request or task uses it.
+/// For [`crate::constructors::collector`] only, long after the communicator was freed and when no request or task uses it.
 #[allow(unsafe_code)]
 pub(crate) fn reclaim(handle: i32) {
+    let _nobody_walks = WALKS.write();
     // SAFETY: calls look a communicator up by its handle, and this one's has been dead since many others were freed;
-    // requests keep numbers, and tasks count themselves as users. A thread still inside a call with it would be in a
-    // collective operation that the program has freed the communicator of, which MPI forbids.
+    // requests keep numbers, tasks count themselves as users, and calls that go on using it are marked (the collector).
     unsafe { TABLE.reclaim(handle) };
 }
 
 /// Visits all live communicators.
 pub fn for_each(visit: impl FnMut(i32, &'static Comm)) {
+    let _none_goes = WALKS.read();
     TABLE.for_each_live(visit);
 }

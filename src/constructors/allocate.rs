@@ -5,9 +5,9 @@
 //! same on all members that have talked.
 
 use super::context::{self, Creation, IDS, REPORT, live_report, statistics};
-use super::report;
 use super::strategy::{Allocation, Step, combine};
 use super::{bytes, words};
+use super::{collector, report};
 use crate::coll::Lane;
 use crate::datatype::Buffer;
 use crate::engine::enter;
@@ -51,6 +51,7 @@ impl Begun {
     /// Takes the next place in the order of creations on the parent, and the id that is ready for it, if there is one.
     pub fn new(function: &'static str, creation: Creation) -> Begun {
         let site = report::site(function);
+        collector::at_creation_of_id();
         let mut ids = IDS.lock();
         let settings = ids.settings();
         let (lease, space) = ids.lease(&creation);

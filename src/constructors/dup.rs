@@ -89,7 +89,7 @@ pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)
         new.let_go();
         let error = ids.err();
         if error.is_some() {
-            lifetime::free(new);
+            lifetime::free_in_task(new);
         }
         enter().end_task(request, error);
     });

@@ -4,6 +4,7 @@
 //! its ranks or on none, and no rank waits for one that has left with an error.
 
 mod allocate;
+pub mod collector;
 pub mod context;
 pub mod create;
 pub mod datatypes;

@@ -31,6 +31,7 @@ pub use status::Status;
 use crate::attr::Attributes;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
+use crate::lifetime::{self, References};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -53,6 +54,8 @@ pub struct Datatype {
     /// The scalars of one element of a predefined type in their order: one, or two of a pair or complex type.
     pub scalars: &'static [Scalar],
     contiguous: bool,
+    /// Whether buffers of it are bare bytes, which need no type: it has no holes, and is not counted.
+    lies_bare: AtomicBool,
     committed: AtomicBool,
     /// `None` of a predefined type, whose layout is made when it is first asked for.
     layout: Option<Layout>,
@@ -61,6 +64,8 @@ pub struct Datatype {
     pub contents: Contents,
     /// Types, alive or not yet given back, that were made from this one. Of predefined types nothing is counted.
     uses: AtomicU32,
+    /// Those of requests, where the scheme counts them.
+    pub references: References,
     /// How many types had been made before this one.
     born: u64,
     /// Bytes of the library's own that come first, of a type made for one message.
@@ -85,11 +90,13 @@ impl Datatype {
             category: Category::Derived,
             scalars: &[],
             contiguous: layout.is_contiguous(),
+            lies_bare: AtomicBool::new(layout.is_contiguous() && !lifetime::counts()),
             committed: AtomicBool::new(false),
             layout: Some(layout),
             attributes: Attributes::new(),
             contents,
             uses: AtomicU32::new(0),
+            references: References::of_program(),
             born,
             prefix: None,
             given_name: "",
@@ -101,6 +108,12 @@ impl Datatype {
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         self.contiguous
+    }
+
+    /// Whether a buffer of elements of this type need not remember it.
+    #[inline(always)]
+    fn lies_bare(&self) -> bool {
+        self.lies_bare.load(Ordering::Relaxed)
     }
 
     /// Where the data lies, and what it is.
@@ -129,6 +142,16 @@ impl Datatype {
         use Combiner::{F90Complex, F90Integer, F90Real, Named};
         let combiner = self.contents.combiner;
         matches!(combiner, Named | F90Integer | F90Real | F90Complex)
+    }
+
+    /// How many types had been made before this one.
+    pub fn born(&self) -> u64 {
+        self.born
+    }
+
+    /// Whether others were made of it, and live.
+    fn is_named(&self) -> bool {
+        self.uses.load(Ordering::Acquire) > 0
     }
 
     /// The types it was made from that can be freed.
@@ -169,9 +192,12 @@ pub fn births() -> u64 {
     BIRTHS.load(Ordering::Acquire)
 }
 
-/// Says whether several threads will be in the library at once.
-pub fn share(threads: bool) {
+/// Says whether several threads will be in the library at once; when MPI starts.
+pub fn start(threads: bool) {
     TYPES.share(threads);
+    if lifetime::counts() && lifetime::counts_of(true) {
+        predefined::all().for_each(|datatype| datatype.lies_bare.store(false, Ordering::Release));
+    }
 }
 
 /// The datatype of a handle; `None` for MPI_DATATYPE_NULL and for what is no datatype.
@@ -235,33 +261,57 @@ pub fn may_be_freed(handle: i32) -> Result<Option<u64>> {
 
 /// Ends the handle of a type; its memory stays for operations that use it, until [`reclaim`].
 pub(crate) fn retire(handle: i32) {
+    if lifetime::counts()
+        && let Some(datatype) = TYPES.get(handle)
+    {
+        datatype.references.give();
+    }
     TYPES.retire(handle);
 }
 
-/// Ends a type that is alive, if no other one was made from it; true if it is gone.
-///
-/// For [`crate::constructors::datatypes`] only, when no request and no other call uses the type.
-pub(crate) fn remove(handle: i32) -> bool {
-    TYPES.get(handle).is_some_and(forget_olds) && end(handle)
+/// Whether requests have a type that was retired, where they count.
+pub(crate) fn is_counted(handle: i32) -> bool {
+    TYPES
+        .retired(handle)
+        .is_some_and(|datatype| !datatype.references.are_gone())
 }
 
-/// Gives back a type that was retired, if no other one was made from it; true if it is gone.
+/// Whether others were made of a type that was retired, and live.
+pub(crate) fn is_named(handle: i32) -> bool {
+    TYPES.retired(handle).is_some_and(Datatype::is_named)
+}
+
+/// Ends a type that is alive, if no other one was made from it; true if it is gone. `unnamed` gets those that it was made of
+/// if they were retired and no other names them.
 ///
-/// For [`crate::constructors::datatypes`] only, when no request and no call uses the type.
-pub(crate) fn reclaim(handle: i32) -> bool {
-    match TYPES.retired(handle).map(forget_olds) {
+/// For [`crate::constructors::datatypes`] only, when no request and no other call uses the type.
+pub(crate) fn remove(handle: i32, unnamed: impl FnMut(i32)) -> bool {
+    TYPES
+        .get(handle)
+        .is_some_and(|datatype| forget_olds(datatype, unnamed))
+        && end(handle)
+}
+
+/// Gives back a type that was retired, if no other one was made from it; true if it is gone. `unnamed` as in [`remove`].
+///
+/// For [`crate::constructors::collector`] only, when no request and no call uses the type.
+pub(crate) fn reclaim(handle: i32, unnamed: impl FnMut(i32)) -> bool {
+    let retired = TYPES.retired(handle);
+    match retired.map(|datatype| forget_olds(datatype, unnamed)) {
         Some(forgotten) => forgotten && end(handle),
         None => true,
     }
 }
 
 /// Unless it is in use: what it was made from is so no more by this type.
-fn forget_olds(datatype: &Datatype) -> bool {
-    if datatype.uses.load(Ordering::Acquire) > 0 {
+fn forget_olds(datatype: &Datatype, mut unnamed: impl FnMut(i32)) -> bool {
+    if datatype.is_named() {
         return false;
     }
     for old in datatype.derived_olds() {
-        old.uses.fetch_sub(1, Ordering::Release);
+        if old.uses.fetch_sub(1, Ordering::AcqRel) == 1 {
+            unnamed(old.handle);
+        }
     }
     true
 }
@@ -302,7 +352,7 @@ mod tests {
         assert_eq!(new.name(), "");
         assert!(!new.is_predefined());
         let handle = new.handle;
-        assert!(remove(handle));
+        assert!(remove(handle, |_| {}));
         assert!(get(handle).is_none());
         assert_eq!(may_be_freed(old.handle).unwrap_err().class(), Class::Type);
     }
@@ -312,14 +362,16 @@ mod tests {
         let child = create::vector(false, 2, 1, 3, get(INT).unwrap()).unwrap();
         let parent = create::contiguous(false, 2, child).unwrap();
         let (child, parent) = (child.handle, parent.handle);
-        assert!(!remove(child));
+        assert!(!remove(child, |_| {}));
         retire(child);
         assert!(get(child).is_none());
-        assert!(!reclaim(child));
+        assert!(is_named(child) && !reclaim(child, |_| {}));
         let contents = &get(parent).unwrap().contents;
         assert_eq!(contents.datatypes[0].size, 8);
-        assert!(remove(parent));
-        assert!(reclaim(child));
+        let mut unnamed = Vec::new();
+        assert!(remove(parent, |old| unnamed.push(old)));
+        assert_eq!(unnamed, [child]);
+        assert!(reclaim(child, |_| {}));
         assert!(TYPES.retired(child).is_none());
     }
 

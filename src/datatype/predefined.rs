@@ -5,6 +5,7 @@
 
 use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
+use crate::lifetime::References;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -64,11 +65,13 @@ const fn datatype(
         category,
         scalars,
         contiguous: size == extent,
+        lies_bare: AtomicBool::new(size == extent),
         committed: AtomicBool::new(true),
         layout: None,
         attributes: Attributes::new(),
         contents: Contents::named(),
         uses: AtomicU32::new(0),
+        references: References::of_program(),
         born: 0,
         prefix: None,
         given_name: name,

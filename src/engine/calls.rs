@@ -6,6 +6,7 @@
 
 use super::has_threads;
 use crate::datatype;
+use crate::lifetime;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -15,8 +16,10 @@ use std::sync::Arc;
 struct Thread {
     /// Odd while it is in a call.
     round: AtomicU64,
-    /// Datatypes that had been made when the call began, which are those that it can use; all if there are calls in it.
+    /// Datatypes and communicators that had been made when the call began, which are those that it can use; all if there are
+    /// calls in it.
     knows: AtomicU64,
+    knows_communicators: AtomicU64,
     /// Calls in each other; the thread's own.
     depth: AtomicU32,
 }
@@ -68,11 +71,13 @@ fn mark(begins: bool) {
         let depth = own.depth.load(Ordering::Relaxed);
         let depth = if begins { depth + 1 } else { depth - 1 };
         own.depth.store(depth, Ordering::Relaxed);
-        let knows = match depth {
-            1 if begins => datatype::births(),
-            _ => u64::MAX,
+        let (types, communicators) = match depth {
+            1 if begins => (datatype::births(), lifetime::communicators_made()),
+            _ => (u64::MAX, u64::MAX),
         };
-        own.knows.store(knows, Ordering::Relaxed);
+        own.knows.store(types, Ordering::Relaxed);
+        own.knows_communicators
+            .store(communicators, Ordering::Relaxed);
         if depth == u32::from(begins) {
             let round = own.round.load(Ordering::Relaxed);
             own.round.store(round + 1, Ordering::Release); // pairs with `Users`
@@ -108,10 +113,35 @@ pub struct Users(Vec<(Arc<Thread>, u64)>);
 impl Users {
     /// Marked calls that may be using a datatype, the `born`th that was made.
     pub fn of_datatype(born: u64) -> Users {
+        Users::who(|thread| thread.knows.load(Ordering::Relaxed) > born)
+    }
+
+    /// The same of a communicator; but for the call that frees it, if that is in no other one.
+    pub fn of_communicator(born: u64) -> Users {
+        if !has_threads() {
+            return Users::none();
+        }
+        let own = OWN.with(Arc::clone);
+        let frees = |thread: &Arc<Thread>| {
+            Arc::ptr_eq(thread, &own) && own.depth.load(Ordering::Relaxed) == 1
+        };
+        Users::who(|thread| {
+            thread.knows_communicators.load(Ordering::Relaxed) > born && !frees(thread)
+        })
+    }
+
+    pub fn none() -> Users {
+        Users(Vec::new())
+    }
+
+    fn who(may_use: impl Fn(&Arc<Thread>) -> bool) -> Users {
+        if !has_threads() {
+            return Users::none();
+        }
         let threads = THREADS.lock();
         let calls = threads.iter().filter_map(|thread| {
             let round = thread.round.load(Ordering::Acquire);
-            let uses = round % 2 == 1 && thread.knows.load(Ordering::Relaxed) > born;
+            let uses = round % 2 == 1 && may_use(thread);
             uses.then(|| (thread.clone(), round))
         });
         Users(calls.collect())

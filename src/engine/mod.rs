@@ -12,6 +12,7 @@ pub mod progress;
 pub mod receive;
 pub mod records;
 pub mod requests;
+pub mod roots;
 pub mod send;
 pub mod tasks;
 pub mod wait;
@@ -27,7 +28,7 @@ use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
 use receive::{Inflow, Message};
 use requests::{Index, Slab};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
 /// The engine of this process; empty outside MPI_Init .. MPI_Finalize.
@@ -192,7 +193,7 @@ pub fn share() {
 /// Starts the engine on this transport; `threads` says that several threads will enter.
 pub fn start(shm: Endpoint, threads: bool) {
     ENGINE.share(threads);
-    datatype::share(threads);
+    datatype::start(threads);
     let _ = PAGE.set(shm.page(shm.me()));
     *ENGINE.enter() = Some(Engine::new(shm));
 }
@@ -200,21 +201,6 @@ pub fn start(shm: Endpoint, threads: bool) {
 /// Whether several threads may be in the library at once.
 pub fn has_threads() -> bool {
     ENGINE.is_shared()
-}
-
-/// Whether there is a request or a task, which may be using anything.
-#[inline]
-pub fn is_busy() -> bool {
-    let has_requests = |engine: &Engine| engine.requests.in_use_at_most() != 0;
-    tasks::any_uses_types() || ENGINE.enter().as_ref().is_some_and(has_requests)
-}
-
-/// The handles of the datatypes that requests move data with.
-pub fn datatypes_of_requests() -> BTreeSet<i32> {
-    let guard = ENGINE.enter();
-    let requests = guard.iter().flat_map(|engine| engine.requests.in_use());
-    let types = requests.filter_map(|request| request.buffer.datatype());
-    types.map(|datatype| datatype.handle).collect()
 }
 
 /// Ends the engine.

@@ -4,6 +4,7 @@
 //! request, freed by the program or made for a buffered send, which is recycled when it completes).
 //! Slots are reused oldest first, so that a stale handle stays recognisable.
 
+use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::Error;
@@ -202,6 +203,12 @@ pub struct Slab {
 impl Slab {
     #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
+        roots::take(request.communicator, &request.buffer);
+        self.put(request)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, request: Request) -> Index {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
@@ -222,6 +229,7 @@ impl Slab {
         peer: i32,
         tag: i32,
     ) -> Index {
+        roots::take(communicator, &buffer);
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
@@ -245,7 +253,7 @@ impl Slab {
         let mut request = Request::new(Kind::Receive, buffer, communicator, context, 0);
         request.peer = peer;
         request.tag = tag;
-        self.insert(request)
+        self.put(request)
     }
 
     /// The request in a slot that is in use.
@@ -284,6 +292,7 @@ impl Slab {
     #[inline]
     pub fn release(&mut self, index: Index) {
         let request = &mut self.slots[index as usize];
+        roots::give(request);
         request.phase = Phase::Free;
         if request.extra.is_some() {
             request.extra = None;
@@ -311,6 +320,7 @@ impl Slab {
                     && !request.persistent
                     && request.error.is_none() =>
             {
+                roots::give(request);
                 request.phase = Phase::Free;
                 let status = request.status;
                 self.free.push_back(index);

@@ -40,31 +40,6 @@ static VAIN: AtomicUsize = AtomicUsize::new(0);
 /// So many of them for each look whether the others can still come.
 const LOOKS_PER_WATCH: usize = 1024;
 
-/// How many requests there are that begin tasks again.
-static KEPT: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts a request that can begin a task again, and so uses what the program gave it, datatypes above all.
-pub struct Kept(());
-
-impl Kept {
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Kept {
-        KEPT.fetch_add(1, Ordering::Relaxed);
-        Kept(())
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        KEPT.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Whether any task, alive or to be begun again, may use datatypes.
-pub fn any_uses_types() -> bool {
-    any() || KEPT.load(Ordering::Relaxed) != 0
-}
-
 thread_local! {
     /// What the future that is being polled on this thread waits for, and of which process.
     static WAITS_FOR: Cell<(Index, u32)> = const { Cell::new((ANYTHING, 0)) };

@@ -9,7 +9,7 @@ mod shared;
 mod table;
 
 pub use shared::SharedTable;
-pub use table::Table;
+pub use table::{Table, when_handles_run_out};
 
 /// What a handle stands for; the numbers are part of the ABI.
 #[repr(u32)]

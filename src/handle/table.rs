@@ -5,9 +5,10 @@
 
 use super::{Kind, ObjectType, builtin, direct, index, indirect, is_of_type, kind};
 use crate::error::{Class, Result, fail};
-use crate::sync::Exclusive;
+use crate::sync::{Exclusive, ExclusiveGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 const BUILTINS: usize = 32;
@@ -26,7 +27,17 @@ pub struct Table<T: 'static> {
     builtins: [Slot<T>; BUILTINS],
     direct: [Slot<T>; DIRECT],
     blocks: [AtomicPtr<Block<T>>; BLOCKS],
+    /// So many blocks are made at most.
+    most_blocks: usize,
     state: Exclusive<State<T>>,
+}
+
+/// What gives back the objects that were freed and wait, if there is such a thing.
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Tells the tables, which know no lifetimes, what to call when handles run out. It takes none of their guards.
+pub fn when_handles_run_out(give_back: fn()) {
+    let _ = GIVE_BACK.set(give_back);
 }
 
 struct State<T> {
@@ -63,6 +74,7 @@ impl<T: Send + Sync + 'static> Table<T> {
             builtins: [const { AtomicPtr::new(ptr::null_mut()) }; BUILTINS],
             direct: [const { AtomicPtr::new(ptr::null_mut()) }; DIRECT],
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
+            most_blocks: BLOCKS,
             state: Exclusive::shared(State {
                 free: VecDeque::new(),
                 direct_used: first_direct,
@@ -110,18 +122,42 @@ impl<T: Send + Sync + 'static> Table<T> {
     /// Takes the object over and returns its new handle: a slot never used while the newest block
     /// has one, then the slot that has been free for longest.
     pub fn insert(&self, object: T) -> Result<i32> {
-        let mut state = self.state.enter();
-        let handle = self.free_handle(&mut state)?;
+        let (state, handle) = self.enter_with_handle()?;
         self.put(handle, Box::new(object));
+        drop(state);
         Ok(handle)
     }
 
     /// As `insert`, for objects that keep their own handle.
     #[inline(always)]
     pub fn insert_with(&self, make: impl FnOnce(i32) -> T) -> Result<&T> {
+        let (state, handle) = self.enter_with_handle()?;
+        let object = self.put(handle, Box::new(make(handle)));
+        drop(state);
+        Ok(object)
+    }
+
+    /// The guard, and a handle that is free. Where there is none, what waits to be given back is so first.
+    #[inline(always)]
+    fn enter_with_handle(&self) -> Result<(ExclusiveGuard<'_, State<T>>, i32)> {
+        let mut state = self.state.enter();
+        match self.free_handle(&mut state) {
+            Ok(handle) => Ok((state, handle)),
+            Err(_) => {
+                drop(state);
+                self.after_giving_back()
+            }
+        }
+    }
+
+    #[cold]
+    fn after_giving_back(&self) -> Result<(ExclusiveGuard<'_, State<T>>, i32)> {
+        if let Some(give_back) = GIVE_BACK.get() {
+            give_back();
+        }
         let mut state = self.state.enter();
         let handle = self.free_handle(&mut state)?;
-        Ok(self.put(handle, Box::new(make(handle))))
+        Ok((state, handle))
     }
 
     fn free_handle(&self, state: &mut State<T>) -> Result<i32> {
@@ -141,8 +177,8 @@ impl<T: Send + Sync + 'static> Table<T> {
     }
 
     fn grow(&self, state: &mut State<T>) -> Result<()> {
-        if state.blocks == BLOCKS {
-            let most = DIRECT + BLOCK * BLOCKS;
+        if state.blocks == self.most_blocks {
+            let most = DIRECT + BLOCK * self.most_blocks;
             return fail!(
                 Class::NoMem,
                 "{most} objects of type {:?} are alive, which is all there can be",
@@ -287,6 +323,24 @@ mod tests {
         // SAFETY: passed on to the caller.
         assert!(unsafe { table.reclaim(handle) });
     }
+
+    #[test]
+    fn when_handles_run_out_what_waits_is_given_back() {
+        static SMALL: Table<u64> = Table {
+            most_blocks: 1,
+            ..Table::new(ObjectType::Info)
+        };
+        let last = (0..DIRECT + BLOCK).map(|n| SMALL.insert(n as u64).unwrap());
+        let last = last.last().unwrap();
+        assert_eq!(SMALL.insert(0).unwrap_err().class(), Class::NoMem);
+        SMALL.retire(last);
+        // SAFETY: no reference was kept.
+        when_handles_run_out(|| assert!(unsafe { SMALL.reclaim(SMALL_LAST) }));
+        assert_eq!(last, SMALL_LAST);
+        assert_eq!(SMALL.insert(5).unwrap(), last);
+    }
+
+    const SMALL_LAST: i32 = indirect(ObjectType::Info, 0, BLOCK as u32 - 1);
 
     #[test]
     fn handles_have_the_numbers_of_the_abi() {

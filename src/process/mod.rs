@@ -12,11 +12,13 @@ pub mod settings;
 use crate::attr;
 use crate::coll::{self, Lane};
 use crate::comm;
-use crate::constructors::context;
+use crate::constructors::{collector, context};
 use crate::engine::{self, wait};
 use crate::error::{Class, Error, Result, fail};
+use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
+use crate::lifetime;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -246,6 +248,8 @@ fn leave_job(life: &Life) -> Result<()> {
     if life.world == World::Initialized || life.sessions > 0 {
         return Ok(());
     }
+    // All communication is done.
+    collector::collect();
     if let Some(page) = engine::status_page() {
         page.set_state(PageState::Finalized);
     }
@@ -324,6 +328,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status
         .settings
         .store(context::settings_word(), Ordering::Relaxed);
+    lifetime::start();
+    handle::when_handles_run_out(collector::collect);
     engine::start(endpoint, level == ThreadLevel::Multiple);
     Ok(())
 }

@@ -5,7 +5,9 @@
 
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
-use crate::{choice, coll, constructors, datatype, engine, errhandler, launch, op, pt2pt};
+use crate::{
+    choice, coll, constructors, datatype, engine, errhandler, launch, lifetime, op, pt2pt,
+};
 
 choice! {
     /// A level of thread support, by MPICH's and Intel's words.
@@ -80,7 +82,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 10] {
+pub fn chapters() -> [Chapter; 11] {
     [
         (
             "collectives",
@@ -96,6 +98,11 @@ pub fn chapters() -> [Chapter; 10] {
             "datatypes",
             "Derived datatypes and packing.",
             datatype::pack::VARIABLES,
+        ),
+        (
+            "lifetimes",
+            "When freed communicators and datatypes are given back.",
+            lifetime::VARIABLES,
         ),
         ("operations", "Reduction operations.", op::VARIABLES),
         (

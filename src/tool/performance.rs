@@ -4,7 +4,7 @@
 //! what is counted.
 
 use super::{at, check, next_number};
-use crate::constructors::context;
+use crate::constructors::{collector, context};
 use crate::engine::{self, Counts, wait};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
@@ -59,6 +59,9 @@ variables! {
     SegmentBytes
     PendingSends
     Requests
+    CollectorCycles
+    CollectorEligible
+    CollectorReclaimed
 }
 
 use Variable::*;
@@ -87,6 +90,9 @@ impl Variable {
             SegmentBytes => "segment_bytes",
             PendingSends => "pending_sends",
             Requests => "requests",
+            CollectorCycles => "collector_cycles",
+            CollectorEligible => "collector_eligible",
+            CollectorReclaimed => "collector_reclaimed",
         }
     }
 
@@ -127,6 +133,13 @@ impl Variable {
             SegmentBytes => "Bytes of the memory that the ranks of the node share.",
             PendingSends => "Sends that are not done.",
             Requests => "Requests that live, those inside calls included.",
+            CollectorCycles => {
+                "Cycles of the collector of freed communicators and datatypes, each a look at the pending operations."
+            }
+            CollectorEligible => {
+                "Freed communicators and datatypes that wait for a cycle, or for operations that use them."
+            }
+            CollectorReclaimed => "Communicators and datatypes that cycles gave back.",
         }
     }
 
@@ -137,6 +150,7 @@ impl Variable {
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
             LongWaits | Sleeps | WakeUps => "waiting",
+            CollectorCycles | CollectorEligible | CollectorReclaimed => "lifetimes",
             _ => "context_ids",
         }
     }
@@ -148,6 +162,7 @@ impl Variable {
             UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
             LongWaits | Sleeps | WakeUps => Shows::Counter,
             SegmentBytes => Shows::Size,
+            CollectorCycles | CollectorReclaimed => Shows::Counter,
             CommunicatorsMost => Shows::HighWatermark,
             _ => Shows::Level,
         }
@@ -197,6 +212,9 @@ impl Variable {
             SegmentBytes => process::job().map_or(0, |job| job.segment_bytes),
             PendingSends => counts().sending,
             Requests => counts().requests,
+            CollectorCycles => collector::statistics().cycles,
+            CollectorEligible => collector::statistics().eligible,
+            CollectorReclaimed => collector::statistics().reclaimed,
         }
     }
 }

@@ -14,7 +14,9 @@ type Object = &'static core::Datatype;
 /// Gives the new type's handle to the program; there is a place for it, as `oldtype` has seen.
 #[inline(always)]
 pub fn give(newtype: Out<Datatype>, made: Result<Object>) -> Result<()> {
-    newtype.set(Datatype(made?.handle))
+    newtype.set(Datatype(made?.handle))?;
+    oxmpi::constructors::collector::at_creation();
+    Ok(())
 }
 
 /// The old type, once the new one has a place.

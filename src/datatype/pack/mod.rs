@@ -26,6 +26,7 @@ pub use wide::VARIABLES;
 pub use wide::use_kernels;
 
 use super::Datatype;
+use crate::lifetime;
 use std::ptr;
 
 /// A choice buffer: address, count and datatype, checked and multiplied out.
@@ -57,7 +58,7 @@ impl Buffer {
     #[inline]
     pub unsafe fn new(address: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
         let length = (count as usize).saturating_mul(datatype.size as usize);
-        if datatype.is_contiguous() {
+        if datatype.lies_bare() {
             return Buffer {
                 address,
                 length,
@@ -65,7 +66,8 @@ impl Buffer {
             };
         }
         // A part of an array may well be one run of bytes, somewhere.
-        match datatype.layout().run(count) {
+        let counted = lifetime::counts() && lifetime::counts_of(datatype.is_predefined());
+        match datatype.layout().run(count).filter(|_| !counted) {
             Some(at) => Buffer {
                 address: address.wrapping_offset(at as isize),
                 length,

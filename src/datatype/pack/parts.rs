@@ -91,6 +91,17 @@ impl Parts {
         }
     }
 
+    /// The types that say where the data lies.
+    pub fn datatypes(&self) -> impl Iterator<Item = &'static Datatype> {
+        let (equal, each): (_, &[Buffer]) = match self {
+            Parts::Equal(equal) => (Some(equal.datatype), &[]),
+            Parts::Each(parts) => (None, parts),
+        };
+        equal
+            .into_iter()
+            .chain(each.iter().filter_map(Buffer::datatype))
+    }
+
     /// Whether all parts have the same size by how they were made.
     pub fn are_equal(&self) -> bool {
         matches!(self, Parts::Equal(_))

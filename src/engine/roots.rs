@@ -1,0 +1,116 @@
+//! What pending operations use: the roots from which the collector of communicators and datatypes marks (paper 003), and
+//! the counts of the schemes that count.
+//!
+//! Invariant: a request uses its communicator and the datatype of its buffer from its insertion to its recycling, which
+//! clears it by its phase; what an operation uses beside its requests is [`Held`] by it.
+
+use super::requests::Request;
+use super::{Engine, enter};
+use crate::datatype::{Buffer, Datatype};
+use crate::handle::{self, Kind};
+use crate::lifetime;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Counts what a new request uses, where the scheme counts.
+#[inline(always)]
+pub(super) fn take(communicator: i32, buffer: &Buffer) {
+    if lifetime::counts() {
+        count(communicator, buffer, true);
+    }
+}
+
+/// The end of [`take`].
+#[inline(always)]
+pub(super) fn give(request: &Request) {
+    if lifetime::counts() {
+        count(request.communicator, &request.buffer, false);
+    }
+}
+
+#[inline]
+fn count(communicator: i32, buffer: &Buffer, begins: bool) {
+    let datatype = buffer.datatype();
+    let datatype = datatype.filter(|datatype| lifetime::counts_of(datatype.is_predefined()));
+    let of_datatype = datatype.map(|datatype| &datatype.references);
+    let of_communicator = lifetime::of_communicator(communicator);
+    for references in of_communicator.into_iter().chain(of_datatype) {
+        if begins {
+            references.take();
+        } else {
+            references.give();
+        }
+    }
+}
+
+/// Datatypes that operations use whose requests do not say so, by the operation.
+static HELD: Mutex<Operations> = Mutex::new(Operations {
+    last: 0,
+    datatypes: BTreeMap::new(),
+});
+
+struct Operations {
+    last: u64,
+    datatypes: BTreeMap<u64, Box<[i32]>>,
+}
+
+/// Keeps the datatypes of an operation, such as a pending collective one, as long as this lives. Free if all are predefined.
+#[derive(Debug)]
+pub struct Held(Option<u64>);
+
+impl Held {
+    pub fn of(datatypes: impl IntoIterator<Item = &'static Datatype>) -> Held {
+        let derived = datatypes.into_iter().filter(|one| !one.is_predefined());
+        let handles: Box<[i32]> = derived.map(|one| one.handle).collect();
+        if handles.is_empty() {
+            return Held(None);
+        }
+        let mut held = HELD.lock();
+        held.last += 1;
+        let number = held.last;
+        held.datatypes.insert(number, handles);
+        Held(Some(number))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(number) = self.0 {
+            HELD.lock().datatypes.remove(&number);
+        }
+    }
+}
+
+/// How many requests [`mark`] looks at, at most; zero if nothing pends that has a communicator or datatype.
+pub fn number() -> usize {
+    let held = HELD.lock().datatypes.len();
+    held + enter().requests().in_use_at_most()
+}
+
+/// The communicators and datatypes, by handle, that can be freed and that pending operations use.
+pub fn mark() -> BTreeSet<i32> {
+    let mut live = BTreeSet::new();
+    {
+        let held = HELD.lock();
+        live.extend(held.datatypes.values().flatten());
+    }
+    mark_requests(&mut enter(), &mut live);
+    live
+}
+
+/// Those of pending operations that are held, where requests are counted.
+pub fn mark_held() -> BTreeSet<i32> {
+    let held = HELD.lock();
+    held.datatypes.values().flatten().copied().collect()
+}
+
+fn mark_requests(engine: &mut Engine, live: &mut BTreeSet<i32>) {
+    for request in engine.requests().in_use() {
+        if !matches!(handle::kind(request.communicator), Kind::Builtin) {
+            live.insert(request.communicator);
+        }
+        if let Some(datatype) = request.buffer.datatype() {
+            live.insert(datatype.handle);
+        }
+    }
+}
