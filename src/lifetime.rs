@@ -43,26 +43,34 @@ pub fn threshold() -> usize {
     COLLECT_AT.get().max(1) as usize
 }
 
-static COUNTS: AtomicBool = AtomicBool::new(false);
+/// What requests count: nothing, references to what is not predefined, all.
+static COUNTS: AtomicU32 = AtomicU32::new(NOTHING);
+const NOTHING: u32 = 0;
+const DERIVED: u32 = 1;
+const ALL: u32 = 2;
 /// Whether a request was the last to have something that was freed, since [`has_fallen`] was asked.
 static FALLEN: AtomicBool = AtomicBool::new(false);
 
 /// Reads the scheme, when MPI starts.
 pub fn start() {
-    let counts = matches!(scheme(), Scheme::Counting | Scheme::Suppressed);
+    let counts = match scheme() {
+        Scheme::Collected | Scheme::Never => NOTHING,
+        Scheme::Suppressed => DERIVED,
+        Scheme::Counting => ALL,
+    };
     COUNTS.store(counts, Ordering::Release);
 }
 
 /// Whether requests count what they use.
 #[inline(always)]
 pub fn counts() -> bool {
-    COUNTS.load(Ordering::Relaxed)
+    COUNTS.load(Ordering::Relaxed) != NOTHING
 }
 
 /// Whether references to this are counted; for schemes that count.
 #[inline]
 pub fn counts_of(is_predefined: bool) -> bool {
-    !is_predefined || scheme() == Scheme::Counting
+    !is_predefined || COUNTS.load(Ordering::Relaxed) == ALL
 }
 
 pub fn has_fallen() -> bool {

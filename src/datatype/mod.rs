@@ -192,9 +192,14 @@ pub fn births() -> u64 {
     BIRTHS.load(Ordering::Acquire)
 }
 
-/// Says whether several threads will be in the library at once; when MPI starts.
-pub fn start(threads: bool) {
+/// Says whether several threads will be in the library at once.
+pub fn share(threads: bool) {
     TYPES.share(threads);
+}
+
+/// When MPI starts, before there is a buffer.
+pub fn start(threads: bool) {
+    share(threads);
     if lifetime::counts() && lifetime::counts_of(true) {
         predefined::all().for_each(|datatype| datatype.lies_bare.store(false, Ordering::Release));
     }
