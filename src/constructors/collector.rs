@@ -14,7 +14,6 @@ use crate::handle::{self, ObjectType};
 use crate::lifetime::{self, Scheme};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Something that was freed.
@@ -175,7 +174,6 @@ impl Garbage {
         while let Some(freed) = self.eligible.pop() {
             self.sweep(freed, &live, &mut left);
         }
-        left.sort_unstable_by_key(|freed| Reverse(freed.born));
         self.eligible = left;
         self.enough = 2 * self.eligible.len();
         while self.ended.len() > KEPT {
@@ -244,5 +242,61 @@ pub(super) fn unnamed(old: i32) {
             garbage.cycle();
         }
         garbage.publish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::constructors::datatypes;
+    use crate::datatype::{Datatype, create, get};
+    use crate::engine::roots::Held;
+
+    fn vector(old: &'static Datatype) -> &'static Datatype {
+        create::vector(false, 2, 1, 3, old).unwrap()
+    }
+
+    /// The tests of one process share the collector, so all is in one.
+    #[test]
+    fn what_is_used_stays_and_goes_with_its_last_user() {
+        let int = get(datatype::INT).unwrap();
+        let inner = vector(int);
+        let outer = vector(inner);
+        let (inner, outer) = (inner.handle, outer.handle);
+        let held = Held::of([get(outer).unwrap(), int]);
+        datatypes::free(inner).unwrap();
+        datatypes::free(outer).unwrap();
+        assert!(get(inner).is_none() && get(outer).is_none());
+        let before = statistics();
+        collect();
+        // The pending operation has the outer type, that names the inner one.
+        let after = statistics();
+        assert_eq!(after.cycles, before.cycles + 1);
+        assert_eq!((after.eligible, after.reclaimed), (1, before.reclaimed));
+        assert!(datatype::is_named(inner));
+        drop(held);
+        collect();
+        assert_eq!(statistics().reclaimed, before.reclaimed + 2);
+        assert_eq!(statistics().eligible, 0);
+        assert!(is_idle());
+        // |Ge| = 0: no cycle.
+        let cycles = statistics().cycles;
+        collect();
+        assert_eq!(statistics().cycles, cycles);
+        // A long chain, freed from the oldest on, goes in one cycle.
+        let held = Held::of([vector(int)]);
+        let mut chain = vec![vector(int)];
+        for _ in 0..20 {
+            chain.push(vector(chain[chain.len() - 1]));
+        }
+        let handles: Vec<i32> = chain.iter().map(|one| one.handle).collect();
+        for handle in handles {
+            datatypes::free(handle).unwrap();
+        }
+        let before = statistics();
+        collect();
+        assert_eq!(statistics().reclaimed, before.reclaimed + 21);
+        assert_eq!(statistics().cycles, before.cycles + 1);
+        drop(held);
     }
 }

@@ -198,6 +198,13 @@ pub fn start(shm: Endpoint, threads: bool) {
     *ENGINE.enter() = Some(Engine::new(shm));
 }
 
+/// Visits the engine, if there is one.
+pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
+    if let Some(engine) = ENGINE.enter().as_mut() {
+        visit(engine);
+    }
+}
+
 /// Whether several threads may be in the library at once.
 pub fn has_threads() -> bool {
     ENGINE.is_shared()

@@ -5,10 +5,11 @@
 //! clears it by its phase; what an operation uses beside its requests is [`Held`] by it.
 
 use super::requests::Request;
-use super::{Engine, enter};
+use super::{Engine, for_each};
 use crate::datatype::{Buffer, Datatype};
 use crate::handle::{self, Kind};
 use crate::lifetime;
+use crate::sync::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +50,9 @@ static HELD: Mutex<Operations> = Mutex::new(Operations {
     datatypes: BTreeMap::new(),
 });
 
+/// How many operations are there.
+static HOLDERS: AtomicUsize = AtomicUsize::new(0);
+
 struct Operations {
     last: u64,
     datatypes: BTreeMap<u64, Box<[i32]>>,
@@ -69,6 +73,7 @@ impl Held {
         held.last += 1;
         let number = held.last;
         held.datatypes.insert(number, handles);
+        HOLDERS.store(held.datatypes.len(), Ordering::Relaxed);
         Held(Some(number))
     }
 }
@@ -76,15 +81,18 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         if let Some(number) = self.0 {
-            HELD.lock().datatypes.remove(&number);
+            let mut held = HELD.lock();
+            held.datatypes.remove(&number);
+            HOLDERS.store(held.datatypes.len(), Ordering::Relaxed);
         }
     }
 }
 
 /// How many requests [`mark`] looks at, at most; zero if nothing pends that has a communicator or datatype.
 pub fn number() -> usize {
-    let held = HELD.lock().datatypes.len();
-    held + enter().requests().in_use_at_most()
+    let mut number = HOLDERS.load(Ordering::Relaxed);
+    for_each(|engine| number += engine.requests().in_use_at_most());
+    number
 }
 
 /// The communicators and datatypes, by handle, that can be freed and that pending operations use.
@@ -94,7 +102,7 @@ pub fn mark() -> BTreeSet<i32> {
         let held = HELD.lock();
         live.extend(held.datatypes.values().flatten());
     }
-    mark_requests(&mut enter(), &mut live);
+    for_each(|engine| mark_requests(engine, &mut live));
     live
 }
 

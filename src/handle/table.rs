@@ -69,12 +69,20 @@ impl<T: Send + Sync + 'static> Table<T> {
 
     /// A table that leaves the first direct handles to predefined objects kept elsewhere.
     pub const fn starting_at(object_type: ObjectType, first_direct: usize) -> Table<T> {
+        Table::of_blocks(object_type, first_direct, BLOCKS)
+    }
+
+    const fn of_blocks(
+        object_type: ObjectType,
+        first_direct: usize,
+        most_blocks: usize,
+    ) -> Table<T> {
         Table {
             object_type,
             builtins: [const { AtomicPtr::new(ptr::null_mut()) }; BUILTINS],
             direct: [const { AtomicPtr::new(ptr::null_mut()) }; DIRECT],
             blocks: [const { AtomicPtr::new(ptr::null_mut()) }; BLOCKS],
-            most_blocks: BLOCKS,
+            most_blocks,
             state: Exclusive::shared(State {
                 free: VecDeque::new(),
                 direct_used: first_direct,
@@ -326,10 +334,7 @@ mod tests {
 
     #[test]
     fn when_handles_run_out_what_waits_is_given_back() {
-        static SMALL: Table<u64> = Table {
-            most_blocks: 1,
-            ..Table::new(ObjectType::Info)
-        };
+        static SMALL: Table<u64> = Table::of_blocks(ObjectType::Info, 0, 1);
         let last = (0..DIRECT + BLOCK).map(|n| SMALL.insert(n as u64).unwrap());
         let last = last.last().unwrap();
         assert_eq!(SMALL.insert(0).unwrap_err().class(), Class::NoMem);
