@@ -139,12 +139,14 @@ struct Counts {
 struct Line(References);
 
 impl Line {
-    const NEW: Line = Line(References::of_program());
+    const fn new() -> Line {
+        Line(References::of_program())
+    }
 }
 
 static COMMUNICATORS: Counts = Counts {
-    builtin: [Line::NEW; 32],
-    direct: [Line::NEW; 256],
+    builtin: [const { Line::new() }; 32],
+    direct: [const { Line::new() }; 256],
     blocks: [const { OnceBox::new() }; 1 << 14],
 };
 
@@ -158,7 +160,7 @@ pub fn of_communicator(communicator: i32) -> Option<&'static References> {
         Kind::Builtin => COMMUNICATORS.builtin.get(position),
         Kind::Direct => COMMUNICATORS.direct.get(position),
         Kind::Indirect => {
-            let new = || Box::new([Line::NEW; 1 << 12]);
+            let new = || Box::new([const { Line::new() }; 1 << 12]);
             let block = COMMUNICATORS.blocks[position >> 12].get_or_init(new);
             block.get(position & 0xfff)
         }
