@@ -335,8 +335,10 @@ mod tests {
     #[test]
     fn when_handles_run_out_what_waits_is_given_back() {
         static SMALL: Table<u64> = Table::of_blocks(ObjectType::Info, 0, 1);
-        let last = (0..DIRECT + BLOCK).map(|n| SMALL.insert(n as u64).unwrap());
-        let last = last.last().unwrap();
+        let mut last = 0;
+        for number in 0..DIRECT + BLOCK {
+            last = SMALL.insert(number as u64).unwrap();
+        }
         assert_eq!(SMALL.insert(0).unwrap_err().class(), Class::NoMem);
         SMALL.retire(last);
         // SAFETY: no reference was kept.
