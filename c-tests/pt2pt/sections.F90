@@ -121,10 +121,14 @@ program sections
   call MPI_Send(a(1:9:4), 0, MPI_INTEGER, MPI_PROC_NULL, 1, MPI_COMM_WORLD)
   call passed_on(a, b)
 
-  ! Too few elements for the count; a type that does not fit, without a copy.
+  ! Too few elements for the count; a type that does not fit: a copy that lives until the request is complete, which a
+  ! persistent request has no use for.
   call return_errors()
   call MPI_Send(a(1:9:4), 4, MPI_INTEGER, MPI_PROC_NULL, 1, MPI_COMM_WORLD, ierr); FAILS(MPI_ERR_BUFFER)
   call MPI_Isend(p(1:5:2)%id, 1, MPI_DOUBLE_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, requests(1), ierr)
+  CHECK(ierr == MPI_SUCCESS)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+  call MPI_Send_init(p(1:5:2)%id, 1, MPI_DOUBLE_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, requests(1), ierr)
   FAILS(MPI_ERR_BUFFER)
   call finish()
 contains
