@@ -1,13 +1,18 @@
 //! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`.
 //!
-//! Also owns [`Exclusive`], the guard that gives `&mut` to process-wide state: a real lock when the program asked for
-//! `MPI_THREAD_MULTIPLE`, and nothing at all below it.
+//! Also owns the guards that give `&mut` to process-wide state: a real lock when the program asked for
+//! `MPI_THREAD_MULTIPLE`, and nothing at all below it ([`Exclusive`]), or one that is taken only where several threads
+//! enter ([`guarded`]).
 #![allow(unsafe_code)]
+
+mod favour;
+#[cfg(not(loom))]
+pub mod guarded;
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell;
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(not(loom))]
 pub use std::sync::atomic::{

@@ -11,8 +11,8 @@ use super::packed::room;
 use super::team::{Team, copy_own};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts};
-use crate::engine::enter;
-use crate::engine::wait::{Reason, Watch, until};
+use crate::engine::wait::{Reason, Watch, until_at};
+use crate::engine::{enter, enter_at};
 use crate::error::{Class, Error, Result, fail};
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS, Place, Seat};
 use std::ops::Range;
@@ -221,7 +221,7 @@ impl Work<'_> {
             }
         }
         let mut watch = Watch::default();
-        let left = until(&self.reason, |engine| {
+        let left = until_at(self.engine(), &self.reason, |engine| {
             if holds() {
                 return Some(None);
             }
@@ -250,16 +250,22 @@ impl Work<'_> {
         crate::os::process::exit_now(Class::Other.value())
     }
 
+    /// The engine whose bell the others ring.
+    #[inline]
+    fn engine(&self) -> u32 {
+        self.comm.spread().of_library().1
+    }
+
     #[inline]
     fn wake(&self, rank: usize) {
-        enter()
+        enter_at(self.engine())
             .endpoint()
             .wake(self.comm.world(rank as i32) as usize);
     }
 
     #[inline]
     fn wake_others(&self) {
-        let engine = enter();
+        let engine = enter_at(self.engine());
         for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
             let world = self.comm.world(rank as i32) as usize;
             engine.endpoint().wake(world);

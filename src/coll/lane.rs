@@ -6,11 +6,11 @@
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
 use crate::datatype::Buffer;
 use crate::engine::matching::Key;
-use crate::engine::requests::{Index, Mode, Phase};
+use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
-use crate::engine::wait::{Reason, Watch, until};
-use crate::engine::{Engine, enter};
+use crate::engine::wait::{Reason, Watch, until_at};
+use crate::engine::{Engine, enter_at};
 use crate::error::Result;
 use std::future::Future;
 use std::pin::pin;
@@ -27,6 +27,8 @@ pub struct Lane<'a> {
     pub rank: i32,
     pub send_context: u32,
     pub receive_context: u32,
+    /// The engines of messages sent and received.
+    pub engines: (u32, u32),
     /// The other side, on a lane over both of an intercommunicator.
     pub beyond: Option<Beyond>,
     pub tag: i32,
@@ -63,6 +65,7 @@ pub struct Beyond {
     pub count: i32,
     pub send_context: u32,
     pub receive_context: u32,
+    pub engines: (u32, u32),
 }
 
 const FINALIZE: &str = "MPI_Finalize";
@@ -84,7 +87,9 @@ impl<'a> Lane<'a> {
     }
 
     fn on(comm: &'a Comm, members: &'a Members, context: u32, function: &'static str) -> Self {
+        let engine = comm.spread().of_library().1;
         Self {
+            engines: (engine, engine),
             function,
             members,
             rank: comm.rank(),
@@ -103,6 +108,7 @@ impl<'a> Lane<'a> {
             members: comm.peers_as_members(),
             send_context: comm.context() + COLLECTIVE,
             receive_context: comm.receive_context() + COLLECTIVE,
+            engines: comm.spread().of_library(),
             ..Self::new(comm, function)
         }
     }
@@ -124,6 +130,7 @@ impl<'a> Lane<'a> {
                 count: other,
                 send_context: across.send_context,
                 receive_context: across.receive_context,
+                engines: across.engines,
             }),
             ..Self::new(comm, function)
         }
@@ -152,6 +159,7 @@ impl<'a> Lane<'a> {
             rank,
             send_context: INTERNAL_CONTEXT + INSIDE,
             receive_context: INTERNAL_CONTEXT + INSIDE,
+            engines: (0, 0),
             beyond: None,
             tag,
             communicator: comm::WORLD,
@@ -173,6 +181,7 @@ impl<'a> Lane<'a> {
         Self {
             send_context: INTERNAL_CONTEXT + LEADERS,
             receive_context: INTERNAL_CONTEXT + LEADERS,
+            engines: (0, 0),
             ..self
         }
     }
@@ -183,6 +192,7 @@ impl<'a> Lane<'a> {
             members: peer.peers_as_members(),
             send_context: peer.context() + LEADERS,
             receive_context: peer.receive_context() + LEADERS,
+            engines: peer.spread().of_library(),
             tag,
             ..Self::new(peer, function)
         }
@@ -235,7 +245,7 @@ impl<'a> Lane<'a> {
 
     fn block(&self, index: Index, peer: i32) -> Result<()> {
         let mut watch = Watch::default();
-        until(&self.reason(peer), |engine| {
+        until_at(engine_of(index), &self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
                 return self.give_up(engine, index, peer, &mut watch);
@@ -279,21 +289,22 @@ impl<'a> Lane<'a> {
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
         if matches!(self.way, Way::Blocks) {
             let reason = Reason::of(self.function);
-            until(&reason, |_| holds().then_some(()));
+            until_at(self.engines.1, &reason, |_| holds().then_some(()));
         } else {
             tasks::condition(holds).await;
         }
     }
 
-    /// Send and receive context between this process and a member.
+    /// Context and engine of what is sent to a member, and of what is received from it.
     #[inline]
-    fn contexts(&self, peer: i32) -> (u32, u32) {
-        match self.beyond {
+    fn ways(&self, peer: i32) -> [(u32, u32); 2] {
+        let (send, receive, engines) = match self.beyond {
             Some(beyond) if (beyond.first..beyond.first + beyond.count).contains(&peer) => {
-                (beyond.send_context, beyond.receive_context)
+                (beyond.send_context, beyond.receive_context, beyond.engines)
             }
-            _ => (self.send_context, self.receive_context),
-        }
+            _ => (self.send_context, self.receive_context, self.engines),
+        };
+        [(send, engines.0), (receive, engines.1)]
     }
 
     /// Begins to send to `dest`.
@@ -304,10 +315,11 @@ impl<'a> Lane<'a> {
             let index = Some(world.begin_send(self.number(self.rank), self.number(dest), buffer));
             return Pending { index, peer: dest };
         }
-        let mut engine = enter();
+        let [(context, engine), _] = self.ways(dest);
+        let mut engine = enter_at(engine);
         let envelope = Envelope {
             world: self.members.world(dest),
-            context: self.contexts(dest).0,
+            context,
             source: engine.me() as i32,
             tag: self.tag,
             peer: dest,
@@ -331,12 +343,13 @@ impl<'a> Lane<'a> {
                 peer: source,
             };
         }
+        let [_, (context, engine)] = self.ways(source);
         let key = Key {
-            context: self.contexts(source).1,
+            context,
             source: self.members.world(source) as i32,
             tag: self.tag,
         };
-        let index = Some(enter().receive(key, source, self.communicator, buffer));
+        let index = Some(enter_at(engine).receive(key, source, self.communicator, buffer));
         Pending {
             index,
             peer: source,

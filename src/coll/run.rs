@@ -11,7 +11,7 @@ use super::{board, check, inter};
 use crate::comm::Comm;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
-use crate::engine::{enter, tasks};
+use crate::engine::{enter_at, tasks};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Operation {
             drop(self);
             drop(held);
             comm.let_go();
-            enter().end_task(request, result.err());
+            tasks::end(request, result.err());
         });
     }
 
@@ -87,7 +87,7 @@ impl Operation {
 
 /// Begins it; the handle of its request.
 pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
-    let request = enter().begin_task(comm.handle);
+    let request = enter_at(comm.spread().of_library().1).begin_task(comm.handle);
     Operation::new(comm, function, call).launch(request);
     requests::handle_of(request)
 }
@@ -100,6 +100,7 @@ pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
         let _ = &held;
         operation.clone().launch(request);
     };
-    let request = enter().keep_task(comm.handle, Restart(Arc::new(restart)));
+    let mut engine = enter_at(comm.spread().of_library().1);
+    let request = engine.keep_task(comm.handle, Restart(Arc::new(restart)));
     requests::handle_of(request)
 }

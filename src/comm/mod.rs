@@ -6,7 +6,8 @@
 mod nodes;
 
 use crate::attr::Attributes;
-use crate::engine::wait;
+use crate::engine::spread::Spread;
+use crate::engine::{self, wait};
 use crate::errhandler;
 use crate::error::Result;
 use crate::group::{Comparison, Group};
@@ -116,6 +117,8 @@ pub struct Comm {
     // Both are set once: at the birth, or, of a nonblocking duplicate, when that is complete.
     context: AtomicU32,
     receive_context: AtomicU32,
+    /// A [`Spread`].
+    spread: AtomicU32,
     rank: i32,
     size: i32,
     /// Whom messages go to and come from: of an intercommunicator, the remote group.
@@ -155,10 +158,38 @@ impl Comm {
     }
 
     /// Gives a communicator made with [`PENDING`] its contexts.
-    pub fn complete(&self, context: u32, receive_context: u32) {
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub fn complete(&self, context: u32, receive_context: u32) -> Result<()> {
+        let spread = spread(context, receive_context, &self.peers, self.local.as_ref());
+        self.set_spread(spread)?;
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The engines that its messages go by.
+    #[inline]
+    pub fn spread(&self) -> Spread {
+        Spread::from_bits(self.spread.load(Ordering::Relaxed))
+    }
+
+    /// Over how many engines each of its processes could spread messages.
+    pub fn engines_offered(&self) -> u32 {
+        let (send, receive) = (self.context(), self.receive_context());
+        spread(send, receive, &self.peers, self.local.as_ref()).count()
+    }
+
+    /// To be called before anything is received with the communicator; the same on all members.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub fn set_spread(&self, spread: Spread) -> Result<()> {
+        if spread != Spread::FIRST {
+            engine::awaken(spread.engines())?;
+        }
+        self.spread.store(spread.to_bits(), Ordering::Relaxed);
+        Ok(())
     }
 
     /// Own rank in the local group.
@@ -320,6 +351,7 @@ impl Comm {
             born: 0,
             context: AtomicU32::new(parts.context),
             receive_context: AtomicU32::new(parts.receive_context),
+            spread: AtomicU32::new(Spread::FIRST.to_bits()),
             rank: parts.rank,
             size: local.as_ref().unwrap_or(&peers).size(),
             peers,
@@ -387,17 +419,45 @@ pub fn start(rank: u32, size: u32) {
 
 /// Adds a communicator with this error handler and without attributes, name and hints.
 ///
-/// Errors: MPI_ERR_NO_MEM when handles are used up.
+/// Errors: MPI_ERR_NO_MEM when handles or memory are used up.
 pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
+    let spread = match engine::has_threads() && parts.context != PENDING {
+        true => spread(
+            parts.context,
+            parts.receive_context,
+            &parts.members,
+            parts.remote.as_ref(),
+        ),
+        false => Spread::FIRST,
+    };
+    if spread != Spread::FIRST {
+        engine::awaken(spread.engines())?;
+    }
     TABLE.insert_with(|handle| {
         let comm = Comm {
             born: lifetime::begin_communicator(handle),
             ..Comm::new(handle, parts, "")
         };
+        comm.spread.store(spread.to_bits(), Ordering::Relaxed);
         errhandler::retain(errhandler);
         comm.set_errhandler(errhandler);
         comm
     })
+}
+
+/// The engines of messages with these contexts between these processes, who have all taken part in making them.
+fn spread(
+    context: u32,
+    receive_context: u32,
+    members: &Members,
+    others: Option<&Members>,
+) -> Spread {
+    let processes = |members: &Members| {
+        let members = members.clone();
+        (0..members.size()).map(move |rank| members.world(rank))
+    };
+    let others = others.into_iter().flat_map(processes);
+    Spread::of(context, receive_context, processes(members).chain(others))
 }
 
 /// Ends a handle. The object stays as long as operations on it may be pending.

@@ -10,7 +10,7 @@ use super::{bytes, words};
 use super::{collector, report};
 use crate::coll::Lane;
 use crate::datatype::Buffer;
-use crate::engine::enter;
+use crate::engine::{self, enter};
 use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::shm::status::State;
@@ -205,7 +205,7 @@ impl Begun {
 
 fn wake_others() {
     if WAITING.load(Ordering::Relaxed) > 0 {
-        enter().wake_own_sleepers();
+        engine::wake_own_threads();
     }
 }
 

@@ -5,7 +5,7 @@ use super::lifetime;
 use super::sides::{Ids, Sides};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Parts};
-use crate::engine::{enter, requests, tasks};
+use crate::engine::{enter_at, requests, tasks};
 use crate::error::Result;
 
 /// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions). `right` says what is wrong with
@@ -75,23 +75,24 @@ pub(super) fn unless_wrong(right: Result<()>, ids: Result<Ids>) -> Result<Ids> {
 pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)> {
     let none = Ids::one(comm::PENDING);
     let new = like(parent, none)?;
-    let request = enter().begin_task(parent.handle);
+    let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();
     new.hold();
     tasks::spawn(async move {
         let ids = sides.ids(creation).await;
-        if let Ok(ids) = &ids {
-            new.complete(ids.send, ids.receive);
-        }
+        let done = ids.and_then(|ids| {
+            new.complete(ids.send, ids.receive)
+                .inspect_err(|_| context::release(ids.receive))
+        });
         parent.let_go();
         new.let_go();
-        let error = ids.err();
+        let error = done.err();
         if error.is_some() {
             lifetime::free_in_task(new);
         }
-        enter().end_task(request, error);
+        tasks::end(request, error);
     });
     Ok((new, requests::handle_of(request)))
 }

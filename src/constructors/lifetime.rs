@@ -5,7 +5,7 @@
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::calls::Users;
-use crate::engine::wait;
+use crate::engine::{self, wait};
 use crate::errhandler;
 use crate::lifetime;
 
@@ -41,11 +41,15 @@ fn end(comm: &Comm, when: When) {
 /// MPI_Comm_disconnect: as free, once all that was begun on the communicator is done.
 pub fn disconnect(comm: &Comm) {
     let handle = comm.handle;
-    wait::until(&wait::Reason::of("MPI_Comm_disconnect"), |engine| {
+    let engines = engine::in_use();
+    wait::until_in(engines, &wait::Reason::of("MPI_Comm_disconnect"), |entry| {
         let pends = |request: &crate::engine::requests::Request| {
             request.communicator == handle && request.is_active()
         };
-        let done = comm.is_idle() && !engine.requests().in_use().any(pends);
+        let mut done = comm.is_idle();
+        for number in engine::numbers(engines) {
+            done = done && !entry.at(number).requests().in_use().any(pends);
+        }
         done.then_some(())
     });
     free(comm);

@@ -9,6 +9,7 @@ pub mod context;
 pub mod create;
 pub mod datatypes;
 pub mod dup;
+pub mod hints;
 pub mod inter;
 pub mod lifetime;
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Buffered sends: the space that is attached, and the messages that have been copied.
 //!
-//! Invariant: what an account has in use is the sum of its messages that have not left.
+//! They belong to the process: messages of one buffer may leave by several engines. Invariant: what an account has in use is
+//! the sum of its messages that have not left.
 
 use super::Engine;
 use super::requests::{Extra, Kind, Mode, Request};
 use super::send::Envelope;
 use crate::datatype::pack::Buffer;
+use parking_lot::Mutex;
+
+static ACCOUNTS: Mutex<Vec<Account>> = Mutex::new(Vec::new());
 
 /// Space for buffered sends: how much is attached and how much is in use, bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +26,17 @@ pub struct Account {
 pub const BSEND_OVERHEAD: usize = 96;
 
 impl Account {
+    /// Space to be attached.
+    pub fn of(capacity: usize, automatic: bool) -> Self {
+        Self {
+            capacity,
+            used: 0,
+            messages: 0,
+            automatic,
+            open: true,
+        }
+    }
+
     pub fn fits(&self, bytes: usize) -> bool {
         self.automatic || self.used + bytes + BSEND_OVERHEAD <= self.capacity
     }
@@ -31,15 +46,54 @@ impl Account {
         self.messages += 1;
     }
 
-    pub(super) fn give_back(&mut self, bytes: usize) {
+    fn give_back(&mut self, bytes: usize) {
         self.used -= bytes + BSEND_OVERHEAD;
         self.messages -= 1;
     }
 }
 
+/// Opens an account; its number.
+pub fn open(account: Account) -> u32 {
+    let mut accounts = ACCOUNTS.lock();
+    let number = match accounts.iter().position(|account| !account.open) {
+        Some(number) => number,
+        None => {
+            accounts.push(account);
+            accounts.len() - 1
+        }
+    };
+    accounts[number] = account;
+    number as u32
+}
+
+/// The end of what [`open`] began, once it is empty.
+pub fn close(account: u32) {
+    ACCOUNTS.lock()[account as usize].open = false;
+}
+
+/// How an account stands.
+pub fn state(account: u32) -> Account {
+    ACCOUNTS.lock()[account as usize]
+}
+
+/// Charges a message. False, and nothing charged: there is no room for it.
+pub fn take(account: u32, bytes: usize) -> bool {
+    let account = &mut ACCOUNTS.lock()[account as usize];
+    let fits = account.fits(bytes);
+    if fits {
+        account.take(bytes);
+    }
+    fits
+}
+
+/// A message has left.
+pub fn give_back(account: u32, bytes: usize) {
+    ACCOUNTS.lock()[account as usize].give_back(bytes);
+}
+
 impl Engine {
-    /// Begins a buffered send on an account that has room for it: the data is copied, and the request lives by itself.
-    pub fn send_buffered(&mut self, account: u32, envelope: &Envelope, buffer: Buffer) {
+    /// Begins a send of a copy of the data, so that the request lives by itself; `account` says what it was charged to.
+    pub fn send_copy(&mut self, account: Option<u32>, envelope: &Envelope, buffer: Buffer) {
         let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
         buffer.read(0, &mut copy);
         let request = Request {
@@ -51,7 +105,7 @@ impl Engine {
             buffer: Buffer::of_copy(&mut copy),
             extra: Some(Box::new(Extra {
                 copy: Some(copy),
-                account: Some(account),
+                account,
                 partner: None,
                 restart: None,
                 owner: None,
@@ -64,13 +118,7 @@ impl Engine {
                 envelope.source,
             )
         };
-        self.accounts[account as usize].take(request.total);
         let index = self.requests.insert(request);
         self.launch(index);
-    }
-
-    /// The accounts of attached buffers.
-    pub fn accounts(&mut self) -> &mut Vec<Account> {
-        &mut self.accounts
     }
 }

@@ -1,12 +1,14 @@
-//! The engine: requests, matching, protocols, progress and waiting, for one process.
+//! The engines: requests, matching, protocols, progress and waiting.
 //!
-//! It knows context ids and process numbers, not communicators. All of it is behind one guard ([`ENGINE`]): whoever
-//! has `&mut Engine` is alone, and no user callback runs while a guard is held.
+//! They know context ids and process numbers, not communicators. A process has one, and above the first thread level as many
+//! as its communicators are spread over ([`spread`]). Each is behind a guard of its own ([`enter_at`]): whoever has `&mut
+//! Engine` is alone in it. Invariant: a thread has at most one guard at a time, and no user callback runs while it has one.
 
 pub mod account;
 mod arrival;
 pub mod calls;
 pub mod dispatch;
+pub mod entry;
 pub mod matching;
 pub mod progress;
 pub mod receive;
@@ -14,13 +16,19 @@ pub mod records;
 pub mod requests;
 pub mod roots;
 pub mod send;
+pub mod spread;
 pub mod tasks;
 pub mod wait;
 
-use crate::datatype::{self, Buffer};
-use crate::sync::{Exclusive, ExclusiveGuard, Ordering};
+pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at};
+
+use crate::datatype;
+use crate::error::{Class, Error, Result};
+use crate::sync::guarded::Guarded;
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
+use crate::transport::shm::doorbell::Bell;
 use crate::transport::shm::endpoint::Endpoint;
-use crate::transport::shm::layout::RankPage;
+use crate::transport::shm::layout::{ENGINES, RankPage};
 use crate::transport::shm::status::Page;
 use crate::transport::shm::trial::Trial;
 use dispatch::Outgoing;
@@ -29,10 +37,15 @@ use parking_lot::Mutex;
 use receive::{Inflow, Message};
 use requests::{Index, Slab};
 use std::collections::VecDeque;
-use std::ops::{Deref, DerefMut};
 
-/// The engine of this process; empty outside MPI_Init .. MPI_Finalize.
-static ENGINE: Exclusive<Option<Engine>> = Exclusive::new(None);
+/// The engines of this process; the first is there from MPI_Init to MPI_Finalize, others from their first communicator on.
+static ALL: [Guarded<Option<Engine>>; ENGINES] = [const { Guarded::new(None) }; ENGINES];
+
+/// Whether several threads may be in the library at once.
+static THREADS: AtomicBool = AtomicBool::new(false);
+
+/// The engines that are in use, a set of bits.
+static IN_USE: AtomicU32 = AtomicU32::new(0);
 
 /// This process's own page, also for a thread that cannot enter (a panic inside).
 static PAGE: std::sync::OnceLock<&'static RankPage> = std::sync::OnceLock::new();
@@ -85,9 +98,7 @@ struct Counted {
 /// What is under way now; for threads that may call MPI. Nothing while MPI is not running.
 pub fn counts() -> Counts {
     let mut sum = Counts::NONE;
-    if let Some(engine) = ENGINE.enter().as_mut() {
-        engine.add_counts(&mut sum);
-    }
+    for_each(|engine| engine.add_counts(&mut sum));
     *LAST.lock() = sum;
     sum
 }
@@ -125,6 +136,7 @@ struct Peer {
 
 /// See the module.
 pub struct Engine {
+    bell: Bell,
     shm: Endpoint,
     requests: Slab,
     posted: Posted,
@@ -135,9 +147,6 @@ pub struct Engine {
     busy: Vec<u32>,
     /// Sends that are not done.
     sending: u32,
-    accounts: Vec<account::Account>,
-    /// Requests that wait for an account to be empty.
-    flushes: Vec<(u32, Index)>,
     counted: Counted,
     limits: dispatch::Limits,
     oversubscribed: bool,
@@ -147,72 +156,98 @@ pub struct Engine {
     surveyed: bool,
 }
 
-/// The guard under which the engine is used.
-pub struct EngineGuard(ExclusiveGuard<'static, Option<Engine>>);
-
-impl Deref for EngineGuard {
-    type Target = Engine;
-    #[inline(always)]
-    fn deref(&self) -> &Engine {
-        match &*self.0 {
-            Some(engine) => engine,
-            None => not_running(),
-        }
-    }
-}
-
-impl DerefMut for EngineGuard {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Engine {
-        match &mut *self.0 {
-            Some(engine) => engine,
-            None => not_running(),
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn not_running() -> ! {
-    panic!("communication before MPI_Init or after MPI_Finalize")
-}
-
-/// Enters the engine. Entries check that MPI is initialised before they come here.
-#[inline(always)]
-pub fn enter() -> EngineGuard {
-    EngineGuard(ENGINE.enter())
-}
-
 /// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
 /// unless it was said before.
 pub fn share() {
-    ENGINE.share(true);
-    datatype::share(true);
-}
-
-/// Starts the engine on this transport; `threads` says that several threads will enter.
-pub fn start(shm: Endpoint, threads: bool) {
-    ENGINE.share(threads);
-    datatype::start(threads);
-    let _ = PAGE.set(shm.page(shm.me()));
-    *ENGINE.enter() = Some(Engine::new(shm));
-}
-
-/// Visits the engine, if there is one.
-pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
-    if let Some(engine) = ENGINE.enter().as_mut() {
-        visit(engine);
+    if !has_threads() {
+        share_or_not(true, enter().shm.can_fence_all());
     }
 }
 
-/// Whether several threads may be in the library at once.
-pub fn has_threads() -> bool {
-    ENGINE.is_shared()
+fn share_or_not(threads: bool, favours: bool) {
+    for engine in &ALL {
+        engine.share(threads, favours);
+    }
+    if threads {
+        datatype::share(true);
+    }
+    THREADS.store(threads, Ordering::Release);
 }
 
-/// Ends the engine.
+/// Starts the first engine on this transport; `threads` says that several threads will enter.
+pub fn start(shm: Endpoint, threads: bool) {
+    share_or_not(threads, shm.can_fence_all());
+    datatype::start(threads);
+    let _ = PAGE.set(shm.page(shm.me()));
+    *entry::slot(0) = Some(Engine::new(shm));
+    IN_USE.store(1, Ordering::Release);
+}
+
+/// Whether several threads may be in the library at once.
+#[inline(always)]
+pub fn has_threads() -> bool {
+    THREADS.load(Ordering::Relaxed)
+}
+
+/// The engines that are in use, a set of bits.
+#[inline]
+pub fn in_use() -> u32 {
+    IN_USE.load(Ordering::Acquire) // pairs with `awaken`
+}
+
+/// The numbers in a set.
+#[inline]
+pub fn numbers(mut engines: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let number = (engines != 0).then(|| engines.trailing_zeros())?;
+        engines &= engines - 1;
+        Some(number)
+    })
+}
+
+/// Takes engines into use.
+///
+/// Errors: MPI_ERR_NO_MEM.
+pub fn awaken(engines: u32) -> Result<()> {
+    for number in numbers(engines & !in_use()) {
+        let sibling = enter().shm.sibling(number as usize);
+        let shm = sibling.map_err(|error| {
+            Error::new(
+                Class::NoMem,
+                format!("there is no memory for a further inbox of this process: {error}"),
+            )
+        })?;
+        entry::slot(number).get_or_insert_with(|| Engine::new(shm));
+        IN_USE.fetch_or(1 << number, Ordering::AcqRel);
+    }
+    // Who sleeps does not listen to them yet.
+    wake_own_threads();
+    Ok(())
+}
+
+/// Visits the engines in use, one after the other.
+pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
+    for number in numbers(in_use()) {
+        visit(&mut enter_at(number));
+    }
+}
+
+/// Wakes all threads of this process that sleep in a call: what they wait for may be there.
+#[cold]
+pub fn wake_own_threads() {
+    if let Some(page) = PAGE.get() {
+        for number in numbers(in_use()) {
+            Bell::of(page, number as usize).wake(true);
+        }
+    }
+}
+
+/// Ends the engines.
 pub fn stop() {
-    *ENGINE.enter() = None;
+    IN_USE.store(0, Ordering::Release);
+    for number in 0..ENGINES as u32 {
+        *entry::slot(number) = None;
+    }
     tasks::stop();
 }
 
@@ -220,16 +255,16 @@ impl Engine {
     fn new(shm: Endpoint) -> Self {
         let ranks = shm.ranks();
         let oversubscribed = shm.oversubscribed();
+        let number = shm.engine() as u32;
         Self {
+            bell: shm.bell(),
             peers: (0..ranks).map(|_| Peer::default()).collect(),
-            requests: Slab::default(),
+            requests: Slab::new(number),
             posted: Posted::default(),
             unexpected: Unexpected::default(),
-            messages: receive::Messages::default(),
+            messages: receive::Messages::new(number),
             busy: Vec::new(),
             sending: 0,
-            accounts: Vec::new(),
-            flushes: Vec::new(),
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,
@@ -277,7 +312,7 @@ impl Engine {
             let bytes = request.total;
             if let Some(extra) = request.extra.take() {
                 if let Some(account) = extra.account {
-                    self.give_back(account, bytes);
+                    account::give_back(account, bytes);
                 }
                 if let Some(partner) = extra.partner {
                     self.part_done(partner);
@@ -285,37 +320,9 @@ impl Engine {
             }
         }
         self.part_done(index);
-        if ENGINE.is_shared() {
+        if has_threads() {
             self.wake_own_sleepers();
         }
-    }
-
-    /// A message has left an attached buffer; who waits for it to be empty may be done.
-    fn give_back(&mut self, account: u32, bytes: usize) {
-        self.accounts[account as usize].give_back(bytes);
-        if self.accounts[account as usize].messages > 0 {
-            return;
-        }
-        let flushes = std::mem::take(&mut self.flushes);
-        for (of, index) in flushes {
-            if of == account {
-                self.complete(index);
-            } else {
-                self.flushes.push((of, index));
-            }
-        }
-    }
-
-    /// A request that is complete when an attached buffer is empty.
-    pub fn flush_account(&mut self, account: u32) -> Index {
-        let request = requests::Request::new(requests::Kind::Receive, Buffer::empty(), 0, 0, 0);
-        let index = self.requests.insert(request);
-        if self.accounts[account as usize].messages == 0 {
-            self.complete(index);
-        } else {
-            self.flushes.push((account, index));
-        }
-        index
     }
 
     /// One part of an operation is done; most have only one.

@@ -8,7 +8,7 @@ use super::arrival::Arrival;
 use super::matching::Key;
 use super::progress::Handled;
 use super::records::{self, Announcement, Payload, Reply};
-use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
+use super::requests::{self, Index, Kind, NOT_POSTED, Phase, Request};
 use super::{Engine, MessageSlots};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
@@ -69,18 +69,28 @@ pub enum Direct {
 /// The messages kept, by number.
 #[derive(Debug, Default)]
 pub struct Messages {
+    /// The number of the first.
+    first: u32,
     slots: MessageSlots,
     free: Vec<u32>,
 }
 
 impl Messages {
+    /// None, for the engine of this number.
+    pub fn new(engine: u32) -> Self {
+        Self {
+            first: requests::first_of(engine),
+            ..Self::default()
+        }
+    }
+
     fn insert(&mut self, message: Message) -> u32 {
         if let Some(index) = self.free.pop() {
-            self.slots[index as usize] = Some(message);
+            self.slots[requests::slot(self.first, index)] = Some(message);
             return index;
         }
         self.slots.push(Some(message));
-        (self.slots.len() - 1) as u32
+        requests::number(self.first, self.slots.len() - 1)
     }
 
     /// Bytes that are kept.
@@ -91,11 +101,13 @@ impl Messages {
 
     /// A kept message.
     pub fn get(&mut self, index: u32) -> Option<&mut Message> {
-        self.slots.get_mut(index as usize)?.as_mut()
+        let slot = requests::slot(self.first, index);
+        self.slots.get_mut(slot)?.as_mut()
     }
 
     fn take(&mut self, index: u32) -> Option<Message> {
-        let message = self.slots.get_mut(index as usize)?.take()?;
+        let slot = requests::slot(self.first, index);
+        let message = self.slots.get_mut(slot)?.take()?;
         self.free.push(index);
         Some(message)
     }
@@ -165,7 +177,7 @@ impl Engine {
         self.posted.is_empty()
             && self.unexpected.is_empty()
             && self.busy.is_empty()
-            && !super::ENGINE.is_shared()
+            && !super::has_threads()
             && !self.oversubscribed
     }
 
@@ -390,7 +402,7 @@ impl Engine {
             own,
         });
         self.unexpected.push(key, index);
-        if super::ENGINE.is_shared() {
+        if super::has_threads() {
             // Another thread may sleep in a probe.
             self.wake_own_sleepers();
         }

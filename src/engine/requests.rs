@@ -1,4 +1,6 @@
-//! Requests: the slab they live in, and their handles.
+//! Requests: the slab of an engine that they live in, and their handles.
+//!
+//! A request's number has the number of its engine in the upper bits, so that a handle says whom to ask.
 //!
 //! Invariant: a slot is `Free` or belongs to one handle the program holds or to the engine itself (a *detached*
 //! request, freed by the program or made for a buffered send, which is recycled when it completes).
@@ -8,11 +10,12 @@ use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::Error;
+use crate::transport::shm::layout::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The number of a request in the slab.
+/// The number of a request: the engine's, then its own in the slab.
 pub type Index = u32;
 
 /// MPI_REQUEST_NULL and MPI_MESSAGE_NULL.
@@ -27,22 +30,73 @@ pub const RECEIVED_FROM_NOBODY: i32 = 0x6c00_0002;
 const REQUEST_BITS: u32 = 0b11 << 30 | 11 << 26;
 const MESSAGE_BITS: u32 = 0b10 << 30 | 11 << 26;
 const KIND_AND_TYPE: u32 = 0b11_1111 << 26;
-const PER_BLOCK: u32 = 1024;
+/// Bits of the number in the slab.
+const SLOT_BITS: u32 = 22;
+/// The last slot.
+const SLOT: usize = (1 << SLOT_BITS) - 1;
+/// With those of an engine.
+const NUMBER: u32 = !KIND_AND_TYPE;
+
+const _: () = assert!(ENGINES << SLOT_BITS == NUMBER as usize + 1);
 /// Slots are reused only while more than so many are free.
 const RESERVE: usize = 16;
 
 /// The handle of a request.
 #[inline]
 pub fn handle_of(index: Index) -> i32 {
-    (REQUEST_BITS | ((index / PER_BLOCK) << 12) | (index % PER_BLOCK)) as i32
+    (REQUEST_BITS | index) as i32
 }
 
 /// The number behind a handle, if it has the form of a request's.
 #[inline]
 pub fn index_of(handle: i32) -> Option<Index> {
     let bits = handle as u32;
-    (bits & KIND_AND_TYPE == REQUEST_BITS && bits & 0xfff < PER_BLOCK)
-        .then_some((bits >> 12 & 0x3fff) * PER_BLOCK + (bits & 0xfff))
+    (bits & KIND_AND_TYPE == REQUEST_BITS).then_some(bits & NUMBER)
+}
+
+/// The engine of a request or a kept message.
+#[inline]
+pub fn engine_of(index: u32) -> u32 {
+    index >> SLOT_BITS
+}
+
+/// The engine of what a handle means; of what is no request, any.
+#[inline]
+pub fn engine_of_handle(handle: i32) -> u32 {
+    engine_of(handle as u32 & NUMBER)
+}
+
+/// Whether the engine of what a handle means, if it means anything, is not this one.
+#[inline(always)]
+pub fn is_of_another(handle: i32, engine: u32) -> bool {
+    (handle as u32 ^ first_of(engine)) & (NUMBER & !(SLOT as u32)) != 0
+}
+
+/// The place in the slab that begins with `first`; beyond all slots for what is another engine's.
+#[inline(always)]
+pub(super) fn slot(first: u32, index: u32) -> usize {
+    (index ^ first) as usize
+}
+
+/// The same of what is known to be this engine's.
+#[inline(always)]
+fn own_slot(index: u32) -> usize {
+    index as usize & SLOT
+}
+
+/// The number of what is in an engine's first slot.
+pub(super) fn first_of(engine: u32) -> u32 {
+    engine << SLOT_BITS
+}
+
+/// The number of what is in slot `slot`.
+#[inline(always)]
+pub(super) fn number(first: u32, slot: usize) -> u32 {
+    assert!(
+        slot <= SLOT,
+        "more than {SLOT} requests or kept messages at a time"
+    );
+    first | slot as u32
 }
 
 /// The handle of a matched message.
@@ -53,7 +107,7 @@ pub fn message_handle_of(index: u32) -> i32 {
 /// The number behind a message handle, if it has the form of one.
 pub fn message_index_of(handle: i32) -> Option<u32> {
     let bits = handle as u32;
-    (bits & KIND_AND_TYPE == MESSAGE_BITS).then_some(bits & !KIND_AND_TYPE)
+    (bits & KIND_AND_TYPE == MESSAGE_BITS).then_some(bits & NUMBER)
 }
 
 /// The modes of a send.
@@ -193,14 +247,24 @@ pub enum Reaped {
     Other,
 }
 
-/// All requests of the process.
+/// All requests of an engine.
 #[derive(Default)]
 pub struct Slab {
+    /// The number of the first request.
+    first: u32,
     slots: Vec<Request>,
     free: VecDeque<Index>,
 }
 
 impl Slab {
+    /// An empty one, for the engine of this number.
+    pub fn new(engine: u32) -> Self {
+        Self {
+            first: first_of(engine),
+            ..Self::default()
+        }
+    }
+
     #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
         roots::take(request.communicator, &request.buffer);
@@ -212,11 +276,11 @@ impl Slab {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
-            self.slots[index as usize] = request;
+            self.slots[own_slot(index)] = request;
             return index;
         }
         self.slots.push(request);
-        (self.slots.len() - 1) as Index
+        number(self.first, self.slots.len() - 1)
     }
 
     /// A new receive: as [`Slab::insert`], writing only what such a request needs.
@@ -233,7 +297,7 @@ impl Slab {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
-            let request = &mut self.slots[index as usize];
+            let request = &mut self.slots[own_slot(index)];
             request.phase = Phase::Active;
             request.kind = Kind::Receive;
             request.persistent = false;
@@ -260,14 +324,14 @@ impl Slab {
     #[inline]
     pub fn get(&mut self, index: Index) -> Option<&mut Request> {
         self.slots
-            .get_mut(index as usize)
+            .get_mut(slot(self.first, index))
             .filter(|request| request.phase != Phase::Free)
     }
 
     /// The request of an index the engine itself keeps.
     #[inline]
     pub fn at(&mut self, index: Index) -> &mut Request {
-        &mut self.slots[index as usize]
+        &mut self.slots[own_slot(index)]
     }
 
     /// The requests there are.
@@ -291,7 +355,7 @@ impl Slab {
 
     #[inline]
     pub fn release(&mut self, index: Index) {
-        let request = &mut self.slots[index as usize];
+        let request = &mut self.slots[own_slot(index)];
         roots::give(request);
         request.phase = Phase::Free;
         if request.extra.is_some() {
@@ -310,7 +374,7 @@ impl Slab {
         let Some(index) = index_of(handle) else {
             return Reaped::Other;
         };
-        let Some(request) = self.slots.get_mut(index as usize) else {
+        let Some(request) = self.slots.get_mut(slot(self.first, index)) else {
             return Reaped::Other;
         };
         match request.phase {
@@ -341,10 +405,16 @@ mod tests {
 
     #[test]
     fn handles_lead_back_to_their_numbers() {
-        for index in [0, 1, 1023, 1024, 5000, 16 * 1024 * 1024 - 1] {
+        for (engine, slot) in [(0, 0), (0, 1), (0, 1024), (3, 5000), (15, SLOT)] {
+            let first = first_of(engine);
+            let index = number(first, slot);
             assert_eq!(index_of(handle_of(index)), Some(index));
             assert_eq!(message_index_of(message_handle_of(index)), Some(index));
             assert_eq!(message_index_of(handle_of(index)), None);
+            assert_eq!(engine_of(index), engine);
+            assert_eq!(engine_of_handle(handle_of(index)), engine);
+            assert_eq!(super::slot(first, index), slot);
+            assert!(super::slot(first_of(engine ^ 1), index) > SLOT);
         }
         for other in [NULL, SENT, NO_PROC, 0, -1, 0x4400_0000, 0x6c00_0002] {
             assert_eq!(index_of(other), None);

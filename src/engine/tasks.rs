@@ -4,9 +4,9 @@
 //! polls those that can go on, one thread at a time and without the guard. Invariant: a task that waits is polled again
 //! only when its request is complete, so that a look at many waiting tasks costs a load each.
 
-use super::requests::{Extra, Index, Kind, Phase, Request, Restart};
+use super::requests::{self, Extra, Index, Kind, Phase, Request, Restart};
 use super::wait::Watch;
-use super::{Engine, enter};
+use super::{Engine, Entry, enter_at, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -90,7 +90,7 @@ fn run_all() -> bool {
     fence(Ordering::SeqCst);
     // What became ready behind our back is for whoever could not look: this thread may not come back.
     if MISSED.load(Ordering::Relaxed) && MISSED.swap(false, Ordering::Relaxed) {
-        enter().wake_own_sleepers();
+        wake_own_threads();
     }
     moved
 }
@@ -105,9 +105,10 @@ pub(super) fn watch() {
 /// Ends waits for messages of processes that are in MPI_Finalize.
 #[cold]
 fn give_up(tasks: &mut [Task]) {
-    let mut engine = enter();
+    let mut entry = Entry::at_first(0);
     for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
-        if task.watch.has_left(&engine, task.from) && engine.cancel_receive(task.waits_for) {
+        let engine = entry.at(requests::engine_of(task.waits_for));
+        if task.watch.has_left(engine, task.from) && engine.cancel_receive(task.waits_for) {
             engine.requests().at(task.waits_for).error = Some(Watch::error(task.from));
         }
     }
@@ -138,9 +139,14 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
 
 /// The positions of the tasks that can go on, ascending.
 fn ready(tasks: &[Task]) -> Vec<usize> {
-    let mut engine = enter();
-    let mut is_ready =
-        |index: Index| index == ANYTHING || engine.requests().at(index).phase == Phase::Complete;
+    let mut entry = Entry::at_first(0);
+    let mut is_ready = |index: Index| {
+        let mut is_complete = |index| {
+            let engine = entry.at(requests::engine_of(index));
+            engine.requests().at(index).phase == Phase::Complete
+        };
+        index == ANYTHING || is_complete(index)
+    };
     let positions = tasks.iter().enumerate();
     positions
         .filter_map(|(at, task)| is_ready(task.waits_for).then_some(at))
@@ -162,7 +168,7 @@ impl Task {
 /// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process.
 pub async fn completion(index: Index, from: u32) -> Result<()> {
     std::future::poll_fn(|_| {
-        let mut engine = enter();
+        let mut engine = enter_at(requests::engine_of(index));
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
             WAITS_FOR.set((index, from));
@@ -226,4 +232,9 @@ impl Engine {
         request.error = error;
         self.complete(index);
     }
+}
+
+/// [`Engine::end_task`] in whichever engine it is.
+pub fn end(index: Index, error: Option<Error>) {
+    enter_at(requests::engine_of(index)).end_task(index, error);
 }

@@ -1,13 +1,15 @@
 //! Waiting: spin while an answer is likely at once, then let others have the core, then sleep.
 //!
-//! Invariant: whoever sleeps has announced itself at its doorbell and looked once more after that. The status page says
-//! what is waited for from the moment a wait is no longer short.
+//! A thread that waits looks after the engines of what it waits for, and now and then after the others, for which nobody may
+//! be waiting. Invariant: whoever sleeps has announced itself at its doorbells and looked once more after that. The status
+//! page says what is waited for from the moment a wait is no longer short.
 
-use super::{Engine, EngineGuard, enter, tasks};
+use super::entry::{Entry, try_enter_at};
+use super::{Engine, EngineGuard, PAGE, enter, enter_at, has_threads, in_use, numbers, tasks};
 use crate::error::{Class, Error};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::shm::doorbell;
+use crate::transport::shm::doorbell::Sleeper;
 use crate::transport::shm::layout::RankPage;
 use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
@@ -40,6 +42,10 @@ pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &SLEEP_A
 const YIELDS: u32 = 32;
 /// How long to sleep where a message could be missed.
 const NAP: Duration = Duration::from_millis(1);
+/// How long a thread that was woken for what others had done sleeps for its own engines only.
+const OWN_SLEEP: Duration = Duration::from_millis(10);
+/// Looks at what is waited for, for each at the other engines.
+const OWN_LOOKS: u64 = 64;
 
 /// How long a collective operation sleeps before it looks whether the rank that it waits for can still come.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -130,32 +136,96 @@ impl Watch {
     }
 }
 
-/// Makes progress until `done` says so. `done` is called with the engine after each look.
+/// Makes progress until `done` says so. `done` is called with the first engine after each look.
 #[inline(always)]
-pub fn until<R>(reason: &Reason, mut done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+pub fn until<R>(reason: &Reason, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
+    until_at(0, reason, done)
+}
+
+/// The same with the engine of this number.
+#[inline(always)]
+pub fn until_at<R>(
+    number: u32,
+    reason: &Reason,
+    mut done: impl FnMut(&mut Engine) -> Option<R>,
+) -> R {
+    until_in(1 << number, reason, |entry| done(entry.at(number)))
+}
+
+/// The same for what comes by several engines, a set of bits that is not empty. `done` is called in one of them.
+#[inline(always)]
+pub fn until_in<R>(
+    engines: u32,
+    reason: &Reason,
+    mut done: impl FnMut(&mut Entry) -> Option<R>,
+) -> R {
+    let first = first_of(engines);
     let mut spins;
     {
-        let mut engine = enter();
-        if let Some(result) = done(&mut engine) {
+        let mut entry = Entry::at_first(first);
+        if let Some(result) = done(&mut entry) {
             return result;
         }
+        let engine = entry.here();
         if !engine.surveyed {
             engine.survey();
         }
-        spins = budget(&engine);
+        spins = budget(engine);
     }
     while spins > 0 {
-        {
-            let mut engine = enter();
-            engine.progress();
-            if let Some(result) = done(&mut engine) {
+        // Who is in the engine now makes progress for all.
+        let entry = match has_threads() {
+            true => Entry::try_at_first(first),
+            false => Some(Entry::at_first(first)),
+        };
+        if let Some(mut entry) = entry {
+            entry.here().progress();
+            if has_threads() {
+                progress_in(&mut entry, engines & !(1 << first));
+            }
+            if let Some(result) = done(&mut entry) {
                 return result;
             }
         }
-        tasks::run();
+        if tasks::run() || has_threads() && spins % OWN_LOOKS == 0 {
+            help(engines, false);
+        }
         spins -= 1;
     }
-    long_wait(reason, &mut done)
+    long_wait(engines, reason, &mut done)
+}
+
+/// Below the highest thread level there is only the first.
+#[inline(always)]
+fn first_of(engines: u32) -> u32 {
+    if has_threads() {
+        engines.trailing_zeros()
+    } else {
+        0
+    }
+}
+
+/// Makes progress in further engines. True if anything happened.
+#[inline(never)]
+fn progress_in(entry: &mut Entry, engines: u32) -> bool {
+    let mut any = false;
+    for number in numbers(engines) {
+        any |= entry.at(number).progress();
+    }
+    any
+}
+
+/// Makes progress in the engines that are not waited for, but where another thread does: is there now or, unless this one
+/// `insists`, is favoured there. True if anything happened.
+#[inline(never)]
+fn help(engines: u32, insists: bool) -> bool {
+    let mut any = false;
+    for number in numbers(in_use() & !engines) {
+        if let Some(mut engine) = try_enter_at(number, insists) {
+            any |= engine.progress();
+        }
+    }
+    any
 }
 
 /// Looks before the first yield.
@@ -171,31 +241,52 @@ fn budget(engine: &Engine) -> u64 {
     }
 }
 
-/// Enters the engine for a call that does not wait and has found nothing, and looks once more.
+/// Enters the first engine for a call that does not wait and has found nothing, and looks once more.
+pub fn poll() -> EngineGuard {
+    poll_in(1);
+    enter()
+}
+
+/// The same with the engine of this number.
+pub fn poll_at(number: u32) -> EngineGuard {
+    poll_in(1 << number);
+    enter_at(number)
+}
+
+/// A look for a call that does not wait and has found nothing, in a set of engines that is not empty.
 ///
 /// Programs poll in loops: where ranks share cores, a look in vain lets another rank have the core, or each turn of
 /// the loop would last a time slice.
-pub fn poll() -> EngineGuard {
+pub fn poll_in(engines: u32) {
+    let look = || {
+        let mut entry = Entry::at_first(first_of(engines));
+        let mut any = entry.here().progress();
+        if has_threads() {
+            any |= progress_in(&mut entry, engines & (engines - 1));
+            drop(entry);
+            any |= help(engines, false);
+        }
+        any
+    };
     if tasks::any() {
-        enter().progress();
+        look();
         tasks::run();
     }
+    if look() {
+        return;
+    }
     {
-        let mut engine = enter();
-        if engine.progress() {
-            return engine;
-        }
+        let mut entry = Entry::at_first(first_of(engines));
+        let engine = entry.here();
         if !engine.surveyed {
             engine.survey();
         }
         if !engine.oversubscribed {
-            return engine;
+            return;
         }
     }
     schedule::yield_now();
-    let mut engine = enter();
-    engine.progress();
-    engine
+    look();
 }
 
 /// Waits that were not short.
@@ -208,21 +299,23 @@ pub fn long_waits() -> u64 {
 
 /// The part of a wait that is not short.
 #[inline(never)]
-fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> R {
+fn long_wait<R>(engines: u32, reason: &Reason, done: &mut dyn FnMut(&mut Entry) -> Option<R>) -> R {
     LONG_WAITS.fetch_add(1, Ordering::Relaxed);
     let mut yields = 0u32;
     let mut began = 0;
     let mut page: Option<&'static RankPage> = None;
     let mut named = false;
+    let mut in_vain = false;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     let result = loop {
-        let (moved, result) = look(done);
+        let (moved, result) = look(engines, done, false);
         if let Some(result) = result {
             break result;
         }
         if moved {
             began = 0;
             yields = 0;
+            in_vain = false;
             continue;
         }
         schedule::yield_now();
@@ -234,7 +327,7 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
         if began == 0 {
             began = now;
             if page.is_none() {
-                page = Some(publish(reason, now));
+                page = publish(engines, reason, now);
             }
         } else if now - began > sleep_after {
             // Finding the name takes its time, which a rank has that is about to sleep.
@@ -245,8 +338,10 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
             }
             tasks::watch();
             let glances = reason.is_collective() || tasks::any();
-            if let Some(result) = sleep(done, glances.then_some(GLANCE)) {
-                break result;
+            match sleep(engines, done, glances.then_some(GLANCE), in_vain) {
+                Slept::Done(result) => break result,
+                Slept::Moved => in_vain = false,
+                Slept::InVain => in_vain = !in_vain,
             }
         }
     };
@@ -256,42 +351,89 @@ fn long_wait<R>(reason: &Reason, done: &mut dyn FnMut(&mut Engine) -> Option<R>)
     result
 }
 
-fn look<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>) -> (bool, Option<R>) {
+fn look<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
+    insists: bool,
+) -> (bool, Option<R>) {
     let (moved, result) = {
-        let mut engine = enter();
+        let mut entry = Entry::at_first(first_of(engines));
+        let engine = entry.here();
         if engine.oversubscribed {
             engine.shm.tell_core();
         }
-        (engine.progress(), done(&mut engine))
+        let moved = engine.progress();
+        let further = has_threads() && progress_in(&mut entry, engines & (engines - 1));
+        (moved | further, done(&mut entry))
     };
-    let moved = result.is_none() && tasks::run() || moved;
-    (moved, result)
+    if result.is_some() {
+        return (moved, result);
+    }
+    let helped = has_threads() && help(engines, insists);
+    (tasks::run() || helped || moved, result)
+}
+
+/// What came of sleeping.
+enum Slept<R> {
+    Done(R),
+    /// Something happened before.
+    Moved,
+    /// It was woken, and nothing was left to do.
+    InVain,
 }
 
 /// Sleeps until something comes in, at most for `most`; looks before and after.
-fn sleep<R>(done: &mut dyn FnMut(&mut Engine) -> Option<R>, most: Option<Duration>) -> Option<R> {
-    let (bell, blocked, sure) = {
-        let engine = enter();
-        engine.starve();
-        (
-            engine.shm.bell(),
-            engine.is_blocked(),
-            engine.shm.fences_reach_all(),
-        )
+///
+/// A thread sleeps for all engines, for no other may be there to look after them. Where one is, that thread does what there
+/// is to do before this one is up: after being woken `in_vain` it sleeps for a short while for its own engines only.
+fn sleep<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
+    most: Option<Duration>,
+    in_vain: bool,
+) -> Slept<R> {
+    let Some(page) = PAGE.get() else {
+        return Slept::Moved;
     };
-    let ticket = doorbell::announce(bell);
-    let (moved, result) = look(done);
-    if result.is_none() && !moved {
-        let limit = if blocked || !sure { Some(NAP) } else { most };
-        doorbell::sleep(bell, ticket, limit);
+    let (blocked, sure) = are_blocked();
+    let all = in_use() | engines;
+    let others = in_vain && all != engines;
+    let sleeper = Sleeper::announce(page, if others { engines } else { all });
+    let (moved, result) = look(engines, done, !others);
+    if let Some(result) = result {
+        return Slept::Done(result);
     }
-    bell.leave();
-    result
+    if moved {
+        return Slept::Moved;
+    }
+    let limit = if blocked || !sure { Some(NAP) } else { most };
+    let limit = match limit {
+        None if others => Some(OWN_SLEEP),
+        Some(limit) if others => Some(limit.min(OWN_SLEEP)),
+        limit => limit,
+    };
+    sleeper.sleep(limit);
+    drop(sleeper);
+    match look(engines, done, false) {
+        (_, Some(result)) => Slept::Done(result),
+        (true, None) => Slept::Moved,
+        (false, None) => Slept::InVain,
+    }
 }
 
-fn publish(reason: &Reason, now: u64) -> &'static RankPage {
-    let engine = enter();
-    let page = engine.shm.page(engine.shm.me());
+/// Tells the peers that we wait for room from that we do. Whether there are any, and whether sleepers can trust in being woken.
+fn are_blocked() -> (bool, bool) {
+    let mut blocked = false;
+    super::for_each(|engine| {
+        engine.starve();
+        blocked |= engine.is_blocked();
+    });
+    (blocked, enter().shm.fences_reach_all())
+}
+
+fn publish(engines: u32, reason: &Reason, now: u64) -> Option<&'static RankPage> {
+    let page = PAGE.get()?;
+    let engine = enter_at(first_of(engines));
     let status = &page.status;
     status.function.store(reason.function);
     status.peer.store(reason.peer, Ordering::Relaxed);
@@ -307,7 +449,7 @@ fn publish(reason: &Reason, now: u64) -> &'static RankPage {
     status.sending.store(engine.sending, Ordering::Relaxed);
     status.since.store(now, Ordering::Relaxed);
     status.waiting.store(1, Ordering::Release);
-    page
+    Some(page)
 }
 
 impl Engine {
@@ -320,9 +462,9 @@ impl Engine {
         self.shm.set_crowded(self.oversubscribed);
     }
 
-    /// Wakes threads of this process that sleep: what they wait for may be done.
-    #[cold]
-    pub fn wake_own_sleepers(&self) {
-        doorbell::wake(self.shm.bell(), true);
+    /// Wakes threads of this process that sleep for this engine: what they wait for may be done. Its guard orders that.
+    #[inline(always)]
+    pub(super) fn wake_own_sleepers(&self) {
+        self.bell.wake_ordered();
     }
 }

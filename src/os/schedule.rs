@@ -28,11 +28,16 @@ pub fn sleeps_and_wake_ups() -> (u64, u64) {
     )
 }
 
-/// Sleeps while `word` (in memory shared between processes) is `expected`, until woken, interrupted or `limit` is over.
-pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
-    let limit = limit.map(|limit| libc::timespec {
-        tv_sec: limit.as_secs() as libc::time_t,
-        tv_nsec: limit.subsec_nanos() as libc::c_long,
+/// Sleeps while `word` (in memory shared between processes) is `expected`, until woken for one of `bells`, interrupted or
+/// `limit` is over. `bells` is a set of bits, not empty.
+pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>, bells: u32) {
+    // This form of waiting wants a point in time.
+    let limit = limit.map(|limit| {
+        let until = Duration::from_nanos(super::monotonic_nanoseconds()).saturating_add(limit);
+        libc::timespec {
+            tv_sec: until.as_secs() as libc::time_t,
+            tv_nsec: until.subsec_nanos() as libc::c_long,
+        }
     });
     let limit = limit
         .as_ref()
@@ -43,19 +48,30 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>) {
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
-            libc::FUTEX_WAIT,
+            libc::FUTEX_WAIT_BITSET,
             expected,
             limit,
+            std::ptr::null::<u32>(),
+            bells,
         );
     }
 }
 
-/// Wakes all who sleep on `word`.
-pub fn futex_wake(word: &AtomicU32) {
+/// Wakes all who sleep on `word` for one of `bells`.
+pub fn futex_wake(word: &AtomicU32, bells: u32) {
     WAKE_UPS.fetch_add(1, Ordering::Relaxed);
+    let no_time = std::ptr::null::<libc::timespec>();
     // SAFETY: the kernel only uses the address.
     unsafe {
-        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX);
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr(),
+            libc::FUTEX_WAKE_BITSET,
+            i32::MAX,
+            no_time,
+            std::ptr::null::<u32>(),
+            bells,
+        );
     }
 }
 
@@ -139,11 +155,11 @@ mod tests {
         static WORD: AtomicU32 = AtomicU32::new(0);
         let sleeper = std::thread::spawn(|| {
             while WORD.load(Ordering::Acquire) == 0 {
-                futex_wait(&WORD, 0, None);
+                futex_wait(&WORD, 0, None, 0b110);
             }
         });
         WORD.store(1, Ordering::Release);
-        futex_wake(&WORD);
+        futex_wake(&WORD, 0b011);
         sleeper.join().unwrap();
         assert!(affinity().iter().any(|word| *word != 0));
     }

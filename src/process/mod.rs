@@ -219,8 +219,7 @@ fn end_session() -> Result<()> {
         life.sessions == 1 && life.world != World::Initialized
     };
     if is_last {
-        let reason = wait::Reason::of("MPI_Session_finalize");
-        wait::until(&reason, |engine| engine.is_drained().then_some(()));
+        drain(&wait::Reason::of("MPI_Session_finalize"));
     }
     let mut life = LIFE.lock();
     life.sessions -= 1;
@@ -330,6 +329,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         .store(context::settings_word(), Ordering::Relaxed);
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
+    engine::spread::offer(&endpoint, level == ThreadLevel::Multiple);
     engine::start(endpoint, level == ThreadLevel::Multiple);
     Ok(())
 }
@@ -389,12 +389,9 @@ pub fn finalize() -> Result<()> {
     context::at_finalize();
     buffered::detach_all(Scope::is_of_world)?;
     // What sessions have begun may need ranks that are in here, too.
-    let drain = || {
-        let reason = wait::Reason::of("MPI_Finalize");
-        wait::until(&reason, |engine| engine.is_drained().then_some(()));
-    };
+    let reason = wait::Reason::of("MPI_Finalize");
     if life.sessions == 0 {
-        drain();
+        drain(&reason);
     }
     let page = engine::status_page();
     if let Some(page) = page {
@@ -404,7 +401,7 @@ pub fn finalize() -> Result<()> {
         coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;
     }
     if life.sessions == 0 {
-        drain();
+        drain(&reason);
     }
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
@@ -414,6 +411,16 @@ pub fn finalize() -> Result<()> {
     life.world = World::Finalized;
     WORLD.store(World::Finalized as u32, Ordering::Release);
     leave_job(&life)
+}
+
+/// Waits until all that was begun to be sent has left.
+fn drain(reason: &wait::Reason) {
+    let engines = engine::in_use();
+    wait::until_in(engines, reason, |entry| {
+        let mut numbers = engine::numbers(engines);
+        let drained = numbers.all(|number| entry.at(number).is_drained());
+        drained.then_some(())
+    });
 }
 
 /// MPI_Abort: ends the job with this exit code.

@@ -82,7 +82,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 11] {
+pub fn chapters() -> [Chapter; 12] {
     [
         (
             "collectives",
@@ -114,6 +114,11 @@ pub fn chapters() -> [Chapter; 11] {
             "waiting",
             "How ranks wait for messages.",
             engine::wait::VARIABLES,
+        ),
+        (
+            "threads",
+            "How threads share the library.",
+            engine::spread::VARIABLES,
         ),
         (
             "errors",

@@ -3,13 +3,12 @@
 //! The data of a buffered send is kept in memory of the library's own; what the program attached is the account that it
 //! is charged to, so that a send fails exactly when the standard's model says there is no room.
 
-use super::{envelope, origin};
-use crate::comm::Comm;
+use super::{enter_to, envelope, origin};
+use crate::comm::{Comm, SELF};
 use crate::datatype::Buffer;
-use crate::engine::account::{Account, BSEND_OVERHEAD};
-use crate::engine::requests;
-use crate::engine::wait::{Reason, until};
-use crate::engine::{Engine, enter};
+use crate::engine::account::{self, Account, BSEND_OVERHEAD};
+use crate::engine::wait::{Reason, until_in};
+use crate::engine::{Engine, enter, in_use, requests, tasks};
 use crate::error::{Class, Result, fail};
 use parking_lot::Mutex;
 
@@ -52,27 +51,12 @@ pub fn attach(scope: Scope, address: usize, bytes: usize) -> Result<()> {
         return fail!(Class::Buffer, "a buffer is attached already");
     }
     let automatic = address == AUTOMATIC;
-    let account = Account {
-        capacity: bytes,
-        automatic,
-        open: true,
-        ..Account::default()
-    };
-    let mut engine = enter();
-    let accounts = engine.accounts();
-    let number = match accounts.iter().position(|account| !account.open) {
-        Some(number) => number,
-        None => {
-            accounts.push(account);
-            accounts.len() - 1
-        }
-    };
-    accounts[number] = account;
+    let account = account::open(Account::of(bytes, automatic));
     ATTACHED.lock().push(Attached {
         scope,
         address,
         bytes: if automatic { 0 } else { bytes },
-        account: number as u32,
+        account,
     });
     Ok(())
 }
@@ -84,7 +68,7 @@ pub fn detach(scope: Scope) -> Result<Option<(usize, usize)>> {
         return Ok(None);
     };
     drain(attached, "MPI_Buffer_detach");
-    enter().accounts()[attached.account as usize].open = false;
+    account::close(attached.account);
     ATTACHED
         .lock()
         .retain(|other| other.scope != attached.scope);
@@ -102,7 +86,15 @@ pub fn flush(scope: Scope) -> Result<()> {
 /// MPI_Buffer_iflush and its kin: a request that is complete when all messages in the buffer have left.
 pub fn iflush(scope: Scope) -> Result<i32> {
     Ok(match find(scope) {
-        Some(attached) => requests::handle_of(enter().flush_account(attached.account)),
+        Some(attached) if has_left(attached) => requests::SENT,
+        Some(attached) => {
+            let request = enter().begin_task(SELF);
+            tasks::spawn(async move {
+                tasks::condition(|| has_left(attached)).await;
+                tasks::end(request, None);
+            });
+            requests::handle_of(request)
+        }
         None => requests::SENT,
     })
 }
@@ -130,14 +122,19 @@ pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
 }
 
 fn drain(attached: Attached, function: &'static str) {
-    until(&Reason::of(function), |engine| {
-        (engine.accounts()[attached.account as usize].messages == 0).then_some(())
+    until_in(in_use(), &Reason::of(function), |_| {
+        has_left(attached).then_some(())
     });
 }
 
-/// The account that a send on a communicator is charged to: the communicator's, else that of its session, or of
-/// the process.
-fn account(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
+/// Whether all messages in a buffer have left.
+fn has_left(attached: Attached) -> bool {
+    account::state(attached.account).messages == 0
+}
+
+/// Charges a send on a communicator to the communicator's account, else to that of its session, or of the process; which
+/// it is.
+fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
     // A communicator that comes from a session is none of the world's.
     let otherwise = || match origin::of(communicator) {
         Some(session) => find(Scope::Session(session)),
@@ -150,32 +147,35 @@ fn account(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> 
             bytes + BSEND_OVERHEAD
         );
     };
-    if !engine.accounts()[attached.account as usize].fits(bytes) {
+    let number = attached.account;
+    if !account::take(number, bytes) {
         // Some of what is in the buffer may have left since.
         engine.progress();
+        if !account::take(number, bytes) {
+            let account = account::state(number);
+            return fail!(
+                Class::Buffer,
+                "the attached buffer of {} bytes has {} in use; this message needs {}",
+                account.capacity,
+                account.used,
+                bytes + BSEND_OVERHEAD
+            );
+        }
     }
-    let account = engine.accounts()[attached.account as usize];
-    if !account.fits(bytes) {
-        return fail!(
-            Class::Buffer,
-            "the attached buffer of {} bytes has {} in use; this message needs {}",
-            account.capacity,
-            account.used,
-            bytes + BSEND_OVERHEAD
-        );
-    }
-    Ok(attached.account)
+    Ok(number)
 }
 
 /// MPI_Bsend and MPI_Ibsend.
 ///
 /// Errors: MPI_ERR_BUFFER if there is no room.
 pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
-    let mut engine = enter();
-    let account = account(&mut engine, comm.handle, buffer.len())?;
+    let mut engine = enter_to(comm, tag);
+    let account = charge(&mut engine, comm.handle, buffer.len())?;
     let envelope = envelope(comm, dest, tag);
-    if !engine.send_short(&envelope, &buffer) {
-        engine.send_buffered(account, &envelope, buffer);
+    if engine.send_short(&envelope, &buffer) {
+        account::give_back(account, buffer.len());
+    } else {
+        engine.send_copy(Some(account), &envelope, buffer);
     }
     Ok(())
 }
@@ -192,7 +192,7 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
         peer: request.peer,
         communicator: request.communicator,
     };
-    let account = account(engine, envelope.communicator, buffer.len())?;
-    engine.send_buffered(account, &envelope, buffer);
+    let account = charge(engine, envelope.communicator, buffer.len())?;
+    engine.send_copy(Some(account), &envelope, buffer);
     Ok(())
 }

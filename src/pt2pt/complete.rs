@@ -1,13 +1,14 @@
-//! Completion: wait and test for one, any, some or all; free, cancel, and looking without touching.
+//! Completion: wait and test for one or all; free and cancel. Any and some are in [`super::several`].
 //!
 //! Invariant: a handle that completes becomes MPI_REQUEST_NULL and its slot is recycled, unless it is persistent: that
 //! one becomes inactive.
 
 use super::{REQUEST_NULL, generalized, partitioned, signatures};
 use crate::datatype::Status;
+use crate::engine::entry::of_handle;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
-use crate::engine::wait::{Reason, poll, until};
-use crate::engine::{Engine, enter};
+use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
+use crate::engine::{Engine, Entry, enter, enter_at, has_threads, in_use};
 use crate::error::{Class, Error, Result, fail};
 
 /// MPI_UNDEFINED.
@@ -15,7 +16,7 @@ pub const UNDEFINED: i32 = -32766;
 
 /// What a handle stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+pub(super) enum Found {
     /// MPI_REQUEST_NULL.
     Null,
     /// Was complete when it was made.
@@ -24,7 +25,7 @@ enum Found {
 }
 
 #[inline]
-fn find(engine: &mut Engine, handle: i32) -> Option<Found> {
+pub(super) fn find(engine: &mut Engine, handle: i32) -> Option<Found> {
     match handle {
         REQUEST_NULL => Some(Found::Null),
         requests::SENT | requests::RECEIVED_FROM_NOBODY => Some(Found::Done),
@@ -41,7 +42,7 @@ fn find(engine: &mut Engine, handle: i32) -> Option<Found> {
 
 /// Whether a handle is MPI_REQUEST_NULL or a live request.
 pub fn is_valid(handle: i32) -> bool {
-    find(&mut enter(), handle).is_some()
+    find(&mut enter_at(of_handle(handle)), handle).is_some()
 }
 
 pub(super) fn unknown<T>(handle: i32) -> Result<T> {
@@ -52,7 +53,7 @@ pub(super) fn unknown<T>(handle: i32) -> Result<T> {
     )
 }
 
-fn status_of_done(handle: i32) -> Status {
+pub(super) fn status_of_done(handle: i32) -> Status {
     if handle == requests::RECEIVED_FROM_NOBODY {
         Status::proc_null()
     } else {
@@ -73,6 +74,14 @@ impl Completion {
         Self {
             status,
             error: None,
+        }
+    }
+
+    #[cold]
+    pub(super) fn failed(error: Error) -> Self {
+        Self {
+            status: Status::empty(),
+            error: Some(error),
         }
     }
 
@@ -124,7 +133,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
 
 /// Whether a valid handle is active: neither null nor inactive.
 #[inline]
-fn is_active(engine: &mut Engine, handle: i32) -> Result<bool> {
+pub(super) fn is_active(engine: &mut Engine, handle: i32) -> Result<bool> {
     match find(engine, handle) {
         None => unknown(handle),
         Some(Found::Null) => Ok(false),
@@ -135,7 +144,7 @@ fn is_active(engine: &mut Engine, handle: i32) -> Result<bool> {
 
 /// Takes the result of an operation if it is there. Null and inactive handles give an empty status.
 #[inline]
-fn try_one(engine: &mut Engine, handle: &mut i32) -> Result<Option<Completion>> {
+pub(super) fn try_one(engine: &mut Engine, handle: &mut i32) -> Result<Option<Completion>> {
     match find(engine, *handle) {
         None => unknown(*handle),
         Some(Found::Null) => Ok(Some(Completion::of(Status::empty()))),
@@ -161,13 +170,40 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
     reason
 }
 
+/// The engines of some requests, a set of bits that is not empty.
+#[inline]
+pub(super) fn engines_of(handles: &[i32]) -> u32 {
+    if !has_threads() {
+        return 1;
+    }
+    let mut engines = 0;
+    for handle in handles {
+        if let Some(index) = requests::index_of(*handle) {
+            engines |= 1 << requests::engine_of(index);
+        }
+    }
+    // What is in no engine in use is no request.
+    match engines & in_use() {
+        0 => 1,
+        engines => engines,
+    }
+}
+
+/// What a wait for several requests says that it is about; `None`: there are none.
+pub(super) fn reason_of_first(function: &'static str, handles: &[i32]) -> Option<Reason> {
+    let first = *handles.first()?;
+    let mut entry = Entry::at_handle(handles);
+    Some(reason(entry.here(), function, first))
+}
+
 /// MPI_Wait.
 ///
 /// Errors: MPI_ERR_REQUEST.
 #[inline]
 pub fn wait(handle: &mut i32) -> Result<Completion> {
+    let number = of_handle(*handle);
     let reason = {
-        let mut engine = enter();
+        let mut engine = enter_at(number);
         if let Reaped::Done(status) = signatures::end(&mut engine, *handle) {
             *handle = REQUEST_NULL;
             return Ok(Completion::of(status));
@@ -178,7 +214,7 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         reason(&mut engine, "MPI_Wait", *handle)
     };
     generalized::poll_until(&[*handle], |_| false)?;
-    let done = until(&reason, |engine| {
+    let done = until_at(number, &reason, |engine| {
         if generalized::is_told(engine, *handle) {
             return Some(Ok(None));
         }
@@ -193,7 +229,7 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
 }
 
 /// The result of a generalised request that is told.
-fn asked(handle: &mut i32) -> Result<Completion> {
+pub(super) fn asked(handle: &mut i32) -> Result<Completion> {
     generalized::ask(*handle);
     match try_one(&mut enter(), handle)? {
         Some(done) => Ok(done),
@@ -203,12 +239,13 @@ fn asked(handle: &mut i32) -> Result<Completion> {
 
 /// MPI_Test: `None` if the operation is not complete.
 pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
-    let done = try_one(&mut enter(), handle)?;
+    let number = of_handle(*handle);
+    let done = try_one(&mut enter_at(number), handle)?;
     if done.is_some() {
         return Ok(done);
     }
     generalized::poll_all(&[*handle])?;
-    let done = try_one(&mut poll(), handle)?;
+    let done = try_one(&mut poll_at(number), handle)?;
     if done.is_none() && generalized::any_told() && generalized::ask(*handle) {
         return try_one(&mut enter(), handle);
     }
@@ -220,22 +257,23 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
 /// Returns whether all succeeded; a request that failed does not keep the others from completing.
 /// Errors: MPI_ERR_REQUEST if a handle is no request; then nothing was touched.
 pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<()> {
+    let engines = engines_of(handles);
     let reason = {
-        let mut engine = enter();
+        let mut entry = Entry::at_handle(handles);
         for handle in handles.iter() {
-            if find(&mut engine, *handle).is_none() {
+            if find(entry.of(*handle), *handle).is_none() {
                 return unknown(*handle);
             }
         }
         match handles.first() {
-            Some(first) => reason(&mut engine, "MPI_Waitall", *first),
+            Some(first) => reason(entry.of(*first), "MPI_Waitall", *first),
             None => return Ok(()),
         }
     };
     generalized::poll_until(handles, |_| false)?;
     let mut at = 0;
     loop {
-        let told = until(&reason, |engine| {
+        let told = until_in(engines, &reason, |entry| {
             while at < handles.len() {
                 if handles[at] == requests::SENT {
                     handles[at] = REQUEST_NULL;
@@ -243,6 +281,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     at += 1;
                     continue;
                 }
+                let engine = entry.of(handles[at]);
                 match signatures::end(engine, handles[at]) {
                     Reaped::Done(status) => {
                         handles[at] = REQUEST_NULL;
@@ -278,10 +317,14 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
 pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<bool> {
     generalized::poll_all(handles)?;
     for round in 0..2 {
-        let mut engine = if round == 0 { enter() } else { poll() };
+        if round == 1 {
+            poll_in(engines_of(handles));
+        }
+        let mut entry = Entry::at_handle(handles);
         let mut all = true;
         for handle in handles.iter() {
-            match find(&mut engine, *handle) {
+            let engine = entry.of(*handle);
+            match find(engine, *handle) {
                 None => return unknown(*handle),
                 Some(Found::Slot(index)) => {
                     all &= engine.requests().at(index).phase != Phase::Active;
@@ -290,11 +333,11 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
             }
         }
         if all {
-            drop(engine);
+            drop(entry);
             generalized::ask_all(handles);
-            let mut engine = enter();
+            let mut entry = Entry::at_handle(handles);
             for (at, handle) in handles.iter_mut().enumerate() {
-                if let Some(done) = try_one(&mut engine, handle)? {
+                if let Some(done) = try_one(entry.of(*handle), handle)? {
                     report(at, done);
                 }
             }
@@ -304,163 +347,9 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
     Ok(false)
 }
 
-/// The first of the active requests that is complete. `Err(true)`: none is active; `Err(false)`: none complete.
-fn take_any(
-    engine: &mut Engine,
-    handles: &mut [i32],
-) -> Result<std::result::Result<(usize, Completion), bool>> {
-    let mut none_active = true;
-    for (at, handle) in handles.iter_mut().enumerate() {
-        if !is_active(engine, *handle)? {
-            continue;
-        }
-        none_active = false;
-        if let Some(done) = try_one(engine, handle)? {
-            return Ok(Ok((at, done)));
-        }
-    }
-    Ok(Err(none_active))
-}
-
-/// MPI_Waitany: position and result, or `None` if no request is active.
-pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
-    let reason = {
-        let mut engine = enter();
-        match handles.first() {
-            Some(first) => reason(&mut engine, "MPI_Waitany", *first),
-            None => return Ok(None),
-        }
-    };
-    generalized::poll_until(handles, |engine| any_done(engine, handles))?;
-    let found = until(&reason, |engine| {
-        if let Some(told) = generalized::first_told(engine, handles) {
-            return Some(Ok(Some((told, None))));
-        }
-        match take_any(engine, handles) {
-            Ok(Ok((at, done))) => Some(Ok(Some((at, Some(done))))),
-            Ok(Err(true)) => Some(Ok(None)),
-            Ok(Err(false)) => None,
-            Err(error) => Some(Err(error)),
-        }
-    })?;
-    Ok(match found {
-        None => None,
-        Some((at, Some(done))) => Some((at, done)),
-        Some((at, None)) => Some((at, asked(&mut handles[at])?)),
-    })
-}
-
-/// Whether one of the active requests is complete, or told.
-fn any_done(engine: &mut Engine, handles: &[i32]) -> bool {
-    handles.iter().any(|handle| match find(engine, *handle) {
-        Some(Found::Slot(index)) => engine.requests().at(index).phase == Phase::Complete,
-        Some(Found::Done) => true,
-        Some(Found::Null) | None => false,
-    })
-}
-
-/// The answer of MPI_Testany, with a completion, and of MPI_Request_get_status_any, with a status.
-#[derive(Debug)]
-pub enum Any<T> {
-    NoneActive,
-    NoneComplete,
-    Complete(usize, T),
-}
-
-/// MPI_Testany.
-pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
-    generalized::poll_all(handles)?;
-    for round in 0..2 {
-        let mut engine = if round == 0 { enter() } else { poll() };
-        if let Some(at) = generalized::first_told(&mut engine, handles) {
-            drop(engine);
-            return Ok(Any::Complete(at, asked(&mut handles[at])?));
-        }
-        match take_any(&mut engine, handles)? {
-            Ok((at, done)) => return Ok(Any::Complete(at, done)),
-            Err(true) => return Ok(Any::NoneActive),
-            Err(false) => {}
-        }
-    }
-    Ok(Any::NoneComplete)
-}
-
-/// Takes all that are complete. `None`: no request is active.
-fn take_some(
-    engine: &mut Engine,
-    handles: &mut [i32],
-    report: &mut dyn FnMut(usize, Completion),
-) -> Result<Option<usize>> {
-    let mut active = false;
-    for handle in handles.iter() {
-        active |= is_active(engine, *handle)?;
-    }
-    if !active {
-        return Ok(None);
-    }
-    let mut count = 0;
-    for (at, handle) in handles.iter_mut().enumerate() {
-        if is_active(engine, *handle)?
-            && let Some(done) = try_one(engine, handle)?
-        {
-            report(at, done);
-            count += 1;
-        }
-    }
-    Ok(Some(count))
-}
-
-/// MPI_Waitsome: how many are complete (at least one), each reported; `None` if no request is active.
-pub fn wait_some(
-    handles: &mut [i32],
-    mut report: impl FnMut(usize, Completion),
-) -> Result<Option<usize>> {
-    let reason = {
-        let mut engine = enter();
-        match handles.first() {
-            Some(first) => reason(&mut engine, "MPI_Waitsome", *first),
-            None => return Ok(None),
-        }
-    };
-    generalized::poll_until(handles, |engine| any_done(engine, handles))?;
-    loop {
-        let found = until(&reason, |engine| {
-            if generalized::first_told(engine, handles).is_some() {
-                return Some(Ok(Some(0)));
-            }
-            match take_some(engine, handles, &mut report) {
-                Ok(Some(0)) => None,
-                other => Some(other),
-            }
-        });
-        match found {
-            Ok(Some(0)) => generalized::ask_all(handles),
-            other => return other,
-        }
-    }
-}
-
-/// MPI_Testsome: as [`wait_some`], without waiting; zero is an answer.
-pub fn test_some(
-    handles: &mut [i32],
-    mut report: impl FnMut(usize, Completion),
-) -> Result<Option<usize>> {
-    generalized::poll_all(handles)?;
-    generalized::ask_all(handles);
-    let first = {
-        let mut engine = enter();
-        engine.progress();
-        take_some(&mut engine, handles, &mut report)?
-    };
-    match first {
-        Some(0) => take_some(&mut poll(), handles, &mut report),
-        other => Ok(other),
-    }
-}
-
 /// Lets go of a request that the program never got: it goes on and is recycled when it is done.
 pub fn abandon(handle: i32) {
-    let mut engine = enter();
+    let mut engine = enter_at(of_handle(handle));
     if let Some(Found::Slot(index)) = find(&mut engine, handle) {
         super::detach(&mut engine, index);
     }
@@ -468,7 +357,7 @@ pub fn abandon(handle: i32) {
 
 /// MPI_Request_free. An active operation goes on and is recycled when it is done.
 pub fn free(handle: &mut i32) -> Result<()> {
-    let mut engine = enter();
+    let mut engine = enter_at(of_handle(*handle));
     match find(&mut engine, *handle) {
         None | Some(Found::Null) => return unknown(*handle),
         Some(Found::Done) => {}
@@ -508,7 +397,7 @@ fn in_steps<T>(handle: i32, what: &str) -> Result<T> {
 
 /// MPI_Cancel. A receive that has not met its message is cancelled; sends never are.
 pub fn cancel(handle: i32) -> Result<()> {
-    let mut engine = enter();
+    let mut engine = enter_at(of_handle(handle));
     match find(&mut engine, handle) {
         None | Some(Found::Null) => unknown(handle),
         Some(Found::Done) => Ok(()),
@@ -535,100 +424,4 @@ pub fn cancel(handle: i32) -> Result<()> {
             Ok(())
         }
     }
-}
-
-/// What [`look`] saw.
-fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
-    match find(engine, handle) {
-        None => unknown(handle),
-        Some(Found::Null) => Ok(Some(Status::empty())),
-        Some(Found::Done) => Ok(Some(status_of_done(handle))),
-        Some(Found::Slot(index)) => {
-            let request = engine.requests().at(index);
-            Ok(match (request.phase, request.kind) {
-                (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
-                (Phase::Complete, Kind::Task | Kind::General) => Some(request.status),
-                (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
-                _ => None,
-            })
-        }
-    }
-}
-
-/// MPI_Request_get_status: the status if the operation is complete; the request stays.
-pub fn get_status(handle: i32) -> Result<Option<Status>> {
-    generalized::poll_all(&[handle])?;
-    let mut status = peek(&mut enter(), handle)?;
-    if status.is_none() {
-        status = peek(&mut poll(), handle)?;
-    }
-    status
-        .map(|status| generalized::status_or(handle, status))
-        .transpose()
-}
-
-/// MPI_Request_get_status_all: all statuses reported, if all are complete.
-pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
-    generalized::poll_all(handles)?;
-    let mut engine = poll();
-    let mut statuses = Vec::with_capacity(handles.len());
-    for handle in handles {
-        match peek(&mut engine, *handle)? {
-            Some(status) => statuses.push(status),
-            None => return Ok(false),
-        }
-    }
-    drop(engine);
-    for (at, status) in statuses.into_iter().enumerate() {
-        report(at, generalized::status_or(handles[at], status)?);
-    }
-    Ok(true)
-}
-
-/// MPI_Request_get_status_some: how many of the active ones are complete, each reported; `None` if none is active.
-pub fn get_status_some(
-    handles: &[i32],
-    mut report: impl FnMut(usize, Status),
-) -> Result<Option<usize>> {
-    generalized::poll_all(handles)?;
-    let mut engine = poll();
-    let (mut active, mut found) = (false, Vec::new());
-    for (at, handle) in handles.iter().enumerate() {
-        if !is_active(&mut engine, *handle)? {
-            continue;
-        }
-        active = true;
-        if let Some(status) = peek(&mut engine, *handle)? {
-            found.push((at, status));
-        }
-    }
-    drop(engine);
-    let count = found.len();
-    for (at, status) in found {
-        report(at, generalized::status_or(handles[at], status)?);
-    }
-    Ok(active.then_some(count))
-}
-
-/// MPI_Request_get_status_any.
-pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
-    generalized::poll_all(handles)?;
-    let mut engine = poll();
-    let mut active = false;
-    for (at, handle) in handles.iter().enumerate() {
-        if !is_active(&mut engine, *handle)? {
-            continue;
-        }
-        active = true;
-        if let Some(status) = peek(&mut engine, *handle)? {
-            drop(engine);
-            let status = generalized::status_or(*handle, status)?;
-            return Ok(Any::Complete(at, status));
-        }
-    }
-    Ok(if active {
-        Any::NoneComplete
-    } else {
-        Any::NoneActive
-    })
 }

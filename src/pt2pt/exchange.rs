@@ -1,12 +1,12 @@
 //! Sending and receiving in one call.
 
 use super::complete::Completion;
-use super::{Mode, PROC_NULL, envelope, finish, irecv, isend, key};
+use super::{Mode, PROC_NULL, engine_from, enter_to, envelope, finish, irecv, isend, key};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::requests::{self, Extra, Kind, Phase, Request};
 use crate::engine::wait::Reason;
-use crate::engine::{Engine, enter};
+use crate::engine::{Engine, enter_at, has_threads};
 use crate::error::Result;
 
 /// One half of an exchange: buffer, peer and tag.
@@ -19,8 +19,10 @@ pub struct Half {
 
 /// MPI_Sendrecv. Its error can be MPI_ERR_TRUNCATE.
 pub fn sendrecv(send: Half, receive: Half, comm: &Comm) -> Completion {
-    let index = begin(send, receive, None, comm);
-    finish(&reason("MPI_Sendrecv", receive, comm), index)
+    match begin(send, receive, None, comm) {
+        Ok(index) => finish(&reason("MPI_Sendrecv", receive, comm), index),
+        Err(error) => Completion::failed(error),
+    }
 }
 
 /// MPI_Sendrecv_replace.
@@ -30,13 +32,15 @@ pub fn sendrecv_replace(
     source: (i32, i32),
     comm: &Comm,
 ) -> Completion {
-    let index = begin_replace(buffer, dest, source, comm);
     let receive = Half {
         buffer,
         peer: source.0,
         tag: source.1,
     };
-    finish(&reason("MPI_Sendrecv_replace", receive, comm), index)
+    match begin_replace(buffer, dest, source, comm) {
+        Ok(index) => finish(&reason("MPI_Sendrecv_replace", receive, comm), index),
+        Err(error) => Completion::failed(error),
+    }
 }
 
 /// MPI_Isendrecv: one request for both.
@@ -51,7 +55,7 @@ pub fn isendrecv(send: Half, receive: Half, comm: &Comm) -> Result<i32> {
         }
         return Ok(request);
     }
-    Ok(requests::handle_of(begin(send, receive, None, comm)))
+    begin(send, receive, None, comm).map(requests::handle_of)
 }
 
 /// MPI_Isendrecv_replace; destination and source are (rank, tag).
@@ -61,9 +65,7 @@ pub fn isendrecv_replace(
     source: (i32, i32),
     comm: &Comm,
 ) -> Result<i32> {
-    Ok(requests::handle_of(begin_replace(
-        buffer, dest, source, comm,
-    )))
+    begin_replace(buffer, dest, source, comm).map(requests::handle_of)
 }
 
 fn reason(function: &'static str, receive: Half, comm: &Comm) -> Reason {
@@ -75,7 +77,7 @@ fn reason(function: &'static str, receive: Half, comm: &Comm) -> Reason {
     }
 }
 
-fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> u32 {
+fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> Result<u32> {
     let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
     buffer.read(0, &mut copy);
     let send = Half {
@@ -92,15 +94,28 @@ fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Co
 }
 
 /// Begins both; the receive's request completes when both are done.
-fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32 {
-    let mut engine = enter();
+fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Result<u32> {
+    let from = match receive.peer {
+        PROC_NULL => 0,
+        source => engine_from(comm, source, receive.tag)?,
+    };
+    let mut engine = enter_at(from);
     let index = begin_receive(&mut engine, receive, comm);
     if send.peer == PROC_NULL {
-        return index;
+        return Ok(index);
     }
     let envelope = envelope(comm, send.peer, send.tag);
+    if has_threads() && comm.spread().of_send(comm.rank(), send.tag) != from {
+        drop(engine);
+        let mut engine = enter_to(comm, send.tag);
+        if !engine.send_short(&envelope, &send.buffer) {
+            // A request of another engine's cannot wait for it.
+            engine.send_copy(None, &envelope, send.buffer);
+        }
+        return Ok(index);
+    }
     if engine.send_short(&envelope, &send.buffer) {
-        return index;
+        return Ok(index);
     }
     let received = engine.requests().at(index);
     if received.phase == Phase::Complete {
@@ -131,7 +146,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> u32
     };
     let sent = engine.requests().insert(request);
     engine.launch(sent);
-    index
+    Ok(index)
 }
 
 fn begin_receive(engine: &mut Engine, receive: Half, comm: &Comm) -> u32 {

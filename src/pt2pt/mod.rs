@@ -8,10 +8,12 @@ pub mod buffered;
 pub mod complete;
 pub mod exchange;
 pub mod generalized;
+pub mod look;
 pub mod origin;
 pub mod partitioned;
 pub mod persistent;
 pub mod probe;
+pub mod several;
 pub mod signatures;
 
 pub use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
@@ -21,10 +23,11 @@ use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
 use crate::engine::matching::Key;
 use crate::engine::receive::Direct;
-use crate::engine::requests::{self, Index, Phase};
+use crate::engine::requests::{self, Index, Phase, engine_of};
 use crate::engine::send::Envelope;
-use crate::engine::wait::{Reason, until};
-use crate::engine::{Engine, enter};
+use crate::engine::spread::broken_promise;
+use crate::engine::wait::{Reason, until_at};
+use crate::engine::{Engine, EngineGuard, enter_alone, enter_at, has_threads};
 use crate::error::Result;
 use complete::Completion;
 
@@ -57,6 +60,30 @@ fn key(comm: &Comm, source: i32, tag: i32) -> Key {
     }
 }
 
+/// Enters the engine by which a message leaves.
+#[inline]
+fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
+    if !has_threads() {
+        return enter_alone();
+    }
+    enter_at(comm.spread().of_send(comm.rank(), tag))
+}
+
+/// The engine by which a message comes in.
+///
+/// Errors: MPI_ERR_TAG or MPI_ERR_RANK for a wildcard that the program has promised not to use.
+#[inline]
+fn engine_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
+    if !has_threads() {
+        return Ok(0);
+    }
+    let spread = comm.spread();
+    match spread.of_receive(source, tag) {
+        Some(engine) => Ok(engine),
+        None => Err(broken_promise(spread, tag)),
+    }
+}
+
 const fn name_of(mode: Mode) -> &'static str {
     match mode {
         Mode::Standard => "MPI_Send",
@@ -74,12 +101,24 @@ pub fn send(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Res
     if dest == PROC_NULL {
         return Ok(());
     }
-    if matches!(mode, Mode::Standard | Mode::Ready)
-        && enter().send_short(&envelope(comm, dest, tag), &buffer)
-    {
+    if matches!(mode, Mode::Standard | Mode::Ready) && send_short(&buffer, dest, tag, comm) {
         return Ok(());
     }
     send_long(mode, buffer, dest, tag, comm)
+}
+
+/// Each of the frequent calls is made for one engine and for several: the first must not know of the second.
+#[inline(always)]
+fn send_short(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> bool {
+    if has_threads() {
+        return send_short_of_several(buffer, dest, tag, comm);
+    }
+    enter_alone().send_short(&envelope(comm, dest, tag), buffer)
+}
+
+#[inline(never)]
+fn send_short_of_several(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> bool {
+    enter_to(comm, tag).send_short(&envelope(comm, dest, tag), buffer)
 }
 
 #[inline(never)]
@@ -87,7 +126,7 @@ fn send_long(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     if mode == Mode::Buffered {
         return buffered::send(buffer, dest, tag, comm);
     }
-    let index = enter().send(mode, &envelope(comm, dest, tag), buffer);
+    let index = enter_to(comm, tag).send(mode, &envelope(comm, dest, tag), buffer);
     let reason = Reason {
         function: name_of(mode),
         peer: dest,
@@ -106,18 +145,38 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     if mode == Mode::Buffered {
         return buffered::send(buffer, dest, tag, comm).map(|()| requests::SENT);
     }
+    if has_threads() {
+        return isend_of_several(mode, buffer, dest, tag, comm);
+    }
+    Ok(isend_by(enter_alone(), mode, buffer, dest, tag, comm))
+}
+
+#[inline(never)]
+fn isend_of_several(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
+    let engine = enter_to(comm, tag);
+    Ok(isend_by(engine, mode, buffer, dest, tag, comm))
+}
+
+#[inline(always)]
+fn isend_by(
+    mut engine: EngineGuard,
+    mode: Mode,
+    buffer: Buffer,
+    dest: i32,
+    tag: i32,
+    comm: &Comm,
+) -> i32 {
     let envelope = envelope(comm, dest, tag);
-    let mut engine = enter();
     if mode != Mode::Synchronous && engine.send_short(&envelope, &buffer) {
-        return Ok(requests::SENT);
+        return requests::SENT;
     }
     let index = engine.send(mode, &envelope, buffer);
     let done = engine.requests().at(index).phase == Phase::Complete;
     if done {
         engine.requests().release(index);
-        return Ok(requests::SENT);
+        return requests::SENT;
     }
-    Ok(requests::handle_of(index))
+    requests::handle_of(index)
 }
 
 /// MPI_Recv. Its error can be MPI_ERR_TRUNCATE.
@@ -126,8 +185,29 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
     if source == PROC_NULL {
         return Completion::of(Status::proc_null());
     }
+    if has_threads() {
+        return recv_of_several(buffer, source, tag, comm);
+    }
+    recv_by(enter_alone(), buffer, source, tag, comm)
+}
+
+#[inline(never)]
+fn recv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
+    match engine_from(comm, source, tag) {
+        Ok(engine) => recv_by(enter_at(engine), buffer, source, tag, comm),
+        Err(error) => Completion::failed(error),
+    }
+}
+
+#[inline(always)]
+fn recv_by(
+    mut engine: EngineGuard,
+    buffer: Buffer,
+    source: i32,
+    tag: i32,
+    comm: &Comm,
+) -> Completion {
     let wanted = key(comm, source, tag);
-    let mut engine = enter();
     if engine.may_receive_directly() {
         for _ in 0..DIRECT_LOOKS {
             match engine.receive_directly(wanted, &buffer) {
@@ -156,14 +236,25 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
     if source == PROC_NULL {
         return Ok(requests::RECEIVED_FROM_NOBODY);
     }
-    let index = enter().receive(key(comm, source, tag), source, comm.handle, buffer);
+    if has_threads() {
+        return irecv_of_several(buffer, source, tag, comm);
+    }
+    let wanted = key(comm, source, tag);
+    let index = enter_alone().receive(wanted, source, comm.handle, buffer);
+    Ok(requests::handle_of(index))
+}
+
+#[inline(never)]
+fn irecv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> {
+    let mut engine = enter_at(engine_from(comm, source, tag)?);
+    let index = engine.receive(key(comm, source, tag), source, comm.handle, buffer);
     Ok(requests::handle_of(index))
 }
 
 /// Waits for a request that no handle was given out for, and recycles it.
 #[inline]
 fn finish(reason: &Reason, index: Index) -> Completion {
-    until(reason, |engine| {
+    until_at(engine_of(index), reason, |engine| {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
             return None;

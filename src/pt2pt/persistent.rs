@@ -1,14 +1,22 @@
 //! Persistent requests: made once, started many times.
 
-use super::PROC_NULL;
+use super::{PROC_NULL, engine_from, enter_to};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
+use crate::engine::entry::of_handle;
 use crate::engine::matching::Key;
 use crate::engine::requests::{self, Kind, Mode, Phase, Request, Restart};
-use crate::engine::{Engine, EngineGuard, enter};
+use crate::engine::{Engine, EngineGuard, Entry, enter_at};
 use crate::error::{Class, Result, fail};
 
-fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
+fn keep(
+    kind: Kind,
+    buffer: Buffer,
+    peer: i32,
+    tag: i32,
+    comm: &Comm,
+    mut engine: EngineGuard,
+) -> i32 {
     let context = match kind {
         Kind::Receive | Kind::Task | Kind::General => comm.receive_context(),
         Kind::Send(_) => comm.context(),
@@ -21,17 +29,25 @@ fn keep(kind: Kind, buffer: Buffer, peer: i32, tag: i32, comm: &Comm) -> i32 {
         tag,
         ..Request::new(kind, buffer, comm.handle, context, comm.rank())
     };
-    requests::handle_of(enter().requests().insert(request))
+    requests::handle_of(engine.requests().insert(request))
 }
 
 /// MPI_Send_init, MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init.
 pub fn send_init(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
-    Ok(keep(Kind::Send(mode), buffer, dest, tag, comm))
+    let engine = enter_to(comm, tag);
+    Ok(keep(Kind::Send(mode), buffer, dest, tag, comm, engine))
 }
 
 /// MPI_Recv_init.
+///
+/// Errors: MPI_ERR_TAG or MPI_ERR_RANK for a wildcard that the program has promised not to use.
 pub fn recv_init(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> {
-    Ok(keep(Kind::Receive, buffer, source, tag, comm))
+    let engine = match source {
+        PROC_NULL => 0,
+        _ => engine_from(comm, source, tag)?,
+    };
+    let engine = enter_at(engine);
+    Ok(keep(Kind::Receive, buffer, source, tag, comm, engine))
 }
 
 /// Checks that a handle can be started.
@@ -59,16 +75,18 @@ fn startable(engine: &mut Engine, handle: i32) -> Result<u32> {
 
 /// MPI_Start.
 pub fn start(handle: i32) -> Result<()> {
-    let mut engine = enter();
+    let mut engine = enter_at(of_handle(handle));
     let index = startable(&mut engine, handle)?;
     begin(engine, index)
 }
 
 /// MPI_Startall. If one handle is wrong, none is started.
 pub fn start_all(handles: &[i32]) -> Result<()> {
+    let mut entry = Entry::at_handle(handles);
     for handle in handles {
-        startable(&mut enter(), *handle)?;
+        startable(entry.of(*handle), *handle)?;
     }
+    drop(entry);
     for handle in handles {
         start(*handle)?;
     }

@@ -1,12 +1,13 @@
 //! Probing, and receiving what a probe has matched.
 
 use super::complete::Completion;
-use super::{NO_PROC, PROC_NULL, finish, key, signatures};
+use super::{NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
-use crate::engine::enter;
+use crate::engine::enter_at;
+use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
-use crate::engine::wait::{Reason, poll, until};
+use crate::engine::wait::{Reason, poll_at, until_at};
 use crate::error::{Class, Result, fail};
 
 fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
@@ -24,9 +25,9 @@ pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
         return Ok(Status::proc_null());
     }
     let wanted = key(comm, source, tag);
-    let status = until(&reason("MPI_Probe", source, tag, comm), |engine| {
-        engine.probe(wanted)
-    });
+    let engine = engine_from(comm, source, tag)?;
+    let reason = reason("MPI_Probe", source, tag, comm);
+    let status = until_at(engine, &reason, |engine| engine.probe(wanted));
     Ok(signatures::without(status))
 }
 
@@ -36,10 +37,11 @@ pub fn iprobe(source: i32, tag: i32, comm: &Comm) -> Result<Option<Status>> {
         return Ok(Some(Status::proc_null()));
     }
     let wanted = key(comm, source, tag);
-    if let Some(status) = enter().probe(wanted) {
+    let engine = engine_from(comm, source, tag)?;
+    if let Some(status) = enter_at(engine).probe(wanted) {
         return Ok(Some(signatures::without(status)));
     }
-    Ok(poll().probe(wanted).map(signatures::without))
+    Ok(poll_at(engine).probe(wanted).map(signatures::without))
 }
 
 /// MPI_Mprobe: the message's handle and status.
@@ -48,9 +50,9 @@ pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
         return Ok((NO_PROC, Status::proc_null()));
     }
     let wanted = key(comm, source, tag);
-    let (index, status) = until(&reason("MPI_Mprobe", source, tag, comm), |engine| {
-        engine.probe_matched(wanted)
-    });
+    let engine = engine_from(comm, source, tag)?;
+    let reason = reason("MPI_Mprobe", source, tag, comm);
+    let (index, status) = until_at(engine, &reason, |engine| engine.probe_matched(wanted));
     let status = signatures::without(status);
     Ok((requests::message_handle_of(index), status))
 }
@@ -61,9 +63,10 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
         return Ok(Some((NO_PROC, Status::proc_null())));
     }
     let wanted = key(comm, source, tag);
-    let mut found = enter().probe_matched(wanted);
+    let engine = engine_from(comm, source, tag)?;
+    let mut found = enter_at(engine).probe_matched(wanted);
     if found.is_none() {
-        found = poll().probe_matched(wanted);
+        found = poll_at(engine).probe_matched(wanted);
     }
     Ok(found.map(|(index, status)| {
         let status = signatures::without(status);
@@ -77,7 +80,7 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
         *message = requests::NULL;
         return Ok(None);
     }
-    let mut engine = enter();
+    let mut engine = enter_at(of_handle(*message));
     let Some(index) =
         requests::message_index_of(*message).filter(|index| engine.matched(*index).is_some())
     else {

@@ -5,7 +5,8 @@
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// A sleeping place: `word` is the futex, `sleepers` says that somebody is (or is about to be) asleep on it.
+/// A sleeping place: `word` is the futex, `sleepers` says that somebody is (or is about to be) asleep on it. A thread may
+/// sleep for several bells, on the word of one of them.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Doorbell {
@@ -24,13 +25,15 @@ impl Doorbell {
         }
     }
 
-    /// Announces a sleeper. `barrier` makes it seen by wakers on all cores. Look once more, then sleep while `word` is
-    /// the ticket returned, then [`Doorbell::leave`].
-    pub fn announce(&self, barrier: impl FnOnce()) -> u32 {
-        let ticket = self.word.load(Ordering::Acquire);
+    /// What `word` is before the sleeper looks for the last time.
+    pub fn ticket(&self) -> u32 {
+        self.word.load(Ordering::Acquire)
+    }
+
+    /// Announces a sleeper, who then makes it seen by wakers on all cores, looks once more, sleeps while `word` is the
+    /// ticket, and says [`Doorbell::leave`].
+    pub fn announce(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        barrier();
-        ticket
     }
 
     /// The end of what `announce` began.

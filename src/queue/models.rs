@@ -93,7 +93,9 @@ fn a_sleeper_never_misses_the_bell() {
             }
         });
         let (bell, message) = (&shared.0, &shared.1);
-        let ticket = bell.announce(|| fence(Ordering::SeqCst));
+        let ticket = bell.ticket();
+        bell.announce();
+        fence(Ordering::SeqCst);
         if message.load(Ordering::Acquire) == 0 {
             // The futex: sleeps while the word is the ticket. Nobody would ever wake a sleeper that was missed.
             while bell.word.load(Ordering::Acquire) == ticket {

@@ -8,7 +8,7 @@ use oxmpi::comm::Members;
 use oxmpi::error::{Class, Result};
 use oxmpi::group::Group as GroupObject;
 use oxmpi::pt2pt::origin;
-use oxmpi::{fail, group, info};
+use oxmpi::{constructors, fail, group, info};
 use std::sync::Arc;
 
 entry! {
@@ -68,7 +68,7 @@ entry! {
 }
 
 entry! {
-    /// All hints that were given: none is refused, and nothing depends on any yet.
+    /// All hints that were given and not refused.
     Allocate fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
         info_used.not_null()?;
         let hints = decode::comm(comm)?.info.lock().clone();
@@ -79,12 +79,7 @@ entry! {
 entry! {
     UpdateList fn MPI_Comm_set_info(comm: Comm, info: Info) on comm {
         let comm = decode::comm(comm)?;
-        let new = info::hints(info.0)?;
-        let mut hints = comm.info.lock();
-        for (key, value) in new.entries() {
-            hints.set(key, value)?;
-        }
-        Ok(())
+        constructors::hints::set(comm, &info::hints(info.0)?)
     }
 }
 

@@ -58,7 +58,10 @@ entry! {
         let comm = decode::comm(comm)?;
         let hints = newcomm.not_null().and_then(|()| infos::hints(info.0));
         let (hints, right) = parted(hints);
-        let new = duplicate(comm, right)?;
+        let new = duplicate(comm, right);
+        let promises = constructors::hints::agreed(comm, &hints)?;
+        let new = new?;
+        constructors::hints::rely_on(new, promises)?;
         *new.info.lock() = hints;
         give(comm.handle, newcomm, Some(new))
     }

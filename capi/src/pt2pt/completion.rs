@@ -6,7 +6,9 @@ use crate::place::*;
 use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::pt2pt::REQUEST_NULL;
-use oxmpi::pt2pt::complete::{self, Any, Completion, UNDEFINED};
+use oxmpi::pt2pt::complete::{self, Completion, UNDEFINED};
+use oxmpi::pt2pt::look;
+use oxmpi::pt2pt::several::{self, Any};
 
 /// The operations of one call that failed.
 #[derive(Default)]
@@ -66,9 +68,9 @@ fn some(
         found.push(at);
     };
     let count = if wait {
-        complete::wait_some(requests, report)?
+        several::wait_some(requests, report)?
     } else {
-        complete::test_some(requests, report)?
+        several::test_some(requests, report)?
     };
     put_indices(count, &found, outcount, indices)?;
     failures.finish(found.len(), &statuses)
@@ -179,7 +181,7 @@ entry! {
         status.not_null()?;
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;
-        match complete::wait_any(requests)? {
+        match several::wait_any(requests)? {
             None => {
                 index.set(Index(UNDEFINED))?;
                 status.give_empty()
@@ -203,7 +205,7 @@ entry! {
         status.not_null()?;
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;
-        let done = put_any(complete::test_any(requests)?, index, flag, &status)?;
+        let done = put_any(several::test_any(requests)?, index, flag, &status)?;
         done.map_or(Ok(()), |done| status.finish(done))
     }
 }
@@ -259,7 +261,7 @@ entry! {
             flag.put_bool(true)?;
             return status.give_empty();
         }
-        let done = complete::get_status(request.0)?;
+        let done = look::get_status(request.0)?;
         flag.put_bool(done.is_some())?;
         done.map_or(Ok(()), |done| status.give(done))
     }
@@ -275,7 +277,7 @@ entry! {
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         array_of_statuses.check(requests.len())?;
         let done =
-            complete::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
+            look::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
         flag.put_bool(done)
     }
 }
@@ -290,7 +292,7 @@ entry! {
         flag.not_null()?;
         status.not_null()?;
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
-        let done = put_any(complete::get_status_any(requests)?, index, flag, &status)?;
+        let done = put_any(look::get_status_any(requests)?, index, flag, &status)?;
         done.map_or(Ok(()), |words| status.give(words))
     }
 }
@@ -308,7 +310,7 @@ entry! {
             array_of_indices.not_null()?;
         }
         let mut indices = Vec::new();
-        let count = complete::get_status_some(requests, |at, status| {
+        let count = look::get_status_some(requests, |at, status| {
             array_of_statuses.give(indices.len(), status);
             indices.push(at);
         })?;

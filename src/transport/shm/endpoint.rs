@@ -5,7 +5,7 @@
 
 use super::board::Board;
 use super::cells::{self, CellName, Pool};
-use super::doorbell;
+use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
@@ -13,11 +13,11 @@ use super::trial::cost;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
-use crate::queue::doorbell::Doorbell;
-use crate::queue::ring::Header;
+use crate::queue::ring::{Header, Ring};
 use crate::sync::Ordering;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 pub use crate::queue::channel::RING_PAYLOAD;
 
@@ -33,7 +33,7 @@ const MEASURED_BYTES: usize = 4096;
 /// This rank's transport within the node.
 pub struct Endpoint {
     common: Common,
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
     out: Vec<Outbound>,
     inbound: Vec<Inbound>,
     turn: usize,
@@ -78,29 +78,59 @@ impl Endpoint {
             word.fetch_or(mine, Ordering::Relaxed);
         }
         header.joined.fetch_add(1, Ordering::Release);
-        let out = (0..ranks)
-            .map(|peer| Outbound::new(segment, peer))
-            .collect();
-        let inbox = Inbound {
-            channel: Receiver::new(segment.inbox(me).consumer()),
-            origin: None,
+        let common = Common {
+            segment,
+            me,
+            engine: 0,
+            ranks,
+            crowded: false,
         };
-        Ok(Self {
-            common: Common {
-                segment,
-                me,
-                ranks,
-                crowded: false,
-            },
-            fd,
-            out,
-            inbound: vec![inbox],
+        let inbox = segment.inbox(me);
+        let quota = schedule::cpu_quota().unwrap_or(f64::INFINITY);
+        Ok(Self::of(common, Arc::new(fd), inbox, fences, quota))
+    }
+
+    /// The end of another engine of this rank.
+    ///
+    /// Errors: out of memory.
+    pub fn sibling(&self, engine: usize) -> Result<Self> {
+        let Common { segment, me, .. } = self.common;
+        let inbox = segment.make_inbox(self.fd.as_fd(), me, engine)?;
+        let common = Common {
+            engine,
+            ..self.common
+        };
+        let fd = self.fd.clone();
+        Ok(Self::of(common, fd, inbox, self.fences, self.quota))
+    }
+
+    fn of(
+        common: Common,
+        fd: Arc<OwnedFd>,
+        inbox: Ring<'static>,
+        fences: bool,
+        quota: f64,
+    ) -> Self {
+        let out = |peer| Outbound::new(common.segment, common.engine, peer);
+        Self {
+            out: (0..common.ranks).map(out).collect(),
+            inbound: vec![Inbound {
+                channel: Receiver::new(inbox.consumer()),
+                origin: None,
+            }],
             turn: 0,
-            pool: Pool::new(ranks),
+            pool: Pool::new(common.ranks),
+            common,
+            fd,
             fences,
-            quota: schedule::cpu_quota().unwrap_or(f64::INFINITY),
+            quota,
             core: 0,
-        })
+        }
+    }
+
+    /// The number of the engine that this is the end of.
+    pub fn engine(&self) -> usize {
+        self.common.engine
     }
 
     pub fn me(&self) -> usize {
@@ -156,7 +186,7 @@ impl Endpoint {
             None => out.push(&self.common, self.fd.as_fd(), peer, header, fill),
         };
         if done {
-            doorbell::wake(out.bell(), self.fences);
+            out.bell().wake(self.fences);
         }
         done
     }
@@ -192,7 +222,7 @@ impl Endpoint {
         let out = &mut self.out[peer];
         let done = out.push_large(header, plan, fill);
         if done {
-            doorbell::wake(out.bell(), self.fences);
+            out.bell().wake(self.fences);
         }
         done
     }
@@ -295,11 +325,8 @@ impl Endpoint {
     #[cold]
     fn wake_starving(&self, origin: Option<usize>) {
         match origin {
-            Some(peer) => doorbell::wake(self.out[peer].bell(), true),
-            None => self
-                .out
-                .iter()
-                .for_each(|out| doorbell::wake(out.bell(), true)),
+            Some(peer) => self.out[peer].bell().wake(true),
+            None => self.out.iter().for_each(|out| out.bell().wake(true)),
         }
     }
 
@@ -366,7 +393,7 @@ impl Endpoint {
         cells::read(self.common.segment, cell, bytes, take)
             .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.0));
         if let Some(out) = self.out.get(origin) {
-            doorbell::wake(out.bell(), self.fences);
+            out.bell().wake(self.fences);
         }
     }
 
@@ -383,12 +410,17 @@ impl Endpoint {
     /// Wakes a rank if it sleeps, after something was stored for it.
     #[inline]
     pub fn wake(&self, rank: usize) {
-        doorbell::wake(self.out[rank].bell(), self.fences);
+        self.out[rank].bell().wake(self.fences);
     }
 
-    /// This rank's doorbell.
-    pub fn bell(&self) -> &'static Doorbell {
-        &self.common.segment.rank(self.common.me).doorbell
+    /// The bell of this end.
+    pub fn bell(&self) -> Bell {
+        Bell::of(self.page(self.common.me), self.common.engine)
+    }
+
+    /// Whether this process can make every core of its threads execute a fence.
+    pub fn can_fence_all(&self) -> bool {
+        !self.fences
     }
 
     /// Whether every rank of the node is reached by a sleeper's fence; if not, sleep for short times only.
@@ -398,6 +430,6 @@ impl Endpoint {
 
     /// Rings a rank's bell whatever it does.
     pub fn ring(&self, rank: usize) {
-        doorbell::ring(self.out[rank].bell());
+        self.out[rank].bell().ring();
     }
 }

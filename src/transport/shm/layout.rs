@@ -15,12 +15,16 @@ const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x01");
 const PAGE: usize = 4096;
 /// Slots of a rank's inbox, which every other rank writes to.
 pub const INBOX_SLOTS: usize = 512;
+/// Engines of a process, at most; each has an inbox and a bell.
+pub const ENGINES: usize = 16;
 /// Slots of a private ring between one pair, at most: 32 KB.
 const MOST_PRIVATE_SLOTS: usize = 1024;
 /// And at least.
 const LEAST_PRIVATE_SLOTS: usize = 128;
 const RANK_BYTES: usize = PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
+/// An inbox that is no fixed one.
+const FURTHER_INBOX_BYTES: usize = size_of::<Control>() + INBOX_BYTES;
 
 /// Slots of a private ring where there are so many ranks: the more ranks, the more rings.
 fn private_slots(ranks: usize) -> usize {
@@ -59,13 +63,18 @@ const _: () = assert!(size_of::<SegmentHeader>() <= PAGE);
 /// One page a rank.
 #[repr(C)]
 pub struct RankPage {
-    pub doorbell: Doorbell,
+    /// One for each engine.
+    pub bells: [Doorbell; ENGINES],
     inbox: Control,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
     /// The core this rank ran on when it looked last, and 1; 0 is unknown. Told where ranks share cores.
     pub core: AtomicU32,
-    _pad: [u8; 56],
+    /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
+    pub engines: AtomicU32,
+    _pad: [u8; 52],
+    /// Where the inboxes of its engines are but the first's; zero: that engine is not in use yet.
+    further: [AtomicU64; ENGINES],
     pub status: Page,
 }
 
@@ -160,6 +169,30 @@ impl<'m> Segment<'m> {
         Ring::new(&page.inbox, slots)
     }
 
+    /// The inbox of one of a rank's engines. `None`: the rank does not use that engine yet.
+    pub fn inbox_of(&self, rank: usize, engine: usize) -> Option<Ring<'m>> {
+        if engine == 0 {
+            return Some(self.inbox(rank));
+        }
+        // Acquire: pairs with `make_inbox`.
+        let offset = self.rank(rank).further[engine].load(Ordering::Acquire) as usize;
+        let address = self.dynamic(offset, FURTHER_INBOX_BYTES)?;
+        // SAFETY: checked to lie in the dynamic part and aligned; atomics and slots are valid for any content.
+        unsafe { Some(ring_at(address, INBOX_SLOTS)) }
+    }
+
+    /// Makes the inbox of one of the own rank's engines, unless there is one.
+    ///
+    /// Errors: out of memory.
+    pub fn make_inbox(&self, fd: BorrowedFd<'_>, rank: usize, engine: usize) -> Result<Ring<'m>> {
+        if self.inbox_of(rank, engine).is_none() {
+            let offset = self.allocate(fd, FURTHER_INBOX_BYTES)? as u64;
+            self.rank(rank).further[engine].store(offset, Ordering::Release);
+        }
+        self.inbox_of(rank, engine)
+            .ok_or_else(|| Error::from_raw_os_error(libc::ENOMEM))
+    }
+
     /// Hands out `bytes` of fresh zeros, page-aligned and allocated.
     ///
     /// Errors: out of memory (the kernel's, or the segment is used up).
@@ -182,14 +215,7 @@ impl<'m> Segment<'m> {
     pub fn private(&self, offset: usize) -> Option<Ring<'m>> {
         let address = self.dynamic(offset, private_bytes(self.ranks))?;
         // SAFETY: checked to lie in the dynamic part and aligned; atomics and slots are valid for any content.
-        unsafe {
-            let control = &*address.cast::<Control>();
-            let first = address.add(size_of::<Control>()).cast::<Slot>();
-            Some(Ring::new(
-                control,
-                std::slice::from_raw_parts(first, private_slots(self.ranks)),
-            ))
-        }
+        unsafe { Some(ring_at(address, private_slots(self.ranks))) }
     }
 
     /// Allocates a lane of so many cells; returns where.
@@ -221,6 +247,19 @@ impl<'m> Segment<'m> {
     }
 }
 
+/// The ring whose counters and slots begin at `address`.
+///
+/// # Safety
+/// So many bytes are mapped there for `'m`, aligned for a line.
+unsafe fn ring_at<'m>(address: *mut u8, slots: usize) -> Ring<'m> {
+    // SAFETY: the caller's promise; atomics and slots are valid for any content.
+    unsafe {
+        let control = &*address.cast::<Control>();
+        let first = address.add(size_of::<Control>()).cast::<Slot>();
+        Ring::new(control, std::slice::from_raw_parts(first, slots))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +283,12 @@ mod tests {
         let header = crate::queue::ring::Header::default();
         assert!(producer.push(&header, |_, _| {}));
         assert_eq!(segment.inbox(2).consumer().peek(), Some(header));
+        assert!(segment.inbox(1).consumer().peek().is_none());
+        assert!(segment.inbox_of(1, 3).is_none());
+        let further = segment.make_inbox(fd.as_fd(), 1, 3).unwrap();
+        assert!(further.producer(false).push(&header, |_, _| {}));
+        let again = segment.inbox_of(1, 3).unwrap();
+        assert_eq!(again.consumer().peek(), Some(header));
         assert!(segment.inbox(1).consumer().peek().is_none());
     }
 }

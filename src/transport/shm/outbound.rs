@@ -3,12 +3,12 @@
 //! Invariant: a lane or a private ring is used only after the peer was told by a record in what was used before. Memory
 //! follows traffic: a pair that exchanges little has the peer's inbox and nothing of its own.
 
+use super::doorbell::Bell;
 use super::layout::Segment;
 use super::pace::{Pace, Plan, Stores};
 use super::trial::cost;
 use crate::os::ticks;
 use crate::queue::channel::Sender;
-use crate::queue::doorbell::Doorbell;
 use crate::queue::lane;
 use crate::queue::ring::{Header, Producer};
 use crate::sync::Ordering;
@@ -41,6 +41,8 @@ const LEAST_GROWTH: usize = 4 * FIRST_CELLS;
 /// How far a pair's channel has grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    /// Nothing was sent yet, and the peer may not use this engine yet.
+    Unused,
     Inbox,
     /// No private ring was to be had: the inbox for good.
     InboxForGood,
@@ -58,16 +60,19 @@ pub struct Outbound {
     /// Larger messages, likewise.
     large: u32,
     bytes: u64,
-    bell: &'static Doorbell,
+    bell: Bell,
     pace: Pace,
     /// The record whose reading the peer measures, and what filling it cost, ticks a kilobyte.
     measuring: Option<(Stores, u32)>,
 }
 
 /// What a rank's outbound channels have in common.
+#[derive(Clone, Copy)]
 pub struct Common {
     pub segment: Segment<'static>,
     pub me: usize,
+    /// The number of the engine: records go to the peer's engine of the same number.
+    pub engine: usize,
     pub ranks: usize,
     /// More ranks than cores: the reader may run on the writer's core next, which has the lines of a small lane; one
     /// that is larger than the caches is no good.
@@ -83,21 +88,26 @@ impl Common {
 }
 
 impl Outbound {
-    pub fn new(segment: Segment<'static>, peer: usize) -> Self {
+    pub fn new(segment: Segment<'static>, engine: usize, peer: usize) -> Self {
         Self {
+            // An unused one is given the right ring before anything is sent.
             channel: Sender::new(segment.inbox(peer).producer(false)),
-            stage: Stage::Inbox,
+            stage: match engine {
+                0 => Stage::Inbox,
+                _ => Stage::Unused,
+            },
             records: 0,
             large: 0,
             bytes: 0,
-            bell: &segment.rank(peer).doorbell,
+            bell: Bell::of(segment.rank(peer), engine),
             pace: Pace::of_fresh(0),
             measuring: None,
         }
     }
 
-    pub fn bell(&self) -> &'static Doorbell {
-        self.bell
+    #[inline(always)]
+    pub fn bell(&self) -> &Bell {
+        &self.bell
     }
 
     pub fn starve(&self) {
@@ -107,7 +117,7 @@ impl Outbound {
     /// The ring that the next small record goes to, unless that needs thought ([`Self::push`]).
     #[inline(always)]
     pub fn ring(&mut self) -> Option<&mut Producer<'static>> {
-        if self.stage == Stage::Inbox {
+        if self.stage <= Stage::Inbox {
             return None;
         }
         self.channel.ring()
@@ -122,10 +132,25 @@ impl Outbound {
         header: &Header,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
+        if self.stage == Stage::Unused && !self.begin(common, peer) {
+            return false;
+        }
         if self.stage == Stage::Inbox {
             self.count_record(common, fd, peer);
         }
         self.channel.push(header, fill)
+    }
+
+    /// The first record to this peer. False: it does not use the engine yet.
+    #[cold]
+    #[inline(never)]
+    fn begin(&mut self, common: &Common, peer: usize) -> bool {
+        let Some(inbox) = common.segment.inbox_of(peer, common.engine) else {
+            return false;
+        };
+        self.channel = Sender::new(inbox.producer(false));
+        self.stage = Stage::Inbox;
+        true
     }
 
     /// Counts a record to the inbox, and changes over to a private ring when there were enough.
@@ -184,7 +209,7 @@ impl Outbound {
                 true
             }
             Stage::Ring => self.count_large(common, fd),
-            Stage::Inbox | Stage::InboxForGood => false,
+            Stage::Unused | Stage::Inbox | Stage::InboxForGood => false,
         }
     }
 

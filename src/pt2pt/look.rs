@@ -1,0 +1,111 @@
+//! Looking at requests without touching them.
+
+use super::complete::{Found, engines_of, find, is_active, status_of_done, unknown};
+use super::several::Any;
+use super::{generalized, signatures};
+use crate::datatype::Status;
+use crate::engine::entry::of_handle;
+use crate::engine::requests::{Kind, Phase};
+use crate::engine::wait::{poll_at, poll_in};
+use crate::engine::{Engine, Entry, enter_at};
+use crate::error::Result;
+
+/// The status of a request that is complete or inactive.
+fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
+    match find(engine, handle) {
+        None => unknown(handle),
+        Some(Found::Null) => Ok(Some(Status::empty())),
+        Some(Found::Done) => Ok(Some(status_of_done(handle))),
+        Some(Found::Slot(index)) => {
+            let request = engine.requests().at(index);
+            Ok(match (request.phase, request.kind) {
+                (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
+                (Phase::Complete, Kind::Task | Kind::General) => Some(request.status),
+                (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
+                _ => None,
+            })
+        }
+    }
+}
+
+/// MPI_Request_get_status: the status if the operation is complete; the request stays.
+pub fn get_status(handle: i32) -> Result<Option<Status>> {
+    generalized::poll_all(&[handle])?;
+    let number = of_handle(handle);
+    let mut status = peek(&mut enter_at(number), handle)?;
+    if status.is_none() {
+        status = peek(&mut poll_at(number), handle)?;
+    }
+    status
+        .map(|status| generalized::status_or(handle, status))
+        .transpose()
+}
+
+/// MPI_Request_get_status_all: all statuses reported, if all are complete.
+pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
+    generalized::poll_all(handles)?;
+    poll_in(engines_of(handles));
+    let mut entry = Entry::at_handle(handles);
+    let mut statuses = Vec::with_capacity(handles.len());
+    for handle in handles {
+        match peek(entry.of(*handle), *handle)? {
+            Some(status) => statuses.push(status),
+            None => return Ok(false),
+        }
+    }
+    drop(entry);
+    for (at, status) in statuses.into_iter().enumerate() {
+        report(at, generalized::status_or(handles[at], status)?);
+    }
+    Ok(true)
+}
+
+/// MPI_Request_get_status_some: how many of the active ones are complete, each reported; `None` if none is active.
+pub fn get_status_some(
+    handles: &[i32],
+    mut report: impl FnMut(usize, Status),
+) -> Result<Option<usize>> {
+    generalized::poll_all(handles)?;
+    poll_in(engines_of(handles));
+    let mut entry = Entry::at_handle(handles);
+    let (mut active, mut found) = (false, Vec::new());
+    for (at, handle) in handles.iter().enumerate() {
+        if !is_active(entry.of(*handle), *handle)? {
+            continue;
+        }
+        active = true;
+        if let Some(status) = peek(entry.of(*handle), *handle)? {
+            found.push((at, status));
+        }
+    }
+    drop(entry);
+    let count = found.len();
+    for (at, status) in found {
+        report(at, generalized::status_or(handles[at], status)?);
+    }
+    Ok(active.then_some(count))
+}
+
+/// MPI_Request_get_status_any.
+pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
+    generalized::poll_all(handles)?;
+    poll_in(engines_of(handles));
+    let mut entry = Entry::at_handle(handles);
+    let mut active = false;
+    for (at, handle) in handles.iter().enumerate() {
+        if !is_active(entry.of(*handle), *handle)? {
+            continue;
+        }
+        active = true;
+        if let Some(status) = peek(entry.of(*handle), *handle)? {
+            drop(entry);
+            let status = generalized::status_or(*handle, status)?;
+            return Ok(Any::Complete(at, status));
+        }
+    }
+    Ok(if active {
+        Any::NoneComplete
+    } else {
+        Any::NoneActive
+    })
+}

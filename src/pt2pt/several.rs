@@ -1,0 +1,169 @@
+//! Completion of any or some of several requests.
+
+use super::complete::{
+    Completion, Found, asked, engines_of, find, is_active, reason_of_first, try_one,
+};
+use super::generalized;
+use crate::engine::Entry;
+use crate::engine::requests::Phase;
+use crate::engine::wait::{poll_in, until_in};
+use crate::error::Result;
+
+/// The first of the active requests that is complete. `Err(true)`: none is active; `Err(false)`: none complete.
+fn take_any(
+    entry: &mut Entry,
+    handles: &mut [i32],
+) -> Result<std::result::Result<(usize, Completion), bool>> {
+    let mut none_active = true;
+    for (at, handle) in handles.iter_mut().enumerate() {
+        let engine = entry.of(*handle);
+        if !is_active(engine, *handle)? {
+            continue;
+        }
+        none_active = false;
+        if let Some(done) = try_one(engine, handle)? {
+            return Ok(Ok((at, done)));
+        }
+    }
+    Ok(Err(none_active))
+}
+
+/// MPI_Waitany: position and result, or `None` if no request is active.
+pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
+    let Some(reason) = reason_of_first("MPI_Waitany", handles) else {
+        return Ok(None);
+    };
+    let engines = engines_of(handles);
+    generalized::poll_until(handles, |entry| any_done(entry, handles))?;
+    let found = until_in(engines, &reason, |entry| {
+        if let Some(told) = generalized::first_told(entry, handles) {
+            return Some(Ok(Some((told, None))));
+        }
+        match take_any(entry, handles) {
+            Ok(Ok((at, done))) => Some(Ok(Some((at, Some(done))))),
+            Ok(Err(true)) => Some(Ok(None)),
+            Ok(Err(false)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    })?;
+    Ok(match found {
+        None => None,
+        Some((at, Some(done))) => Some((at, done)),
+        Some((at, None)) => Some((at, asked(&mut handles[at])?)),
+    })
+}
+
+/// Whether one of the active requests is complete, or told.
+fn any_done(entry: &mut Entry, handles: &[i32]) -> bool {
+    handles.iter().any(|handle| {
+        let engine = entry.of(*handle);
+        match find(engine, *handle) {
+            Some(Found::Slot(index)) => engine.requests().at(index).phase == Phase::Complete,
+            Some(Found::Done) => true,
+            Some(Found::Null) | None => false,
+        }
+    })
+}
+
+/// The answer of MPI_Testany, with a completion, and of MPI_Request_get_status_any, with a status.
+#[derive(Debug)]
+pub enum Any<T> {
+    NoneActive,
+    NoneComplete,
+    Complete(usize, T),
+}
+
+/// MPI_Testany.
+pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
+    generalized::poll_all(handles)?;
+    for round in 0..2 {
+        if round == 1 {
+            poll_in(engines_of(handles));
+        }
+        let mut entry = Entry::at_handle(handles);
+        if let Some(at) = generalized::first_told(&mut entry, handles) {
+            drop(entry);
+            return Ok(Any::Complete(at, asked(&mut handles[at])?));
+        }
+        match take_any(&mut entry, handles)? {
+            Ok((at, done)) => return Ok(Any::Complete(at, done)),
+            Err(true) => return Ok(Any::NoneActive),
+            Err(false) => {}
+        }
+    }
+    Ok(Any::NoneComplete)
+}
+
+/// Takes all that are complete. `None`: no request is active.
+fn take_some(
+    entry: &mut Entry,
+    handles: &mut [i32],
+    report: &mut dyn FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    let mut active = false;
+    for handle in handles.iter() {
+        active |= is_active(entry.of(*handle), *handle)?;
+    }
+    if !active {
+        return Ok(None);
+    }
+    let mut count = 0;
+    for (at, handle) in handles.iter_mut().enumerate() {
+        let engine = entry.of(*handle);
+        if is_active(engine, *handle)?
+            && let Some(done) = try_one(engine, handle)?
+        {
+            report(at, done);
+            count += 1;
+        }
+    }
+    Ok(Some(count))
+}
+
+/// MPI_Waitsome: how many are complete (at least one), each reported; `None` if no request is active.
+pub fn wait_some(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    let Some(reason) = reason_of_first("MPI_Waitsome", handles) else {
+        return Ok(None);
+    };
+    let engines = engines_of(handles);
+    generalized::poll_until(handles, |entry| any_done(entry, handles))?;
+    loop {
+        let found = until_in(engines, &reason, |entry| {
+            if generalized::first_told(entry, handles).is_some() {
+                return Some(Ok(Some(0)));
+            }
+            match take_some(entry, handles, &mut report) {
+                Ok(Some(0)) => None,
+                other => Some(other),
+            }
+        });
+        match found {
+            Ok(Some(0)) => generalized::ask_all(handles),
+            other => return other,
+        }
+    }
+}
+
+/// MPI_Testsome: as [`wait_some`], without waiting; zero is an answer.
+pub fn test_some(
+    handles: &mut [i32],
+    mut report: impl FnMut(usize, Completion),
+) -> Result<Option<usize>> {
+    generalized::poll_all(handles)?;
+    generalized::ask_all(handles);
+    let first = {
+        let mut entry = Entry::at_handle(handles);
+        entry.here().progress();
+        take_some(&mut entry, handles, &mut report)?
+    };
+    match first {
+        Some(0) => {
+            poll_in(engines_of(handles));
+            take_some(&mut Entry::at_handle(handles), handles, &mut report)
+        }
+        other => Ok(other),
+    }
+}
