@@ -149,6 +149,11 @@ impl Datatype {
         self.born
     }
 
+    /// Whether it lives in the table and ends some day: what a program makes, and what the library makes for one message.
+    pub fn can_end(&self) -> bool {
+        self.prefix.is_some() || !self.is_predefined()
+    }
+
     /// Whether others were made of it, and live.
     fn is_named(&self) -> bool {
         self.uses.load(Ordering::Acquire) > 0

@@ -8,7 +8,7 @@ use super::requests::Request;
 use super::{Engine, for_each};
 use crate::datatype::{Buffer, Datatype};
 use crate::handle::{self, Kind};
-use crate::lifetime;
+use crate::lifetime::{self, References};
 use crate::sync::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,16 +31,20 @@ pub(super) fn give(request: &Request) {
 
 #[inline]
 fn count(communicator: i32, buffer: &Buffer, begins: bool) {
-    let datatype = buffer.datatype();
-    let datatype = datatype.filter(|datatype| lifetime::counts_of(datatype.is_predefined()));
-    let of_datatype = datatype.map(|datatype| &datatype.references);
-    let of_communicator = lifetime::of_communicator(communicator);
-    for references in of_communicator.into_iter().chain(of_datatype) {
+    let change = |references: &References| {
         if begins {
             references.take();
         } else {
             references.give();
         }
+    };
+    if let Some(references) = lifetime::of_communicator(communicator) {
+        change(references);
+    }
+    if let Some(datatype) = buffer.datatype()
+        && lifetime::counts_of(!datatype.can_end())
+    {
+        change(&datatype.references);
     }
 }
 

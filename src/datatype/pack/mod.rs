@@ -66,7 +66,7 @@ impl Buffer {
             };
         }
         // A part of an array may well be one run of bytes, somewhere.
-        let counted = lifetime::counts() && lifetime::counts_of(datatype.is_predefined());
+        let counted = lifetime::counts() && lifetime::counts_of(!datatype.can_end());
         match datatype.layout().run(count).filter(|_| !counted) {
             Some(at) => Buffer {
                 address: address.wrapping_offset(at as isize),
