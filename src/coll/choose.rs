@@ -145,7 +145,8 @@ pub fn in_pairs(ranks: usize) -> bool {
 
 /// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
 /// ranks goes through a board. Pieces through slots are slower than lanes between two ranks with cores of their own, which
-/// learn how to write; where ranks share cores, a reduction or broadcast at a board needs fewer turns than any by messages.
+/// learn how to write; where ranks share cores, a reduction, broadcast or allgather at a board
+/// needs fewer turns than any by messages.
 pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
     match (crowded, is_reduction_or_broadcast) {
         (true, true) => usize::MAX,
@@ -158,6 +159,18 @@ pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
 /// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
 fn reduces_by_node(shape: Shape) -> bool {
     shape.spread && (shape.commutes || shape.in_order)
+}
+
+/// The same for two ranks with a core each that have pipes.
+pub const MOST_BESIDE_PIPES: usize = 1024;
+
+/// What ranks that share cores read of each other's memory at least; less goes through a board, but for an alltoall, in whose
+/// slots there is little for each.
+pub fn least_direct(alltoall: bool) -> usize {
+    match alltoall {
+        true => 16 << 10,
+        false => 128 << 10,
+    }
 }
 
 pub fn barrier(shape: Shape) -> Barrier {

@@ -45,6 +45,9 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
     unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
 }
 
+/// From here on four streams at once keep more lines on their way (64 KB between separate cores: 4.1 µs in one, 3.5 in four).
+const MANY_STREAMS: usize = 32 << 10;
+
 /// Copies `length` bytes that another core has just written. A plain loop keeps many lines on their way, also beyond the
 /// end of this piece, where the C library's `rep movsb` begins anew with each piece.
 ///
@@ -56,7 +59,10 @@ pub unsafe fn fetch(source: *const u8, target: *mut u8, length: usize) {
     if length >= 512 && std::is_x86_feature_detected!("avx2") {
         // SAFETY: the feature was found; the ranges are the caller's.
         unsafe {
-            let done = x86::fetch_256(source, target, length);
+            let done = match length < MANY_STREAMS {
+                true => x86::fetch_256(source, target, length),
+                false => x86::fetch_quarters(source, target, length),
+            };
             std::ptr::copy_nonoverlapping(source.add(done), target.add(done), length - done);
         }
         return;
@@ -151,6 +157,32 @@ mod x86 {
         at
     }
 
+    /// As [`fetch_256`], all four quarters at the same time.
+    ///
+    /// # Safety
+    /// As for [`super::fetch`].
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn fetch_quarters(source: *const u8, target: *mut u8, length: usize) -> usize {
+        let quarter = (length / 4) & !63;
+        let mut at = 0;
+        while at < quarter {
+            for stream in 0..4 {
+                let at = stream * quarter + at;
+                // SAFETY: `at + 64 <= 4 * quarter <= length`.
+                unsafe {
+                    let from = source.add(at).cast::<__m256i>();
+                    let to = target.add(at).cast::<__m256i>();
+                    let a = _mm256_loadu_si256(from);
+                    let b = _mm256_loadu_si256(from.add(1));
+                    _mm256_storeu_si256(to, a);
+                    _mm256_storeu_si256(to.add(1), b);
+                }
+            }
+            at += 64;
+        }
+        4 * quarter
+    }
+
     /// As [`copy_512`] with what every x86-64 processor has.
     ///
     /// # Safety
@@ -203,6 +235,19 @@ mod tests {
                 assert!(target.0[shift + length..].iter().all(|byte| *byte == 0xee));
                 assert!(target.0[..shift].iter().all(|byte| *byte == 0xee));
             }
+        }
+    }
+
+    #[test]
+    fn long_fetches_are_exact() {
+        const SPARE: usize = 100;
+        let source: Vec<u8> = (0..70_000u32).map(|byte| (byte % 251) as u8).collect();
+        for length in [32_767, 32_768, 32_801, 65_536, 69_999] {
+            let mut target = vec![0xee; length + SPARE];
+            // SAFETY: both are longer than what is copied.
+            unsafe { super::fetch(source.as_ptr().add(1), target.as_mut_ptr(), length) };
+            assert_eq!(target[..length], source[1..=length]);
+            assert_eq!(target[length..], [0xee; SPARE]);
         }
     }
 

@@ -43,6 +43,11 @@ static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
 /// What users can set about protocols.
 pub static VARIABLES: &[&dyn Listed] = &[&EAGER_BYTES, &SINGLE_COPY, &SINGLE_COPY_BYTES];
 
+/// Whether this process may read the memory of others.
+pub fn may_read_peers() -> bool {
+    SINGLE_COPY.get()
+}
+
 /// The settings, read once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {

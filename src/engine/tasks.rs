@@ -11,6 +11,7 @@ use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
@@ -137,8 +138,8 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that can go on, ascending.
-fn ready(tasks: &[Task]) -> Vec<usize> {
+/// The positions of the tasks that can go on, ascending; few at a time, so that a look allocates nothing.
+fn ready(tasks: &[Task]) -> SmallVec<[usize; 32]> {
     let mut entry = Entry::at_first(0);
     let mut is_ready = |index: Index| {
         let mut is_complete = |index| {

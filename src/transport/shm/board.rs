@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::layout::Segment;
+use super::pipe::{PAIR_BYTES, Passage, Pipes};
 use crate::sync::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
@@ -16,8 +17,10 @@ pub const DEPTH: usize = 4;
 const IN_LINE: usize = 48;
 /// More ranks than that send messages.
 pub const MOST_RANKS: usize = 64;
-/// All boards of a node together, bytes.
-const NODE_BYTES: u64 = 32 << 20;
+/// All boards and pipes of a node together, bytes.
+const NODE_BYTES: u64 = 64 << 20;
+/// Up to here there are pipes.
+const NODE_BYTES_WITH_PIPES: u64 = 48 << 20;
 
 /// The line that a reader watches.
 #[repr(C, align(64))]
@@ -41,9 +44,11 @@ struct Head {
     barriers: Count,
     /// Ranks that use the board no more.
     left: Count,
+    /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
+    pipes: Count,
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 2));
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 3));
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -76,6 +81,21 @@ fn board_bytes(ranks: usize) -> usize {
     size_of::<Head>() + (ranks + 1) * desk_bytes(slot_bytes(ranks))
 }
 
+/// Fresh memory of the segment, if that keeps boards and pipes together below so many bytes.
+fn allocate(
+    segment: Segment<'static>,
+    fd: BorrowedFd<'_>,
+    bytes: usize,
+    most: u64,
+) -> Option<usize> {
+    let boards = &segment.header().boards;
+    if boards.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64 > most {
+        boards.fetch_sub(bytes as u64, Ordering::Relaxed);
+        return None;
+    }
+    segment.allocate(fd, bytes).ok()
+}
+
 /// Boards that this process has made and left, to be used again when all have left them.
 static RETIRED: Mutex<Vec<Board>> = Mutex::new(Vec::new());
 
@@ -86,17 +106,29 @@ impl Board {
         let again = retired.iter().position(|board| board.is_left_by(ranks));
         if let Some(at) = again {
             let board = retired.swap_remove(at);
+            let pipes = board.head().pipes.0.load(Ordering::Relaxed);
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
             unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
+            Pipes::renew(segment, pipes as usize);
+            board.head().pipes.0.store(pipes, Ordering::Relaxed);
             return Some(board.offset);
         }
-        let bytes = board_bytes(ranks) as u64;
-        let boards = &segment.header().boards;
-        if boards.fetch_add(bytes, Ordering::Relaxed) + bytes > NODE_BYTES {
-            boards.fetch_sub(bytes, Ordering::Relaxed);
-            return None;
+        allocate(segment, fd, board_bytes(ranks), NODE_BYTES)
+    }
+
+    /// Gives a board of two ranks its pipes, if it has none and there are not too many; by the rank that made it.
+    pub fn make_pipes(&self, segment: Segment<'static>, fd: BorrowedFd<'_>) {
+        let pipes = &self.head().pipes.0;
+        if pipes.load(Ordering::Relaxed) == 0 {
+            let made = allocate(segment, fd, PAIR_BYTES, NODE_BYTES_WITH_PIPES);
+            pipes.store(made.unwrap_or(0) as u64, Ordering::Relaxed);
         }
-        segment.allocate(fd, bytes as usize).ok()
+    }
+
+    /// A rank's ends of them, after the board has told that they are made.
+    pub fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
+        let offset = self.head().pipes.0.load(Ordering::Relaxed);
+        Pipes::open(segment, offset as usize, me)
     }
 
     /// The board at an offset that another rank told; `None` if none can be there.
@@ -263,6 +295,14 @@ pub enum Place {
     Taken(Box<Seat>),
 }
 
+/// Whether the ranks at a board may read each other's memory.
+pub enum Reach {
+    Unknown,
+    Refused,
+    /// Their process ids.
+    Granted(Box<[i32]>),
+}
+
 /// A rank's place at a board.
 pub struct Seat {
     pub board: Board,
@@ -275,6 +315,11 @@ pub struct Seat {
     pub expected: [u64; DEPTH],
     /// The same for barriers.
     pub barriers: u64,
+    /// Whether filling a slot with ordinary stores was found to be dear, and how many were filled.
+    pub dear: bool,
+    pub fills: u32,
+    pub passage: Passage,
+    pub reach: Reach,
 }
 
 impl Seat {
@@ -286,6 +331,10 @@ impl Seat {
             seen: vec![0; board.ranks].into(),
             expected: [0; DEPTH],
             barriers: 0,
+            dear: false,
+            fills: 0,
+            passage: Passage::Counting(0),
+            reach: Reach::Unknown,
         }
     }
 

@@ -9,6 +9,7 @@ use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
+use super::pipe::Pipes;
 use super::trial::cost;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
@@ -405,6 +406,16 @@ impl Endpoint {
     /// The board at an offset that another rank told.
     pub fn board(&self, offset: usize, ranks: usize) -> Option<Board> {
         Board::open(self.common.segment, offset, ranks)
+    }
+
+    /// Gives a board of two ranks pipes, see [`Board::make_pipes`].
+    pub fn make_pipes(&self, board: &Board) {
+        board.make_pipes(self.common.segment, self.fd.as_fd());
+    }
+
+    /// A rank's ends of the pipes of its board, where it has some.
+    pub fn pipes(&self, board: &Board, me: usize) -> Option<Pipes> {
+        board.pipes(self.common.segment, me)
     }
 
     /// Wakes a rank if it sleeps, after something was stored for it.

@@ -8,5 +8,6 @@ pub mod endpoint;
 pub mod layout;
 mod outbound;
 pub mod pace;
+pub mod pipe;
 pub mod status;
 pub mod trial;

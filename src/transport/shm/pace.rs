@@ -29,7 +29,7 @@ impl Stores {
 
 /// Ordinary stores are given up when they cost more than this share of the others. Measured: 0.3 to 0.5 between cores
 /// with a common cache, 1 to 4 between others.
-const SHARE: f32 = 0.9;
+pub const SHARE: f32 = 0.9;
 /// Messages too small to tell anything about cost.
 const MEASURED_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.

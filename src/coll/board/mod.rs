@@ -1,0 +1,444 @@
+//! Blocking operations of one node's ranks at a board (`transport/shm/board.rs`): each rank shows its data in the shared segment
+//! and takes what it needs, without messages. Data larger than a slot goes in pieces, a round each, so that ranks copy at the
+//! same time.
+//!
+//! Invariant: whether an operation goes this way, and in how many rounds, depends on what all ranks know alike.
+
+mod direct;
+mod movement;
+mod passage;
+mod reduction;
+
+use super::call::Call;
+use super::choose;
+use super::lane::{Lane, now};
+use crate::comm::Comm;
+use crate::datatype::{Buffer, Parts, streaming};
+use crate::engine::wait::{Reason, Watch, until_at};
+use crate::engine::{enter, enter_at};
+use crate::error::{Class, Error, Result};
+use crate::os::ticks;
+use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS, Place, Seat};
+use crate::transport::shm::trial::cost;
+use std::ops::Range;
+
+/// Blocking operations of a communicator before it gets a board: most have few.
+const PATIENCE: u32 = 4;
+/// Rounds that are shown ahead of the one that is read.
+const AHEAD: usize = 2;
+/// Where ranks share cores, slots may be written past the caches from here on: who read what a slot held before may run on a
+/// core whose caches this one does not share, and would have to give back each line (64 KB: 28 µs, 1.3 past the caches; where
+/// cores share one, 2 to 7 and 2, but then the reader waits for memory).
+const STREAMED: usize = 2048;
+/// Ordinary stores that cost more ticks a kilobyte are dear.
+const DEAR: u32 = 600;
+/// One slot of so many is written with ordinary stores to see whether they still are; shorter ones than that tell nothing.
+const TRIAL: u32 = 16;
+const TRIAL_BYTES: usize = 8 << 10;
+/// Looks at a flag before the engine makes progress in between.
+const LOOKS: u32 = 100;
+
+const _: () = assert!(AHEAD < DEPTH);
+/// Up to so many ranks each watches each; of more, all watch one counter.
+const FEW: usize = 3;
+
+/// Runs a blocking operation at the communicator's board. `None`: it is not for boards, and nothing was done.
+pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()>> {
+    if comm.size() < 2 || comm.size() as usize > MOST_RANKS || comm.is_inter() {
+        return None;
+    }
+    let mut place = comm.place.lock();
+    let seat = match &mut *place {
+        Place::Taken(seat) => seat,
+        Place::Refused => return None,
+        Place::Counting(count) => {
+            *count += 1;
+            if *count < PATIENCE {
+                return None;
+            }
+            *place = take_place(comm, function);
+            match &mut *place {
+                Place::Taken(seat) => seat,
+                _ => return None,
+            }
+        }
+    };
+    let mut work = Work {
+        ranks: seat.ranks(),
+        me: seat.me,
+        board: seat.board,
+        crowded: choose::crowded(seat.ranks()),
+        seat,
+        comm,
+        reason: Reason {
+            context: comm.receive_context() + crate::comm::COLLECTIVE,
+            ..Reason::of(function)
+        },
+        failure: None,
+    };
+    work.run(call)
+        .then(|| work.failure.take().map_or(Ok(()), Err))
+}
+
+/// Rank 0 makes a board and tells the others where.
+#[cold]
+fn take_place(comm: &Comm, function: &'static str) -> Place {
+    let ranks = comm.size() as usize;
+    let mut word = vec![0u8; 8].into_boxed_slice();
+    if comm.rank() == 0 && choose::boards() && comm.nodes().is_none() {
+        let offset = enter().endpoint().make_board(ranks).unwrap_or(0);
+        word.copy_from_slice(&(offset as u64).to_ne_bytes());
+    }
+    let lane = Lane::new(comm, function);
+    if now(super::bcast_on(&lane, Buffer::of_copy(&mut word), 0)).is_err() {
+        return Place::Refused;
+    }
+    let offset = u64::from_ne_bytes(word[..].try_into().unwrap_or_default()) as usize;
+    match enter().endpoint().board(offset, ranks) {
+        Some(board) => Place::Taken(Box::new(Seat::new(board, comm.rank() as usize))),
+        None => Place::Refused,
+    }
+}
+
+/// One operation under way.
+struct Work<'a> {
+    seat: &'a mut Seat,
+    board: Board,
+    me: usize,
+    ranks: usize,
+    crowded: bool,
+    comm: &'a Comm,
+    reason: Reason,
+    failure: Option<Error>,
+}
+
+/// The rounds of an operation: data in pieces.
+#[derive(Clone, Copy)]
+struct Rounds {
+    first: u64,
+    number: usize,
+    piece: usize,
+}
+
+impl Rounds {
+    /// The bytes of a buffer of so many that belong to a piece; none behind its end.
+    fn part(&self, at: usize, bytes: usize) -> Range<usize> {
+        (at * self.piece).min(bytes)..((at + 1) * self.piece).min(bytes)
+    }
+
+    fn round(&self, at: usize) -> u64 {
+        self.first + at as u64
+    }
+
+    /// How many are shown ahead.
+    fn ahead(&self) -> usize {
+        AHEAD.min(self.number - 1)
+    }
+}
+
+impl Work<'_> {
+    /// False: not an operation for boards.
+    fn run(&mut self, call: &Call) -> bool {
+        let slot = self.board.slot_bytes();
+        if self.directly(call) {
+            return true;
+        }
+        if !self.is_small(call) {
+            return self.through_pipes(call);
+        }
+        match call {
+            Call::Barrier => self.barrier(),
+            Call::Bcast { buffer, root } => self.bcast(buffer, *root as usize),
+            Call::Gather {
+                own,
+                parts,
+                root,
+                equal: true,
+            } => self.gather(own.as_ref(), parts.as_ref(), *root as usize),
+            Call::Scatter {
+                parts,
+                into,
+                root,
+                equal: true,
+            } => self.scatter(parts.as_ref(), into.as_ref(), *root as usize),
+            Call::Allgather { own, parts } => self.allgather(own.as_ref(), parts),
+            Call::Alltoall { out, into } if into.are_equal() => self.alltoall(out.as_ref(), into),
+            _ if choose::reproducible() => return false,
+            Call::Reduce {
+                own,
+                into,
+                with,
+                root,
+            } if with.datatype.size as usize <= slot => {
+                self.reduce(own, into, with, *root as usize);
+            }
+            Call::Allreduce { own, into, with } if with.datatype.size as usize <= slot => {
+                self.allreduce(own, into, with);
+            }
+            Call::ReduceScatter {
+                own,
+                into,
+                counts,
+                with,
+            } if with.datatype.size as usize * self.ranks <= slot => {
+                self.reduce_scatter(own, into, counts, with);
+            }
+            Call::Scan {
+                own,
+                into,
+                with,
+                exclusive,
+            } if with.datatype.size as usize <= slot => self.scan(own, into, with, *exclusive),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether the data is not too much.
+    fn is_small(&self, call: &Call) -> bool {
+        let rooted = |part: &Option<Buffer>, parts: &Option<Parts>| match (parts, part) {
+            (Some(parts), _) => parts.len(self.me),
+            (None, Some(part)) => part.len(),
+            (None, None) => 0,
+        };
+        let (bytes, is_reduction_or_broadcast) = match call {
+            Call::Barrier => (0, false),
+            Call::Bcast { buffer, .. } => (buffer.len(), self.ranks > 2),
+            Call::Gather { own, parts, .. } => (rooted(own, parts), false),
+            Call::Scatter { into, parts, .. } => (rooted(into, parts), false),
+            Call::Allgather { parts, .. } => {
+                let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
+                (longest.unwrap_or(0), self.crowded)
+            }
+            Call::Alltoall { into, .. } => (into.len(0), false),
+            Call::Reduce { own, .. }
+            | Call::Allreduce { own, .. }
+            | Call::ReduceScatter { own, .. }
+            | Call::Scan { own, .. } => (own.len(), true),
+            Call::Neighbors { .. } => return false,
+        };
+        let most = match self.has_pipes(call) {
+            true => choose::MOST_BESIDE_PIPES,
+            false => choose::most_at_board(self.crowded, is_reduction_or_broadcast),
+        };
+        bytes <= most
+    }
+
+    fn note(&mut self, result: Result<()>) {
+        if let Err(error) = result {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Waits for some of the ranks.
+    #[inline]
+    fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) {
+        if !self.crowded {
+            for _ in 0..LOOKS {
+                if holds() {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        let mut watch = Watch::default();
+        let left = until_at(self.engine(), &self.reason, |engine| {
+            if holds() {
+                return Some(None);
+            }
+            let ranks = whom.clone().filter(|rank| *rank != self.me);
+            let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
+            worlds
+                .find(|world| watch.is_in_vain(engine, *world))
+                .map(Some)
+        });
+        if let Some(world) = left {
+            self.end_the_job(world);
+        }
+    }
+
+    /// A rank that the others need is in MPI_Finalize. They may be in different rounds of different operations, and the
+    /// board cannot tell them; what they would do next is wait for each other.
+    #[cold]
+    fn end_the_job(&self, world: u32) -> ! {
+        eprintln!(
+            "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
+            self.me,
+            self.comm.title(),
+            self.reason.function,
+            Watch::error(world)
+        );
+        crate::os::process::exit_now(Class::Other.value())
+    }
+
+    /// The engine whose bell the others ring.
+    #[inline]
+    fn engine(&self) -> u32 {
+        self.comm.spread().of_library().1
+    }
+
+    #[inline]
+    fn wake(&self, rank: usize) {
+        enter_at(self.engine())
+            .endpoint()
+            .wake(self.comm.world(rank as i32) as usize);
+    }
+
+    #[inline]
+    fn wake_others(&self) {
+        let engine = enter_at(self.engine());
+        for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
+            let world = self.comm.world(rank as i32) as usize;
+            engine.endpoint().wake(world);
+        }
+    }
+
+    /// Rounds for pieces of at most `piece` bytes of `bytes` in all.
+    fn rounds(&mut self, bytes: usize, piece: usize) -> Rounds {
+        let number = bytes.div_ceil(piece);
+        let first = self.seat.round + 1;
+        self.seat.round += number as u64;
+        Rounds {
+            first,
+            number,
+            piece,
+        }
+    }
+
+    /// Fills and shows this rank's slot, when all have passed what it held.
+    #[inline]
+    fn show(&mut self, round: u64, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8])) {
+        let enough = round.saturating_sub(DEPTH as u64);
+        for rank in 0..self.ranks {
+            if self.seat.seen[rank] < enough && rank != self.me {
+                let board = self.board;
+                self.wait(rank..rank + 1, || board.passed(rank) >= enough);
+                self.seat.seen[rank] = board.passed(rank);
+            }
+        }
+        let since = (self.is_trial(bytes)).then(ticks);
+        self.board.fill(self.me, round, bytes, fill);
+        if let Some(since) = since {
+            self.seat.dear = cost(since, bytes) > DEAR;
+        } else if self.streams(bytes) {
+            streaming::fence();
+        }
+        self.seat.fills = self
+            .seat
+            .fills
+            .wrapping_add(u32::from(bytes >= TRIAL_BYTES));
+        self.board.show(self.me, round, total);
+    }
+
+    /// Whether filling the next slot is measured.
+    fn is_trial(&self, bytes: usize) -> bool {
+        self.crowded && bytes >= TRIAL_BYTES && self.seat.fills.is_multiple_of(TRIAL)
+    }
+
+    /// Whether so many bytes of the next slot are to be written past the caches.
+    fn streams(&self, bytes: usize) -> bool {
+        self.crowded && bytes >= STREAMED && self.seat.dear && !self.is_trial(bytes)
+    }
+
+    /// Packs a part of a buffer into a slot.
+    fn lay(streams: bool, buffer: &Buffer, at: usize, data: &mut [u8]) {
+        match streams {
+            true => buffer.read_streaming(at, data),
+            false => buffer.read(at, data),
+        }
+    }
+
+    /// Waits until a rank shows its data of a round.
+    #[inline]
+    fn await_rank(&mut self, rank: usize, round: u64) {
+        let board = self.board;
+        // The desk of results is nobody's: all have come, and one is working.
+        let owner = rank..(rank + 1).min(self.ranks);
+        self.wait(owner, || board.is_shown(rank, round));
+    }
+
+    /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
+    #[inline]
+    fn pass(&self, round: u64) {
+        self.board.pass(self.me, round);
+        self.wake_others();
+    }
+
+    /// Tells all that this rank has shown its data of a round in which everybody does.
+    #[inline]
+    fn arrive(&mut self, round: u64) -> bool {
+        let expected = &mut self.seat.expected[round as usize % DEPTH];
+        *expected += self.ranks as u64;
+        if self.ranks <= FEW {
+            self.wake_others();
+            return false;
+        }
+        let last = self.board.arrive(round) == *expected;
+        if last {
+            self.wake_others();
+        }
+        last
+    }
+
+    /// Waits until all have arrived.
+    #[inline]
+    fn await_all(&mut self, round: u64, ahead: usize) {
+        let (board, me) = (self.board, self.me);
+        if self.ranks <= FEW {
+            for rank in (0..self.ranks).filter(|rank| *rank != me) {
+                self.await_rank(rank, round);
+            }
+        } else {
+            // Nobody shows two rounds of one slot before all have passed the first, so theirs do not mix.
+            let expected = self.seat.expected[round as usize % DEPTH];
+            self.wait(0..self.ranks, || board.arrived(round) >= expected);
+        }
+        // Whoever shows a round has passed those that it was not ahead of.
+        let passed = round.saturating_sub(1 + ahead as u64);
+        for seen in &mut self.seat.seen {
+            *seen = passed.max(*seen);
+        }
+    }
+
+    /// Shows all pieces, some ahead, and takes them round by round.
+    fn everybody(
+        &mut self,
+        rounds: Rounds,
+        mut show: impl FnMut(&mut Self, usize, u64) -> bool,
+        mut take: impl FnMut(&mut Self, usize, u64),
+    ) {
+        if rounds.number == 0 {
+            return;
+        }
+        let ahead = rounds.ahead();
+        for at in 0..rounds.number + ahead {
+            if at < rounds.number {
+                show(self, at, rounds.round(at));
+            }
+            if at >= ahead {
+                let round = rounds.round(at - ahead);
+                self.await_all(round, ahead);
+                take(self, at - ahead, round);
+                self.pass(round);
+            }
+        }
+    }
+
+    fn barrier(&mut self) {
+        if self.ranks <= FEW {
+            let rounds = self.rounds(1, 1);
+            let show = |work: &mut Self, _, round| {
+                work.show(round, 0, 0, |_| {});
+                work.arrive(round)
+            };
+            return self.everybody(rounds, show, |_, _, _| {});
+        }
+        self.seat.barriers += self.ranks as u64;
+        let (board, all) = (self.board, self.seat.barriers);
+        if board.enter_barrier() == all {
+            self.wake_others();
+        } else {
+            self.wait(0..self.ranks, || board.entered_barrier() >= all);
+        }
+    }
+}

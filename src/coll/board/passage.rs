@@ -1,0 +1,343 @@
+//! Large operations of two ranks with a core each, through pipes (`transport/shm/pipe.rs`): data crosses in pieces, and what
+//! comes is reduced straight from the pipe to where the result belongs.
+//!
+//! Invariant: in which order a rank sends pieces, and which, the other knows from the call. Both send some before they wait.
+
+use super::Work;
+use crate::coll::call::{Call, Operands, blocks};
+use crate::coll::choose;
+use crate::coll::packed::room;
+use crate::datatype::Buffer;
+use crate::engine::enter;
+use crate::error::Result;
+use crate::transport::shm::pace::Stores;
+use crate::transport::shm::pipe::{LONGEST, Passage, Pipes};
+use std::ops::Range;
+
+/// Large operations before the ranks get pipes.
+const PATIENCE: u32 = 3;
+/// Pieces that are sent before one is waited for, where each way there are some: the fewer begin a reader's stream anew, the
+/// better.
+const AHEAD: usize = 4;
+/// The same where a piece is sent that was made of what came.
+const AHEAD_OF_RESULT: usize = 1;
+/// The longest piece of what goes one way, so that writing and reading overlap.
+const ONE_WAY: usize = 16 << 10;
+/// The shortest piece, if there is more than one.
+const SHORTEST: usize = 8 << 10;
+/// Operations on larger elements do not go this way.
+const LARGEST_ELEMENT: usize = 4096;
+/// What is reduced at a time: it stays in the first cache.
+const BLOCK: usize = 8 << 10;
+
+/// What crosses in one direction, or the same in both: bytes in pieces.
+#[derive(Clone, Copy)]
+struct Pieces {
+    bytes: usize,
+    piece: usize,
+}
+
+impl Pieces {
+    /// About so many pieces of whole elements.
+    fn new(bytes: usize, number: usize, unit: usize) -> Pieces {
+        let unit = unit.max(1);
+        let piece = (bytes / number).clamp(SHORTEST, LONGEST) / unit * unit;
+        Pieces {
+            bytes,
+            piece: piece.max(unit),
+        }
+    }
+
+    fn number(&self) -> usize {
+        self.bytes.div_ceil(self.piece)
+    }
+
+    fn range(&self, at: usize) -> Range<usize> {
+        (at * self.piece).min(self.bytes)..((at + 1) * self.piece).min(self.bytes)
+    }
+}
+
+impl Work<'_> {
+    /// False: not an operation for pipes.
+    pub(super) fn through_pipes(&mut self, call: &Call) -> bool {
+        if !self.fits_pipes(call) {
+            return false;
+        }
+        let Some(mut pipes) = self.passage() else {
+            return false;
+        };
+        self.pass_through(&mut pipes, call);
+        self.seat.passage = Passage::Open(pipes);
+        true
+    }
+
+    /// Whether it is an operation for pipes.
+    fn fits_pipes(&self, call: &Call) -> bool {
+        let fits = |with: &Operands| with.datatype.size as usize <= LARGEST_ELEMENT;
+        self.ranks == 2
+            && !self.crowded
+            && match call {
+                Call::Bcast { .. } | Call::Allgather { .. } => true,
+                Call::Alltoall { into, .. } => into.are_equal(),
+                Call::Allreduce { with, .. } | Call::ReduceScatter { with, .. } => {
+                    fits(with) && !choose::reproducible()
+                }
+                _ => false,
+            }
+    }
+
+    /// Whether there are pipes for an operation already: then they are for shorter data, too.
+    pub(super) fn has_pipes(&self, call: &Call) -> bool {
+        matches!(self.seat.passage, Passage::Open(_)) && self.fits_pipes(call)
+    }
+
+    /// The pipes, if the ranks have some by now.
+    fn passage(&mut self) -> Option<Box<Pipes>> {
+        match std::mem::replace(&mut self.seat.passage, Passage::Refused) {
+            Passage::Refused => None,
+            Passage::Open(pipes) => Some(pipes),
+            Passage::Counting(count) if count + 1 < PATIENCE => {
+                self.seat.passage = Passage::Counting(count + 1);
+                None
+            }
+            Passage::Counting(_) => {
+                let round = self.rounds(1, 1).round(0);
+                if self.me == 0 {
+                    enter().endpoint().make_pipes(&self.board);
+                    self.show(round, 0, 0, |_| {});
+                    self.wake_others();
+                } else {
+                    self.await_rank(0, round);
+                }
+                self.pass(round);
+                let pipes = enter().endpoint().pipes(&self.board, self.me);
+                pipes.map(Box::new)
+            }
+        }
+    }
+
+    fn pass_through(&mut self, pipes: &mut Pipes, call: &Call) {
+        let (me, peer) = (self.me, 1 - self.me);
+        match call {
+            Call::Bcast { buffer, root } => {
+                let bytes = buffer.len();
+                let pieces = Pieces::new(bytes, bytes.div_ceil(ONE_WAY), 1);
+                if me == *root as usize {
+                    self.put_all(pipes, pieces, buffer);
+                } else {
+                    self.get_all(pipes, pieces, buffer);
+                }
+            }
+            Call::Allgather { own, parts } => {
+                let mine = parts.of(me);
+                self.swap(pipes, &own.unwrap_or(mine), &parts.of(peer), |work| {
+                    if let Some(own) = own {
+                        work.copy(own, &mine);
+                    }
+                });
+            }
+            Call::Alltoall { out, into } => {
+                let source = out.as_ref().unwrap_or(into).of(peer);
+                self.swap(pipes, &source, &into.of(peer), |work| {
+                    if let Some(out) = out {
+                        work.copy(&out.of(me), &into.of(me));
+                    }
+                });
+            }
+            Call::Allreduce { own, into, with } => self.reduce_halves(pipes, own, into, with),
+            Call::ReduceScatter {
+                own,
+                into,
+                counts,
+                with,
+            } => self.reduce_and_scatter(pipes, own, into, &blocks(counts, with.datatype), with),
+            _ => unreachable!("not for pipes"),
+        }
+    }
+
+    /// Sends a piece.
+    fn put(&mut self, pipes: &mut Pipes, buffer: &Buffer, range: Range<usize>, total: usize) {
+        let writer = &mut pipes.writer;
+        let peer = 1 - self.me;
+        self.wait(peer..peer + 1, || writer.has_room(range.len()));
+        writer.write(range.len(), total, |data, stores| match stores {
+            Stores::Ordinary => buffer.read(range.start, data),
+            Stores::Streaming => buffer.read_streaming(range.start, data),
+        });
+        self.wake(1 - self.me);
+    }
+
+    /// Takes a piece, and is told of how many bytes in all.
+    fn get(&mut self, pipes: &mut Pipes, take: impl FnOnce(&mut Self, &[u8], usize)) {
+        let peer = 1 - self.me;
+        self.wait(peer..peer + 1, || pipes.reader.is_shown());
+        pipes.reader.read(|data, total| take(self, data, total));
+        // It may wait for room.
+        self.wake(1 - self.me);
+    }
+
+    fn put_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) {
+        for at in 0..pieces.number() {
+            self.put(pipes, buffer, pieces.range(at), pieces.bytes);
+        }
+    }
+
+    fn get_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) {
+        for at in 0..pieces.number() {
+            self.get_piece(pipes, pieces.range(at).start, buffer);
+        }
+    }
+
+    /// Takes a piece to a place of a buffer.
+    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer) {
+        self.get(pipes, |work, data, total| {
+            let room = buffer.len();
+            work.fits(1 - work.me, total, room);
+            let bytes = data.len().min(room - at.min(room));
+            buffer.write(at.min(room), &data[..bytes]);
+        });
+    }
+
+    /// Sends one buffer and fills another one; `meanwhile` is done while the first piece is under way.
+    fn swap(
+        &mut self,
+        pipes: &mut Pipes,
+        out: &Buffer,
+        into: &Buffer,
+        meanwhile: impl FnOnce(&mut Self),
+    ) {
+        let leaving = Pieces::new(out.len(), 1, 1);
+        let coming = Pieces::new(into.len(), 1, 1);
+        let mut meanwhile = Some(meanwhile);
+        for step in 0..leaving.number().max(coming.number() + AHEAD) {
+            if step < leaving.number() {
+                self.put(pipes, out, leaving.range(step), out.len());
+            }
+            if let Some(meanwhile) = meanwhile.take() {
+                meanwhile(self);
+            }
+            if (AHEAD..coming.number() + AHEAD).contains(&step) {
+                self.get_piece(pipes, coming.range(step - AHEAD).start, into);
+            }
+        }
+    }
+
+    /// Takes a piece and makes part of the result of it.
+    fn reduce_piece(
+        &mut self,
+        pipes: &mut Pipes,
+        (own, begin): (&Buffer, usize),
+        (into, place): (&Buffer, usize),
+        with: &Operands,
+    ) {
+        self.get(pipes, |work, theirs, _| {
+            let block = Self::elements(with, BLOCK);
+            for (at, theirs) in theirs.chunks(block).enumerate() {
+                let at = at * block;
+                let result = work.reduce_block((own, begin + at), theirs, (into, place + at), with);
+                work.note(result);
+            }
+        });
+    }
+
+    /// The same for what stays in the first cache. If the operation commutes, this rank's data is the right operand, which
+    /// lies where the result will: each element is worked out by one rank only, so both see the same.
+    fn reduce_block(
+        &mut self,
+        (own, begin): (&Buffer, usize),
+        theirs: &[u8],
+        (into, place): (&Buffer, usize),
+        with: &Operands,
+    ) -> Result<()> {
+        let bytes = theirs.len();
+        let apply = |left: &[u8], right: &mut [u8]| {
+            let count = bytes as u64 / with.datatype.size.max(1);
+            with.op.apply(left, right, count, with.datatype)
+        };
+        let own_is_right = self.me == 1 || with.op.is_commutative();
+        if own_is_right && let Some(result) = into.contiguous() {
+            let there = own.contiguous().map(|own| own.wrapping_add(begin))
+                == Some(result.wrapping_add(place));
+            let target = into.slice(place, bytes);
+            return target.fill_from(bytes, |right| {
+                if !there {
+                    own.read(begin, right);
+                }
+                apply(theirs, right)
+            });
+        }
+        let (mut left, mut right) = (room(bytes), room(bytes));
+        let (mine, other) = match own_is_right {
+            true => (&mut right, &mut left),
+            false => (&mut left, &mut right),
+        };
+        own.read(begin, mine);
+        other.copy_from_slice(theirs);
+        let result = apply(&left, &mut right);
+        into.write(place, &right);
+        result
+    }
+
+    /// Each rank makes half of the result, and sends it to the other as it is made.
+    fn reduce_halves(&mut self, pipes: &mut Pipes, own: &Buffer, into: &Buffer, with: &Operands) {
+        let (bytes, unit) = (own.len(), with.datatype.size as usize);
+        let middle = bytes / unit / 2 * unit;
+        // The second half is the longer one, if any; both have as many pieces, one of which may be empty.
+        let pieces = Pieces::new(bytes - middle, 1, unit);
+        let part = |rank: usize, at: usize| {
+            let range = pieces.range(at);
+            match rank {
+                0 => range.start.min(middle)..range.end.min(middle),
+                _ => range.start + middle..range.end + middle,
+            }
+        };
+        let (me, peer, number) = (self.me, 1 - self.me, pieces.number());
+        for step in 0..number + 2 * AHEAD_OF_RESULT {
+            if step < number {
+                self.put(pipes, own, part(peer, step), bytes);
+            }
+            if (AHEAD_OF_RESULT..number + AHEAD_OF_RESULT).contains(&step) {
+                let mine = part(me, step - AHEAD_OF_RESULT);
+                self.reduce_piece(pipes, (own, mine.start), (into, mine.start), with);
+                self.put(pipes, into, mine, bytes);
+            }
+            if step >= 2 * AHEAD_OF_RESULT {
+                let theirs = part(peer, step - 2 * AHEAD_OF_RESULT);
+                self.get_piece(pipes, theirs.start, into);
+            }
+        }
+    }
+
+    fn reduce_and_scatter(
+        &mut self,
+        pipes: &mut Pipes,
+        own: &Buffer,
+        into: &Buffer,
+        begins: &[usize],
+        with: &Operands,
+    ) {
+        let (me, peer) = (self.me, 1 - self.me);
+        let pieces = |rank: usize| {
+            let bytes = begins[rank + 1] - begins[rank];
+            Pieces::new(bytes, 1, with.datatype.size as usize)
+        };
+        let (leaving, coming) = (pieces(peer), pieces(me));
+        // In place the result lies where data that is still needed may be.
+        let mut aside = (!into.is_apart_from(own)).then(|| room(into.len()));
+        let target = aside.as_mut().map_or(*into, Buffer::of_copy);
+        for step in 0..leaving.number().max(coming.number() + AHEAD) {
+            if step < leaving.number() {
+                let range = leaving.range(step);
+                let there = begins[peer] + range.start..begins[peer] + range.end;
+                self.put(pipes, own, there, own.len());
+            }
+            if (AHEAD..coming.number() + AHEAD).contains(&step) {
+                let place = coming.range(step - AHEAD).start;
+                self.reduce_piece(pipes, (own, begins[me] + place), (&target, place), with);
+            }
+        }
+        if let Some(aside) = aside {
+            into.write(0, &aside);
+        }
+    }
+}

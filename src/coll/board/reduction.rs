@@ -1,0 +1,211 @@
+//! Reductions at a board, all in the order of the ranks.
+
+use super::{FEW, Work};
+use crate::coll::call::{Operands, blocks};
+use crate::coll::packed::room;
+use crate::datatype::{Buffer, streaming};
+use std::ops::Range;
+
+impl Work<'_> {
+    /// Reduces what some ranks show, in their order: a part of it, into `right`. What this rank shows is read from `mine`, if
+    /// that is given: the others hold the lines of its slot.
+    pub(super) fn combine(
+        &mut self,
+        ranks: Range<usize>,
+        round: u64,
+        (shown, part): (usize, Range<usize>),
+        mine: Option<Buffer>,
+        with: &Operands,
+        right: &mut [u8],
+    ) {
+        let (board, me, last) = (self.board, self.me, ranks.end - 1);
+        let count = right.len() as u64 / with.datatype.size.max(1);
+        let of = |rank: usize| &board.read(rank, round, shown)[part.clone()];
+        match mine {
+            Some(mine) if last == me => mine.read(0, right),
+            _ => right.copy_from_slice(of(last)),
+        }
+        for rank in (ranks.start..last).rev() {
+            let mut apply = |left: &[u8]| with.op.apply(left, right, count, with.datatype);
+            let result = match mine {
+                Some(mine) if rank == me => mine.with_bytes(apply),
+                _ => apply(of(rank)),
+            };
+            self.note(result);
+        }
+    }
+
+    /// Lets `work` make a part of a buffer in place, or beside it if it has holes.
+    pub(super) fn make(
+        &mut self,
+        into: &Buffer,
+        part: Range<usize>,
+        make: impl FnOnce(&mut Self, &mut [u8]),
+    ) {
+        if into.contiguous().is_some() {
+            let whole = into.slice(part.start, part.len());
+            let done: std::result::Result<(), ()> = whole.fill_from(part.len(), |bytes| {
+                make(self, bytes);
+                Ok(())
+            });
+            debug_assert!(done.is_ok());
+        } else {
+            let mut bytes = room(part.len());
+            make(self, &mut bytes);
+            into.write(part.start, &bytes);
+        }
+    }
+
+    /// Whole elements that fit into so many bytes.
+    pub(super) fn elements(with: &Operands, bytes: usize) -> usize {
+        let unit = (with.datatype.size as usize).max(1);
+        bytes / unit * unit
+    }
+
+    pub(super) fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) {
+        let (ranks, bytes) = (self.ranks, own.len());
+        let apart = own.is_apart_from(into);
+        let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
+        let show = |work: &mut Self, at, round| {
+            let part = rounds.part(at, bytes);
+            let length = part.len();
+            let streams = work.streams(length);
+            work.show(round, length, bytes, |data| {
+                Self::lay(streams, own, part.start, data);
+            });
+            let last = work.arrive(round);
+            if last {
+                // The last one to come works it out for all.
+                work.reduce_for_all(round, length, with);
+            }
+            last
+        };
+        self.everybody(rounds, show, |work, at, round| {
+            let part = rounds.part(at, bytes);
+            let length = part.len();
+            if ranks <= FEW {
+                let mine = apart.then(|| own.slice(part.start, length));
+                work.make(into, part, |work, right| {
+                    work.combine(0..ranks, round, (length, 0..length), mine, with, right);
+                });
+            } else {
+                work.await_rank(ranks, round);
+                into.write(part.start, work.board.read(ranks, round, length));
+            }
+        });
+    }
+
+    pub(super) fn reduce_for_all(&mut self, round: u64, bytes: usize, with: &Operands) {
+        let (board, ranks) = (self.board, self.ranks);
+        let streams = self.streams(bytes);
+        let mut result = room(bytes);
+        self.combine(0..ranks, round, (bytes, 0..bytes), None, with, &mut result);
+        let result = Buffer::of_copy(&mut result);
+        board.fill(ranks, round, bytes, |data| {
+            Self::lay(streams, &result, 0, data);
+        });
+        if streams {
+            streaming::fence();
+        }
+        board.show(ranks, round, bytes);
+        self.wake_others();
+    }
+
+    pub(super) fn reduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands, root: usize) {
+        let (ranks, bytes) = (self.ranks, own.len());
+        let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
+        let apart = self.me == root && own.is_apart_from(into);
+        for at in 0..rounds.number {
+            let (round, part) = (rounds.round(at), rounds.part(at, bytes));
+            let length = part.len();
+            let streams = self.streams(length);
+            // Nobody but the root reads what it shows, and it only in place.
+            if !apart {
+                self.show(round, length, bytes, |data| {
+                    Self::lay(streams, own, part.start, data);
+                });
+            }
+            if self.me == root {
+                for rank in (0..ranks).filter(|rank| *rank != root) {
+                    self.await_rank(rank, round);
+                }
+                let mine = apart.then(|| own.slice(part.start, length));
+                self.make(into, part, |work, right| {
+                    work.combine(0..ranks, round, (length, 0..length), mine, with, right);
+                });
+            } else {
+                self.wake(root);
+            }
+            self.pass(round);
+        }
+    }
+
+    pub(super) fn reduce_scatter(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        counts: &[u64],
+        with: &Operands,
+    ) {
+        let (ranks, me) = (self.ranks, self.me);
+        let begins = blocks(counts, with.datatype);
+        let size = |rank: usize| begins[rank + 1] - begins[rank];
+        let longest = (0..ranks).map(size).max().unwrap_or(0);
+        let piece = Self::elements(with, self.board.slot_bytes() / ranks);
+        let rounds = self.rounds(longest, piece);
+        // In place the result lies where parts that are not yet shown may be.
+        let mut aside = (rounds.number > 1).then(|| room(into.len()));
+        let target = aside.as_mut().map_or(*into, Buffer::of_copy);
+        let apart = own.is_apart_from(&target);
+        let shown = ranks * piece.min(longest);
+        let show = |work: &mut Self, at, round| {
+            let streams = work.streams(shown);
+            work.show(round, shown, own.len(), |data| {
+                for rank in 0..ranks {
+                    let part = rounds.part(at, size(rank));
+                    let place = &mut data[rank * (shown / ranks)..][..part.len()];
+                    Self::lay(streams, own, begins[rank] + part.start, place);
+                }
+            });
+            work.arrive(round)
+        };
+        self.everybody(rounds, show, |work, at, round| {
+            let part = rounds.part(at, size(me));
+            let place = me * (shown / ranks)..me * (shown / ranks) + part.len();
+            if !part.is_empty() {
+                let begin = begins[me] + part.start;
+                let mine = apart.then(|| own.slice(begin, part.len()));
+                work.make(&target, part, |work, right| {
+                    work.combine(0..ranks, round, (shown, place), mine, with, right);
+                });
+            }
+        });
+        if let Some(aside) = aside {
+            into.write(0, &aside);
+        }
+    }
+
+    pub(super) fn scan(&mut self, own: &Buffer, into: &Buffer, with: &Operands, exclusive: bool) {
+        let (bytes, me) = (own.len(), self.me);
+        let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
+        let end = if exclusive { me } else { me + 1 };
+        for at in 0..rounds.number {
+            let (round, part) = (rounds.round(at), rounds.part(at, bytes));
+            let length = part.len();
+            let streams = self.streams(length);
+            self.show(round, length, bytes, |data| {
+                Self::lay(streams, own, part.start, data);
+            });
+            self.wake_others();
+            for rank in 0..me {
+                self.await_rank(rank, round);
+            }
+            if end > 0 {
+                self.make(into, part, |work, right| {
+                    work.combine(0..end, round, (length, 0..length), None, with, right);
+                });
+            }
+            self.pass(round);
+        }
+    }
+}
