@@ -89,25 +89,19 @@ impl Pace {
     /// Plans the record at `offset` of a message of `total` bytes; `may_measure`: no measurement is on its way.
     #[inline]
     pub fn plan(&mut self, total: usize, offset: usize, may_measure: bool) -> Plan {
-        self.plan_with(self.current(), total, offset, may_measure)
+        let plan = self.plan_with(self.current(), total, offset);
+        // Counted while one is on its way too: by the count it is known when to look for its end.
+        let measured = total >= MEASURED_BYTES && self.trial.is_measured(plan.chunk) && may_measure;
+        Plan { measured, ..plan }
     }
 
     /// The same for a peer that runs on this very core, which has the lane in its caches.
-    pub fn plan_for_same_core(&mut self, total: usize, offset: usize) -> Plan {
-        Plan {
-            measured: false,
-            ..self.plan_with(Stores::Ordinary, total, offset, false)
-        }
+    pub fn plan_for_same_core(&self, total: usize, offset: usize) -> Plan {
+        self.plan_with(Stores::Ordinary, total, offset)
     }
 
-    #[inline]
-    fn plan_with(
-        &mut self,
-        stores: Stores,
-        total: usize,
-        offset: usize,
-        may_measure: bool,
-    ) -> Plan {
+    #[inline(always)]
+    fn plan_with(&self, stores: Stores, total: usize, offset: usize) -> Plan {
         if total < MEASURED_BYTES {
             let stores = if total < STREAMING_BYTES {
                 Stores::Ordinary
@@ -129,10 +123,9 @@ impl Pace {
             Stores::Streaming if total > FEW_PIECES => (STREAMING_LARGE, STREAMING_LARGE),
             Stores::Streaming => (STREAMING_CHUNK, STREAMING_CHUNK),
         };
-        let measured = may_measure && self.trial.is_measured(chunk);
         Plan {
             stores,
-            measured,
+            measured: false,
             least: total.min(4096),
             chunk,
             align: (extent + 128).div_ceil(CELL_BYTES),
@@ -154,5 +147,50 @@ impl Pace {
     /// What a record of this kind has cost, ticks a kilobyte.
     pub fn learn(&mut self, stores: Stores, cost: u32) {
         self.trial.learn(stores as usize, cost);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends so many records; the sender asks for what one has cost only now and then, until then it is on its way.
+    fn run(
+        pace: &mut Pace,
+        pending: &mut Option<Stores>,
+        records: u32,
+        costs: [u32; 2],
+    ) -> [u32; 2] {
+        let mut used = [0; 2];
+        for _ in 0..records {
+            if let Some(stores) = *pending
+                && pace.wants_news()
+            {
+                pace.learn(stores, costs[stores as usize]);
+                *pending = None;
+            }
+            let plan = pace.plan(1 << 20, 1 << 16, pending.is_none());
+            used[plan.stores as usize] += 1;
+            if plan.measured {
+                *pending = Some(plan.stores);
+            }
+        }
+        used
+    }
+
+    #[test]
+    fn the_cheaper_stores_are_found_again_while_measurements_take_their_time() {
+        for costs in [[100, 1000], [1000, 100]] {
+            let mut pace = Pace::of_fresh(1 << 20);
+            let mut pending = None;
+            run(&mut pace, &mut pending, 20_000, costs);
+            let cheap = usize::from(costs[1] < costs[0]);
+            assert_eq!(run(&mut pace, &mut pending, 500, costs)[1 - cheap], 0);
+            // The host moves the cores.
+            pace.trial.expire();
+            let moved = [costs[1], costs[0]];
+            run(&mut pace, &mut pending, 20_000, moved);
+            assert_eq!(run(&mut pace, &mut pending, 500, moved)[cheap], 0);
+        }
     }
 }

@@ -115,6 +115,14 @@ impl Trial {
 }
 
 #[cfg(test)]
+impl Trial {
+    /// It is time for the next trial.
+    pub fn expire(&mut self) {
+        self.next_trial = 0;
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -139,7 +147,7 @@ mod tests {
             let cheap = usize::from(costs[1] < costs[0]);
             assert_eq!(run(&mut trial, 500, costs)[1 - cheap], 0);
             // The host moves the cores.
-            trial.next_trial = 0;
+            trial.expire();
             let moved = [costs[1], costs[0]];
             run(&mut trial, 2000, moved);
             assert_eq!(run(&mut trial, 500, moved)[cheap], 0);
