@@ -24,11 +24,14 @@ pub fn create(name: &str, bytes: u64, inherited: bool) -> Result<OwnedFd> {
 }
 
 /// Allocates the pages of a range, so that touching them later cannot fail: out of memory is an error here.
+///
+/// Without the C library's function, which is a point where a cancelled thread ends: this is called with locks held.
 pub fn allocate(fd: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<()> {
     loop {
         // SAFETY: a plain call on a descriptor that is open.
         let failed = unsafe {
-            libc::fallocate(
+            libc::syscall(
+                libc::SYS_fallocate,
                 fd.as_raw_fd(),
                 0,
                 offset as libc::off_t,
