@@ -96,6 +96,11 @@ impl Engine {
     pub fn send_copy(&mut self, account: Option<u32>, envelope: &Envelope, buffer: Buffer) {
         let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
         buffer.read(0, &mut copy);
+        self.send_owned(account, envelope, copy);
+    }
+
+    /// The same for data that is a copy already.
+    pub fn send_owned(&mut self, account: Option<u32>, envelope: &Envelope, mut copy: Box<[u8]>) {
         let request = Request {
             world: envelope.world,
             peer: envelope.peer,
@@ -106,9 +111,7 @@ impl Engine {
             extra: Some(Box::new(Extra {
                 copy: Some(copy),
                 account,
-                partner: None,
-                restart: None,
-                owner: None,
+                ..Extra::default()
             })),
             ..Request::new(
                 Kind::Send(Mode::Buffered),

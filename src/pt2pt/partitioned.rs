@@ -286,30 +286,8 @@ impl Partitioned {
 
     /// Sends the plan.
     fn tell(&self, plan: Plan) {
-        let mut copy: Box<[u8]> = plan.encode().into();
         let envelope = self.envelope(PLANS, self.tag);
-        let request = Request {
-            world: envelope.world,
-            peer: envelope.peer,
-            tag: envelope.tag,
-            total: copy.len(),
-            detached: true,
-            buffer: Buffer::of_copy(&mut copy),
-            extra: Some(Box::new(Extra {
-                copy: Some(copy),
-                ..Extra::default()
-            })),
-            ..Request::new(
-                Kind::Send(Mode::Standard),
-                Buffer::empty(),
-                envelope.communicator,
-                envelope.context,
-                envelope.source,
-            )
-        };
-        let mut engine = enter();
-        let index = engine.requests().insert(request);
-        engine.launch(index);
+        enter().send_owned(None, &envelope, plan.encode().into());
     }
 
     /// MPI_Start.
