@@ -4,7 +4,7 @@
 
 use super::Engine;
 use super::receive::Target;
-use super::records::{self, Data, NO_CELL, Payload};
+use super::records::{self, Data, NO_CELL};
 use super::requests::{Index, Phase};
 use crate::queue::ring::Header;
 use crate::transport::shm::cells::CellName;
@@ -53,6 +53,7 @@ impl Engine {
         mut take: impl FnMut(usize, &[u8]),
     ) {
         match arrival {
+            Arrival::Here { skip: 0 } => self.shm.payload(header, take),
             Arrival::Here { skip } => self.shm.payload(header, |offset, piece| {
                 let skipped = skip.saturating_sub(offset).min(piece.len());
                 take(
@@ -81,21 +82,35 @@ impl Engine {
         });
     }
 
-    /// Further bytes of an announced message.
+    /// Further bytes of an announced message are in a cell.
     pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
+        let cell = Arrival::Cell {
+            name: CellName(data.cell),
+            bytes: data.bytes as usize,
+        };
+        self.on_further(header, data.token, cell);
+    }
+
+    /// Further bytes of an announced message have come with their record.
+    #[inline]
+    pub(super) fn on_part(&mut self, header: &Header) {
+        self.on_further(header, header.context, Arrival::Here { skip: 0 });
+    }
+
+    #[inline]
+    fn on_further(&mut self, header: &Header, token: u32, arrival: Arrival) {
         let world = header.origin as usize;
-        let arrival = Arrival::of(header, Data::BYTES, data.cell, data.bytes);
-        if data.token != records::FIRST_PART {
+        if token != records::FIRST_PART {
             let active = self
                 .requests
-                .get(data.token)
+                .get(token)
                 .is_some_and(|request| request.phase == Phase::Active);
             assert!(
                 active,
                 "process {world} sent data for a receive that does not exist"
             );
-            self.put_arrival(data.token, header, arrival);
-            self.finish_if_all_is_here(data.token);
+            self.put_arrival(token, header, arrival);
+            self.finish_if_all_is_here(token);
             return;
         }
         let inflow = self.peers[world].inflow.unwrap_or_else(|| {

@@ -37,7 +37,8 @@ static SINGLE_COPY: Variable<bool> = Variable::new(
 static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
     "SINGLE_COPY_BYTES",
     32 << 10,
-    "Messages from so many bytes on are read like that.",
+    "Messages from so many bytes on are read like that; up to 64 KB they may all the same go through the segment, where \
+     that is found to be cheaper.",
 )
 .with_aliases(&["MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"]);
 /// What users can set about protocols.
@@ -187,13 +188,13 @@ impl Engine {
         }
         let eager = announcement.eager as usize;
         let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, 0);
+            let plan = self.shm.plan(world, total);
             let first = eager.min(plan.chunk);
             if eager < total {
                 // Whole records, for a reader's stream breaks where one ends early.
                 announcement.eager = (eager / first * first) as u32;
             }
-            self.push_part(world, &header, &announcement, plan, &buffer, 0, first)
+            self.push_announced(world, &header, &announcement, plan, &buffer, first)
                 .then_some(first)
         } else if eager > 0 {
             let first = eager.min(chunk(total, by_cells));
@@ -256,23 +257,29 @@ impl Engine {
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
         let total = request.total;
-        let mut data = Data {
-            token,
-            cell: NO_CELL,
-            bytes: 0,
-        };
-        let header = self.header(records::DATA, 0, Data::BYTES);
         let by_cells = self.goes_by_cells(world, &buffer);
         let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, offset);
+            let plan = self.shm.plan(world, total);
             let bytes = (end - offset).min(plan.chunk);
-            let done = self.push_part(world, &header, &data, plan, &buffer, offset, bytes);
+            let header = Header {
+                context: token,
+                ..self.header(records::PART, 0, bytes)
+            };
+            // The receiver handles one of these for each few kilobytes: nothing but the data is in it.
+            let done = self.shm.push_large(world, &header, plan, |at, piece| {
+                plan.stores.finish_before_head(at, piece.len());
+                copy_out(&buffer, offset + at, piece, plan.stores);
+            });
             (done, bytes)
         } else {
             let bytes = (end - offset).min(chunk(total, by_cells));
+            let header = self.header(records::DATA, 0, Data::BYTES);
             let done = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
-                data.cell = cell;
-                data.bytes = bytes as u32;
+                let data = Data {
+                    token,
+                    cell,
+                    bytes: bytes as u32,
+                };
                 engine.push_payload(world, &header, &data)
             });
             (done, bytes)
@@ -284,34 +291,30 @@ impl Engine {
         true
     }
 
-    /// Sends a record through the lane: `beginning`, and `bytes` of the message from `offset` on.
-    #[inline]
-    #[allow(clippy::too_many_arguments)]
-    fn push_part<P: Payload>(
+    /// Sends an announcement through the lane, and the first bytes of its message.
+    fn push_announced(
         &mut self,
         world: usize,
         header: &Header,
-        beginning: &P,
+        announcement: &Announcement,
         plan: Plan,
         buffer: &Buffer,
-        offset: usize,
         bytes: usize,
     ) -> bool {
-        let mut words = [0u8; records::LONGEST_PAYLOAD];
-        beginning.encode(&mut words[..P::BYTES]);
+        const SPLIT: usize = Announcement::BYTES;
+        let mut words = [0u8; SPLIT];
+        announcement.encode(&mut words);
         let header = Header {
-            length: (P::BYTES + bytes) as u16,
+            length: (SPLIT + bytes) as u16,
             ..*header
         };
         self.shm.push_large(world, &header, plan, |at, piece| {
-            if at == 0 {
-                plan.stores.finish();
-            }
-            let split = P::BYTES.saturating_sub(at).min(piece.len());
+            plan.stores.finish_before_head(at, piece.len());
+            let split = SPLIT.saturating_sub(at).min(piece.len());
             let (words_piece, data) = piece.split_at_mut(split);
-            words_piece.copy_from_slice(&words[at.min(P::BYTES)..][..split]);
+            words_piece.copy_from_slice(&words[at.min(SPLIT)..][..split]);
             if !data.is_empty() {
-                copy_out(buffer, offset + at + split - P::BYTES, data, plan.stores);
+                copy_out(buffer, at + split - SPLIT, data, plan.stores);
             }
         })
     }

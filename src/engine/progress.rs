@@ -64,6 +64,7 @@ impl Engine {
                 let announcement = self.decode::<Announcement>(header);
                 return self.on_long(header, &announcement, may_defer);
             }
+            records::PART => self.on_part(header),
             records::DATA => {
                 let data = self.decode::<Data>(header);
                 self.on_data(header, &data);

@@ -1,14 +1,16 @@
 //! The records that travel in rings, and how they are laid out.
 //!
 //! `Short` carries a whole message. `Long` announces one: its payload begins with an [`Announcement`], the first bytes of
-//! the message follow it, or are in the cell it names where ranks have no lane. `Data` carries further bytes in the same
-//! two ways; `Reply` is what the receiver says when it has matched.
+//! the message follow it, or are in the cell it names where ranks have no lane. Further bytes come as the whole payload of a
+//! `Part` in the lane, or in the cell that a `Data` names; `Reply` is what the receiver says when it has matched.
 
 /// Kinds of a record ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
 pub const LONG: u8 = 2;
 pub const DATA: u8 = 3;
 pub const REPLY: u8 = 4;
+/// Its `context` is what [`Data::token`] is in a cell's record.
+pub const PART: u8 = 5;
 
 /// Flag of `LONG`: the sender wants a reply even if all the data came with it.
 pub const SYNCHRONOUS: u8 = 1;
@@ -21,7 +23,7 @@ pub const UNREADABLE: u8 = 8;
 
 /// No cell: the data is in the record.
 pub const NO_CELL: u32 = 0;
-/// A `DATA` record of a message's first part, which needs no token: parts of one origin come in order.
+/// The token of a message's first part, which needs no token: parts of one origin come in order.
 pub const FIRST_PART: u32 = u32::MAX;
 
 /// Payload of `LONG`. All sizes in bytes.
@@ -39,7 +41,7 @@ pub struct Announcement {
     pub cell_bytes: u32,
 }
 
-/// Payload of `DATA`.
+/// Payload of `DATA`: further bytes of a message are in a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Data {
     /// The receiver's request, or [`FIRST_PART`].

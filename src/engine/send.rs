@@ -61,11 +61,9 @@ impl Engine {
         header: &Header,
         buffer: &Buffer,
     ) -> bool {
-        let plan = self.shm.plan(world, buffer.len(), 0);
+        let plan = self.shm.plan(world, buffer.len());
         self.shm.push_large(world, header, plan, |offset, piece| {
-            if offset == 0 {
-                plan.stores.finish();
-            }
+            plan.stores.finish_before_head(offset, piece.len());
             copy_out(buffer, offset, piece, plan.stores);
         })
     }

@@ -316,16 +316,16 @@ impl Consumer<'_> {
     /// Calls `take(offset, piece)` for the payload of the record that `peek` showed.
     #[inline]
     pub fn payload(&self, length: usize, mut take: impl FnMut(usize, &[u8])) {
-        self.lane.cells[self.place].head.with(|head| {
-            // SAFETY: a committed record belongs to the consumer; the piece lies inside the head.
-            let piece = unsafe {
-                std::slice::from_raw_parts(
-                    head.cast::<u8>().add(HEADER_BYTES),
-                    in_head(length, HEAD_PAYLOAD),
-                )
-            };
-            take(0, piece);
-        });
+        let here = in_head(length, HEAD_PAYLOAD);
+        if here > 0 {
+            self.lane.cells[self.place].head.with(|head| {
+                // SAFETY: a committed record belongs to the consumer; the piece lies inside the head.
+                let piece = unsafe {
+                    std::slice::from_raw_parts(head.cast::<u8>().add(HEADER_BYTES), here)
+                };
+                take(0, piece);
+            });
+        }
         self.rest(length, HEAD_PAYLOAD, &mut take);
     }
 

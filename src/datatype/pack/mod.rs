@@ -200,6 +200,20 @@ impl Buffer {
         }
     }
 
+    /// As `write`, for data that no cache has: in several streams at once, where it has no holes.
+    #[inline(never)]
+    pub fn write_streams(&self, offset: usize, data: &[u8]) {
+        if self.layout.is_some() {
+            self.write(offset, data);
+            return;
+        }
+        self.check(offset, data.len());
+        // SAFETY: as in `write`.
+        unsafe {
+            super::streaming::fetch_streams(data.as_ptr(), self.address.add(offset), data.len());
+        }
+    }
+
     /// # Safety
     /// `packed` has `length` bytes, which are read only unless `PACK`; `offset + length` is in the buffer.
     unsafe fn part<const PACK: bool>(

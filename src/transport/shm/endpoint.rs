@@ -201,14 +201,14 @@ impl Endpoint {
     /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes to `peer` in one record.
     #[inline]
     pub fn goes_whole(&mut self, peer: usize, bytes: usize) -> bool {
-        bytes <= LONGEST_WHOLE && self.has_lane(peer) && bytes <= self.out[peer].longest_whole()
+        bytes <= LONGEST_WHOLE && self.has_lane(peer)
     }
 
-    /// How the part at `offset` of a message of `total` bytes is to be sent to a peer that has a lane.
+    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
     #[inline]
-    pub fn plan(&mut self, peer: usize, total: usize, offset: usize) -> Plan {
+    pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
         let same_core = self.common.crowded && self.shares_core(peer);
-        self.out[peer].plan(total, offset, same_core)
+        self.out[peer].plan(total, same_core)
     }
 
     /// As [`Self::push`], through the lane and according to `plan`.

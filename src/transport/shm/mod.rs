@@ -6,7 +6,7 @@ pub mod cells;
 pub mod doorbell;
 pub mod endpoint;
 pub mod layout;
-mod outbound;
+pub mod outbound;
 pub mod pace;
 pub mod pipe;
 pub mod status;

@@ -20,6 +20,8 @@ pub const KIND_RING: u8 = 255;
 pub const KIND_LANE: u8 = 254;
 /// Flag of a header: the reader is to say what the reading cost.
 pub const MEASURED: u8 = 32;
+/// Flag of a header: the payload went past the caches, so its lines come from memory.
+pub const STREAMED: u8 = 16;
 /// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
 /// more, so that a few barriers do not make rings.
 const PATIENCE: u32 = 4;
@@ -257,17 +259,11 @@ impl Outbound {
         done
     }
 
-    /// The longest message that a record through the lane is for.
+    /// How the next part of a message of `total` bytes is to be sent through the lane.
     #[inline]
-    pub fn longest_whole(&self) -> usize {
-        self.pace.whole()
-    }
-
-    /// How the part at `offset` of a message of `total` bytes is to be sent through the lane.
-    #[inline]
-    pub fn plan(&mut self, total: usize, offset: usize, same_core: bool) -> Plan {
+    pub fn plan(&mut self, total: usize, same_core: bool) -> Plan {
         if same_core {
-            return self.pace.plan_for_same_core(total, offset);
+            return self.pace.plan_for_same_core(total);
         }
         if let Some((stores, fill)) = self.measuring
             && let Some(lane) = self.channel.lane()
@@ -280,7 +276,7 @@ impl Outbound {
                 self.measuring = None;
             }
         }
-        self.pace.plan(total, offset, self.measuring.is_none())
+        self.pace.plan(total, self.measuring.is_none())
     }
 
     /// Sends a record through the lane. False: no room.
@@ -292,13 +288,16 @@ impl Outbound {
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         self.bytes += u64::from(header.length);
+        let mut header = *header;
+        if plan.stores == Stores::Streaming {
+            header.flags |= STREAMED;
+        }
         if !plan.measured || (header.length as usize) < plan.least {
-            return self.channel.push_part(header, plan.align, fill);
+            return self.channel.push_part(&header, plan.align, fill);
         }
         if let Some(lane) = self.channel.lane() {
             lane.control().cost.store(0, Ordering::Relaxed);
         }
-        let mut header = *header;
         header.flags |= MEASURED;
         let since = ticks();
         let done = self.channel.push_part(&header, plan.align, fill);

@@ -6,7 +6,7 @@
 
 use super::trial::Trial;
 use crate::datatype::streaming;
-use crate::queue::lane::{CELL_BYTES, LONGEST_PAYLOAD};
+use crate::queue::lane::{CELL_BYTES, HEAD_PAYLOAD, LONGEST_PAYLOAD};
 
 /// How a record's payload is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +17,16 @@ pub enum Stores {
 }
 
 impl Stores {
-    /// After the last of these stores, before anything is written to the line that the reader watches: a fence between
-    /// two stores to that line would let the reader take it away, and cost two transfers.
+    /// Said for each piece of a record before it is filled: finishes before the head, which is filled last. A fence
+    /// between two stores to that line, which the reader watches, would let it take the line away and cost two transfers.
+    #[inline]
+    pub fn finish_before_head(self, offset: usize, piece: usize) {
+        if offset == 0 && piece <= HEAD_PAYLOAD {
+            self.finish();
+        }
+    }
+
+    /// After the last of these stores, before it is told that they are done.
     #[inline]
     pub fn finish(self) {
         if self == Stores::Streaming {
@@ -34,9 +42,8 @@ pub const SHARE: f32 = 0.9;
 const MEASURED_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.
 const STREAMING_BYTES: usize = 400;
-/// A message's pieces with ordinary stores: the first one is small, so that the reader begins early. All leave most of a
-/// kilobyte in their cells, which keeps the reader's prefetcher from the next one.
-const ORDINARY_FIRST: usize = 8192;
+/// A message's pieces with ordinary stores leave most of a kilobyte in their cells, which keeps the reader's prefetcher
+/// from the next one.
 const ORDINARY_CHUNK: usize = 3 * CELL_BYTES - 1024;
 /// Streamed pieces fill their cells: a gap would break the reader's stream.
 const STREAMING_CHUNK: usize = 2 * CELL_BYTES - 128;
@@ -44,8 +51,6 @@ const STREAMING_LARGE: usize = 4 * CELL_BYTES - 128;
 /// Up to here a streamed message has the smaller pieces.
 const FEW_PIECES: usize = 64 << 10;
 /// Up to here a message travels in one record: splitting it costs more than is won where writing and reading overlap.
-const WHOLE: [usize; 2] = [8192, 16384];
-/// The largest of these.
 pub const LONGEST_WHOLE: usize = 16384;
 
 const _: () = assert!(LONGEST_WHOLE <= LONGEST_PAYLOAD);
@@ -86,22 +91,22 @@ impl Pace {
         }
     }
 
-    /// Plans the record at `offset` of a message of `total` bytes; `may_measure`: no measurement is on its way.
+    /// Plans the next record of a message of `total` bytes; `may_measure`: no measurement is on its way.
     #[inline]
-    pub fn plan(&mut self, total: usize, offset: usize, may_measure: bool) -> Plan {
-        let plan = self.plan_with(self.current(), total, offset);
+    pub fn plan(&mut self, total: usize, may_measure: bool) -> Plan {
+        let plan = self.plan_with(self.current(), total);
         // Counted while one is on its way too: by the count it is known when to look for its end.
         let measured = total >= MEASURED_BYTES && self.trial.is_measured(plan.chunk) && may_measure;
         Plan { measured, ..plan }
     }
 
     /// The same for a peer that runs on this very core, which has the lane in its caches.
-    pub fn plan_for_same_core(&self, total: usize, offset: usize) -> Plan {
-        self.plan_with(Stores::Ordinary, total, offset)
+    pub fn plan_for_same_core(&self, total: usize) -> Plan {
+        self.plan_with(Stores::Ordinary, total)
     }
 
     #[inline(always)]
-    fn plan_with(&self, stores: Stores, total: usize, offset: usize) -> Plan {
+    fn plan_with(&self, stores: Stores, total: usize) -> Plan {
         if total < MEASURED_BYTES {
             let stores = if total < STREAMING_BYTES {
                 Stores::Ordinary
@@ -116,26 +121,19 @@ impl Pace {
                 align: 1,
             };
         }
-        let (chunk, extent) = match stores {
-            _ if total <= self.whole() => (total, total),
-            Stores::Ordinary if offset == 0 => (ORDINARY_FIRST, ORDINARY_CHUNK),
-            Stores::Ordinary => (ORDINARY_CHUNK, ORDINARY_CHUNK),
-            Stores::Streaming if total > FEW_PIECES => (STREAMING_LARGE, STREAMING_LARGE),
-            Stores::Streaming => (STREAMING_CHUNK, STREAMING_CHUNK),
+        let chunk = match stores {
+            _ if total <= LONGEST_WHOLE => total,
+            Stores::Ordinary => ORDINARY_CHUNK,
+            Stores::Streaming if total > FEW_PIECES => STREAMING_LARGE,
+            Stores::Streaming => STREAMING_CHUNK,
         };
         Plan {
             stores,
             measured: false,
             least: total.min(4096),
             chunk,
-            align: (extent + 128).div_ceil(CELL_BYTES),
+            align: (chunk + 128).div_ceil(CELL_BYTES),
         }
-    }
-
-    /// The longest message that is best sent in one record.
-    #[inline]
-    pub fn whole(&self) -> usize {
-        WHOLE[self.trial.current()]
     }
 
     /// Whether it is time to look for what the reader said.
@@ -169,7 +167,7 @@ mod tests {
                 pace.learn(stores, costs[stores as usize]);
                 *pending = None;
             }
-            let plan = pace.plan(1 << 20, 1 << 16, pending.is_none());
+            let plan = pace.plan(1 << 20, pending.is_none());
             used[plan.stores as usize] += 1;
             if plan.measured {
                 *pending = Some(plan.stores);
