@@ -188,7 +188,7 @@ impl Engine {
         }
         let eager = announcement.eager as usize;
         let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
+            let plan = self.shm.plan(world, total, eager);
             let first = eager.min(plan.chunk);
             if eager < total {
                 // Whole records, for a reader's stream breaks where one ends early.
@@ -259,7 +259,7 @@ impl Engine {
         let total = request.total;
         let by_cells = self.goes_by_cells(world, &buffer);
         let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
+            let plan = self.shm.plan(world, total, end - offset);
             let bytes = (end - offset).min(plan.chunk);
             let header = Header {
                 context: token,

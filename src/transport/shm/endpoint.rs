@@ -204,11 +204,11 @@ impl Endpoint {
         bytes <= LONGEST_WHOLE && self.has_lane(peer)
     }
 
-    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
+    /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent to a peer that has a lane.
     #[inline]
-    pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
+    pub fn plan(&mut self, peer: usize, total: usize, left: usize) -> Plan {
         let same_core = self.common.crowded && self.shares_core(peer);
-        self.out[peer].plan(total, same_core)
+        self.out[peer].plan(total, left, same_core)
     }
 
     /// As [`Self::push`], through the lane and according to `plan`.

@@ -259,9 +259,9 @@ impl Outbound {
         done
     }
 
-    /// How the next part of a message of `total` bytes is to be sent through the lane.
+    /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent through the lane.
     #[inline]
-    pub fn plan(&mut self, total: usize, same_core: bool) -> Plan {
+    pub fn plan(&mut self, total: usize, left: usize, same_core: bool) -> Plan {
         if same_core {
             return self.pace.plan_for_same_core(total);
         }
@@ -276,7 +276,7 @@ impl Outbound {
                 self.measuring = None;
             }
         }
-        self.pace.plan(total, self.measuring.is_none())
+        self.pace.plan(total, left, self.measuring.is_none())
     }
 
     /// Sends a record through the lane. False: no room.
@@ -292,7 +292,7 @@ impl Outbound {
         if plan.stores == Stores::Streaming {
             header.flags |= STREAMED;
         }
-        if !plan.measured || (header.length as usize) < plan.least {
+        if !plan.measured {
             return self.channel.push_part(&header, plan.align, fill);
         }
         if let Some(lane) = self.channel.lane() {

@@ -65,10 +65,8 @@ pub struct Pace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub stores: Stores,
-    /// Whether sender and reader are to measure it, if it carries at least `least` bytes: what a record costs a kilobyte
-    /// depends on its size, and the short end of a message would make its kind of store look dear.
+    /// Whether sender and reader are to measure it.
     pub measured: bool,
-    pub least: usize,
     /// Bytes of the message it may carry.
     pub chunk: usize,
     /// Where heads lie in the lane: at multiples of so many cells.
@@ -91,12 +89,17 @@ impl Pace {
         }
     }
 
-    /// Plans the next record of a message of `total` bytes; `may_measure`: no measurement is on its way.
+    /// Plans the next record of a message of `total` bytes, `left` of which may go now; `may_measure`: no measurement is on its way.
     #[inline]
-    pub fn plan(&mut self, total: usize, may_measure: bool) -> Plan {
+    pub fn plan(&mut self, total: usize, left: usize, may_measure: bool) -> Plan {
         let plan = self.plan_with(self.current(), total);
-        // Counted while one is on its way too: by the count it is known when to look for its end.
-        let measured = total >= MEASURED_BYTES && self.trial.is_measured(plan.chunk) && may_measure;
+        // Not the short end of a message: what a record costs a kilobyte depends on its size, and the kind of store that
+        // happened to be measured there would look dear. Counted while a measurement is on its way too: by the count it
+        // is known when to look for its end.
+        let measured = total >= MEASURED_BYTES
+            && left >= plan.chunk
+            && self.trial.is_measured(plan.chunk)
+            && may_measure;
         Plan { measured, ..plan }
     }
 
@@ -116,7 +119,6 @@ impl Pace {
             return Plan {
                 stores,
                 measured: false,
-                least: 0,
                 chunk: total,
                 align: 1,
             };
@@ -130,7 +132,6 @@ impl Pace {
         Plan {
             stores,
             measured: false,
-            least: total.min(4096),
             chunk,
             align: (chunk + 128).div_ceil(CELL_BYTES),
         }
@@ -167,13 +168,37 @@ mod tests {
                 pace.learn(stores, costs[stores as usize]);
                 *pending = None;
             }
-            let plan = pace.plan(1 << 20, pending.is_none());
+            let plan = pace.plan(1 << 20, 1 << 20, pending.is_none());
             used[plan.stores as usize] += 1;
             if plan.measured {
                 *pending = Some(plan.stores);
             }
         }
         used
+    }
+
+    #[test]
+    fn the_short_end_of_a_message_is_never_measured() {
+        const TOTAL: usize = 32 << 10;
+        let mut pace = Pace::of_fresh(0);
+        let mut measured = [0; 2];
+        for _ in 0..10_000 {
+            let mut offset = 0;
+            while offset < TOTAL {
+                let left = TOTAL - offset;
+                let plan = pace.plan(TOTAL, left, true);
+                if plan.measured {
+                    assert!(left >= plan.chunk);
+                    measured[plan.stores as usize] += 1;
+                    pace.learn(plan.stores, 100);
+                }
+                offset += plan.chunk.min(left);
+            }
+        }
+        assert!(
+            measured.iter().all(|times| *times > 0),
+            "whole pieces are, with either kind of store: {measured:?}"
+        );
     }
 
     #[test]
