@@ -101,21 +101,20 @@ pub fn send(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Res
     if dest == PROC_NULL {
         return Ok(());
     }
-    if matches!(mode, Mode::Standard | Mode::Ready) && send_short(&buffer, dest, tag, comm) {
-        return Ok(());
+    if matches!(mode, Mode::Standard | Mode::Ready) {
+        let sent = if has_threads() {
+            send_short_of_several(&buffer, dest, tag, comm)
+        } else {
+            enter_alone().send_short(&envelope(comm, dest, tag), &buffer)
+        };
+        if sent {
+            return Ok(());
+        }
     }
     send_long(mode, buffer, dest, tag, comm)
 }
 
 /// Each of the frequent calls is made for one engine and for several: the first must not know of the second.
-#[inline(always)]
-fn send_short(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> bool {
-    if has_threads() {
-        return send_short_of_several(buffer, dest, tag, comm);
-    }
-    enter_alone().send_short(&envelope(comm, dest, tag), buffer)
-}
-
 #[inline(never)]
 fn send_short_of_several(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> bool {
     enter_to(comm, tag).send_short(&envelope(comm, dest, tag), buffer)
