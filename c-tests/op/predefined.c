@@ -1,4 +1,5 @@
-/* Every predefined operation on the predefined types of C and Fortran: small numbers, at several lengths and odd addresses. */
+/* Every predefined operation on the predefined types of C and Fortran: small numbers, at several lengths and odd addresses.
+ * Logical operations on numbers with fractions are MPICH's. */
 #include "check.h"
 #include <complex.h>
 #include <stdbool.h>
@@ -82,12 +83,18 @@ int main(int argc, char **argv)
     TRY(bool, MPI_CXX_BOOL, logical, 3, 0);
     TRY(MPI_Fint, MPI_LOGICAL, logical, 3, 0);
     TRY(float, MPI_FLOAT, arithmetic, 4, 4);
+    TRY(float, MPI_FLOAT, logical, 3, 4);
     TRY(double, MPI_DOUBLE, arithmetic, 4, 8);
+    TRY(double, MPI_DOUBLE, logical, 3, 8);
     TRY(long double, MPI_LONG_DOUBLE, arithmetic, 4, 0);
+    TRY(long double, MPI_LONG_DOUBLE, logical, 3, 0);
     TRY(float, MPI_REAL, arithmetic, 4, 0);
+    TRY(float, MPI_REAL, logical, 3, 0);
     TRY(double, MPI_DOUBLE_PRECISION, arithmetic, 4, 0);
+    TRY(double, MPI_DOUBLE_PRECISION, logical, 3, 0);
     TRY(float, MPI_REAL4, arithmetic, 4, 0);
     TRY(double, MPI_REAL8, arithmetic, 4, 0);
+    TRY(double, MPI_REAL8, logical, 3, 0);
     TRY(float complex, MPI_C_FLOAT_COMPLEX, arithmetic, 2, 0);
     TRY(double complex, MPI_C_DOUBLE_COMPLEX, arithmetic, 2, 0);
     TRY(long double complex, MPI_C_LONG_DOUBLE_COMPLEX, arithmetic, 2, 0);
@@ -105,6 +112,7 @@ int main(int argc, char **argv)
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
         TRY(__float128, MPI_REAL16, arithmetic, 4, 0);
+        TRY(__float128, MPI_REAL16, logical, 3, 0);
 #endif
     }
 

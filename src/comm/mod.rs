@@ -3,6 +3,7 @@
 //! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+mod members;
 mod nodes;
 
 use crate::attr::Attributes;
@@ -18,6 +19,7 @@ use crate::lifetime;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::board::Place;
+pub use members::Members;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
 use parking_lot::{Mutex, RwLock};
@@ -51,49 +53,6 @@ static TABLE: Table<Comm> = Table::new(ObjectType::Comm);
 
 /// Held by those who walk over communicators that they were not given, against their end.
 static WALKS: RwLock<()> = RwLock::new(());
-
-/// The processes of a communicator, or of one side of it, by rank.
-#[derive(Clone)]
-pub enum Members {
-    /// Rank and process number are the same, for so many processes: the one case that most messages meet.
-    All(u32),
-    Of(Arc<Group>),
-}
-
-impl Members {
-    #[inline]
-    pub fn size(&self) -> i32 {
-        match self {
-            Members::All(size) => *size as i32,
-            Members::Of(group) => group.size(),
-        }
-    }
-
-    /// The process number of a rank, which must be one of the members'.
-    #[inline(always)]
-    pub fn world(&self, rank: i32) -> u32 {
-        match self {
-            Members::All(_) => rank as u32,
-            Members::Of(group) => group.member(rank),
-        }
-    }
-
-    pub fn group(&self) -> Arc<Group> {
-        match self {
-            Members::All(size) => Arc::new(Group::range(0, *size)),
-            Members::Of(group) => group.clone(),
-        }
-    }
-
-    /// A group as members of a job with so many processes.
-    pub fn of(group: Arc<Group>, job: u32) -> Members {
-        if *group == Group::range(0, job) {
-            Members::All(job)
-        } else {
-            Members::Of(group)
-        }
-    }
-}
 
 /// What a communicator is made of.
 pub struct Parts {

@@ -483,7 +483,7 @@ fn run(cases: u32) {
 
 #[test]
 fn random_trees() {
-    run(if cfg!(miri) { 30 } else { 4000 });
+    run(if cfg!(miri) { 2 } else { 4000 });
 }
 
 #[test]

@@ -245,6 +245,8 @@ fn create_file(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<(String, File
     if path.contains([' ', '\n']) {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
+    let bytes = (plan.bytes)(ranks);
+    memory::check_limit(bytes)?;
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -252,7 +254,7 @@ fn create_file(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<(String, File
         .mode(0o600)
         .open(&path)?;
     let ready = file
-        .set_len((plan.bytes)(ranks))
+        .set_len(bytes)
         .and_then(|()| (plan.initialise)(file.as_fd(), ranks));
     if let Err(error) = ready {
         let _ = std::fs::remove_file(&path);

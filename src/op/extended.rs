@@ -1,7 +1,7 @@
 //! C's long double of x86: ten bytes of 16, the rest is padding. Computed by the x87 unit, which is made for it; by
 //! `softfloat`, which the tests compare it with, where that cannot be had.
 //!
-//! Invariant: padding keeps its bytes.
+//! Invariant: padding keeps its bytes in arithmetic; a truth has none.
 #![allow(unsafe_code)]
 
 use super::lane::Number;
@@ -19,6 +19,17 @@ impl Extended80 {
     #[inline(always)]
     pub(super) fn to_ne_bytes(self) -> [u8; 16] {
         self.0.to_ne_bytes()
+    }
+
+    /// Anything but a zero of either sign.
+    #[inline(always)]
+    fn differs_from_zero(self) -> bool {
+        self.0 << (128 - 79) != 0
+    }
+
+    #[inline(always)]
+    fn one_or_zero(one: bool) -> Extended80 {
+        Extended80((0x3fff << 64 | 1 << 63) & (one as u128).wrapping_neg())
     }
 }
 
@@ -86,6 +97,16 @@ impl Number for Extended80 {
         }
         less != 0
     }
+
+    #[inline(always)]
+    fn is_true(self) -> bool {
+        self.differs_from_zero()
+    }
+
+    #[inline(always)]
+    fn from_truth(truth: bool) -> Self {
+        Self::one_or_zero(truth)
+    }
 }
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
@@ -104,6 +125,14 @@ impl Number for Extended80 {
 
     fn less(self, other: Self) -> bool {
         self.parts().less(other.parts())
+    }
+
+    fn is_true(self) -> bool {
+        self.differs_from_zero()
+    }
+
+    fn from_truth(truth: bool) -> Self {
+        Self::one_or_zero(truth)
     }
 }
 

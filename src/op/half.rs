@@ -45,6 +45,14 @@ macro_rules! through_single {
                 fn less(self, other: Self) -> bool {
                     self.to_single() < other.to_single()
                 }
+                #[inline(always)]
+                fn is_true(self) -> bool {
+                    self.0 << 1 != 0
+                }
+                #[inline(always)]
+                fn from_truth(truth: bool) -> Self {
+                    Self::from_single(f32::from(u8::from(truth)))
+                }
             }
         )*
     };

@@ -53,6 +53,15 @@ fn number<T: Number>(operation: Operation, input: &[u8], inout: &mut [u8]) {
         Operation::Min => T::each(input, inout, |a, b| if a.less(b) { a } else { b }),
         Operation::Sum => T::each(input, inout, T::add),
         Operation::Prod => T::each(input, inout, T::multiply),
+        Operation::LogicalAnd => T::each(input, inout, |a, b| {
+            T::from_truth(a.is_true() & b.is_true())
+        }),
+        Operation::LogicalOr => T::each(input, inout, |a, b| {
+            T::from_truth(a.is_true() | b.is_true())
+        }),
+        Operation::LogicalXor => T::each(input, inout, |a, b| {
+            T::from_truth(a.is_true() ^ b.is_true())
+        }),
         _ => unreachable!("{} on numbers was refused", operation.name()),
     }
 }

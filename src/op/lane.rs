@@ -33,6 +33,8 @@ pub(super) trait Number: Lane {
     fn subtract(self, other: Self) -> Self;
     fn multiply(self, other: Self) -> Self;
     fn less(self, other: Self) -> bool;
+    fn is_true(self) -> bool;
+    fn from_truth(truth: bool) -> Self;
 }
 
 /// A lane with bits.
@@ -40,8 +42,6 @@ pub(super) trait Bits: Number {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
-    fn is_true(self) -> bool;
-    fn from_truth(truth: bool) -> Self;
 }
 
 macro_rules! lane {
@@ -85,6 +85,14 @@ macro_rules! integer {
                 fn less(self, other: Self) -> bool {
                     self < other
                 }
+                #[inline(always)]
+                fn is_true(self) -> bool {
+                    self != 0
+                }
+                #[inline(always)]
+                fn from_truth(truth: bool) -> Self {
+                    truth.into()
+                }
             }
 
             impl Bits for $type {
@@ -99,14 +107,6 @@ macro_rules! integer {
                 #[inline(always)]
                 fn xor(self, other: Self) -> Self {
                     self ^ other
-                }
-                #[inline(always)]
-                fn is_true(self) -> bool {
-                    self != 0
-                }
-                #[inline(always)]
-                fn from_truth(truth: bool) -> Self {
-                    truth.into()
                 }
             }
         )*
@@ -134,6 +134,14 @@ macro_rules! floating {
                 #[inline(always)]
                 fn less(self, other: Self) -> bool {
                     self < other
+                }
+                #[inline(always)]
+                fn is_true(self) -> bool {
+                    self != 0.0
+                }
+                #[inline(always)]
+                fn from_truth(truth: bool) -> Self {
+                    f32::from(u8::from(truth)).into()
                 }
             }
         )*

@@ -126,6 +126,19 @@ fn nearest_16_bits(scalar: Scalar, value: f64) -> Vec<u8> {
         .to_vec()
 }
 
+/// The bytes of 1 where numbers have fractions, but for padding.
+fn one(scalar: Scalar) -> Option<Vec<u8>> {
+    Some(match scalar {
+        Scalar::F16 => vec![0, 0x3c],
+        Scalar::BF16 => vec![0x80, 0x3f],
+        Scalar::F32 => write(1_f32),
+        Scalar::F64 => write(1_f64),
+        Scalar::LongDouble => vec![0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f],
+        Scalar::F128 => [vec![0; 14], vec![0xff, 0x3f]].concat(),
+        _ => return None,
+    })
+}
+
 /// One number of the result, by the standard's words.
 fn define(operation: Operation, scalar: Scalar, a: &[u8], b: &[u8]) -> Vec<u8> {
     fn machine<T: Lane + PartialOrd>(
@@ -143,6 +156,24 @@ fn define(operation: Operation, scalar: Scalar, a: &[u8], b: &[u8]) -> Vec<u8> {
             Max | Min => b,
             other => panic!("{other:?} of numbers with fractions"),
         })
+    }
+    if let (LogicalAnd | LogicalOr | LogicalXor, Some(one)) = (operation, one(scalar)) {
+        // The highest bit is the sign, of a long double that of its ten bytes.
+        let truth = |number: &[u8]| {
+            let (last, others) = number[..one.len()].split_last().unwrap();
+            *last & 0x7f != 0 || others.iter().any(|byte| *byte != 0)
+        };
+        let (x, y) = (truth(a), truth(b));
+        let result = match operation {
+            LogicalAnd => x && y,
+            LogicalOr => x || y,
+            _ => x != y,
+        };
+        let mut bytes = vec![0; scalar.size()];
+        if result {
+            bytes[..one.len()].copy_from_slice(&one);
+        }
+        return bytes;
     }
     match scalar {
         Scalar::F32 => {

@@ -1,6 +1,6 @@
 //! Which operation the standard defines on which types (MPI 5.0, section 6.9.2), with two allowances
 //! that MPICH makes and programs use: MPI_CHAR counts as an integer, and the logical operations take
-//! all integers.
+//! all integers and numbers with fractions.
 
 use super::Operation;
 use crate::datatype::{Category, Datatype};
@@ -18,7 +18,10 @@ pub(super) fn check(operation: Operation, datatype: &Datatype) -> Result<()> {
             Integer | FortranInteger | Address | Floating | Complex
         ),
         LogicalAnd | LogicalOr | LogicalXor => {
-            matches!(category, Integer | FortranInteger | Address | Logical)
+            matches!(
+                category,
+                Integer | FortranInteger | Address | Logical | Floating
+            )
         }
         BitAnd | BitOr | BitXor => matches!(category, Integer | FortranInteger | Address | Byte),
         MinLoc | MaxLoc => category == Pair,
@@ -74,7 +77,8 @@ mod tests {
             (Operation::BitAnd, byte, true),
             (Operation::BitAnd, double, false),
             (Operation::LogicalAnd, bool, true),
-            (Operation::LogicalAnd, double, false),
+            (Operation::LogicalAnd, double, true),
+            (Operation::LogicalAnd, complex, false),
             (Operation::MaxLoc, two_int, true),
             (Operation::MaxLoc, int, false),
             (Operation::Sum, two_int, false),

@@ -295,6 +295,14 @@ impl Number for Binary128 {
     fn less(self, other: Self) -> bool {
         self.parts().less(other.parts())
     }
+
+    fn is_true(self) -> bool {
+        self.0 << 1 != 0
+    }
+
+    fn from_truth(truth: bool) -> Self {
+        Binary128((Self::BIAS as u128) << 112 & (truth as u128).wrapping_neg())
+    }
 }
 
 #[cfg(test)]

@@ -16,11 +16,28 @@ pub fn create(name: &str, bytes: u64, inherited: bool) -> Result<OwnedFd> {
     }
     // SAFETY: the descriptor was just made and nobody else owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    check_limit(bytes)?;
     // SAFETY: a plain call on a descriptor that is open.
     if unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) } != 0 {
         return Err(Error::last_os_error());
     }
     Ok(fd)
+}
+
+/// Whether a file may become so large. The limit counts for files in memory too, and who reaches it is killed (SIGXFSZ).
+pub fn check_limit(bytes: u64) -> Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0;
+    if failed || bytes <= limit.rlim_cur {
+        return Ok(());
+    }
+    Err(Error::other(format!(
+        "the limit of file sizes (ulimit -f) is below its {bytes} bytes"
+    )))
 }
 
 /// Allocates the pages of a range, so that touching them later cannot fail: out of memory is an error here.

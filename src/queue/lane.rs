@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn payload_is_never_taken_for_a_stamp() {
-        const RECORDS: usize = if cfg!(miri) { 40 } else { 5_000 };
+        const RECORDS: usize = if cfg!(miri) { 6 } else { 5_000 };
         for cells in [LEAST_CELLS, LEAST_CELLS + 3, ROOMY + END_CELLS + 1] {
             let (control, cells) = fresh(cells);
             let lane = Lane::new(&control, &cells);

@@ -40,6 +40,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("endings::the_keeper_is_killed", the_keeper_is_killed),
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
+    ("endings::limits_of_the_shell", limits_of_the_shell),
 ];
 
 fn exit_codes_of_any_program() {
@@ -243,4 +244,20 @@ fn stopped_and_continued() {
     let outcome = role_with(2, "kill:9", &["-disable-auto-cleanup", "-timeout", "0.5"]).run();
     assert_eq!(outcome.code, 137);
     outcome.says("time limit");
+}
+
+fn limits_of_the_shell() {
+    let own = own_path();
+    for (limit, command, code) in [
+        ("ulimit -f 10", format!("{MPIEXEC} -n 2 {own}"), 1),
+        ("ulimit -f 10", own.clone(), 9),
+        ("ulimit -n 20", format!("{MPIEXEC} -n 16 {own}"), 1),
+    ] {
+        let script = format!("{limit}; exec {command}");
+        let outcome = launcher("sh", ["-c", &script])
+            .env(crate::harness::ROLE, "hello")
+            .run();
+        assert_eq!(outcome.code, code, "{script}: {outcome:?}");
+        outcome.says(&limit[..limit.len() - 3]);
+    }
 }

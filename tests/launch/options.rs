@@ -1,6 +1,8 @@
 //! Options, environment, programs.
 
 use crate::harness::{Folder, MPIEXEC, launcher, mpiexec, mpiexec_words, own_path, role_with};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("options::ranks_know_their_place", ranks_know_their_place),
@@ -12,6 +14,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("options::labels", labels),
     ("options::binding", binding),
     ("options::refusals", refusals),
+    (
+        "options::programs_that_cannot_run",
+        programs_that_cannot_run,
+    ),
     ("options::other_names_of_the_program", other_names),
     ("options::variables_that_steer", variables_that_steer),
 ];
@@ -169,6 +175,18 @@ fn refusals() {
         assert_eq!(outcome.code, code, "{line}: {outcome:?}");
         outcome.says(text);
         assert_eq!(outcome.output, "");
+    }
+}
+
+fn programs_that_cannot_run() {
+    let folder = Folder::new();
+    for (text, wanted) in [("#!/no/such/interpreter\n", "interpreter"), ("true", "#!")] {
+        let script = folder.0.join("script");
+        std::fs::write(&script, text).expect("write");
+        std::fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("chmod");
+        let outcome = mpiexec(["-n", "2", &script.to_string_lossy()]).run();
+        assert_eq!(outcome.code, 1, "{outcome:?}");
+        outcome.says("rank 0").says("script").says(wanted);
     }
 }
 

@@ -31,6 +31,28 @@ int main(int argc, char **argv)
     ERROR(MPI_Allgatherv(out, 1, type, in, &minus, &zero, type, self), MPI_ERR_COUNT, "recvcounts", "-1");
     ERROR(MPI_Allgatherv(out, 1, type, in, &one, NULL, type, self), MPI_ERR_ARG, "displs", NULL);
     ERROR(MPI_Allgather(out, 1, type, out, 1, type, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+
+    /* One buffer for both: an error where parts begin at the same byte, and only there. */
+    int two = 2, big[4] = {1, 2, 3, 4}, bytes = 2 * (int) sizeof(int);
+    ERROR(MPI_Gatherv(out, 1, type, out, &one, &zero, type, 0, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+    ERROR(MPI_Scatterv(out, &one, &zero, type, out, 1, type, 0, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+    ERROR(MPI_Allgatherv(out, 1, type, out, &one, &zero, type, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+    ERROR(MPI_Alltoallv(out, &one, &zero, type, out, &one, &zero, type, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+    ERROR(MPI_Alltoallw(out, &one, &zero, &type, out, &one, &zero, &type, self), MPI_ERR_BUFFER, "sendbuf", NULL);
+    ERROR(MPI_Ialltoallv(out, &one, &zero, type, out, &one, &zero, type, self, &request), MPI_ERR_BUFFER, "sendbuf", NULL);
+    MPI(MPI_Gatherv(big, 2, type, big, &two, &two, type, 0, self));
+    CHECK(big[2] == 1 && big[3] == 2);
+    MPI(MPI_Scatterv(big + 2, &two, &zero, type, big, 2, type, 0, self));
+    big[0] = 7;
+    MPI(MPI_Allgatherv(big, 1, type, big, &one, &two, type, self));
+    CHECK_INT(big[2], 7);
+    big[0] = 8;
+    MPI(MPI_Alltoallv(big, &one, &zero, type, big, &one, &two, type, self));
+    CHECK_INT(big[2], 8);
+    big[0] = 9;
+    MPI(MPI_Alltoallw(big, &one, &zero, &type, big, &one, &bytes, &type, self));
+    CHECK_INT(big[2], 9);
+    MPI(MPI_Alltoallv(big, &zero, &zero, type, big, &zero, &zero, type, self));
     ERROR(MPI_Alltoall(out, -1, type, in, 1, type, self), MPI_ERR_COUNT, "sendcount", "-1");
     ERROR(MPI_Alltoall(out, 1, type, in, 1, none, self), MPI_ERR_TYPE, "recvtype", NULL);
     ERROR(MPI_Alltoall(out, 1, type, MPI_IN_PLACE, 1, type, self), MPI_ERR_BUFFER, "recvbuf", NULL);

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
         logical[] = {{MPI_LAND, "MPI_LAND"}, {MPI_LXOR, "MPI_LXOR"}}, bitwise[] = {{MPI_BAND, "MPI_BAND"}, {MPI_BXOR, "MPI_BXOR"}},
         located[] = {{MPI_MAXLOC, "MPI_MAXLOC"}, {MPI_MINLOC, "MPI_MINLOC"}};
     static const struct { MPI_Datatype type; const char *name; int arithmetic, logical, bitwise, located; } types[] = {
-        {MPI_DOUBLE, "MPI_DOUBLE", 2, 0, 0, 0}, {MPI_BYTE, "MPI_BYTE", 0, 0, 2, 0}, {MPI_C_BOOL, "MPI_C_BOOL", 0, 2, 0, 0},
+        {MPI_DOUBLE, "MPI_DOUBLE", 2, 2, 0, 0}, {MPI_BYTE, "MPI_BYTE", 0, 0, 2, 0}, {MPI_C_BOOL, "MPI_C_BOOL", 0, 2, 0, 0},
         {MPI_C_DOUBLE_COMPLEX, "MPI_C_DOUBLE_COMPLEX", 1, 0, 0, 0}, {MPI_2INT, "MPI_2INT", 0, 0, 0, 2},
         {MPI_DOUBLE_INT, "MPI_DOUBLE_INT", 0, 0, 0, 2}, {MPI_INT, "MPI_INT", 2, 2, 2, 0}, {MPI_PACKED, "MPI_PACKED", 0, 0, 0, 0},
         {MPI_WCHAR, "MPI_WCHAR", 0, 0, 0, 0}, {MPI_CHARACTER, "MPI_CHARACTER", 0, 0, 0, 0}, {MPI_LOGICAL, "MPI_LOGICAL", 0, 2, 0, 0},

@@ -58,6 +58,18 @@ pub fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<(
     Ok(())
 }
 
+/// The same where each of so many `ranks` has a part of its own: parts must not begin at the same byte.
+fn apart_from_each(
+    (one, other): (*const c_void, *const c_void),
+    own: impl IntoIterator<Item = Buffer>,
+    parts: &Parts,
+    ranks: usize,
+) -> Result<()> {
+    let meets = |own: Buffer| (0..ranks).any(|rank| own.begins_like(&parts.of(rank)));
+    let bytes = usize::from(one == other && own.into_iter().any(meets));
+    apart(one, other, bytes)
+}
+
 /// An equal part for each rank.
 pub fn equal(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Parts> {
     decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
@@ -200,6 +212,9 @@ pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
         )?),
         false => None,
     };
+    if let (Some(own), Some(parts)) = (&own, &parts) {
+        apart_from_each((out.0.0, into.0.0), [*own], parts, comm.peers() as usize)?;
+    }
     let call = Call::Gather {
         own,
         parts,
@@ -254,9 +269,13 @@ pub fn scatterv(out: OutParts, into: Into, root: Root, comm: Comm) -> Decoded {
         }
         false => None,
     };
+    let wanted = wanted(into, root, comm)?;
+    if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
+        apart_from_each((into.0.0, out.0.0), [*wanted], parts, comm.peers() as usize)?;
+    }
     let call = Call::Scatter {
         parts,
-        into: wanted(into, root, comm)?,
+        into: wanted,
         root,
         equal: false,
     };
@@ -281,6 +300,7 @@ pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
         into.3,
         comm.peers() as usize,
     )?;
+    apart_from_each((out.0.0, into.0.0), own, &parts, comm.peers() as usize)?;
     Ok((comm, Call::Allgather { own, parts }))
 }
 
@@ -314,8 +334,8 @@ pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
             ranks,
         )?),
     };
-    let into = counted(RECVS, into.0.0, (into.1, into.2), into.3, ranks)?;
-    Ok((comm, Call::Alltoall { out: parts, into }))
+    let into_parts = counted(RECVS, into.0.0, (into.1, into.2), into.3, ranks)?;
+    exchanged(comm, (out.0.0, into.0.0), parts, into_parts)
 }
 
 pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
@@ -331,12 +351,26 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
             (ranks, out.2.is_large()),
         )?),
     };
-    let into = typed(
+    let into_parts = typed(
         RECVS_TYPED,
         into.0.0,
         (into.1, |rank| Ok(into.2.get(rank)?.0)),
         into.3,
         (ranks, into.2.is_large()),
     )?;
-    Ok((comm, Call::Alltoall { out: parts, into }))
+    exchanged(comm, (out.0.0, into.0.0), parts, into_parts)
+}
+
+fn exchanged(
+    comm: &'static CommObject,
+    addresses: (*const c_void, *const c_void),
+    out: Option<Parts>,
+    into: Parts,
+) -> Decoded {
+    let ranks = comm.peers() as usize;
+    if let Some(out) = &out {
+        let own = (0..ranks).map(|rank| out.of(rank));
+        apart_from_each(addresses, own, &into, ranks)?;
+    }
+    Ok((comm, Call::Alltoall { out, into }))
 }

@@ -129,16 +129,23 @@ fn create<F: Send + Sync + 'static>(
     errhandler.set(Errhandler(errhandlers::create(target, Box::new(handler))?))
 }
 
+/// Calls a handler's function for an object of its type.
+macro_rules! caller {
+    ($function:ty, $object:ty) => {{
+        unsafe fn call(with: &$function, object: usize, code: c_int, state: *mut c_void) {
+            // SAFETY: the caller's.
+            unsafe { with(object as $object, code, state) }
+        }
+        call
+    }};
+}
+
 entry! {
     Allocate fn MPIX_Comm_create_errhandler_x(
         comm_errhandler_fn_x: CommErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     ) {
-        unsafe fn call(with: &MPIX_Comm_errhandler_function_x, object: usize, code: c_int, state: *mut c_void) {
-            // SAFETY: the caller's.
-            unsafe { with(object as MPI_Comm, code, state) }
-        }
-        create(Target::Comm, comm_errhandler_fn_x.0, call, (destructor_fn, extra_state), errhandler)
+        create(Target::Comm, comm_errhandler_fn_x.0, caller!(MPIX_Comm_errhandler_function_x, MPI_Comm), (destructor_fn, extra_state), errhandler)
     }
 }
 
@@ -147,11 +154,7 @@ entry! {
         comm_errhandler_fn_x: SessionErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     ) {
-        unsafe fn call(with: &MPIX_Session_errhandler_function_x, object: usize, code: c_int, state: *mut c_void) {
-            // SAFETY: the caller's.
-            unsafe { with(object as MPI_Session, code, state) }
-        }
-        create(Target::Session, comm_errhandler_fn_x.0, call, (destructor_fn, extra_state), errhandler)
+        create(Target::Session, comm_errhandler_fn_x.0, caller!(MPIX_Session_errhandler_function_x, MPI_Session), (destructor_fn, extra_state), errhandler)
     }
 }
 
@@ -160,11 +163,7 @@ entry! {
         comm_errhandler_fn_x: WinErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     ) {
-        unsafe fn call(with: &MPIX_Win_errhandler_function_x, object: usize, code: c_int, state: *mut c_void) {
-            // SAFETY: the caller's.
-            unsafe { with(object as MPI_Win, code, state) }
-        }
-        create(Target::Win, comm_errhandler_fn_x.0, call, (destructor_fn, extra_state), errhandler)
+        create(Target::Win, comm_errhandler_fn_x.0, caller!(MPIX_Win_errhandler_function_x, MPI_Win), (destructor_fn, extra_state), errhandler)
     }
 }
 
@@ -173,11 +172,7 @@ entry! {
         comm_errhandler_fn_x: FileErrhandlerFunctionX, destructor_fn: DestructorFunction,
         extra_state: ExtraState, errhandler: Out<Errhandler>,
     ) {
-        unsafe fn call(with: &MPIX_File_errhandler_function_x, object: usize, code: c_int, state: *mut c_void) {
-            // SAFETY: the caller's.
-            unsafe { with(object as MPI_File, code, state) }
-        }
-        create(Target::File, comm_errhandler_fn_x.0, call, (destructor_fn, extra_state), errhandler)
+        create(Target::File, comm_errhandler_fn_x.0, caller!(MPIX_File_errhandler_function_x, MPI_File), (destructor_fn, extra_state), errhandler)
     }
 }
 

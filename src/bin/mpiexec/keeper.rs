@@ -192,7 +192,12 @@ impl<'a> Keeper<'a> {
             Ok(())
         });
         if let Err((rank, error)) = started.map_err(|error| (self.ranks.len(), error)) {
-            self.say(&format!("cannot start rank {rank}: {error}"));
+            let limit = match Errno::from_io_error(&error) {
+                Some(Errno::MFILE) => " (ulimit -n limits them)",
+                Some(Errno::AGAIN) => " (ulimit -u limits processes and threads)",
+                _ => "",
+            };
+            self.say(&format!("cannot start rank {rank}: {error}{limit}"));
             self.fail(1, Cause::AtOnce);
         }
         self.input.advance(&self.epoll);

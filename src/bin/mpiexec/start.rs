@@ -11,7 +11,7 @@ use super::plan::{Plan, RankPlan};
 use super::request::Label;
 use oxmpi::launch::names;
 use rustix::fs::fstat;
-use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -135,7 +135,9 @@ impl<'a> Starter<'a> {
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
         self.bind(plan);
         fcntl_setfd(&theirs, FdFlags::empty())?;
-        let child = command.spawn()?;
+        let child = command
+            .spawn()
+            .map_err(|error| explained(&program.shown, error))?;
         Ok(Started {
             pid: child.id() as i32,
             own_group: self.own_group,
@@ -221,4 +223,16 @@ impl<'a> Starter<'a> {
         }
         let _ = sched_setaffinity(None, &set);
     }
+}
+
+/// What the kernel does not say: that it is not the program which is missing, for that was found before.
+fn explained(program: &str, error: io::Error) -> io::Error {
+    let reason = match Errno::from_io_error(&error) {
+        Some(Errno::NOENT) => "the interpreter that it names, or /dev/null, is missing",
+        Some(Errno::NOEXEC) => {
+            "it is neither a program for this machine nor a script that begins with #! and an interpreter"
+        }
+        _ => return error,
+    };
+    io::Error::other(format!("{program}: {reason}"))
 }

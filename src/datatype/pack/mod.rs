@@ -120,6 +120,15 @@ impl Buffer {
         }
     }
 
+    /// Whether the first element's lowest byte is that of another buffer too; empty buffers have none.
+    pub fn begins_like(&self, other: &Buffer) -> bool {
+        let lowest = |buffer: &Buffer| {
+            let offset = buffer.layout.map_or(0, |datatype| datatype.true_lb);
+            buffer.address.wrapping_offset(offset as isize)
+        };
+        !self.is_empty() && !other.is_empty() && lowest(self) == lowest(other)
+    }
+
     /// The type that says where the data lies, if it has holes.
     pub fn datatype(&self) -> Option<&'static Datatype> {
         self.layout
