@@ -14,6 +14,7 @@ use crate::comm::Nodes;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::error::Result;
 use crate::op::Op;
+use smallvec::SmallVec;
 
 /// The operation and the type of a reduction.
 #[derive(Clone)]
@@ -21,6 +22,9 @@ pub struct Operands {
     pub op: Op,
     pub datatype: &'static Datatype,
 }
+
+/// Elements for each rank; of not too many without an allocation, because blocking calls on little data are short.
+pub type Counts = SmallVec<[u64; 16]>;
 
 /// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`NOBODY`].
 #[derive(Clone)]
@@ -70,7 +74,7 @@ pub enum Call {
     ReduceScatter {
         own: Buffer,
         into: Buffer,
-        counts: Box<[u64]>,
+        counts: Counts,
         with: Operands,
     },
     /// MPI_Scan, or MPI_Exscan if `exclusive`.
@@ -268,8 +272,8 @@ impl Call {
 }
 
 /// Where each rank's block begins, and the end; bytes.
-pub fn blocks(counts: &[u64], datatype: &Datatype) -> Vec<usize> {
-    let mut begins = Vec::with_capacity(counts.len() + 1);
+pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
+    let mut begins = SmallVec::with_capacity(counts.len() + 1);
     let mut begin = 0;
     begins.push(begin);
     for count in counts {

@@ -34,7 +34,7 @@ mod tests;
 
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
-pub use call::{Call, NOBODY, Operands, ROOT};
+pub use call::{Call, Counts, NOBODY, Operands, ROOT};
 pub use lane::{Lane, now};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};

@@ -18,7 +18,7 @@ use crate::launch;
 use crate::lifetime;
 use crate::sync::{AtomicI32, AtomicU32, Ordering};
 use crate::topology::Topology;
-use crate::transport::shm::board::Place;
+use crate::transport::shm::seat::Place;
 pub use members::Members;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;

@@ -38,8 +38,10 @@ static SLEEP_AFTER: Variable<u64> = Variable::new(
 /// What users can set about waiting.
 pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &SLEEP_AFTER];
 
-/// Yields before the first look at the clock.
-const YIELDS: u32 = 32;
+/// Yields before the first look at the clock, so a wait asks so often whether it is over before it sleeps.
+pub const YIELDS: u32 = 32;
+/// Times that a core is given away before the first look at messages, where others than messages are waited for.
+const TURNS: u32 = 4;
 /// How long to sleep where a message could be missed.
 const NAP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
@@ -193,6 +195,26 @@ pub fn until_in<R>(
         spins -= 1;
     }
     long_wait(engines, reason, &mut done)
+}
+
+/// Lets others have the core some times, where ranks share cores and something else than a message is waited for: a turn
+/// that finds nothing then costs nothing but itself. True when it is there; if not, it is to be waited for.
+#[inline]
+pub fn take_turns(mut holds: impl FnMut() -> bool) -> bool {
+    let looks = SPINS_OVERSUBSCRIBED.get();
+    for _ in 0..looks.clamp(1, 100) {
+        if holds() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    if looks == 0 {
+        return false;
+    }
+    (0..TURNS).any(|_| {
+        schedule::yield_now();
+        holds()
+    })
 }
 
 /// Below the highest thread level there is only the first.

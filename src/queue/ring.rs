@@ -308,6 +308,19 @@ pub fn prefetch_for_writing(address: *const u8) {
     let _ = address;
 }
 
+/// Asks for a cache line that will be read soon.
+#[inline(always)]
+pub fn prefetch(address: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch never faults and changes nothing that can be observed.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
+    let _ = address;
+}
+
 /// The reading end.
 #[derive(Debug)]
 pub struct Consumer<'m> {

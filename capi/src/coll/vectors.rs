@@ -6,7 +6,7 @@ use super::arguments::{Decoded, apart, is_in_place, is_root};
 use crate::decode::{self, FROM, Names, TO};
 use crate::param::*;
 use crate::place::Array;
-use oxmpi::coll::{Call, NOBODY, Operands, ROOT};
+use oxmpi::coll::{Call, Counts, NOBODY, Operands, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject};
 use oxmpi::error::Result;
@@ -116,7 +116,7 @@ pub fn exscan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
 /// The vector that is reduced has `counts` elements for each rank of this side.
 fn reduced_and_scattered(
     (from, to): (SendBuffer, RecvBuffer),
-    counts: Box<[u64]>,
+    counts: Counts,
     names: (&'static str, Datatype),
     op: Op,
     comm: &'static CommObject,
@@ -161,7 +161,7 @@ pub fn reduce_scatter(
 ) -> Decoded {
     let comm = decode::comm(comm)?;
     let count = |rank| decode::count("recvcounts", counts.get(rank)?);
-    let counts: Result<Box<[u64]>> = (0..comm.size() as usize).map(count).collect();
+    let counts: Result<Counts> = (0..comm.size() as usize).map(count).collect();
     let call = reduced_and_scattered((from, to), counts?, ("recvcounts", kind), op, comm)?;
     Ok((comm, call))
 }
@@ -173,7 +173,7 @@ pub fn reduce_scatter_block(
     comm: Comm,
 ) -> Decoded {
     let comm = decode::comm(comm)?;
-    let counts = vec![decode::count("recvcount", count)?; comm.size() as usize].into();
+    let counts = Counts::from_elem(decode::count("recvcount", count)?, comm.size() as usize);
     let call = reduced_and_scattered((from, to), counts, ("recvcount", kind), op, comm)?;
     Ok((comm, call))
 }

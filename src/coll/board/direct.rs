@@ -13,7 +13,7 @@ use crate::engine::enter;
 use crate::error::{Class, fail};
 use crate::os::peer_memory;
 use crate::sync::Ordering;
-use crate::transport::shm::board::Reach;
+use crate::transport::shm::seat::Reach;
 
 /// What is read for a reduction at a time: it stays in a core's own cache.
 const PIECE: usize = 64 << 10;
@@ -125,13 +125,13 @@ impl Work<'_> {
 
     /// Tells all ranks something and waits for what they tell.
     fn tell(&mut self, there: There) -> Vec<There> {
-        let round = self.rounds(1, 1).round(0);
-        self.show(round, TOLD, 0, |told| there.store(told));
-        self.arrive(round);
-        self.await_all(round, 0);
-        let all = (0..self.ranks).map(|rank| There::load(self.board.read(rank, round, TOLD)));
-        let all = all.collect();
-        self.pass(round);
+        let rounds = self.rounds(1, 1);
+        let mut all = Vec::with_capacity(self.ranks);
+        let show = |work: &mut Self, _, round| work.show(round, TOLD, 0, |told| there.store(told));
+        self.everybody(rounds, None, show, |work, _, round| {
+            let told = (0..work.ranks).map(|rank| There::load(work.board.read(rank, round, TOLD)));
+            all.extend(told);
+        });
         all
     }
 

@@ -8,17 +8,19 @@ mod direct;
 mod movement;
 mod passage;
 mod reduction;
+mod waiting;
 
 use super::call::Call;
 use super::choose;
 use super::lane::{Lane, now};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, streaming};
-use crate::engine::wait::{Reason, Watch, until_at};
-use crate::engine::{enter, enter_at};
-use crate::error::{Class, Error, Result};
+use crate::engine::enter;
+use crate::engine::wait::Reason;
+use crate::error::{Error, Result};
 use crate::os::ticks;
-use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS, Place, Seat};
+use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
+use crate::transport::shm::seat::{Place, Seat};
 use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
@@ -35,10 +37,8 @@ const DEAR: u32 = 600;
 /// One slot of so many is written with ordinary stores to see whether they still are; shorter ones than that tell nothing.
 const TRIAL: u32 = 16;
 const TRIAL_BYTES: usize = 8 << 10;
-/// Looks at a flag before the engine makes progress in between.
-const LOOKS: u32 = 100;
 
-const _: () = assert!(AHEAD < DEPTH);
+const _: () = assert!(AHEAD + 2 <= DEPTH);
 /// Up to so many ranks each watches each; of more, all watch one counter.
 const FEW: usize = 3;
 
@@ -230,74 +230,12 @@ impl Work<'_> {
         }
     }
 
-    /// Waits for some of the ranks.
-    #[inline]
-    fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) {
-        if !self.crowded {
-            for _ in 0..LOOKS {
-                if holds() {
-                    return;
-                }
-                std::hint::spin_loop();
-            }
-        }
-        let mut watch = Watch::default();
-        let left = until_at(self.engine(), &self.reason, |engine| {
-            if holds() {
-                return Some(None);
-            }
-            let ranks = whom.clone().filter(|rank| *rank != self.me);
-            let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
-            worlds
-                .find(|world| watch.is_in_vain(engine, *world))
-                .map(Some)
-        });
-        if let Some(world) = left {
-            self.end_the_job(world);
-        }
-    }
-
-    /// A rank that the others need is in MPI_Finalize. They may be in different rounds of different operations, and the
-    /// board cannot tell them; what they would do next is wait for each other.
-    #[cold]
-    fn end_the_job(&self, world: u32) -> ! {
-        eprintln!(
-            "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
-            self.me,
-            self.comm.title(),
-            self.reason.function,
-            Watch::error(world)
-        );
-        crate::os::process::exit_now(Class::Other.value())
-    }
-
-    /// The engine whose bell the others ring.
-    #[inline]
-    fn engine(&self) -> u32 {
-        self.comm.spread().of_library().1
-    }
-
-    #[inline]
-    fn wake(&self, rank: usize) {
-        enter_at(self.engine())
-            .endpoint()
-            .wake(self.comm.world(rank as i32) as usize);
-    }
-
-    #[inline]
-    fn wake_others(&self) {
-        let engine = enter_at(self.engine());
-        for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
-            let world = self.comm.world(rank as i32) as usize;
-            engine.endpoint().wake(world);
-        }
-    }
-
     /// Rounds for pieces of at most `piece` bytes of `bytes` in all.
     fn rounds(&mut self, bytes: usize, piece: usize) -> Rounds {
         let number = bytes.div_ceil(piece);
         let first = self.seat.round + 1;
         self.seat.round += number as u64;
+        self.seat.others += number as u64;
         Rounds {
             first,
             number,
@@ -308,16 +246,12 @@ impl Work<'_> {
     /// Fills and shows this rank's slot, when all have passed what it held.
     #[inline]
     fn show(&mut self, round: u64, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8])) {
-        let enough = round.saturating_sub(DEPTH as u64);
-        for rank in 0..self.ranks {
-            if self.seat.seen[rank] < enough && rank != self.me {
-                let board = self.board;
-                self.wait(rank..rank + 1, || board.passed(rank) >= enough);
-                self.seat.seen[rank] = board.passed(rank);
-            }
+        let (unit, enough) = self.seat.room(round, bytes);
+        if self.seat.least < enough {
+            self.await_passing(enough);
         }
         let since = (self.is_trial(bytes)).then(ticks);
-        self.board.fill(self.me, round, bytes, fill);
+        self.board.fill(self.me, round, (unit, bytes), fill);
         if let Some(since) = since {
             self.seat.dear = cost(since, bytes) > DEAR;
         } else if self.streams(bytes) {
@@ -327,7 +261,7 @@ impl Work<'_> {
             .seat
             .fills
             .wrapping_add(u32::from(bytes >= TRIAL_BYTES));
-        self.board.show(self.me, round, total);
+        self.board.show(self.me, round, unit, total);
     }
 
     /// Whether filling the next slot is measured.
@@ -348,76 +282,85 @@ impl Work<'_> {
         }
     }
 
-    /// Waits until a rank shows its data of a round.
-    #[inline]
-    fn await_rank(&mut self, rank: usize, round: u64) {
-        let board = self.board;
-        // The desk of results is nobody's: all have come, and one is working.
-        let owner = rank..(rank + 1).min(self.ranks);
-        self.wait(owner, || board.is_shown(rank, round));
+    /// Whether rounds to which all come are counted. To be asked once of them.
+    fn counts(&mut self, rounds: &Rounds) -> bool {
+        let counts = self.ranks > FEW;
+        if counts {
+            self.seat.others -= rounds.number as u64;
+        }
+        counts
     }
 
-    /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
+    /// Tells the others that this rank has shown its data of a round. True for the last one to come to a counted round.
     #[inline]
-    fn pass(&self, round: u64) {
-        self.board.pass(self.me, round);
-        self.wake_others();
-    }
-
-    /// Tells all that this rank has shown its data of a round in which everybody does.
-    #[inline]
-    fn arrive(&mut self, round: u64) -> bool {
-        let expected = &mut self.seat.expected[round as usize % DEPTH];
-        *expected += self.ranks as u64;
-        if self.ranks <= FEW {
+    fn arrive(&mut self, round: u64, counted: bool) -> bool {
+        if !counted {
             self.wake_others();
             return false;
         }
-        let last = self.board.arrive(round) == *expected;
+        let number = round - self.seat.others;
+        let last = self.board.arrive(number) == self.board.all_arrived(number);
         if last {
             self.wake_others();
         }
         last
     }
 
-    /// Waits until all have arrived.
+    /// All have shown a round, so they have passed those that they were not ahead of.
     #[inline]
-    fn await_all(&mut self, round: u64, ahead: usize) {
-        let (board, me) = (self.board, self.me);
-        if self.ranks <= FEW {
-            for rank in (0..self.ranks).filter(|rank| *rank != me) {
-                self.await_rank(rank, round);
-            }
-        } else {
-            // Nobody shows two rounds of one slot before all have passed the first, so theirs do not mix.
-            let expected = self.seat.expected[round as usize % DEPTH];
-            self.wait(0..self.ranks, || board.arrived(round) >= expected);
-        }
-        // Whoever shows a round has passed those that it was not ahead of.
+    fn all_have_shown(&mut self, round: u64, ahead: usize) {
         let passed = round.saturating_sub(1 + ahead as u64);
+        self.seat.least = passed.max(self.seat.least);
         for seen in &mut self.seat.seen {
             *seen = passed.max(*seen);
         }
     }
 
-    /// Shows all pieces, some ahead, and takes them round by round.
+    /// Shows all pieces, some ahead, and takes them round by round, when all have shown them; or if it is said for `whom` to
+    /// wait, those.
     fn everybody(
         &mut self,
         rounds: Rounds,
-        mut show: impl FnMut(&mut Self, usize, u64) -> bool,
+        whom: Option<&dyn Fn(usize) -> bool>,
+        show: impl FnMut(&mut Self, usize, u64),
+        take: impl FnMut(&mut Self, usize, u64),
+    ) {
+        self.everybody_and_last(rounds, whom, show, |_, _, _| {}, take);
+    }
+
+    /// The same; the last one to come to a round that is counted does what there is for it.
+    fn everybody_and_last(
+        &mut self,
+        rounds: Rounds,
+        whom: Option<&dyn Fn(usize) -> bool>,
+        mut show: impl FnMut(&mut Self, usize, u64),
+        mut last: impl FnMut(&mut Self, usize, u64),
         mut take: impl FnMut(&mut Self, usize, u64),
     ) {
         if rounds.number == 0 {
             return;
         }
+        let counted = whom.is_none() && self.counts(&rounds);
         let ahead = rounds.ahead();
         for at in 0..rounds.number + ahead {
             if at < rounds.number {
-                show(self, at, rounds.round(at));
+                let round = rounds.round(at);
+                show(self, at, round);
+                if self.arrive(round, counted) {
+                    last(self, at, round);
+                }
             }
             if at >= ahead {
                 let round = rounds.round(at - ahead);
-                self.await_all(round, ahead);
+                if counted {
+                    self.await_arrivals(round);
+                } else {
+                    let all = |rank: &usize| *rank != self.me && whom.is_none_or(|is| is(*rank));
+                    self.await_ranks((0..self.ranks).filter(all), round);
+                }
+                if whom.is_none() {
+                    self.all_have_shown(round, ahead);
+                }
                 take(self, at - ahead, round);
                 self.pass(round);
             }
@@ -427,11 +370,8 @@ impl Work<'_> {
     fn barrier(&mut self) {
         if self.ranks <= FEW {
             let rounds = self.rounds(1, 1);
-            let show = |work: &mut Self, _, round| {
-                work.show(round, 0, 0, |_| {});
-                work.arrive(round)
-            };
-            return self.everybody(rounds, show, |_, _, _| {});
+            let show = |work: &mut Self, _, round| work.show(round, 0, 0, |_| {});
+            return self.everybody(rounds, None, show, |_, _, _| {});
         }
         self.seat.barriers += self.ranks as u64;
         let (board, all) = (self.board, self.seat.barriers);

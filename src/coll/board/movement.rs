@@ -36,7 +36,7 @@ impl Work<'_> {
                 });
                 self.wake_others();
             } else {
-                self.await_rank(root, round);
+                self.await_rooted(root, root..root + 1, round);
                 self.compare(root, round, bytes);
                 buffer.write(part.start, self.board.read(root, round, part.len()));
             }
@@ -53,8 +53,9 @@ impl Work<'_> {
         for at in 0..rounds.number {
             let (round, part) = (rounds.round(at), rounds.part(at, each));
             if let Some(parts) = parts {
-                for rank in (0..self.ranks).filter(|rank| *rank != root) {
-                    self.await_rank(rank, round);
+                let others = (0..self.ranks).filter(|rank| *rank != root);
+                self.await_rooted(root, others.clone(), round);
+                for rank in others {
                     let shown = (part.len(), 0..part.len());
                     self.deposit((rank, round), shown, &parts.of(rank), part.start);
                 }
@@ -98,7 +99,7 @@ impl Work<'_> {
                 });
                 self.wake_others();
             } else if let Some(into) = into {
-                self.await_rank(root, round);
+                self.await_rooted(root, root..root + 1, round);
                 self.compare(root, round, each);
                 let place = self.place(root, self.me, part.len());
                 let shown = (part.len() * (self.ranks - 1), place);
@@ -142,9 +143,13 @@ impl Work<'_> {
             work.show(round, part.len(), mine.len(), |data| {
                 Self::lay(streams, &mine, part.start, data);
             });
-            work.arrive(round)
         };
-        self.everybody(rounds, show, |work, at, round| {
+        // Nobody waits for those who have nothing.
+        let gives = |rank: usize| parts.len(rank) > 0;
+        let some = !(0..ranks).all(gives);
+        let whom = some.then_some(&gives as &dyn Fn(usize) -> bool);
+        self.everybody(rounds, whom, show, |work, at, round| {
+            work.expect_others(round);
             for distance in 1..ranks {
                 let rank = (me + distance) % ranks;
                 let part = rounds.part(at, parts.len(rank));
@@ -175,9 +180,9 @@ impl Work<'_> {
                     Self::lay(streams, &source.of(rank), part.start, place);
                 }
             });
-            work.arrive(round)
         };
-        self.everybody(rounds, show, |work, at, round| {
+        self.everybody(rounds, None, show, |work, at, round| {
+            work.expect_others(round);
             let part = rounds.part(at, each);
             for distance in 1..ranks {
                 let rank = (me + distance) % ranks;

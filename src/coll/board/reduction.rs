@@ -73,14 +73,12 @@ impl Work<'_> {
             work.show(round, length, bytes, |data| {
                 Self::lay(streams, own, part.start, data);
             });
-            let last = work.arrive(round);
-            if last {
-                // The last one to come works it out for all.
-                work.reduce_for_all(round, length, with);
-            }
-            last
         };
-        self.everybody(rounds, show, |work, at, round| {
+        // The last one to come works it out for all.
+        let last = |work: &mut Self, at, round| {
+            work.reduce_for_all(round, rounds.part(at, bytes).len(), with);
+        };
+        self.everybody_and_last(rounds, None, show, last, |work, at, round| {
             let part = rounds.part(at, bytes);
             let length = part.len();
             if ranks <= FEW {
@@ -97,17 +95,18 @@ impl Work<'_> {
 
     pub(super) fn reduce_for_all(&mut self, round: u64, bytes: usize, with: &Operands) {
         let (board, ranks) = (self.board, self.ranks);
-        let streams = self.streams(bytes);
+        let (streams, unit) = (self.streams(bytes), board.unit_of_result(round));
         let mut result = room(bytes);
+        self.expect_others(round);
         self.combine(0..ranks, round, (bytes, 0..bytes), None, with, &mut result);
         let result = Buffer::of_copy(&mut result);
-        board.fill(ranks, round, bytes, |data| {
+        board.fill(ranks, round, (unit, bytes), |data| {
             Self::lay(streams, &result, 0, data);
         });
         if streams {
             streaming::fence();
         }
-        board.show(ranks, round, bytes);
+        board.show(ranks, round, unit, bytes);
         self.wake_others();
     }
 
@@ -126,9 +125,7 @@ impl Work<'_> {
                 });
             }
             if self.me == root {
-                for rank in (0..ranks).filter(|rank| *rank != root) {
-                    self.await_rank(rank, round);
-                }
+                self.await_rooted(root, (0..ranks).filter(|rank| *rank != root), round);
                 let mine = apart.then(|| own.slice(part.start, length));
                 self.make(into, part, |work, right| {
                     work.combine(0..ranks, round, (length, 0..length), mine, with, right);
@@ -148,31 +145,49 @@ impl Work<'_> {
         with: &Operands,
     ) {
         let (ranks, me) = (self.ranks, self.me);
+        let mut receivers = (0..ranks).filter(|rank| counts[*rank] > 0);
+        if let (Some(only), None) = (receivers.next(), receivers.next())
+            && own.len() <= Self::elements(with, self.board.slot_bytes())
+        {
+            return self.reduce(own, into, with, only);
+        }
         let begins = blocks(counts, with.datatype);
         let size = |rank: usize| begins[rank + 1] - begins[rank];
         let longest = (0..ranks).map(size).max().unwrap_or(0);
-        let piece = Self::elements(with, self.board.slot_bytes() / ranks);
+        // Those who get something; they alone wait, and only their parts are shown.
+        let receivers = (0..ranks).filter(|rank| size(*rank) > 0).count();
+        let piece = Self::elements(with, self.board.slot_bytes() / receivers.max(1));
         let rounds = self.rounds(longest, piece);
         // In place the result lies where parts that are not yet shown may be.
         let mut aside = (rounds.number > 1).then(|| room(into.len()));
         let target = aside.as_mut().map_or(*into, Buffer::of_copy);
         let apart = own.is_apart_from(&target);
-        let shown = ranks * piece.min(longest);
+        let waits = size(me) > 0;
+        let is_read = receivers > usize::from(waits) || !apart;
+        let each = piece.min(longest);
+        let shown = receivers * each;
         let show = |work: &mut Self, at, round| {
+            if !is_read {
+                return;
+            }
             let streams = work.streams(shown);
             work.show(round, shown, own.len(), |data| {
-                for rank in 0..ranks {
+                let receivers = (0..ranks).filter(|rank| size(*rank) > 0);
+                for (place, rank) in data.chunks_mut(each).zip(receivers) {
                     let part = rounds.part(at, size(rank));
-                    let place = &mut data[rank * (shown / ranks)..][..part.len()];
+                    let place = &mut place[..part.len()];
                     Self::lay(streams, own, begins[rank] + part.start, place);
                 }
             });
-            work.arrive(round)
         };
-        self.everybody(rounds, show, |work, at, round| {
+        let before = (0..me).filter(|rank| size(*rank) > 0).count() * each;
+        let waiting = |_| waits;
+        let whom = (receivers < ranks).then_some(&waiting as &dyn Fn(usize) -> bool);
+        self.everybody(rounds, whom, show, |work, at, round| {
             let part = rounds.part(at, size(me));
-            let place = me * (shown / ranks)..me * (shown / ranks) + part.len();
+            let place = before..before + part.len();
             if !part.is_empty() {
+                work.expect_others(round);
                 let begin = begins[me] + part.start;
                 let mine = apart.then(|| own.slice(begin, part.len()));
                 work.make(&target, part, |work, right| {
@@ -197,9 +212,7 @@ impl Work<'_> {
                 Self::lay(streams, own, part.start, data);
             });
             self.wake_others();
-            for rank in 0..me {
-                self.await_rank(rank, round);
-            }
+            self.await_ranks(0..me, round);
             if end > 0 {
                 self.make(into, part, |work, right| {
                     work.combine(0..end, round, (length, 0..length), None, with, right);

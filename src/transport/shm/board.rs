@@ -1,20 +1,32 @@
 //! A board: memory of the segment in which the ranks of one communicator show each other data, without messages.
 //!
-//! Each rank has a desk of [`DEPTH`] slots, which it alone writes; the last desk has the results that one rank works out for
-//! all. Operations are numbered rounds, the same on all ranks. A slot's *stamp* is the round it holds. Invariant: a slot is
-//! written again only when every rank has *passed* the round that it holds; nobody reads it after that.
+//! Each rank has a desk, which it alone writes: a ring of lines, one for each round, and room for data that is too long for the
+//! line. The last desk has the results that one rank works out for all. Operations are numbered rounds, the same on all ranks.
+//! A line's *stamp* is the round it holds. Invariant: a line, and the room that it names, is written again only when every rank
+//! has *passed* the round that it holds; nobody reads it after that.
 #![allow(unsafe_code)]
 
 use super::layout::Segment;
-use super::pipe::{PAIR_BYTES, Passage, Pipes};
-use crate::sync::{AtomicU64, Ordering};
+use super::pipe::{PAIR_BYTES, Pipes};
+use crate::queue::ring::prefetch;
+use crate::sync::{AtomicU64, Ordering, compiler_fence};
 use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
 
-/// Rounds that a rank may be ahead of the slowest.
+/// Rounds that a rank may be ahead of the slowest: with many, each turn of a rank is good for many rounds in which it waits for
+/// nobody.
+pub const LINES: usize = 64;
+/// Pieces of data of the greatest length that a desk has room for, and counters of arrivals: of rounds to which all ranks come
+/// nobody is further ahead.
 pub const DEPTH: usize = 4;
+/// Room is given out in so many bytes.
+pub(super) const UNIT: usize = 1024;
+/// Units of a desk that has most.
+pub(super) const MOST_UNITS: usize = DEPTH * (16 << 10) / UNIT;
+/// Data that takes no more than this part of a desk's room is all of an operation, or its end.
+pub(super) const SHORT: usize = 8;
 /// Data that lies in the line of the stamp.
-const IN_LINE: usize = 48;
+pub(super) const IN_LINE: usize = 48;
 /// More ranks than that send messages.
 pub const MOST_RANKS: usize = 64;
 /// All boards and pipes of a node together, bytes.
@@ -26,7 +38,8 @@ const NODE_BYTES_WITH_PIPES: u64 = 48 << 20;
 #[repr(C, align(64))]
 struct Line {
     stamp: AtomicU64,
-    /// Bytes of the whole operation, for readers that expect another number.
+    /// Bytes of the whole operation, for readers that expect another number, and in the low byte the unit where data begins
+    /// that is not in the line.
     total: AtomicU64,
     data: [u8; IN_LINE],
 }
@@ -38,17 +51,19 @@ struct Count(AtomicU64);
 /// The lines before the desks.
 #[repr(C)]
 struct Head {
-    /// Ranks that have come to the rounds of each slot, all rounds together.
+    /// Ranks that have come to rounds to which all come, all that share a counter together.
     arrivals: [Count; DEPTH],
     /// Ranks that have come to barriers, all barriers together.
     barriers: Count,
     /// Ranks that use the board no more.
     left: Count,
+    /// Ranks that may be sleeping at this board.
+    resting: Count,
     /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
     pipes: Count,
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 3));
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 4));
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -64,7 +79,7 @@ unsafe impl Send for Board {}
 // SAFETY: as for Send.
 unsafe impl Sync for Board {}
 
-/// Bytes of data in a slot, where a board has so many ranks.
+/// Bytes of the longest piece of data, where a board has so many ranks.
 fn slot_bytes(ranks: usize) -> usize {
     match ranks {
         0..=4 => 16 << 10,
@@ -74,7 +89,7 @@ fn slot_bytes(ranks: usize) -> usize {
 }
 
 fn desk_bytes(slot_bytes: usize) -> usize {
-    64 + DEPTH * (64 + slot_bytes)
+    64 + LINES * 64 + DEPTH * slot_bytes
 }
 
 fn board_bytes(ranks: usize) -> usize {
@@ -150,8 +165,24 @@ impl Board {
         }
     }
 
+    /// A board that is not there, to ask what it would be like.
+    #[cfg(test)]
+    pub fn nowhere(ranks: usize) -> Board {
+        Board {
+            base: std::ptr::null_mut(),
+            offset: 0,
+            ranks,
+            slot_bytes: slot_bytes(ranks),
+        }
+    }
+
     fn is_left_by(&self, ranks: usize) -> bool {
         self.ranks == ranks && self.head().left.0.load(Ordering::Acquire) == ranks as u64
+    }
+
+    #[inline]
+    pub fn ranks(&self) -> usize {
+        self.ranks
     }
 
     /// Bytes that one rank can show in a round.
@@ -176,20 +207,32 @@ impl Board {
 
     #[inline]
     fn line(&self, rank: usize, round: u64) -> *mut Line {
-        let slot = round as usize % DEPTH;
-        self.desk(rank)
-            .wrapping_add(64 + slot * (64 + self.slot_bytes))
-            .cast()
+        let line = round as usize % LINES;
+        self.desk(rank).wrapping_add(64 + line * 64).cast()
+    }
+
+    /// Units of a desk.
+    #[inline]
+    pub fn units(&self) -> usize {
+        DEPTH * self.slot_bytes / UNIT
+    }
+
+    /// Where the results of a round lie; nobody has passed it before all have come to it.
+    #[inline]
+    pub fn unit_of_result(&self, round: u64) -> usize {
+        round as usize % DEPTH * (self.slot_bytes / UNIT)
     }
 
     #[inline]
-    fn data(&self, rank: usize, round: u64, bytes: usize) -> *mut u8 {
+    fn data(&self, rank: usize, round: u64, unit: usize, bytes: usize) -> *mut u8 {
         assert!(bytes <= self.slot_bytes);
-        let line = self.line(rank, round);
         if bytes <= IN_LINE {
+            let line = self.line(rank, round);
             line.cast::<u8>().wrapping_add(64 - IN_LINE)
         } else {
-            line.cast::<u8>().wrapping_add(64)
+            // Ranks that disagree about the length find other data there, but inside the desk.
+            let at = (unit * UNIT).min(DEPTH * self.slot_bytes - bytes);
+            self.desk(rank).wrapping_add(64 + LINES * 64 + at)
         }
     }
 
@@ -205,20 +248,26 @@ impl Board {
         unsafe { &*std::ptr::addr_of!((*self.line(rank, round)).total) }
     }
 
-    /// Lets `fill` write `bytes` bytes to the slot of a desk. All have passed the round that it held, and this rank alone
-    /// writes this desk in this round.
+    /// Lets `fill` write `bytes` bytes to a desk, at `unit` if they are too long for the line. All have passed the rounds that
+    /// were there, and this rank alone writes this desk in this round.
     #[inline]
-    pub fn fill(&self, rank: usize, round: u64, bytes: usize, fill: impl FnOnce(&mut [u8])) {
-        let data = self.data(rank, round, bytes);
+    pub fn fill(
+        &self,
+        rank: usize,
+        round: u64,
+        (unit, bytes): (usize, usize),
+        fill: impl FnOnce(&mut [u8]),
+    ) {
+        let data = self.data(rank, round, unit, bytes);
         // SAFETY: inside the board; nobody reads or writes it now, as the caller says.
         fill(unsafe { std::slice::from_raw_parts_mut(data, bytes) });
     }
 
     /// Shows what was filled in.
     #[inline]
-    pub fn show(&self, rank: usize, round: u64, total: usize) {
+    pub fn show(&self, rank: usize, round: u64, unit: usize, total: usize) {
         let length = self.total(rank, round);
-        length.store(total as u64, Ordering::Relaxed);
+        length.store((total as u64) << 8 | unit as u64, Ordering::Relaxed);
         // Release: pairs with `is_shown`; the data was written before.
         self.stamp(rank, round).store(round, Ordering::Release);
     }
@@ -232,14 +281,24 @@ impl Board {
     /// The bytes of the whole operation, as whoever showed the data has it.
     #[inline]
     pub fn total_of(&self, rank: usize, round: u64) -> usize {
-        self.total(rank, round).load(Ordering::Relaxed) as usize
+        (self.total(rank, round).load(Ordering::Relaxed) >> 8) as usize
+    }
+
+    /// Says that this rank will read what a desk shows in a round, whether it does so yet or not.
+    #[inline]
+    pub fn expect(&self, rank: usize, round: u64) {
+        prefetch(self.line(rank, round).cast());
     }
 
     /// What a desk shows in a round: after [`Board::is_shown`] or an arrival of all, before [`Board::pass`].
     #[inline]
     pub fn read(&self, rank: usize, round: u64, bytes: usize) -> &[u8] {
+        let unit = match bytes <= IN_LINE {
+            true => 0,
+            false => self.total(rank, round).load(Ordering::Relaxed) as usize % 256,
+        };
         // SAFETY: inside the board; its owner writes it again only after this rank has passed the round.
-        unsafe { std::slice::from_raw_parts(self.data(rank, round, bytes), bytes) }
+        unsafe { std::slice::from_raw_parts(self.data(rank, round, unit, bytes), bytes) }
     }
 
     /// This rank reads nothing any more of this round and those before.
@@ -260,19 +319,46 @@ impl Board {
         unsafe { &*self.desk(rank).cast::<AtomicU64>() }
     }
 
-    /// Counts this rank among those that have shown their data of a round; how many have by now, of all rounds of the slot.
+    /// Counts this rank among those that have come to a round to which all come, the how manyth of those it is; how many have
+    /// by now, to all of them that share its counter.
     #[inline]
-    pub fn arrive(&self, round: u64) -> u64 {
-        let arrivals = &self.head().arrivals[round as usize % DEPTH].0;
+    pub fn arrive(&self, number: u64) -> u64 {
+        let arrivals = &self.head().arrivals[number as usize % DEPTH].0;
         // AcqRel: pairs with itself and `arrived`; the data of all who came before can be read.
         arrivals.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     #[inline]
-    pub fn arrived(&self, round: u64) -> u64 {
-        self.head().arrivals[round as usize % DEPTH]
+    pub fn arrived(&self, number: u64) -> u64 {
+        self.head().arrivals[number as usize % DEPTH]
             .0
             .load(Ordering::Acquire)
+    }
+
+    /// What [`Board::arrived`] comes to when all have come. Nobody comes to a round before all have to the one that had its
+    /// counter before.
+    #[inline]
+    pub fn all_arrived(&self, number: u64) -> u64 {
+        number.div_ceil(DEPTH as u64) * self.ranks as u64
+    }
+
+    /// This rank may go to sleep, after another look at what it waits for; until [`Board::rise`].
+    #[inline]
+    pub fn rest(&self) {
+        self.head().resting.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    #[inline]
+    pub fn rise(&self) {
+        self.head().resting.0.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether any rank may sleep, to be asked after something was stored that it may wait for. A sleeper's membarrier is the
+    /// other half, as for its bell: whoever rests later looks once more.
+    #[inline]
+    pub fn somebody_rests(&self) -> bool {
+        compiler_fence(Ordering::SeqCst);
+        self.head().resting.0.load(Ordering::Relaxed) != 0
     }
 
     /// The same for barriers.
@@ -284,62 +370,6 @@ impl Board {
     #[inline]
     pub fn entered_barrier(&self) -> u64 {
         self.head().barriers.0.load(Ordering::Acquire)
-    }
-}
-
-/// What a communicator has of a board: nothing yet, nothing for good, or its place at one.
-pub enum Place {
-    /// Blocking operations so far.
-    Counting(u32),
-    Refused,
-    Taken(Box<Seat>),
-}
-
-/// Whether the ranks at a board may read each other's memory.
-pub enum Reach {
-    Unknown,
-    Refused,
-    /// Their process ids.
-    Granted(Box<[i32]>),
-}
-
-/// A rank's place at a board.
-pub struct Seat {
-    pub board: Board,
-    pub me: usize,
-    /// The last round that was begun.
-    pub round: u64,
-    /// Up to which round each rank is known to have passed.
-    pub seen: Box<[u64]>,
-    /// What the arrivals of each slot come to when all have arrived.
-    pub expected: [u64; DEPTH],
-    /// The same for barriers.
-    pub barriers: u64,
-    /// Whether filling a slot with ordinary stores was found to be dear, and how many were filled.
-    pub dear: bool,
-    pub fills: u32,
-    pub passage: Passage,
-    pub reach: Reach,
-}
-
-impl Seat {
-    pub fn new(board: Board, me: usize) -> Seat {
-        Seat {
-            board,
-            me,
-            round: 0,
-            seen: vec![0; board.ranks].into(),
-            expected: [0; DEPTH],
-            barriers: 0,
-            dear: false,
-            fills: 0,
-            passage: Passage::Counting(0),
-            reach: Reach::Unknown,
-        }
-    }
-
-    pub fn ranks(&self) -> usize {
-        self.board.ranks
     }
 }
 
@@ -358,9 +388,9 @@ mod tests {
         let segment = Segment::open(map, 2).unwrap();
         let first = Board::make(segment, fd.as_fd(), 2).unwrap();
         let board = Board::open(segment, first, 2).unwrap();
-        board.fill(1, 5, 100, |data| data.fill(7));
+        board.fill(1, 5, (3, 100), |data| data.fill(7));
         assert!(!board.is_shown(1, 5));
-        board.show(1, 5, 100);
+        board.show(1, 5, 3, 100);
         assert!(board.is_shown(1, 5) && !board.is_shown(0, 5));
         assert_eq!(board.read(1, 5, 100), [7; 100]);
         board.leave(true);

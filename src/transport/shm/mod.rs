@@ -9,5 +9,6 @@ pub mod layout;
 pub mod outbound;
 pub mod pace;
 pub mod pipe;
+pub mod seat;
 pub mod status;
 pub mod trial;

@@ -1,0 +1,191 @@
+//! Waiting at a board, and waking those who wait.
+//!
+//! Invariant: whoever may sleep has said so at the board and looked once more after that.
+
+use super::{FEW, Work};
+use crate::engine::enter_at;
+use crate::engine::wait::{Watch, YIELDS, take_turns, until_at};
+use crate::error::Class;
+use std::ops::Range;
+
+/// Looks at a flag before the engine makes progress in between.
+const LOOKS: u32 = 100;
+/// Looks in a wait for messages before this rank says that it may sleep: fewer than before it does.
+const RESTLESS: u32 = 8;
+/// Rounds from the one that is taken to the one whose line is asked for, where the others are ahead.
+const FORESIGHT: u64 = 2;
+
+const _: () = assert!(RESTLESS < YIELDS);
+
+impl Work<'_> {
+    /// Waits for some of the ranks.
+    #[inline]
+    pub(super) fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) {
+        if self.crowded {
+            if take_turns(&mut holds) {
+                return;
+            }
+        } else {
+            for _ in 0..LOOKS {
+                if holds() {
+                    return;
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.wait_long(whom, &mut holds);
+    }
+
+    /// The same with progress of all that is under way.
+    #[cold]
+    fn wait_long(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) {
+        let (mut watch, mut looks) = (Watch::default(), 0u32);
+        let left = until_at(self.engine(), &self.reason, |engine| {
+            looks = looks.saturating_add(1);
+            if looks == RESTLESS {
+                self.board.rest();
+            }
+            if holds() {
+                return Some(None);
+            }
+            let ranks = whom.clone().filter(|rank| *rank != self.me);
+            let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
+            worlds
+                .find(|world| watch.is_in_vain(engine, *world))
+                .map(Some)
+        });
+        if looks >= RESTLESS {
+            self.board.rise();
+        }
+        if let Some(world) = left {
+            self.end_the_job(world);
+        }
+    }
+
+    /// A rank that the others need is in MPI_Finalize. They may be in different rounds of different operations, and the
+    /// board cannot tell them; what they would do next is wait for each other.
+    #[cold]
+    fn end_the_job(&self, world: u32) -> ! {
+        eprintln!(
+            "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
+            self.me,
+            self.comm.title(),
+            self.reason.function,
+            Watch::error(world)
+        );
+        crate::os::process::exit_now(Class::Other.value())
+    }
+
+    /// The engine whose bell the others ring.
+    #[inline]
+    fn engine(&self) -> u32 {
+        self.comm.spread().of_library().1
+    }
+
+    /// Wakes a rank that sleeps, after something was stored that it may wait for.
+    #[inline]
+    pub(super) fn wake(&self, rank: usize) {
+        if self.board.somebody_rests() {
+            self.ring(rank..rank + 1);
+        }
+    }
+
+    #[inline]
+    pub(super) fn wake_others(&self) {
+        if self.board.somebody_rests() {
+            self.ring(0..self.ranks);
+        }
+    }
+
+    #[cold]
+    fn ring(&self, ranks: Range<usize>) {
+        let engine = enter_at(self.engine());
+        for rank in ranks.filter(|rank| *rank != self.me) {
+            let world = self.comm.world(rank as i32) as usize;
+            engine.endpoint().wake(world);
+        }
+    }
+
+    /// Waits until all others have passed a round, and looks how far they are.
+    pub(super) fn await_passing(&mut self, enough: u64) {
+        let (board, me) = (self.board, self.me);
+        for rank in (0..self.ranks).filter(|rank| *rank != me) {
+            if self.seat.seen[rank] < enough {
+                self.wait(rank..rank + 1, || board.passed(rank) >= enough);
+                self.seat.seen[rank] = board.passed(rank);
+            }
+        }
+        let others = (0..self.ranks).filter(|rank| *rank != me);
+        let seen = others.map(|rank| self.seat.seen[rank]);
+        self.seat.least = seen.min().unwrap_or(enough);
+    }
+
+    /// Waits until a rank shows its data of a round.
+    #[inline]
+    pub(super) fn await_rank(&self, rank: usize, round: u64) {
+        let board = self.board;
+        // The desk of results is nobody's: all have come, and one is working.
+        let owner = rank..(rank + 1).min(self.ranks);
+        self.wait(owner, || board.is_shown(rank, round));
+    }
+
+    /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
+    #[inline]
+    pub(super) fn pass(&self, round: u64) {
+        self.board.pass(self.me, round);
+        self.wake_others();
+    }
+
+    /// Waits until all have come to a counted round.
+    #[inline]
+    pub(super) fn await_arrivals(&mut self, round: u64) {
+        let board = self.board;
+        let number = round - self.seat.others;
+        let all = board.all_arrived(number);
+        self.wait(0..self.ranks, || board.arrived(number) >= all);
+    }
+
+    /// Asks for the lines of a round that this rank will read: they come together. Of two ranks there is one, and of few each was
+    /// looked at already.
+    #[inline]
+    pub(super) fn expect_others(&self, round: u64) {
+        if self.ranks > FEW {
+            for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
+                self.board.expect(rank, round);
+            }
+        }
+    }
+
+    /// Waits until the ranks from which data goes to one root show theirs, or the root shows its own. Who takes from the same
+    /// ranks again and again, and finds that they are ahead, asks for their next lines in time.
+    pub(super) fn await_rooted(
+        &mut self,
+        root: usize,
+        ranks: impl Iterator<Item = usize> + Clone,
+        round: u64,
+    ) {
+        let again = self.seat.last_root == (root, round - 1);
+        self.seat.last_root = (root, round);
+        let board = self.board;
+        if again && ranks.clone().all(|rank| board.is_shown(rank, round)) {
+            for rank in ranks {
+                board.expect(rank, round + FORESIGHT);
+            }
+        } else {
+            self.await_ranks(ranks, round);
+        }
+    }
+
+    /// Waits until some ranks show their data of a round; their lines come together.
+    #[inline]
+    pub(super) fn await_ranks(&self, ranks: impl Iterator<Item = usize> + Clone, round: u64) {
+        if self.ranks > 2 {
+            for rank in ranks.clone() {
+                self.board.expect(rank, round);
+            }
+        }
+        for rank in ranks {
+            self.await_rank(rank, round);
+        }
+    }
+}
