@@ -157,7 +157,7 @@ static void held_back(int slow, int rounds, int longest)
     for (int i = 0; i < rounds; i++) {
         if (rank == sender && size > 1 && i % 8 == 0)
             MPI(MPI_Send(NULL, 0, MPI_INT, slow, i, MPI_COMM_WORLD));
-        to_one(i, slow, 1 + i % longest, 0);
+        to_one(i, slow, 1 + i * 7 % longest, 0);
     }
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }

@@ -160,9 +160,11 @@ pub fn reduce_scatter(
     comm: Comm,
 ) -> Decoded {
     let comm = decode::comm(comm)?;
-    let count = |rank| decode::count("recvcounts", counts.get(rank)?);
-    let counts: Result<Counts> = (0..comm.size() as usize).map(count).collect();
-    let call = reduced_and_scattered((from, to), counts?, ("recvcounts", kind), op, comm)?;
+    let mut each = Counts::new();
+    for rank in 0..comm.size() as usize {
+        each.push(decode::count("recvcounts", counts.get(rank)?)?);
+    }
+    let call = reduced_and_scattered((from, to), each, ("recvcounts", kind), op, comm)?;
     Ok((comm, call))
 }
 

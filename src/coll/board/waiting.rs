@@ -115,9 +115,7 @@ impl Work<'_> {
                 self.seat.seen[rank] = board.passed(rank);
             }
         }
-        let others = (0..self.ranks).filter(|rank| *rank != me);
-        let seen = others.map(|rank| self.seat.seen[rank]);
-        self.seat.least = seen.min().unwrap_or(enough);
+        self.seat.find_least();
     }
 
     /// Waits until a rank shows its data of a round.
@@ -168,12 +166,13 @@ impl Work<'_> {
         self.seat.last_root = (root, round);
         let board = self.board;
         if again && ranks.clone().all(|rank| board.is_shown(rank, round)) {
-            for rank in ranks {
+            for rank in ranks.clone() {
                 board.expect(rank, round + FORESIGHT);
             }
         } else {
-            self.await_ranks(ranks, round);
+            self.await_ranks(ranks.clone(), round);
         }
+        self.seat.have_passed(ranks, round - 1);
     }
 
     /// Waits until some ranks show their data of a round; their lines come together.

@@ -3,7 +3,7 @@
 //! Invariant: a unit of the desk is given out with the last round that it was used in, which all must have passed before
 //! anything is written there.
 
-use super::board::{Board, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
+use super::board::{Board, DEPTH, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
 use super::pipe::Passage;
 
 /// What a communicator has of a board: nothing yet, nothing for good, or its place at one.
@@ -71,6 +71,24 @@ impl Seat {
         self.board.ranks()
     }
 
+    /// Some ranks have shown a round to which they came after passing those before.
+    #[inline]
+    pub fn have_passed(&mut self, ranks: impl Iterator<Item = usize>, round: u64) {
+        if self.least < round {
+            for rank in ranks {
+                self.seen[rank] = round.max(self.seen[rank]);
+            }
+            self.find_least();
+        }
+    }
+
+    /// Up to which round all others are known to have passed.
+    #[inline]
+    pub fn find_least(&mut self) {
+        let others = (0..self.seen.len()).filter(|rank| *rank != self.me);
+        self.least = others.map(|rank| self.seen[rank]).min().unwrap_or(0);
+    }
+
     /// Where this rank's data of a round goes: the unit, and the round that all must have passed before it is written there.
     /// No three rounds of one operation have room in common, because a piece is a quarter of it at most; so whoever shows two
     /// rounds ahead waits for none that others cannot pass before.
@@ -80,7 +98,9 @@ impl Seat {
         if bytes <= IN_LINE {
             return (0, line);
         }
-        let (units, need) = (self.board.units(), bytes.div_ceil(UNIT));
+        let units = self.board.units();
+        // A unit is left free behind the data, or its reader's prefetcher takes lines that are to be written next.
+        let need = (bytes.div_ceil(UNIT) + 1).min(units / DEPTH);
         let last_use = |units: &[u64]| units.iter().copied().max().unwrap_or(0);
         // The first units are the likeliest to be in a cache. Of an operation that shows more, this would break the promise.
         let again = need * SHORT <= units && last_use(&self.used[..need]) <= self.least;
