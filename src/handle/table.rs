@@ -350,6 +350,7 @@ mod tests {
     const SMALL_LAST: i32 = indirect(ObjectType::Info, 0, BLOCK as u32 - 1);
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of insertions take minutes, for numbers")]
     fn handles_have_the_numbers_of_the_abi() {
         let table = table();
         let first = table.insert(7).unwrap();
