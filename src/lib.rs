@@ -34,6 +34,8 @@ pub mod op;
 pub mod topology;
 // floor 3
 #[cfg(not(loom))]
+pub mod events;
+#[cfg(not(loom))]
 pub mod launch;
 #[cfg(not(loom))]
 pub mod transport;

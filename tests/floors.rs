@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
         "errhandler",
         "topology",
     ],
-    &["transport", "launch"],
+    &["transport", "launch", "events"],
     &["engine"],
     &["comm"],
     &["pt2pt", "coll"],

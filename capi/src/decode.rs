@@ -10,6 +10,7 @@ use oxmpi::coll;
 use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
+use oxmpi::events::{self, Safety};
 use oxmpi::process;
 use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, signatures};
 use oxmpi::{datatype::Status as StatusWords, fail};
@@ -21,11 +22,21 @@ pub const IN_PLACE: usize = usize::MAX;
 /// Fails unless MPI is running. Entries with `on` an object ask by themselves.
 #[inline(always)]
 pub fn running() -> Result<()> {
-    if process::is_running() {
-        Ok(())
-    } else {
-        fail!(Class::Other, "{}", process::why_not_running())
+    if process::is_running_and_quiet() {
+        return Ok(());
     }
+    not_quiet()
+}
+
+/// Nothing of the call has been done yet: the place to tell of events.
+#[cold]
+#[inline(never)]
+fn not_quiet() -> Result<()> {
+    if !process::is_running() {
+        return fail!(Class::Other, "{}", process::why_not_running());
+    }
+    events::deliver(Safety::None);
+    Ok(())
 }
 
 #[inline(always)]

@@ -116,8 +116,9 @@ pub fn raise(
     // The tool interface calls no handler, and returns what tools compare with the constants, also before MPI_Init.
     if function.starts_with("MPI_T_") {
         return match error.class() {
-            Class::Arg => Class::TInvalid.value(),
-            class => class.value(),
+            Class::NoMem => Class::TMemory.value(),
+            class if class.is_of_tools() => class.value(),
+            _ => Class::TInvalid.value(),
         };
     }
     let call = call(function, arguments);

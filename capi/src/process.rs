@@ -6,6 +6,7 @@ use crate::edge;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::error::{Class, Result};
+use oxmpi::events::{self, Safety};
 use oxmpi::fail;
 use oxmpi::process::settings::THREAD_LEVEL;
 use oxmpi::process::{self, ThreadLevel as Level};
@@ -56,6 +57,7 @@ entry! {
             false => Ok(()),
         };
         process::finalize()?;
+        events::deliver(Safety::None);
         deleted
     }
 }

@@ -5,6 +5,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::error::Class;
+use oxmpi::events::{self, Safety};
 use oxmpi::process::session::{self as core};
 use oxmpi::process::sets;
 use oxmpi::pt2pt::origin;
@@ -20,6 +21,7 @@ entry! {
 entry! {
     Other fn MPI_Session_finalize(session: InOut<Session>) on session {
         core::close(session.read()?.0)?;
+        events::deliver(Safety::None);
         session.set(Session(core::NULL))
     }
 }

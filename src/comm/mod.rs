@@ -11,6 +11,7 @@ use crate::engine::spread::Spread;
 use crate::engine::{self, wait};
 use crate::errhandler;
 use crate::error::Result;
+use crate::events::{self, Event};
 use crate::group::{Comparison, Group};
 use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
@@ -125,7 +126,22 @@ impl Comm {
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
+        self.tell(Event::CommunicatorCreated);
         Ok(())
+    }
+
+    /// Tells of its birth or end.
+    pub fn tell(&self, event: Event) {
+        events::raise(event, || {
+            let remote = self.remote().map_or(0, Members::size);
+            [
+                self.receive_context().into(),
+                events::int(self.rank),
+                events::int(self.size),
+                events::int(remote),
+                0,
+            ]
+        });
     }
 
     /// The engines that its messages go by.
@@ -400,6 +416,9 @@ pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
         comm.spread.store(spread.to_bits(), Ordering::Relaxed);
         errhandler::retain(errhandler);
         comm.set_errhandler(errhandler);
+        if comm.receive_context() != PENDING {
+            comm.tell(Event::CommunicatorCreated);
+        }
         comm
     })
 }

@@ -12,6 +12,7 @@ use crate::coll::Lane;
 use crate::datatype::Buffer;
 use crate::engine::{self, enter};
 use crate::error::{Class, Error, Result};
+use crate::events::{self, Event};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::shm::status::State;
 use std::time::Duration;
@@ -147,6 +148,10 @@ impl Begun {
             let mut ids = IDS.lock();
             ids.statistics.reductions += 1;
             ids.statistics.retries += u64::from(self.again);
+            if self.again {
+                let parent = u64::from(self.creation.parent);
+                events::raise(Event::ContextIdRetry, || [parent, 0, 0, 0, 0]);
+            }
             self.again = true;
             let (lease, space) = ids.lease(&self.creation);
             self.allocation.settle(space, lease, &combined);

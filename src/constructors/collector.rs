@@ -10,6 +10,7 @@ use crate::comm;
 use crate::datatype;
 use crate::engine::calls::{self, Users};
 use crate::engine::{self, roots};
+use crate::events::{self, Event};
 use crate::handle::{self, ObjectType};
 use crate::lifetime::{self, Scheme};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
@@ -170,12 +171,17 @@ impl Garbage {
         };
         // The youngest last, so that they come first: they may be made of the others.
         self.eligible.sort_unstable_by_key(|freed| freed.born);
+        let (eligible, before) = (self.eligible.len(), RECLAIMED.load(Ordering::Relaxed));
         let mut left = Vec::new();
         while let Some(freed) = self.eligible.pop() {
             self.sweep(freed, &live, &mut left);
         }
         self.eligible = left;
         self.enough = 2 * self.eligible.len();
+        events::raise(Event::CollectorCycle, || {
+            let reclaimed = RECLAIMED.load(Ordering::Relaxed) - before;
+            [eligible as u64, reclaimed, self.eligible.len() as u64, 0, 0]
+        });
         while self.ended.len() > KEPT {
             if let Some(handle) = self.ended.pop_front() {
                 comm::reclaim(handle);

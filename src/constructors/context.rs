@@ -119,7 +119,7 @@ pub struct Statistics {
 
 /// Which creation an allocation is for.
 pub struct Creation {
-    parent: u32,
+    pub(super) parent: u32,
     group: Option<(i32, Arc<Group>)>,
     /// Where it does not follow from parent and tag.
     key: Option<Key>,

@@ -7,6 +7,7 @@ use crate::comm::{self, Comm};
 use crate::engine::calls::Users;
 use crate::engine::{self, wait};
 use crate::errhandler;
+use crate::events::Event;
 use crate::lifetime;
 
 /// MPI_Comm_free, after its attributes are gone.
@@ -28,6 +29,7 @@ fn end(comm: &Comm, when: When) {
     if !comm::retire(comm.handle) {
         return;
     }
+    comm.tell(Event::CommunicatorFreed);
     comm.leave_board();
     errhandler::release(comm.errhandler());
     if lifetime::counts()

@@ -11,6 +11,7 @@ use super::records::{
 use super::requests::{Index, Kind, Mode, Phase};
 use super::send::short_header;
 use crate::datatype::pack::Buffer;
+use crate::events::Event;
 use crate::queue::ring::Header;
 use crate::transport::shm::cells::CELL_BYTES;
 use crate::transport::shm::endpoint::RING_PAYLOAD;
@@ -214,6 +215,9 @@ impl Engine {
         let answered = header.flags != 0 || (announcement.eager as usize) < total;
         self.counted.eager += u64::from(!answered);
         self.counted.rendezvous += u64::from(answered);
+        if answered {
+            self.raise_rendezvous(Event::RendezvousBegun, index);
+        }
         self.requests.at(index).moved = first;
         self.dispatch_first_part(world, index, announcement.eager as usize)
     }
@@ -385,7 +389,7 @@ impl Engine {
                 any = true;
             } else {
                 self.peers[world].streams.pop_front();
-                self.complete(index);
+                self.end_rendezvous(index);
                 any = true;
             }
         }
@@ -420,7 +424,7 @@ impl Engine {
             {
                 self.crowd.learn(BY_READING, reply.wanted as u32);
             }
-            self.complete(reply.sender);
+            self.end_rendezvous(reply.sender);
             return;
         }
         request.token = reply.receiver;

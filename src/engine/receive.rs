@@ -13,6 +13,7 @@ use super::{Engine, MessageSlots};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
+use crate::events::{self, Event};
 use crate::os::{peer_memory, ticks};
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
@@ -247,7 +248,7 @@ impl Engine {
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
         if let Some(own) = found.own {
-            self.complete(own);
+            self.end_rendezvous(own);
         }
         if here < found.eager {
             // Its first part is still coming: from now on into the receive.
@@ -405,10 +406,14 @@ impl Engine {
         data: Vec<u8>,
         own: Option<Index>,
     ) -> u32 {
+        let total = announcement.total as usize;
+        events::raise(Event::UnexpectedMessage, || {
+            events::message(key.context, key.source, key.tag, total)
+        });
         let index = self.messages.insert(Message {
             key,
             world,
-            total: announcement.total as usize,
+            total,
             data,
             eager: announcement.eager as usize,
             flags,

@@ -10,6 +10,7 @@ use super::matching::Key;
 use super::records::{self, Reply};
 use super::requests::{Index, Kind, Mode, NOT_POSTED, Request};
 use crate::datatype::pack::Buffer;
+use crate::events::{self, Event};
 use crate::queue::ring::Header;
 use crate::transport::shm::endpoint::RING_PAYLOAD;
 use crate::transport::shm::pace::LONGEST_WHOLE;
@@ -136,6 +137,20 @@ impl Engine {
         self.mark_busy(world);
     }
 
+    /// Tells of a send whose receiver answers.
+    pub(super) fn raise_rendezvous(&mut self, event: Event, index: Index) {
+        events::raise(event, || {
+            let send = self.requests.at(index);
+            events::message(send.context, send.peer, send.tag, send.total)
+        });
+    }
+
+    /// The receiver's answer has come, and all that it wants has left.
+    pub(super) fn end_rendezvous(&mut self, index: Index) {
+        self.raise_rendezvous(Event::RendezvousCompleted, index);
+        self.complete(index);
+    }
+
     /// A message to this process itself: no transport, the data is copied once or kept.
     fn send_to_self(&mut self, index: Index) {
         let me = self.shm.me();
@@ -149,10 +164,16 @@ impl Engine {
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
         self.counted.eager += u64::from(!synchronous);
         self.counted.rendezvous += u64::from(synchronous);
+        if synchronous {
+            self.raise_rendezvous(Event::RendezvousBegun, index);
+        }
         if let Some(receive) = self.posted.take(key) {
             self.requests.at(receive).posted = NOT_POSTED;
             self.receive_from_buffer(receive, key, &buffer);
-            self.complete(index);
+            match synchronous {
+                true => self.end_rendezvous(index),
+                false => self.complete(index),
+            }
             return;
         }
         let mut data = vec![0u8; total];

@@ -7,6 +7,7 @@
 use super::entry::{Entry, try_enter_at};
 use super::{Engine, EngineGuard, PAGE, enter, enter_at, has_threads, in_use, numbers, tasks};
 use crate::error::{Class, Error};
+use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::shm::doorbell::Sleeper;
@@ -119,6 +120,7 @@ impl Watch {
     /// The error of who has waited for it.
     #[cold]
     pub fn error(world: u32) -> Error {
+        events::raise(Event::PeerLost, || [world.into(), 0, 0, 0, 0]);
         Error::new(
             Class::Other,
             format!(
@@ -360,7 +362,10 @@ fn long_wait<R>(engines: u32, reason: &Reason, done: &mut dyn FnMut(&mut Entry) 
             }
             tasks::watch();
             let glances = reason.is_collective() || tasks::any();
-            match sleep(engines, done, glances.then_some(GLANCE), in_vain) {
+            if events::wait_to_be_delivered() {
+                events::deliver(Safety::MpiRestricted);
+            }
+            match sleep(engines, reason, done, glances.then_some(GLANCE), in_vain) {
                 Slept::Done(result) => break result,
                 Slept::Moved => in_vain = false,
                 Slept::InVain => in_vain = !in_vain,
@@ -410,6 +415,7 @@ enum Slept<R> {
 /// is to do before this one is up: after being woken `in_vain` it sleeps for a short while for its own engines only.
 fn sleep<R>(
     engines: u32,
+    reason: &Reason,
     done: &mut dyn FnMut(&mut Entry) -> Option<R>,
     most: Option<Duration>,
     in_vain: bool,
@@ -434,8 +440,19 @@ fn sleep<R>(
         Some(limit) if others => Some(limit.min(OWN_SLEEP)),
         limit => limit,
     };
+    events::raise(Event::SleepBegun, || {
+        events::message(reason.context, reason.peer, reason.tag, 0)
+    });
+    let began = if Event::SleepEnded.is_heard() {
+        events::now()
+    } else {
+        0
+    };
     sleeper.sleep(limit);
     drop(sleeper);
+    if began != 0 {
+        events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
+    }
     match look(engines, done, false) {
         (_, Some(result)) => Slept::Done(result),
         (true, None) => Slept::Moved,

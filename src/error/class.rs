@@ -36,6 +36,11 @@ impl Class {
         }
     }
 
+    /// Whether this is one of MPI_T's, which its functions return themselves.
+    pub fn is_of_tools(self) -> bool {
+        self.name().starts_with("MPI_T_")
+    }
+
     /// What the class means, in a few words; empty for a class that is not predefined.
     pub fn meaning(self) -> &'static str {
         find(self.0).map_or("", |(_, _, meaning)| meaning)

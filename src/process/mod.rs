@@ -1,7 +1,7 @@
 //! The life of the process in the job: init, finalize, abort, and what a fork or a panic means.
 //!
 //! The job is joined once, by the first of MPI_Init and MPI_Session_init, and never left; between the last end and the next
-//! beginning the process only says that it is outside. Invariant: `STATE` says whether communication is allowed: between MPI_Init
+//! beginning the process only says that it is outside. Invariant: [`GATE`] says whether communication is allowed: between MPI_Init
 //! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
@@ -15,6 +15,7 @@ use crate::comm;
 use crate::constructors::{collector, context};
 use crate::engine::{self, wait};
 use crate::error::{Class, Error, Result, fail};
+use crate::events::{GATE, WAIT};
 use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
@@ -51,7 +52,6 @@ pub enum ThreadLevel {
     Multiple = 3,
 }
 
-static STATE: AtomicU32 = AtomicU32::new(0);
 static LEVEL: AtomicU32 = AtomicU32::new(0);
 static JOB: OnceLock<Job> = OnceLock::new();
 static MAIN_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
@@ -83,7 +83,7 @@ static PROBE: AtomicU64 = AtomicU64::new(0);
 /// Where the process is now.
 #[inline]
 pub fn state() -> State {
-    match STATE.load(Ordering::Acquire) {
+    match GATE.load(Ordering::Acquire) & !WAIT {
         0 => State::NotInitialized,
         1 => State::Running,
         2 => State::Finalized,
@@ -91,10 +91,21 @@ pub fn state() -> State {
     }
 }
 
-/// Whether communication is allowed: one load, asked by every entry.
-#[inline(always)]
+/// Whether communication is allowed.
 pub fn is_running() -> bool {
-    STATE.load(Ordering::Relaxed) == State::Running as u32
+    state() == State::Running
+}
+
+/// Whether communication is allowed and no event waits to be told: one load, asked by every entry.
+#[inline(always)]
+pub fn is_running_and_quiet() -> bool {
+    GATE.load(Ordering::Relaxed) == State::Running as u32
+}
+
+fn set_state(state: State) {
+    let change = |word| Some(word & WAIT | state as u32);
+    // It never fails: there is always a new word.
+    let _ = GATE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
 }
 
 /// Why communication is not allowed, in words.
@@ -238,7 +249,7 @@ fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
     if let Some(page) = engine::status_page() {
         page.set_state(PageState::Joined);
     }
-    STATE.store(State::Running as u32, Ordering::Release);
+    set_state(State::Running);
     Ok(job)
 }
 
@@ -256,7 +267,7 @@ fn leave_job(life: &Life) -> Result<()> {
         World::Finalized => State::Finalized,
         _ => State::NotInitialized,
     };
-    STATE.store(outside as u32, Ordering::Release);
+    set_state(outside);
     JOB.get().map_or(Ok(()), Job::finalize)
 }
 
@@ -362,7 +373,7 @@ fn calling_function() -> Option<String> {
 
 extern "C" fn forked() {
     if JOB.get().is_some() {
-        STATE.store(State::Forked as u32, Ordering::Release);
+        GATE.store(State::Forked as u32, Ordering::Release);
     }
 }
 

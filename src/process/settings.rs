@@ -6,7 +6,7 @@
 use super::ThreadLevel;
 use crate::variables::{self, Listed, Variable};
 use crate::{
-    choice, coll, constructors, datatype, engine, errhandler, launch, lifetime, op, pt2pt,
+    choice, coll, constructors, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
 };
 
 choice! {
@@ -82,7 +82,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 12] {
+pub fn chapters() -> [Chapter; 13] {
     [
         (
             "collectives",
@@ -136,6 +136,7 @@ pub fn chapters() -> [Chapter; 12] {
             "Looking for mistakes of programs.",
             pt2pt::signatures::VARIABLES,
         ),
+        ("tools", "What tools are told.", events::VARIABLES),
     ]
     .map(|(name, text, variables)| Chapter {
         name,

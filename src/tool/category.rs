@@ -1,8 +1,9 @@
-//! Categories: the chapters of the settings, with the performance variables that belong to them.
+//! Categories: the chapters of the settings, with the performance variables and events that belong to them.
 
 use super::performance::Variable;
 use super::{at, check};
 use crate::error::{Class, Result, fail};
+use crate::events::Event;
 use crate::process::settings;
 
 /// Indices of what a category has.
@@ -11,6 +12,7 @@ pub struct Category {
     pub text: &'static str,
     pub controls: Vec<i32>,
     pub performance: Vec<i32>,
+    pub events: Vec<i32>,
 }
 
 /// All of them; they never change.
@@ -21,13 +23,17 @@ pub fn all() -> Vec<Category> {
         .map(|chapter| {
             let controls = first..first + chapter.variables.len() as i32;
             first = controls.end;
+            let within = |category: &str| category == chapter.name;
             let own = Variable::ALL.iter().zip(0..);
-            let own = own.filter(|(variable, _)| variable.category() == chapter.name);
+            let own = own.filter(|(variable, _)| within(variable.category()));
+            let events = Event::ALL.iter().zip(0..);
+            let events = events.filter(|(event, _)| within(event.category()));
             Category {
                 name: chapter.name,
                 text: chapter.text,
                 controls: controls.collect(),
                 performance: own.map(|(_, index)| index).collect(),
+                events: events.map(|(_, index)| index).collect(),
             }
         })
         .collect()
@@ -54,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_variable_is_in_one_category() {
+    fn every_variable_and_event_is_in_one_category() {
         let all = all();
         let controls: Vec<i32> = all.iter().flat_map(|one| one.controls.clone()).collect();
         let expected: Vec<i32> = (0..super::super::control::count() as i32).collect();
@@ -63,5 +69,7 @@ mod tests {
         own.sort_unstable();
         let expected: Vec<i32> = (0..Variable::ALL.len() as i32).collect();
         assert_eq!(own, expected);
+        let events: usize = all.iter().map(|one| one.events.len()).sum();
+        assert_eq!(events, Event::ALL.len());
     }
 }

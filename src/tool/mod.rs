@@ -1,20 +1,19 @@
-//! The tool interface (MPI_T): settings as control variables, counts as performance variables, and their categories.
+//! The tool interface (MPI_T): settings as control variables, counts as performance variables, events, and their categories.
 //!
 //! It may be used before MPI_Init and after MPI_Finalize, by any thread. Invariant: handles and sessions are numbers that are
 //! given out once, so a stale one is found out; all end with the last MPI_T_finalize.
 
 pub mod category;
 pub mod control;
+pub mod event;
 pub mod performance;
 
 use crate::error::{Class, Result, fail};
-use crate::sync::{AtomicUsize, Ordering};
+use crate::events::{self, next_number};
 use parking_lot::Mutex;
 
 /// MPI_T_init_thread without MPI_T_finalize.
 static USERS: Mutex<u32> = Mutex::new(0);
-/// The last number given out. Small ones are no addresses, and could be taken for constants.
-static NUMBERS: AtomicUsize = AtomicUsize::new(0x1000);
 
 /// MPI_T_init_thread.
 pub fn init() {
@@ -29,6 +28,7 @@ pub fn finalize() -> Result<()> {
     if *users == 0 {
         control::end();
         performance::end();
+        events::end();
     }
     Ok(())
 }
@@ -42,10 +42,6 @@ pub fn check() -> Result<()> {
         Class::TNotInitialized,
         "called without MPI_T_init_thread, or after MPI_T_finalize"
     )
-}
-
-fn next_number() -> usize {
-    NUMBERS.fetch_add(16, Ordering::Relaxed)
 }
 
 /// The element that an index of the program's names.

@@ -269,6 +269,14 @@ impl Handle {
         self.sum.wrapping_add(since)
     }
 
+    fn check_writable(&self) -> Result<()> {
+        if self.variable.is_continuous() {
+            let name = self.variable.name();
+            return fail!(Class::TPvarNoWrite, "{name} can only be read");
+        }
+        Ok(())
+    }
+
     fn run(&mut self, running: bool) {
         self.write(self.value());
         self.running = running;
@@ -360,6 +368,18 @@ pub enum Change {
     Write(u64),
 }
 
+/// MPI_T_pvar_readreset, at one moment.
+///
+/// Errors: MPI_T_ERR_PVAR_NO_WRITE.
+pub fn read_and_reset(session: usize, handle: usize) -> Result<u64> {
+    with(session, handle, |handle| {
+        handle.check_writable()?;
+        let value = handle.value();
+        handle.write(0);
+        Ok(value)
+    })
+}
+
 /// MPI_T_pvar_start, stop, write and reset; without a handle, of all of the session that can be changed.
 ///
 /// Errors: MPI_T_ERR_PVAR_NO_STARTSTOP, MPI_T_ERR_PVAR_NO_WRITE of what cannot.
@@ -373,12 +393,13 @@ pub fn change(session: usize, handle: Option<usize>, change: Change) -> Result<(
         });
     };
     with(session, handle, |handle| {
-        if handle.variable.is_continuous() {
-            let name = handle.variable.name();
-            return match change {
-                Change::Write(_) => fail!(Class::TPvarNoWrite, "{name} can only be read"),
-                _ => fail!(Class::TPvarNoStartstop, "{name} is always on"),
-            };
+        match change {
+            Change::Write(_) => handle.check_writable()?,
+            Change::Start | Change::Stop if handle.variable.is_continuous() => {
+                let name = handle.variable.name();
+                return fail!(Class::TPvarNoStartstop, "{name} is always on");
+            }
+            Change::Start | Change::Stop => {}
         }
         apply(handle, change);
         Ok(())

@@ -23,6 +23,7 @@ entry! {
 
 entry! {
     ReadList fn MPI_T_category_get_index(name: Text, cat_index: Out<Int>) {
+        tool::check()?;
         cat_index.not_null()?;
         cat_index.set(Int(category::index_of(&decode::text("name", name)?)? as i32))
     }
@@ -33,6 +34,7 @@ entry! {
         cat_index: Int, name: TextOut, name_len: InOut<Int>, desc: TextOut, desc_len: InOut<Int>,
         num_cvars: Out<Int>, num_pvars: Out<Int>, num_categories: Out<Int>,
     ) {
+        tool::check()?;
         let category = category::category(cat_index.0)?;
         offer_text(name, name_len, category.name)?;
         offer_text(desc, desc_len, category.text)?;
@@ -44,12 +46,14 @@ entry! {
 
 entry! {
     ReadList fn MPI_T_category_get_cvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        tool::check()?;
         offer_indices(indices, len, &category::category(cat_index.0)?.controls)
     }
 }
 
 entry! {
     ReadList fn MPI_T_category_get_pvars(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        tool::check()?;
         offer_indices(indices, len, &category::category(cat_index.0)?.performance)
     }
 }
@@ -57,6 +61,7 @@ entry! {
 entry! {
     /// No category is within another.
     ReadList fn MPI_T_category_get_categories(cat_index: Int, len: Int, indices: OutArray<Int>) {
+        tool::check()?;
         category::category(cat_index.0)?;
         offer_indices(indices, len, &[])
     }
@@ -64,14 +69,15 @@ entry! {
 
 entry! {
     ReadList fn MPI_T_category_get_num_events(cat_index: Int, num_events: Out<Int>) {
-        category::category(cat_index.0)?;
-        num_events.set(Int(0))
+        tool::check()?;
+        num_events.not_null()?;
+        num_events.set(Int(category::category(cat_index.0)?.events.len() as i32))
     }
 }
 
 entry! {
     ReadList fn MPI_T_category_get_events(cat_index: Int, len: Int, indices: OutArray<Int>) {
-        category::category(cat_index.0)?;
-        offer_indices(indices, len, &[])
+        tool::check()?;
+        offer_indices(indices, len, &category::category(cat_index.0)?.events)
     }
 }

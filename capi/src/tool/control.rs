@@ -36,6 +36,7 @@ entry! {
 
 entry! {
     ReadList fn MPI_T_cvar_get_index(name: Text, cvar_index: Out<Int>) {
+        tool::check()?;
         cvar_index.not_null()?;
         cvar_index.set(Int(control::index_of(&decode::text("name", name)?)? as i32))
     }
@@ -57,6 +58,7 @@ entry! {
         datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut, desc_len: InOut<Int>,
         bind: Out<TProperty>, scope: Out<TProperty>,
     ) {
+        tool::check()?;
         let variable = control::variable(cvar_index.0)?;
         offer_text(name, name_len, &variable.name())?;
         offer_text(desc, desc_len, variable.text())?;
@@ -77,6 +79,7 @@ entry! {
     Own fn MPI_T_cvar_handle_alloc(
         cvar_index: Int, obj_handle: TObject, handle: Out<TCvarHandle>, count: Out<Int>,
     ) {
+        tool::check()?;
         let _ = obj_handle; // none is bound to an object
         handle.not_null()?;
         count.not_null()?;
@@ -87,6 +90,7 @@ entry! {
 
 entry! {
     Own fn MPI_T_cvar_handle_free(handle: InOut<TCvarHandle>) {
+        tool::check()?;
         control::close(handle.read()?.0 as usize)?;
         handle.set(TCvarHandle(std::ptr::null_mut()))
     }
@@ -94,6 +98,7 @@ entry! {
 
 entry! {
     Own fn MPI_T_cvar_read(handle: TCvarHandle, buf: TBuffer) {
+        tool::check()?;
         let variable = control::of(handle.0 as usize)?;
         let bits = variable.bits();
         match variable.kind() {
@@ -105,6 +110,7 @@ entry! {
 
 entry! {
     Own fn MPI_T_cvar_write(handle: TCvarHandle, buf: SendBuffer) {
+        tool::check()?;
         let variable = control::of(handle.0 as usize)?;
         let bits = match variable.kind() {
             // A negative one is no word's position.
@@ -131,6 +137,7 @@ fn words(enumtype: TEnum) -> Result<(String, &'static [&'static str])> {
 
 entry! {
     ReadList fn MPI_T_enum_get_info(enumtype: TEnum, num: Out<Int>, name: TextOut, name_len: InOut<Int>) {
+        tool::check()?;
         let (variable, words) = words(enumtype)?;
         offer_text(name, name_len, &variable)?;
         offer(num, Int(words.len() as i32))
@@ -141,6 +148,7 @@ entry! {
     ReadList fn MPI_T_enum_get_item(
         enumtype: TEnum, indx: Int, value: Out<Int>, name: TextOut, name_len: InOut<Int>,
     ) {
+        tool::check()?;
         let (_, words) = words(enumtype)?;
         let Some(word) = usize::try_from(indx.0).ok().and_then(|at| words.get(at)) else {
             return fail!(

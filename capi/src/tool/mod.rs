@@ -7,8 +7,10 @@ mod category;
 mod control;
 mod event;
 mod performance;
+mod registration;
 
 use crate::constants::{MPI_DOUBLE, MPI_INT, MPI_UNSIGNED_LONG};
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use crate::types::MPI_Datatype;
@@ -42,10 +44,10 @@ fn offer_text(place: TextOut, length: InOut<Int>, text: &str) -> Result<()> {
 
 /// The first `room` indices.
 fn offer_indices(place: OutArray<Int>, room: Int, indices: &[i32]) -> Result<()> {
-    if place.is_null() {
-        return Ok(());
+    let room = decode::length("len", room)?;
+    if room > 0 {
+        place.not_null()?;
     }
-    let room = room.0.max(0) as usize;
     let mut some = indices.iter().take(room).enumerate();
     some.try_for_each(|(at, index)| place.put(at, Int(*index)))
 }

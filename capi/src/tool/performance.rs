@@ -1,6 +1,6 @@
 //! Performance variables.
 
-use super::{get, offer, offer_text, put};
+use super::{check_place, get, offer, offer_text, put};
 use crate::constants::*;
 use crate::data::PVAR_ALL_HANDLES;
 use crate::decode;
@@ -20,6 +20,7 @@ entry! {
 
 entry! {
     ReadList fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>) {
+        tool::check()?;
         pvar_index.not_null()?;
         let index = performance::index_of(&decode::text("name", name)?, var_class.0)?;
         pvar_index.set(Int(index as i32))
@@ -34,6 +35,7 @@ entry! {
         desc_len: InOut<Int>, bind: Out<TProperty>, readonly: Out<Logical>,
         continuous: Out<Logical>, atomic: Out<Logical>,
     ) {
+        tool::check()?;
         let variable = performance::variable(pvar_index.0)?;
         offer_text(name, name_len, variable.name())?;
         offer_text(desc, desc_len, variable.text())?;
@@ -46,12 +48,13 @@ entry! {
         let only_read = Logical(variable.is_continuous().into());
         offer(readonly, only_read)?;
         offer(continuous, only_read)?;
-        offer(atomic, Logical(0))
+        offer(atomic, Logical((!variable.is_continuous()).into()))
     }
 }
 
 entry! {
     Own fn MPI_T_pvar_session_create(session: Out<TPvarSession>) {
+        tool::check()?;
         session.not_null()?;
         session.set(TPvarSession(performance::create_session()? as _))
     }
@@ -59,6 +62,7 @@ entry! {
 
 entry! {
     Own fn MPI_T_pvar_session_free(session: InOut<TPvarSession>) {
+        tool::check()?;
         performance::free_session(session.read()?.0 as usize)?;
         session.set(TPvarSession(std::ptr::null_mut()))
     }
@@ -69,6 +73,7 @@ entry! {
         session: TPvarSession, pvar_index: Int, obj_handle: TObject, handle: Out<TPvarHandle>,
         count: Out<Int>,
     ) {
+        tool::check()?;
         let _ = obj_handle; // none is bound to an object
         handle.not_null()?;
         count.not_null()?;
@@ -80,6 +85,7 @@ entry! {
 
 entry! {
     Own fn MPI_T_pvar_handle_free(session: TPvarSession, handle: InOut<TPvarHandle>) {
+        tool::check()?;
         performance::close(session.0 as usize, handle.read()?.0 as usize)?;
         handle.set(TPvarHandle(std::ptr::null_mut()))
     }
@@ -98,12 +104,14 @@ fn change(session: TPvarSession, handle: TPvarHandle, change: Change) -> Result<
 
 entry! {
     Own fn MPI_T_pvar_start(session: TPvarSession, handle: TPvarHandle) {
+        tool::check()?;
         change(session, handle, Change::Start)
     }
 }
 
 entry! {
     Own fn MPI_T_pvar_stop(session: TPvarSession, handle: TPvarHandle) {
+        tool::check()?;
         change(session, handle, Change::Stop)
     }
 }
@@ -119,25 +127,31 @@ fn read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) -> Result<()> 
 
 entry! {
     Own fn MPI_T_pvar_read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
+        tool::check()?;
         read(session, handle, buf)
     }
 }
 
 entry! {
     Own fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
-        read(session, handle, buf)?;
-        change(session, handle, Change::Write(0))
+        tool::check()?;
+        check_place(buf.0)?;
+        // What can be reset is a number.
+        put(buf, &[performance::read_and_reset(session.0 as usize, handle.0 as usize)?])
     }
 }
 
 entry! {
     Own fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle) {
+        tool::check()?;
         change(session, handle, Change::Write(0))
     }
 }
 
 entry! {
     Own fn MPI_T_pvar_write(session: TPvarSession, handle: TPvarHandle, buf: SendBuffer) {
-        change(session, handle, Change::Write(get::<u64>(buf)?))
+        tool::check()?;
+        let value = get::<u64>(buf)?;
+        performance::change(session.0 as usize, Some(handle.0 as usize), Change::Write(value))
     }
 }
