@@ -196,17 +196,6 @@ static void counters(void)
     free(there);
 }
 
-static void no_events(void)
-{
-    int num = -1, found;
-    MPI(MPI_T_event_get_num(&num));
-    CHECK_INT(num, 0);
-    MPI(MPI_T_source_get_num(&num));
-    CHECK_INT(num, 0);
-    CHECK(MPI_T_event_get_index("any", &found) == MPI_T_ERR_INVALID_NAME);
-    CHECK(MPI_T_category_get_num_events(0, &num) == MPI_SUCCESS && num == 0);
-}
-
 int main(int argc, char **argv)
 {
     int provided;
@@ -221,7 +210,6 @@ int main(int argc, char **argv)
         communicators();
         messages();
         counters();
-        no_events();
     }
     CHECK(MPI_T_pvar_session_create(NULL) == MPI_T_ERR_INVALID);
     MPI(MPI_T_pvar_session_free(&session));
