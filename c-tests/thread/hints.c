@@ -102,18 +102,51 @@ static void break_promise(int source, int tag, int expected)
     expect(MPI_Sendrecv_replace(&value, 1, MPI_INT, 0, 0, source, tag, comm, MPI_STATUS_IGNORE), expected);
 }
 
+/* The constructors that take hints. */
+enum { DUP, IDUP, FROM_GROUP, SPLIT_TYPE, CONSTRUCTORS };
+
+static void make(int constructor, MPI_Info info)
+{
+    MPI_Request request;
+    MPI_Group group;
+    switch (constructor) {
+    case DUP:
+        MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+        break;
+#if MPI_VERSION >= 4
+    case IDUP:
+        MPI(MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &comm, &request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        break;
+    case FROM_GROUP:
+        MPI(MPI_Comm_group(MPI_COMM_WORLD, &group));
+        MPI(MPI_Comm_create_from_group(group, "hints", info, MPI_ERRORS_ARE_FATAL, &comm));
+        MPI(MPI_Group_free(&group));
+        break;
+#endif
+    default:
+        (void) request;
+        (void) group;
+        MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, info, &comm));
+        break;
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Info info;
     start_multiple(&argc, &argv);
     MPI(MPI_Info_create(&info));
-    for (int promised = 0; promised < 4; promised++) {
-        int no_tag = promised & 1, no_source = promised & 2;
+    /* By MPI_Comm_dup_with_info every pair of promises, by the others some. */
+    static const int pairs[] = {0, 1, 2, 3, 3, 1, 3, 3, 2};
+    static const int constructors[] = {DUP, DUP, DUP, DUP, IDUP, FROM_GROUP, FROM_GROUP, SPLIT_TYPE, SPLIT_TYPE};
+    for (int i = 0; i < (reference ? 4 : 9); i++) {
+        int promised = pairs[i], no_tag = promised & 1, no_source = promised & 2;
         promise(info, "mpi_assert_no_any_tag", no_tag);
         promise(info, "mpi_assert_no_any_source", no_source);
         promise(info, "mpi_assert_exact_length", 0);
         promise(info, "mpi_assert_allow_overtaking", 0);
-        MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+        make(constructors[i], info);
         CHECK(has(comm, "mpi_assert_no_any_tag", no_tag ? "true" : "false"));
         CHECK(has(comm, "mpi_assert_no_any_source", no_source ? "true" : "false"));
         CHECK(has(comm, "mpi_assert_allow_overtaking", "false"));
@@ -136,19 +169,21 @@ int main(int argc, char **argv)
     /* Not all promise the same. */
     promise(info, "mpi_assert_no_any_tag", rank % 2);
     promise(info, "mpi_assert_no_any_source", rank % 2);
-    MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, rank % 3 == 2 ? MPI_INFO_NULL : info, &comm));
-    int value = rank;
-    MPI_Request request;
-    MPI(MPI_Isend(&value, 1, MPI_INT, 0, rank, comm, &request));
-    for (int i = 0; rank == 0 && i < size; i++) {
-        int got;
-        MPI_Status status;
-        MPI(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status));
-        CHECK_INT(got, status.MPI_SOURCE);
-        CHECK_INT(got, status.MPI_TAG);
+    for (int constructor = DUP; constructor < (reference ? IDUP : CONSTRUCTORS); constructor++) {
+        make(constructor, rank % 3 == 2 ? MPI_INFO_NULL : info);
+        int value = rank;
+        MPI_Request request;
+        MPI(MPI_Isend(&value, 1, MPI_INT, 0, rank, comm, &request));
+        for (int i = 0; rank == 0 && i < size; i++) {
+            int got;
+            MPI_Status status;
+            MPI(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status));
+            CHECK_INT(got, status.MPI_SOURCE);
+            CHECK_INT(got, status.MPI_TAG);
+        }
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        MPI(MPI_Comm_free(&comm));
     }
-    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-    MPI(MPI_Comm_free(&comm));
     MPI(MPI_Info_free(&info));
     return finish();
 }

@@ -145,6 +145,29 @@ static void messages(void)
     CHECK_INT(value(unexpected), before);
 }
 
+/* A call that has to wait looks in vain before, and one that finds its message at once does not. */
+static void spins(void)
+{
+    MPI_T_pvar_handle handle = open_variable(session, "spins", MPI_T_PVAR_CLASS_COUNTER, 1);
+    int other = 1 - rank, byte = 0;
+    unsigned long looks = 0;
+    MPI(MPI_T_pvar_start(session, handle));
+    MPI(MPI_Send(&byte, 1, MPI_INT, rank, 1, MPI_COMM_WORLD));
+    MPI(MPI_Recv(&byte, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_INT(value(handle), 0);
+    if (size != 2)
+        return;
+    /* The answer is not there yet for one of them, sooner or later. */
+    for (int waited = 0; !waited;) {
+        MPI(MPI_Sendrecv(&byte, 1, MPI_INT, other, 2, &byte, 1, MPI_INT, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        looks = value(handle);
+        waited = looks > 0;
+        MPI(MPI_Allreduce(MPI_IN_PLACE, &waited, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    }
+    MPI(MPI_T_pvar_reset(session, handle));
+    CHECK_INT(value(handle), 0);
+}
+
 /* What is counted about protocols and queues. */
 static void counters(void)
 {
@@ -210,6 +233,7 @@ int main(int argc, char **argv)
         communicators();
         messages();
         counters();
+        spins();
     }
     CHECK(MPI_T_pvar_session_create(NULL) == MPI_T_ERR_INVALID);
     MPI(MPI_T_pvar_session_free(&session));

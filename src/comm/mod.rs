@@ -438,6 +438,11 @@ fn spread(
     Spread::of(context, receive_context, processes(members).chain(others))
 }
 
+/// Over how many engines each of these processes, who have all joined, could spread messages.
+pub fn engines_offered_by(members: &Members) -> u32 {
+    spread(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
+}
+
 /// Ends a handle. The object stays as long as operations on it may be pending.
 pub fn retire(handle: i32) -> bool {
     TABLE.retire(handle)

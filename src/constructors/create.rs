@@ -2,6 +2,7 @@
 
 use super::context::{self, Creation};
 use super::dup::{made, unless_wrong};
+use super::hints::{self, Promises};
 use super::sides::{Ids, Sides};
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
@@ -153,6 +154,7 @@ pub fn create_from_group(
     right: Result<()>,
     text: &str,
     errhandler: i32,
+    promises: Promises,
 ) -> Result<Option<&'static Comm>> {
     if group.size() == 0 {
         return right.map(|()| None);
@@ -169,7 +171,11 @@ pub fn create_from_group(
     let lane = Lane::between(&members, place, tag, "MPI_Comm_create_from_group");
     let creation = without_parent(&group, tag).refused_if(right.is_err());
     let ids = now(context::allocate(&lane, creation)).map(Ids::one);
-    add(group, rank, unless_wrong(right, ids)?, errhandler).map(Some)
+    let promises = hints::agreed_among(&lane, &members, promises);
+    let ids = unless_wrong(right, ids)?;
+    let new = add(group, rank, ids, errhandler)?;
+    hints::rely_on(new, promises?)?;
+    Ok(Some(new))
 }
 
 /// A creation without a parent: as if on MPI_COMM_SELF, where no other is of several processes.

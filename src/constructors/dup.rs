@@ -1,6 +1,7 @@
 //! MPI_Comm_dup and its nonblocking twin: one body, run at once or as a task.
 
 use super::context::{self, Begun, Creation};
+use super::hints::{self, Promises};
 use super::lifetime;
 use super::sides::{Ids, Sides};
 use crate::coll::{Lane, now};
@@ -71,8 +72,12 @@ pub(super) fn unless_wrong(right: Result<()>, ids: Result<Ids>) -> Result<Ids> {
 /// MPI_Comm_idup: the communicator to be, which programs name, give error handlers and the like at once, and the request.
 ///
 /// It may be freed before it is complete, when its copy callbacks fail: the others get theirs nevertheless. `refused` says
-/// that it will be, because of a wrong argument.
-pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)> {
+/// that it will be, because of a wrong argument; `promises` are those of MPI_Comm_idup_with_info.
+pub fn idup(
+    parent: &'static Comm,
+    refused: bool,
+    promises: Option<Promises>,
+) -> Result<(&'static Comm, i32)> {
     let none = Ids::one(comm::PENDING);
     let new = like(parent, none)?;
     let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle);
@@ -82,10 +87,22 @@ pub fn idup(parent: &'static Comm, refused: bool) -> Result<(&'static Comm, i32)
     new.hold();
     tasks::spawn(async move {
         let ids = sides.ids(creation).await;
-        let done = ids.and_then(|ids| {
-            new.complete(ids.send, ids.receive)
+        // Also those who have no id: the others wait for what they say.
+        let promises = match promises {
+            Some(own) => hints::agreed_for_duplicate(&sides.own, parent, own).await,
+            None => Ok(Promises::default()),
+        };
+        let done = match (ids, promises) {
+            (Ok(ids), Ok(promises)) => new
+                .complete(ids.send, ids.receive)
                 .inspect_err(|_| context::release(ids.receive))
-        });
+                .and_then(|()| hints::rely_on(new, promises)),
+            (Ok(ids), Err(error)) => {
+                context::release(ids.receive);
+                Err(error)
+            }
+            (Err(error), _) => Err(error),
+        };
         parent.let_go();
         new.let_go();
         let error = done.err();

@@ -6,42 +6,84 @@
 
 use super::everywhere;
 use crate::coll::{Lane, now};
-use crate::comm::Comm;
+use crate::comm::{self, Comm, Members};
 use crate::error::Result;
 use crate::info::Info;
 
 const NO_ANY_TAG: &str = "mpi_assert_no_any_tag";
 const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
 
-/// What all members of a communicator have promised.
+/// What one member, or all members, of a communicator promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promises {
     no_any_tag: bool,
     no_any_source: bool,
 }
 
-fn promises(hints: &Info, key: &str) -> bool {
-    matches!(hints.get(key), Ok(Some("true")))
+impl Promises {
+    pub fn of(hints: &Info) -> Promises {
+        let promises = |key| matches!(hints.get(key), Ok(Some("true")));
+        Promises {
+            no_any_tag: promises(NO_ANY_TAG),
+            no_any_source: promises(NO_ANY_SOURCE),
+        }
+    }
+
+    /// What this and another promise, as numbers that messages carry: common bits.
+    pub(super) fn to_bits(self) -> u32 {
+        u32::from(self.no_any_tag) | u32::from(self.no_any_source) << 1
+    }
+
+    pub(super) fn of_bits(bits: u32) -> Promises {
+        Promises {
+            no_any_tag: bits & 1 != 0,
+            no_any_source: bits & 2 != 0,
+        }
+    }
 }
 
 /// What all members of `parent` promise for a duplicate that they have just made, or tried to. Every member calls it.
 pub fn agreed(parent: &Comm, hints: &Info) -> Result<Promises> {
+    let lane = Lane::new(parent, "MPI_Comm_dup_with_info");
+    now(agreed_for_duplicate(&lane, parent, Promises::of(hints)))
+}
+
+/// The same in a step that may wait.
+pub(super) async fn agreed_for_duplicate(
+    lane: &Lane<'_>,
+    parent: &Comm,
+    own: Promises,
+) -> Result<Promises> {
     if parent.is_inter() || parent.engines_offered() == 1 {
         return Ok(Promises::default());
     }
-    let own = [promises(hints, NO_ANY_TAG), promises(hints, NO_ANY_SOURCE)];
-    let lane = Lane::new(parent, "MPI_Comm_dup_with_info");
-    let [no_any_tag, no_any_source] = now(everywhere(&lane, own))?;
+    agreed_on(lane, own).await
+}
+
+/// What these processes, who are on the lane and have just taken part in a creation, promise for what they have made.
+pub(super) fn agreed_among(lane: &Lane<'_>, all: &Members, own: Promises) -> Result<Promises> {
+    match comm::engines_offered_by(all) {
+        1 => Ok(Promises::default()),
+        _ => now(agreed_on(lane, own)),
+    }
+}
+
+async fn agreed_on(lane: &Lane<'_>, own: Promises) -> Result<Promises> {
+    let own = [own.no_any_tag, own.no_any_source];
+    let [no_any_tag, no_any_source] = everywhere(lane, own).await?;
     Ok(Promises {
         no_any_tag,
         no_any_source,
     })
 }
 
-/// Spreads a communicator that nothing was sent on yet.
+/// Spreads an intracommunicator that nothing was sent on yet.
 ///
 /// Errors: MPI_ERR_NO_MEM.
 pub fn rely_on(comm: &Comm, promises: Promises) -> Result<()> {
+    if promises == Promises::default() {
+        return Ok(());
+    }
     let spread = comm.spread();
     comm.set_spread(spread.without(promises.no_any_tag, promises.no_any_source))
 }

@@ -4,6 +4,7 @@
 //! all colours by itself.
 
 use super::context::{Begun, Creation};
+use super::hints::{self, Promises};
 use super::sides::Sides;
 use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
 use super::{bytes, words};
@@ -31,8 +32,8 @@ pub enum Split {
 }
 
 const WRONG: u32 = u32::MAX;
-/// Kind of split and key, and a resource of each kind.
-const WORDS: usize = 2 + Kind::ALL.len();
+/// Kind of split, key and promises, and a resource of each kind.
+const WORDS: usize = 3 + Kind::ALL.len();
 const NOT_CONFINED: u32 = u32::MAX;
 
 impl Split {
@@ -53,6 +54,7 @@ struct Said {
     how: u32,
     key: i32,
     process: u32,
+    promises: u32,
     resources: Vec<u32>,
 }
 
@@ -63,14 +65,16 @@ pub fn split_type(
     comm: &Comm,
     how: Result<Split>,
     key: i32,
+    promises: Promises,
 ) -> Result<(Option<&'static Comm>, Option<Kind>)> {
     let sides = Sides::of(comm, "MPI_Comm_split_type");
     let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
     let mut said = [NOT_CONFINED; WORDS];
     said[0] = how.as_ref().map_or(WRONG, |how| how.encode());
     said[1] = key as u32;
+    said[2] = promises.to_bits();
     let resources = Kind::ALL.map(confined_to);
-    for (word, resource) in said[2..].iter_mut().zip(resources) {
+    for (word, resource) in said[3..].iter_mut().zip(resources) {
         *word = resource.unwrap_or(NOT_CONFINED);
     }
     let own = now(tell(&sides, &mut begun, said))?;
@@ -102,9 +106,17 @@ pub fn split_type(
         key: said.key,
         process: said.process,
     };
-    let own: Vec<Entry> = own.iter().map(colours).collect();
+    let entries: Vec<Entry> = own.iter().map(colours).collect();
     let remote: Option<Vec<Entry>> = remote.map(|remote| remote.iter().map(colours).collect());
-    let new = partition(comm, &sides, begun, right, &own, remote.as_deref())?;
+    let new = partition(comm, &sides, begun, right, &entries, remote.as_deref())?;
+    if let Some(new) = new.filter(|new| !new.is_inter()) {
+        let group = new.members().group();
+        let members = own
+            .iter()
+            .filter(|said| group.rank_of(said.process).is_some());
+        let common = members.fold(u32::MAX, |common, said| common & said.promises);
+        hints::rely_on(new, Promises::of_bits(common))?;
+    }
     Ok((new, by.filter(|_| new.is_some() && unguided)))
 }
 
@@ -151,14 +163,15 @@ impl Said {
             how: words[0],
             key: words[1] as i32,
             process,
-            resources: words[2..WORDS].to_vec(),
+            promises: words[2],
+            resources: words[3..WORDS].to_vec(),
         }
     }
 }
 
 fn encode(all: &[Said]) -> Box<[u8]> {
     bytes(all.iter().flat_map(|said| {
-        let head = [said.how, said.key as u32];
+        let head = [said.how, said.key as u32, said.promises];
         let resources = said.resources.iter().copied();
         head.into_iter().chain(resources).chain([said.process])
     }))
@@ -181,6 +194,7 @@ mod tests {
             how: how.encode(),
             key: 0,
             process: 9,
+            promises: 2,
             resources: all,
         }
     }
@@ -212,6 +226,7 @@ mod tests {
     #[test]
     fn what_is_said_arrives() {
         let all = decode(&encode(&[said(Split::Alone, &[0, 3])]));
-        assert_eq!((all[0].how, all[0].process, all[0].resources[1]), (3, 9, 3));
+        let arrived = (all[0].how, all[0].process, all[0].promises);
+        assert_eq!((arrived, all[0].resources[1]), ((3, 9, 2), 3));
     }
 }

@@ -71,6 +71,8 @@ pub struct Counts {
     /// Since the start: messages sent without waiting for an answer, and with.
     pub eager: u64,
     pub rendezvous: u64,
+    /// Since the start: looks in vain of calls that waited, before they let others have the core.
+    pub spins: u64,
 }
 
 impl Counts {
@@ -84,6 +86,7 @@ impl Counts {
         matches: 0,
         eager: 0,
         rendezvous: 0,
+        spins: 0,
     };
 }
 
@@ -93,12 +96,14 @@ struct Counted {
     eager: u64,
     rendezvous: u64,
     cancelled: u64,
+    spins: u64,
 }
 
 /// What is under way now; for threads that may call MPI. Nothing while MPI is not running.
 pub fn counts() -> Counts {
     let mut sum = Counts::NONE;
     for_each(|engine| engine.add_counts(&mut sum));
+    sum.spins += wait::spins_of_long_waits();
     *LAST.lock() = sum;
     sum
 }
@@ -286,6 +291,7 @@ impl Engine {
         sum.matches += self.unexpected.ever() - unexpected;
         sum.eager += self.counted.eager;
         sum.rendezvous += self.counted.rendezvous;
+        sum.spins += self.counted.spins;
     }
 
     /// The requests of this process.

@@ -176,6 +176,7 @@ pub fn until_in<R>(
         }
         spins = budget(engine);
     }
+    let all = spins;
     while spins > 0 {
         // Who is in the engine now makes progress for all.
         let entry = match has_threads() {
@@ -188,6 +189,7 @@ pub fn until_in<R>(
                 progress_in(&mut entry, engines & !(1 << first));
             }
             if let Some(result) = done(&mut entry) {
+                entry.here().counted.spins += all - spins;
                 return result;
             }
         }
@@ -196,6 +198,7 @@ pub fn until_in<R>(
         }
         spins -= 1;
     }
+    SPINS_BEFORE_YIELDS.fetch_add(all, Ordering::Relaxed);
     long_wait(engines, reason, &mut done)
 }
 
@@ -311,6 +314,14 @@ pub fn poll_in(engines: u32) {
     }
     schedule::yield_now();
     look();
+}
+
+/// Looks of those waits before their first yield.
+static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
+
+/// How many looks of long waits came before a yield; those of short ones are counted by the engines.
+pub(super) fn spins_of_long_waits() -> u64 {
+    SPINS_BEFORE_YIELDS.load(Ordering::Relaxed)
 }
 
 /// Waits that were not short.

@@ -53,6 +53,7 @@ variables! {
     Matches
     EagerMessages
     RendezvousMessages
+    Spins
     LongWaits
     Sleeps
     WakeUps
@@ -84,6 +85,7 @@ impl Variable {
             Matches => "matches",
             EagerMessages => "eager_messages",
             RendezvousMessages => "rendezvous_messages",
+            Spins => "spins",
             LongWaits => "long_waits",
             Sleeps => "sleeps",
             WakeUps => "wake_ups",
@@ -125,6 +127,10 @@ impl Variable {
             RendezvousMessages => {
                 "Messages of which the receiver answers that it has matched them: large ones, and synchronous sends."
             }
+            Spins => {
+                "Looks in vain of calls that waited, before they let other processes have the core; one that finds its message \
+                 at once has none."
+            }
             LongWaits => {
                 "Calls that waited for so long that they let other processes have the core."
             }
@@ -149,7 +155,7 @@ impl Variable {
             PostedReceives | UnexpectedMessages | PendingSends | Requests => "protocols",
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
-            LongWaits | Sleeps | WakeUps => "waiting",
+            Spins | LongWaits | Sleeps | WakeUps => "waiting",
             CollectorCycles | CollectorEligible | CollectorReclaimed => "lifetimes",
             _ => "context_ids",
         }
@@ -160,7 +166,7 @@ impl Variable {
             ContextIdMask => Shows::Generic,
             ContextIdReductions | ContextIdRetries | CommunicatorsMade => Shows::Counter,
             UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
-            LongWaits | Sleeps | WakeUps => Shows::Counter,
+            Spins | LongWaits | Sleeps | WakeUps => Shows::Counter,
             SegmentBytes => Shows::Size,
             CollectorCycles | CollectorReclaimed => Shows::Counter,
             CommunicatorsMost => Shows::HighWatermark,
@@ -206,6 +212,7 @@ impl Variable {
             Matches => counts().matches,
             EagerMessages => counts().eager,
             RendezvousMessages => counts().rendezvous,
+            Spins => counts().spins,
             LongWaits => wait::long_waits(),
             Sleeps => schedule::sleeps_and_wake_ups().0,
             WakeUps => schedule::sleeps_and_wake_ups().1,

@@ -5,6 +5,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
+use oxmpi::constructors::hints::Promises;
 use oxmpi::constructors::split_type::Split;
 use oxmpi::constructors::{self, Peer};
 use oxmpi::error::{Class, Result};
@@ -70,12 +71,15 @@ entry! {
 /// Attributes are copied now, as the standard says; a callback that fails keeps only this rank from its duplicate.
 fn begin_dup(
     comm: &'static CommObject,
-    hints: Result<Hints>,
+    hints: Option<Result<Hints>>,
     newcomm: Out<Comm>,
     request: Out<Request>,
 ) -> Result<()> {
+    let with_info = hints.is_some();
+    let hints = hints.unwrap_or_else(|| Ok(Hints::new()));
     let (hints, right) = parted(newcomm.not_null().and(request.not_null()).and(hints));
-    let (new, pending) = constructors::idup(comm, right.is_err())?;
+    let promises = with_info.then(|| Promises::of(&hints));
+    let (new, pending) = constructors::idup(comm, right.is_err(), promises)?;
     let copied = right.and_then(|()| comm.attributes.copy_to(comm.handle, &new.attributes));
     if let Err(error) = copied {
         let _ = new.attributes.delete_all(new.handle);
@@ -91,7 +95,7 @@ fn begin_dup(
 
 entry! {
     Collective fn MPI_Comm_idup(comm: Comm, newcomm: Out<Comm>, request: Out<Request>) on comm {
-        begin_dup(decode::comm(comm)?, Ok(Hints::new()), newcomm, request)
+        begin_dup(decode::comm(comm)?, None, newcomm, request)
     }
 }
 
@@ -99,7 +103,7 @@ entry! {
     Collective fn MPI_Comm_idup_with_info(
         comm: Comm, info: Info, newcomm: Out<Comm>, request: Out<Request>,
     ) on comm {
-        begin_dup(decode::comm(comm)?, infos::hints(info.0), newcomm, request)
+        begin_dup(decode::comm(comm)?, Some(infos::hints(info.0)), newcomm, request)
     }
 }
 
@@ -164,7 +168,8 @@ entry! {
         let members = groups::get(group.0)?;
         let text = decode::stringtag(stringtag)?;
         let (hints, right) = without_parent(newcomm, info, errhandler);
-        let new = constructors::create_from_group(members, right, &text, errhandler.0)?;
+        let promises = Promises::of(&hints);
+        let new = constructors::create_from_group(members, right, &text, errhandler.0, promises)?;
         if let Some(new) = new {
             *new.info.lock() = hints;
         }
@@ -215,7 +220,11 @@ entry! {
     ) on comm {
         let comm = decode::comm(comm)?;
         let how = newcomm.not_null().and_then(|()| how_to_split(split_type, info));
-        let (new, by) = constructors::split_type(comm, how, key.0)?;
+        let hints = infos::hints(info.0).unwrap_or_default();
+        let (new, by) = constructors::split_type(comm, how, key.0, Promises::of(&hints))?;
+        if let Some(new) = new {
+            *new.info.lock() = hints;
+        }
         give(comm.handle, newcomm, new)?;
         match by {
             Some(kind) if info.0 != infos::NULL => {
