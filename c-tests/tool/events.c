@@ -292,10 +292,11 @@ static void dropped(void)
 
 static void communicators(void)
 {
-    struct seen created, freed;
+    struct seen created, freed, cycles;
     MPI_Comm halves;
     listen(&created, "communicator_created", on_communicator, MPI_T_CB_REQUIRE_NONE, NULL);
     listen(&freed, "communicator_freed", on_words, MPI_T_CB_REQUIRE_THREAD_SAFE, NULL);
+    listen(&cycles, "collector_cycle", on_words, MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE, NULL);
     MPI(MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves));
     tell();
     CHECK_INT(created.number, 1);
@@ -310,8 +311,12 @@ static void communicators(void)
     MPI(MPI_Comm_free(&halves));
     tell();
     CHECK_INT(freed.number, 2);
+    /* Nothing was pending that could have used them. */
+    CHECK(cycles.number >= 1 && cycles.words[1] >= 1);
+    CHECK_INT(cycles.words[0], cycles.words[1] + cycles.words[2]);
     end(&created);
     end(&freed);
+    end(&cycles);
 }
 
 /* From another rank: large and small, and what sleeping looks like. */
