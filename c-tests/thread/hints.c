@@ -5,7 +5,7 @@
 enum { THREADS = 4, MESSAGES = 200 };
 
 static MPI_Comm comm;
-static int any_source;
+static int any_source, messages;
 
 static void promise(MPI_Info info, const char *what, int holds)
 {
@@ -26,7 +26,7 @@ static int has(MPI_Comm of, const char *key, const char *expected)
 static void *run(void *number)
 {
     int tag = (int) (intptr_t) number, to = (rank + 1) % size, from = (rank + size - 1) % size;
-    int source = any_source ? MPI_ANY_SOURCE : from, count = slow() ? 10 : MESSAGES;
+    int source = any_source ? MPI_ANY_SOURCE : from, count = slow() ? 10 : messages;
     static const int sizes[] = {2, 3, 400, 30000};
     int *out = malloc(sizeof(int) * 30000), *in = malloc(sizeof(int) * 30000);
     for (int i = 0; i < count; i++) {
@@ -151,6 +151,7 @@ int main(int argc, char **argv)
         CHECK(has(comm, "mpi_assert_no_any_source", no_source ? "true" : "false"));
         CHECK(has(comm, "mpi_assert_allow_overtaking", "false"));
         any_source = !no_source;
+        messages = constructors[i] == DUP ? MESSAGES : 20;
         run_threads(THREADS, run);
         /* What is relied on stays, and says so. */
         if (!reference) {
