@@ -231,7 +231,7 @@ pub fn deliver(required: Safety) {
             on_freed(required);
         }
     }
-    tell_of_dropped(required);
+    tell_of_dropped(required, last);
     TELLING.store(false, Ordering::Release);
     if !HEARD.lock().queue.is_empty() {
         GATE.fetch_or(WAIT, Ordering::Relaxed);
@@ -259,21 +259,27 @@ fn next(required: Safety, last: u64) -> Option<(Callback, usize)> {
     }
 }
 
-/// Those that found no place came after all that waited.
-fn tell_of_dropped(required: Safety) {
+/// Those that found no place came after all that waited until now, if that was told.
+fn tell_of_dropped(required: Safety, last: u64) {
     let mut lost: Vec<(Arc<OnDropped>, u64, usize)> = Vec::new();
-    for registration in HEARD.lock().registrations.values_mut() {
+    let mut heard = HEARD.lock();
+    if heard
+        .queue
+        .front()
+        .is_some_and(|first| first.number <= last)
+    {
+        return;
+    }
+    for registration in heard.registrations.values_mut() {
         let callback = registration.callback(required);
-        if let (Some(handler), Some(callback), 1.., 0) = (
-            &registration.on_dropped,
-            callback,
-            registration.dropped,
-            registration.waiting,
-        ) {
+        if let (Some(handler), Some(callback), 1..) =
+            (&registration.on_dropped, callback, registration.dropped)
+        {
             lost.push((handler.clone(), registration.dropped, callback.user_data));
             registration.dropped = 0;
         }
     }
+    drop(heard);
     for (handler, count, user_data) in lost {
         handler(count, required, user_data);
     }
