@@ -198,11 +198,17 @@ impl<'m> Segment<'m> {
     /// Errors: out of memory (the kernel's, or the segment is used up).
     pub fn allocate(&self, fd: BorrowedFd<'_>, bytes: usize) -> Result<usize> {
         let bytes = bytes.next_multiple_of(PAGE) as u64;
-        let offset = self.header().next.fetch_add(bytes, Ordering::Relaxed);
-        if offset + bytes > self.map.bytes() as u64 {
-            return Err(Error::from_raw_os_error(libc::ENOMEM));
+        let (next, end) = (&self.header().next, self.map.bytes() as u64);
+        // What finds no room takes none, for it may be tried again and again.
+        let after = |next: u64| Some(next + bytes).filter(|next| *next <= end);
+        let offset = next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, after)
+            .map_err(|_| Error::from_raw_os_error(libc::ENOMEM))?;
+        if let Err(error) = memory::allocate(fd, offset, bytes) {
+            let (after, order) = (offset + bytes, Ordering::Relaxed);
+            let _ = next.compare_exchange(after, offset, order, order);
+            return Err(error);
         }
-        memory::allocate(fd, offset, bytes)?;
         Ok(offset as usize)
     }
 
@@ -290,5 +296,9 @@ mod tests {
         let again = segment.inbox_of(1, 3).unwrap();
         assert_eq!(again.consumer().peek(), Some(header));
         assert!(segment.inbox(1).consumer().peek().is_none());
+        for _ in 0..3 {
+            assert!(segment.allocate(fd.as_fd(), 200 << 20).is_err());
+        }
+        assert!(segment.allocate(fd.as_fd(), 1).is_ok());
     }
 }

@@ -12,6 +12,7 @@ use crate::queue::channel::Sender;
 use crate::queue::lane;
 use crate::queue::ring::{Header, Producer};
 use crate::sync::Ordering;
+use std::io;
 use std::os::fd::BorrowedFd;
 
 /// The record that announces a private ring; other kinds are the engine's.
@@ -62,6 +63,8 @@ pub struct Outbound {
     /// Larger messages, likewise.
     large: u32,
     bytes: u64,
+    /// Where the ring (of no cells) or lane is that there was no room to announce yet, and its cells.
+    unannounced: Option<(usize, usize)>,
     bell: Bell,
     pace: Pace,
     /// The record whose reading the peer measures, and what filling it cost, ticks a kilobyte.
@@ -101,6 +104,7 @@ impl Outbound {
             records: 0,
             large: 0,
             bytes: 0,
+            unannounced: None,
             bell: Bell::of(segment.rank(peer), engine),
             pace: Pace::of_fresh(0),
             measuring: None,
@@ -163,13 +167,14 @@ impl Outbound {
         if self.records < PATIENCE.max(common.ranks as u32 / 2) && common.ranks > 2 {
             return;
         }
-        let accepted = &common.segment.rank(peer).private_rings;
+        // Without memory for a private ring the inbox goes on serving.
         self.stage = Stage::InboxForGood;
-        if accepted.fetch_add(1, Ordering::Relaxed) >= MOST_PRIVATE {
+        let accepted = &common.segment.rank(peer).private_rings;
+        if self.unannounced.is_none() && accepted.fetch_add(1, Ordering::Relaxed) >= MOST_PRIVATE {
             return;
         }
-        // Without memory for a private ring the inbox goes on serving.
-        let Ok(offset) = common.segment.allocate_private(fd) else {
+        let make = || common.segment.allocate_private(fd);
+        let Some(offset) = self.made(0, make) else {
             return;
         };
         let Some(ring) = common.segment.private(offset) else {
@@ -179,8 +184,18 @@ impl Outbound {
             self.channel = Sender::new(ring.producer(true));
             self.stage = Stage::Ring;
         } else {
-            // The inbox is full: ask again with the next record. The ring is lost, 36 KB at most once a try.
+            // The inbox is full: ask again with the next record.
+            self.unannounced = Some((offset, 0));
             self.stage = Stage::Inbox;
+        }
+    }
+
+    /// What was made before and not announced, or something new: what is announced in vain may be tried with each look of a
+    /// call that waits.
+    fn made(&mut self, cells: usize, make: impl FnOnce() -> io::Result<usize>) -> Option<usize> {
+        match self.unannounced.take() {
+            Some((offset, found)) if found == cells => Some(offset),
+            _ => make().ok(),
         }
     }
 
@@ -243,7 +258,8 @@ impl Outbound {
         cells: usize,
         stage: Stage,
     ) -> bool {
-        let Ok(offset) = common.segment.allocate_lane(fd, cells) else {
+        let make = || common.segment.allocate_lane(fd, cells);
+        let Some(offset) = self.made(cells, make) else {
             return false;
         };
         let Some(lane) = common.segment.lane(offset, cells) else {
@@ -255,6 +271,8 @@ impl Outbound {
             self.stage = stage;
             self.pace = Pace::of_fresh(cells * lane::CELL_BYTES);
             self.measuring = None;
+        } else {
+            self.unannounced = Some((offset, cells));
         }
         done
     }
@@ -305,5 +323,53 @@ impl Outbound {
             self.measuring = Some((plan.stores, cost(since, header.length as usize)));
         }
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory::{self, Mapping};
+    use crate::transport::shm::layout::{initialise, segment_bytes};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn what_cannot_be_announced_is_announced_later() {
+        let fd = memory::create("test", segment_bytes(2), false).unwrap();
+        let fd = fd.as_fd();
+        initialise(fd, 2).unwrap();
+        let segment = Segment::open(Mapping::of(fd).unwrap().leak(), 2).unwrap();
+        let common = Common {
+            segment,
+            me: 0,
+            engine: 0,
+            ranks: 2,
+            crowded: false,
+        };
+        let record = Header::default();
+        let push = |out: &mut Outbound| out.push(&common, fd, 1, &record, |_, _| {});
+        let mut out = Outbound::new(segment, 0, 1);
+        let mut others = segment.inbox(1).producer(false);
+        while others.push(&record, |_, _| {}) {}
+        assert!(!push(&mut out));
+        let before = segment.allocate(fd, 1).unwrap();
+        for _ in 0..100 {
+            assert!(!push(&mut out));
+        }
+        let page = segment.allocate(fd, 1).unwrap() - before;
+        assert!(page <= 4096, "{page} bytes for a ring that was made");
+        let mut inbox = segment.inbox(1).consumer();
+        while let Some(header) = inbox.peek() {
+            inbox.advance(header.length as usize);
+        }
+        while push(&mut out) {}
+        assert_eq!(out.stage, Stage::Ring);
+        assert!(!out.has_lane(&common, fd));
+        let before = segment.allocate(fd, 1).unwrap();
+        for _ in 0..100 {
+            assert!(!out.has_lane(&common, fd));
+        }
+        let page = segment.allocate(fd, 1).unwrap() - before;
+        assert!(page <= 4096, "{page} bytes for a lane that was made");
     }
 }
