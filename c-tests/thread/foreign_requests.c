@@ -1,5 +1,7 @@
 /* A thread waits for requests that others have begun, and threads end while their requests are under way: one by itself, one
- * cancelled while it waits in a receive. Nothing stays locked. */
+ * cancelled while it waits in a receive. Nothing stays locked.
+ *
+ *     foreign_requests ROUNDS */
 #include "threads.h"
 
 enum { MAKERS = 3, EACH = 8 };
@@ -46,9 +48,10 @@ static void *wait_all(void *unused)
 int main(int argc, char **argv)
 {
     start_multiple(&argc, &argv);
+    int rounds = argc > 1 && !slow() ? atoi(argv[1]) : 10;
     for (int i = 0; i < MAKERS; i++)
         MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]));
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < rounds; round++) {
         pthread_t waiter, cancelled;
         void *result;
         int last = 42;

@@ -1,5 +1,5 @@
 /* Objects of every kind are made, looked at and freed in several threads at one time: groups, datatypes, operations, infos, keys, error
- * handlers, error classes, requests, messages, communicators. Memory does not grow.
+ * handlers, error classes, requests (generalised and persistent ones too), messages, communicators. Memory does not grow.
  *
  *     kinds ROUNDS */
 #include "churn.h"
@@ -42,6 +42,58 @@ static void operations(int me)
     MPI(MPI_Reduce_local(&in, &out, 1, MPI_INT, op));
     CHECK_INT(out, 10 + 3 * (me + 1));
     MPI(MPI_Op_free(&op));
+}
+
+static int query(void *extra, MPI_Status *status)
+{
+    MPI_Status_set_elements(status, MPI_INT, *(int *) extra);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+static int let_go(void *extra)
+{
+    *(int *) extra = -1;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    (void) extra, (void) complete;
+    return MPI_SUCCESS;
+}
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void) comm, (void) code;
+}
+
+static void small_ones(int me)
+{
+    MPI_Errhandler errhandler, found;
+    MPI_Request request;
+    MPI_Status status;
+    int keyval, flag, count = 0, extra = me + 5;
+    void *value;
+    MPI(MPI_Comm_create_errhandler(handler, &errhandler));
+    MPI(MPI_Comm_set_errhandler(own[me], errhandler));
+    MPI(MPI_Comm_get_errhandler(own[me], &found));
+    CHECK(found == errhandler);
+    MPI(MPI_Errhandler_free(&found));
+    MPI(MPI_Comm_set_errhandler(own[me], MPI_ERRORS_ARE_FATAL));
+    MPI(MPI_Errhandler_free(&errhandler));
+    MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL));
+    MPI(MPI_Comm_set_attr(own[me], keyval, &extra));
+    MPI(MPI_Comm_get_attr(own[me], keyval, &value, &flag));
+    CHECK(flag && value == &extra);
+    MPI(MPI_Comm_delete_attr(own[me], keyval));
+    MPI(MPI_Comm_free_keyval(&keyval));
+    MPI(MPI_Grequest_start(query, let_go, cancel, &extra, &request));
+    MPI(MPI_Grequest_complete(request));
+    MPI(MPI_Wait(&request, &status));
+    MPI(MPI_Get_elements(&status, MPI_INT, &count));
+    CHECK(count == me + 5 && extra == -1);
 }
 
 static void types(int me, int round)
@@ -92,6 +144,7 @@ static void *run(void *number)
         int keys;
         groups();
         operations(me);
+        small_ones(me);
         types(me, round);
         communication(me, round);
         MPI(MPI_Info_create(&info));

@@ -1,7 +1,10 @@
-/* Threads probe and receive matched messages of lengths they do not know: length and data belong together. */
+/* Threads probe and receive matched messages of lengths they do not know: length and data belong together.
+ *
+ *     mprobe MESSAGES-OF-EACH */
 #include "threads.h"
 
-enum { THREADS = 4, EACH = 60 };
+enum { THREADS = 4 };
+static int each = 60;
 
 static void *run(void *number)
 {
@@ -9,7 +12,7 @@ static void *run(void *number)
     unsigned char *data = malloc(100000);
     if (me == THREADS) { /* the sender of this rank */
         uint64_t state = rank + 1;
-        for (int i = 0; i < THREADS * EACH; i++) {
+        for (int i = 0; i < THREADS * each; i++) {
             int bytes = (int) (next_random(&state) % (i % 10 ? 200 : 90000)) + 8;
             uint64_t seed = next_random(&state);
             memcpy(data, &seed, 8);
@@ -17,7 +20,7 @@ static void *run(void *number)
             MPI(MPI_Send(data, bytes, MPI_BYTE, (rank + 1) % size, bytes % 1000, MPI_COMM_WORLD));
         }
     } else {
-        for (int i = 0; i < EACH; i++) {
+        for (int i = 0; i < each; i++) {
             MPI_Message message;
             MPI_Status status;
             uint64_t seed;
@@ -48,6 +51,8 @@ static void *run(void *number)
 int main(int argc, char **argv)
 {
     start_multiple(&argc, &argv);
+    if (argc > 1 && !slow())
+        each = atoi(argv[1]);
     run_threads(THREADS + 1, run);
     return finish();
 }

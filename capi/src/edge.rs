@@ -10,6 +10,7 @@ use oxmpi::errhandler::{self, Action, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info;
+use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
 use std::ffi::c_int;
@@ -210,6 +211,7 @@ fn call(function: &str, arguments: &[(&'static str, &dyn Describe)]) -> String {
 
 /// Says what went wrong, and ends the job.
 fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
+    let _uncancelled = Uncancelled::begin();
     let failure = Failure {
         rank: process::job().map(|job| job.rank as c_int),
         host: &info::host(),

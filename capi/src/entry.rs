@@ -84,6 +84,9 @@ macro_rules! entry {
             const MARKS: bool =
                 false $(|| $crate::threads::Class::$class.marks(stringify!($type)))*;
             let _call = MARKS.then(oxmpi::engine::calls::Call::begin);
+            let _uncancelled = $crate::threads::Class::$class
+                .may_block_in_system()
+                .then(oxmpi::os::cancellation::Uncancelled::begin);
             let result = {
                 $(let $argument = <$type as $crate::param::Param<F>>::take(
                     $argument, stringify!($argument));)*

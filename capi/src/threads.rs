@@ -46,6 +46,11 @@ impl Class {
         }
     }
 
+    /// Whether a call has points everywhere where a cancelled thread would end; in others each such point says so itself.
+    pub const fn may_block_in_system(self) -> bool {
+        matches!(self, Class::Other)
+    }
+
     /// Whether a call with a parameter of this type, such as `Array<Datatype>`, is marked because of it.
     pub const fn marks(self, parameter: &str) -> bool {
         self.goes_on() && (has_word(parameter, "Datatype") || has_word(parameter, "Comm"))

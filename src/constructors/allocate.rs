@@ -13,6 +13,7 @@ use crate::datatype::Buffer;
 use crate::engine::{self, enter};
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
+use crate::os::cancellation::uncancelled;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::shm::status::State;
 use std::time::Duration;
@@ -275,7 +276,7 @@ fn same_settings(lane: &Lane<'_>) -> Result<()> {
                 return settings;
             }
             enter().progress();
-            std::thread::sleep(Duration::from_micros(50));
+            uncancelled(|| std::thread::sleep(Duration::from_micros(50)));
         }
     };
     let expected = wait_for(first);
@@ -302,7 +303,7 @@ fn same_settings(lane: &Lane<'_>) -> Result<()> {
 
 fn exhausted(lane: &Lane<'_>) -> Error {
     if REPORT.get() {
-        eprint!("{}", live_report("context ids have run out"));
+        uncancelled(|| eprint!("{}", live_report("context ids have run out")));
     }
     Error::new(
         Class::Other,

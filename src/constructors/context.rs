@@ -12,6 +12,7 @@ use super::strategy::{Settings, Strategy};
 use crate::comm::{Comm, SELF_CONTEXT};
 use crate::engine::enter;
 use crate::group::Group;
+use crate::os::cancellation::uncancelled;
 use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -291,7 +292,8 @@ impl Ids {
 
     fn print(&self) {
         if PRINT.get() {
-            eprintln!("oxmpi: free context ids {}", self.space.hexadecimal());
+            let free = self.space.hexadecimal();
+            uncancelled(|| eprintln!("oxmpi: free context ids {free}"));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! walking the stack takes longer than making a communicator.
 
 use super::context::REPORT;
+use crate::os::cancellation::uncancelled;
 use parking_lot::Mutex;
 use std::backtrace::Backtrace;
 use std::collections::HashMap;
@@ -18,7 +19,9 @@ pub fn site(function: &str) -> u32 {
     if !REPORT.get() {
         return PREDEFINED;
     }
-    let caller = caller(&Backtrace::force_capture().to_string());
+    // It reads the program's tables of names.
+    let trace = uncancelled(|| Backtrace::force_capture().to_string());
+    let caller = caller(&trace);
     let text = format!("{function}, called by {caller}");
     let mut sites = SITES.lock();
     if sites.is_empty() {

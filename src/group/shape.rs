@@ -3,6 +3,7 @@
 //! Invariant: the shape follows from the sequence of members alone ([`Builder`]), so that equal groups have equal
 //! shapes. Translation takes constant time in all of them, but for a rank of a bitmap (logarithmic).
 
+use crate::os::cancellation::uncancelled;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -183,7 +184,8 @@ impl Ranks {
                 ranks: ranks.into(),
             };
         }
-        Ranks::Sparse(positions.map(|(member, rank)| (*member, rank)).collect())
+        // A thread's first map asks the system for random numbers.
+        uncancelled(|| Ranks::Sparse(positions.map(|(member, rank)| (*member, rank)).collect()))
     }
 }
 

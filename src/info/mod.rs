@@ -5,6 +5,7 @@
 
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
+use crate::os::cancellation::uncancelled;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -176,7 +177,8 @@ pub fn of_start(arguments: &[String]) -> Info {
 
 /// The name of this machine.
 pub fn host() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = uncancelled(|| std::fs::read_to_string("/proc/sys/kernel/hostname"));
+    let host = host.unwrap_or_default();
     host.trim().to_owned()
 }
 

@@ -13,6 +13,7 @@ pub mod sets;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};
+use crate::os::cancellation::Uncancelled;
 use crate::os::process::{die_with, exit_now};
 use crate::variables::{Listed, Variable};
 use client::Client;
@@ -188,6 +189,7 @@ impl Job {
     }
 
     fn with_server<T>(&self, call: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+        let _uncancelled = Uncancelled::begin();
         let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
         match server.as_mut() {
             Some(client) => {

@@ -3,6 +3,7 @@
 //! Invariant: on one node, two processes get the same number for a kind exactly when they are confined to the same
 //! resource.
 
+use super::cancellation::uncancelled;
 use super::schedule::affinity;
 use std::fs;
 
@@ -60,9 +61,11 @@ impl Kind {
 pub fn confined_to(kind: Kind) -> Option<u32> {
     let mask = affinity();
     let cores = (0..mask.len() * 64).filter(|core| mask[core / 64] & 1 << (core % 64) != 0);
-    let mut numbers = cores.map(|core| number(kind, core));
-    let first = numbers.next()??;
-    numbers.all(|other| other == Some(first)).then_some(first)
+    uncancelled(|| {
+        let mut numbers = cores.map(|core| number(kind, core));
+        let first = numbers.next()??;
+        numbers.all(|other| other == Some(first)).then_some(first)
+    })
 }
 
 /// The number of the resource that a processor belongs to: for what has no number of its own, its first processor.

@@ -3,6 +3,7 @@
 //! Functions return `std::io::Result`; whoever knows the MPI object at hand turns it into an MPI error.
 #![allow(unsafe_code)]
 
+pub mod cancellation;
 pub mod hardware;
 pub mod memory;
 pub mod peer_memory;

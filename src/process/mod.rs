@@ -20,6 +20,7 @@ use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
 use crate::lifetime;
+use crate::os::cancellation::Uncancelled;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -352,6 +353,7 @@ fn install_hooks() {
     unsafe { libc::atexit(exiting) };
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        let _uncancelled = Uncancelled::begin();
         before(panic);
         let rank = JOB.get().map_or(0, |job| job.rank);
         let function = calling_function().unwrap_or_else(|| "a function of MPI".to_owned());
@@ -436,6 +438,7 @@ fn drain(reason: &wait::Reason) {
 
 /// MPI_Abort: ends the job with this exit code.
 pub fn abort(code: i32) -> ! {
+    let _uncancelled = Uncancelled::begin();
     let Some(job) = JOB.get() else {
         crate::os::process::exit_now(launch::exit_status(code));
     };

@@ -6,6 +6,7 @@ use super::{FEW, Work};
 use crate::engine::enter_at;
 use crate::engine::wait::{Watch, YIELDS, take_turns, until_at};
 use crate::error::Class;
+use crate::os::cancellation::Uncancelled;
 use std::ops::Range;
 
 /// Looks at a flag before the engine makes progress in between.
@@ -66,6 +67,7 @@ impl Work<'_> {
     /// board cannot tell them; what they would do next is wait for each other.
     #[cold]
     fn end_the_job(&self, world: u32) -> ! {
+        let _uncancelled = Uncancelled::begin();
         eprintln!(
             "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
             self.me,

@@ -1,0 +1,63 @@
+/* Threads are cancelled wherever they are: in sends and receives of all sizes, while they make and free communicators and types, in
+ * collective operations. Each ends between two calls; what it has locked, agreed on or allocated is as after any call.
+ *
+ *     cancelled ROUNDS */
+#include "threads.h"
+#include <sched.h>
+
+enum { THREADS = 3, MOST = 1 << 20 };
+static _Atomic int ends;
+static int rounds = 20;
+
+static void *work(void *number)
+{
+    int me = (int) (intptr_t) number;
+    static char in[THREADS][MOST], out[THREADS][MOST];
+    for (unsigned turn = me;; turn++) {
+        int bytes = 1 << turn % 21, sum;
+        MPI_Comm comm;
+        MPI_Datatype type;
+        MPI_Request requests[2];
+        MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+        MPI(MPI_Type_vector(bytes / 4 + 1, 2, 4, MPI_BYTE, &type));
+        MPI(MPI_Type_commit(&type));
+        MPI(MPI_Irecv(in[me], 1, type, 0, me, comm, &requests[0]));
+        MPI(MPI_Isend(out[me], 1, type, 0, me, comm, &requests[1]));
+        MPI(MPI_Type_free(&type));
+        MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        MPI(MPI_Sendrecv(out[me], bytes, MPI_BYTE, 0, me, in[me], bytes, MPI_BYTE, 0, me, comm, MPI_STATUS_IGNORE));
+        MPI(MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm));
+        CHECK_INT(sum, me);
+        MPI(MPI_Comm_free(&comm));
+        ends++;
+        /* What a thread had when it ended would be lost; it looks only here. */
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    start_multiple(&argc, &argv);
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    for (int round = 0; round < rounds; round++) {
+        pthread_t threads[THREADS];
+        int before = ends, in = -1, from = (rank + size - 1) % size;
+        for (intptr_t i = 0; i < THREADS; i++)
+            CHECK_INT(pthread_create(&threads[i], NULL, work, (void *) i), 0);
+        while (ends < before + round % 4)
+            sched_yield();
+        for (int i = 0; i < THREADS; i++)
+            CHECK_INT(pthread_cancel(threads[i]), 0);
+        MPI(MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_INT(in, round);
+        for (int i = 0; i < THREADS; i++) {
+            void *result;
+            CHECK_INT(pthread_join(threads[i], &result), 0);
+            CHECK(result == PTHREAD_CANCELED);
+        }
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    return finish();
+}
