@@ -442,7 +442,8 @@ fn sleep<R>(
     if let Some(result) = result {
         return Slept::Done(result);
     }
-    if moved {
+    // One that was taken into use since then has no bell that this thread hears.
+    if moved || !others && in_use() | engines != all {
         return Slept::Moved;
     }
     let limit = if blocked || !sure { Some(NAP) } else { most };

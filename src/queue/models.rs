@@ -108,6 +108,62 @@ fn a_sleeper_never_misses_the_bell() {
     });
 }
 
+/// A thread completes another's request while it has the engine's lock, and looks for sleepers there without any fence.
+#[test]
+fn who_completes_under_the_lock_wakes_the_sleeper() {
+    loom::model(|| {
+        let shared = Arc::new((Doorbell::new(), loom::sync::Mutex::new(false)));
+        let other = shared.clone();
+        let helper = thread::spawn(move || {
+            let mut done = other.1.lock().unwrap();
+            *done = true;
+            if other.0.somebody_sleeps() {
+                other.0.bump();
+            }
+        });
+        let (bell, done) = (&shared.0, &shared.1);
+        let ticket = bell.ticket();
+        bell.announce();
+        let seen = *done.lock().unwrap();
+        if !seen {
+            while bell.word.load(Ordering::Acquire) == ticket {
+                thread::yield_now();
+            }
+        }
+        bell.leave();
+        assert!(*done.lock().unwrap());
+        helper.join().unwrap();
+    });
+}
+
+/// A thread takes a further engine into use while another goes to sleep for those that it knows: it sleeps for all, or not.
+#[test]
+fn nobody_sleeps_without_a_new_engine() {
+    loom::model(|| {
+        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0b01)));
+        let other = shared.clone();
+        let awakener = thread::spawn(move || {
+            other.1.fetch_or(0b10, Ordering::AcqRel);
+            fence(Ordering::SeqCst);
+            if other.0.somebody_sleeps() {
+                other.0.bump();
+            }
+        });
+        let (bell, in_use) = (&shared.0, &shared.1);
+        let all = in_use.load(Ordering::Acquire);
+        let ticket = bell.ticket();
+        bell.announce();
+        fence(Ordering::SeqCst);
+        if in_use.load(Ordering::Acquire) == all && all == 0b01 {
+            while bell.word.load(Ordering::Acquire) == ticket {
+                thread::yield_now();
+            }
+        }
+        bell.leave();
+        awakener.join().unwrap();
+    });
+}
+
 #[test]
 fn who_starves_is_told_of_room() {
     loom::model(|| {
