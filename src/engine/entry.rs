@@ -32,6 +32,14 @@ impl DerefMut for EngineGuard {
     }
 }
 
+impl EngineGuard {
+    /// Lets other threads enter, where [`has_threads`] was asked, and enters again.
+    #[inline(always)]
+    pub fn give_way(&mut self) {
+        self.0.give_way(fence);
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn not_running() -> ! {
@@ -63,7 +71,13 @@ pub fn enter_at(number: u32) -> EngineGuard {
     if !has_threads() {
         return enter_alone();
     }
-    EngineGuard(of(number).enter(fence))
+    enter_shared(number)
+}
+
+/// The same where [`has_threads`] was asked.
+#[inline(always)]
+pub fn enter_shared(number: u32) -> EngineGuard {
+    EngineGuard(of(number).enter_shared(fence))
 }
 
 /// Enters the engine of this number unless another thread is in it, or, where `insists` is false, is favoured by it.

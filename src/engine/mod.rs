@@ -20,7 +20,7 @@ pub mod spread;
 pub mod tasks;
 pub mod wait;
 
-pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at};
+pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at, enter_shared};
 
 use crate::datatype;
 use crate::error::{Class, Error, Result};

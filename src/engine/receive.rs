@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Sets an active receive going.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, index: Index, key: Key) {
         if let Some(message) = self.unexpected.take(key) {
             self.match_message(index, message);
@@ -161,7 +161,8 @@ impl Engine {
 
     /// One look for a message that is received without a request, the shortest way for a blocking receive.
     ///
-    /// Only when nothing else could take the message: no receive is posted, none is kept, and no other thread is here.
+    /// Only when nothing else could take the message: no receive is posted, and none is kept. Of other threads only those
+    /// that probe or receive like this want it too, and whom it goes to is not the library's to say.
     #[inline(always)]
     pub fn receive_directly(&mut self, key: Key, buffer: &Buffer) -> Direct {
         let Some(header) = self.shm.peek() else {
@@ -194,7 +195,6 @@ impl Engine {
         self.posted.is_empty()
             && self.unexpected.is_empty()
             && self.busy.is_empty()
-            && !super::has_threads()
             && !self.oversubscribed
     }
 

@@ -113,8 +113,11 @@ impl Spread {
 
     /// The engine of receives from this rank with this tag, which may be wildcards unless the program has promised not to
     /// use them: then `None`.
-    #[inline]
+    #[inline(always)]
     pub fn of_receive(self, source: i32, tag: i32) -> Option<u32> {
+        if self.0 & (BY_TAG | BY_SOURCE) == 0 {
+            return Some(self.0 >> RECEIVE & ENGINE);
+        }
         let wrong = source < 0 && self.0 & BY_SOURCE != 0 || tag < 0 && self.0 & BY_TAG != 0;
         (!wrong).then(|| self.engine(self.0 >> RECEIVE & ENGINE, source, tag))
     }

@@ -27,12 +27,14 @@ use crate::engine::requests::{self, Index, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::spread::broken_promise;
 use crate::engine::wait::{Reason, until_at};
-use crate::engine::{Engine, EngineGuard, enter_alone, enter_at, has_threads};
+use crate::engine::{Engine, EngineGuard, enter_alone, enter_shared, has_threads};
 use crate::error::Result;
 use complete::Completion;
 
 /// Looks of a blocking receive before it makes a request and waits like the others.
 const DIRECT_LOOKS: u32 = 500;
+/// The same where other threads' engines have to be looked after while waiting.
+const DIRECT_LOOKS_OF_SEVERAL: u32 = 100;
 
 /// MPI_PROC_NULL.
 pub const PROC_NULL: i32 = -1;
@@ -66,7 +68,13 @@ fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
     if !has_threads() {
         return enter_alone();
     }
-    enter_at(comm.spread().of_send(comm.rank(), tag))
+    enter_shared_to(comm, tag)
+}
+
+/// The same where [`has_threads`] was asked.
+#[inline(always)]
+fn enter_shared_to(comm: &Comm, tag: i32) -> EngineGuard {
+    enter_shared(comm.spread().of_send(comm.rank(), tag))
 }
 
 /// The engine by which a message comes in.
@@ -77,6 +85,12 @@ fn engine_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
     if !has_threads() {
         return Ok(0);
     }
+    engine_of_several_from(comm, source, tag)
+}
+
+/// The same where [`has_threads`] was asked.
+#[inline(always)]
+fn engine_of_several_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
     let spread = comm.spread();
     match spread.of_receive(source, tag) {
         Some(engine) => Ok(engine),
@@ -117,7 +131,7 @@ pub fn send(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Res
 /// Each of the frequent calls is made for one engine and for several: the first must not know of the second.
 #[inline(never)]
 fn send_short_of_several(buffer: &Buffer, dest: i32, tag: i32, comm: &Comm) -> bool {
-    enter_to(comm, tag).send_short(&envelope(comm, dest, tag), buffer)
+    enter_shared_to(comm, tag).send_short(&envelope(comm, dest, tag), buffer)
 }
 
 #[inline(never)]
@@ -136,7 +150,7 @@ fn send_long(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
 }
 
 /// MPI_Isend, MPI_Issend, MPI_Irsend and MPI_Ibsend. Returns the request's handle.
-#[inline]
+#[inline(always)]
 pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
     if dest == PROC_NULL {
         return Ok(requests::SENT);
@@ -145,26 +159,31 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
         return buffered::send(buffer, dest, tag, comm).map(|()| requests::SENT);
     }
     if has_threads() {
-        return isend_of_several(mode, buffer, dest, tag, comm);
+        return Ok(isend_of_several(mode, buffer, dest, tag, comm));
     }
-    Ok(isend_by(enter_alone(), mode, buffer, dest, tag, comm))
+    Ok(isend_of_one(mode, buffer, dest, tag, comm))
 }
 
 #[inline(never)]
-fn isend_of_several(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
-    let engine = enter_to(comm, tag);
-    Ok(isend_by(engine, mode, buffer, dest, tag, comm))
+fn isend_of_one(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
+    isend_by(enter_alone(), mode, buffer, dest, tag, comm)
+}
+
+#[inline(never)]
+fn isend_of_several(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
+    isend_by(enter_shared_to(comm, tag), mode, buffer, dest, tag, comm)
 }
 
 #[inline(always)]
 fn isend_by(
-    mut engine: EngineGuard,
+    mut guard: EngineGuard,
     mode: Mode,
     buffer: Buffer,
     dest: i32,
     tag: i32,
     comm: &Comm,
 ) -> i32 {
+    let engine = &mut *guard;
     let envelope = envelope(comm, dest, tag);
     if mode != Mode::Synchronous && engine.send_short(&envelope, &buffer) {
         return requests::SENT;
@@ -187,20 +206,40 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
     if has_threads() {
         return recv_of_several(buffer, source, tag, comm);
     }
-    recv_by(enter_alone(), buffer, source, tag, comm)
+    let again = |_: &mut EngineGuard| true;
+    recv_by(
+        enter_alone(),
+        DIRECT_LOOKS,
+        again,
+        buffer,
+        source,
+        tag,
+        comm,
+    )
 }
 
 #[inline(never)]
 fn recv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
-    match engine_from(comm, source, tag) {
-        Ok(engine) => recv_by(enter_at(engine), buffer, source, tag, comm),
+    match engine_of_several_from(comm, source, tag) {
+        Ok(engine) => {
+            let engine = enter_shared(engine);
+            let again = |engine: &mut EngineGuard| {
+                engine.give_way();
+                engine.may_receive_directly()
+            };
+            let looks = DIRECT_LOOKS_OF_SEVERAL;
+            recv_by(engine, looks, again, buffer, source, tag, comm)
+        }
         Err(error) => Completion::failed(error),
     }
 }
 
+/// `again` says after a look for nothing whether there may be another one.
 #[inline(always)]
 fn recv_by(
     mut engine: EngineGuard,
+    looks: u32,
+    again: impl Fn(&mut EngineGuard) -> bool,
     buffer: Buffer,
     source: i32,
     tag: i32,
@@ -208,13 +247,16 @@ fn recv_by(
 ) -> Completion {
     let wanted = key(comm, source, tag);
     if engine.may_receive_directly() {
-        for _ in 0..DIRECT_LOOKS {
+        for _ in 0..looks {
             match engine.receive_directly(wanted, &buffer) {
                 Direct::Nothing => {}
                 Direct::Received(status) => {
                     return signatures::judged(&buffer, Completion::of(status));
                 }
                 Direct::Other => break,
+            }
+            if !again(&mut engine) {
+                break;
             }
         }
     }
@@ -245,7 +287,7 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
 
 #[inline(never)]
 fn irecv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> {
-    let mut engine = enter_at(engine_from(comm, source, tag)?);
+    let mut engine = enter_shared(engine_of_several_from(comm, source, tag)?);
     let index = engine.receive(key(comm, source, tag), source, comm.handle, buffer);
     Ok(requests::handle_of(index))
 }

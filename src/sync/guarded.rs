@@ -106,6 +106,13 @@ impl<T> Guarded<T> {
         if self.way.load(Ordering::Relaxed) == ALONE {
             return self.guard(Held::Nothing);
         }
+        self.enter_shared(fence)
+    }
+
+    /// Enters, where the caller knows that others may.
+    #[inline(always)]
+    pub fn enter_shared(&self, fence: impl FnOnce()) -> Guard<'_, T> {
+        debug_assert_ne!(self.way.load(Ordering::Relaxed), ALONE);
         let light = || compiler_fence(Ordering::SeqCst);
         match self.favour.enter(this_thread(), light) {
             Some(place) => self.guard(Held::Right(place as u8)),
@@ -195,6 +202,14 @@ impl<'a, T> Guard<'a, T> {
         self.leave();
         self.held = Held::Nothing;
         *self = to.enter(fence);
+    }
+
+    /// Leaves, and enters again: others can have it between.
+    #[inline(always)]
+    pub fn give_way(&mut self, fence: impl FnOnce()) {
+        self.leave();
+        self.held = Held::Nothing;
+        *self = self.owner.enter_shared(fence);
     }
 
     #[inline(always)]
