@@ -14,6 +14,7 @@
 # make check-asan                   the Rust unit tests with the address sanitizer
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
+# make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
 # make install    PREFIX=/usr/local DESTDIR=
@@ -34,7 +35,7 @@ mpifort := $(built)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-flang check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench lint support install clean
+	check-clients check-flang check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench bench-threads lint support install clean
 
 all: stage
 
@@ -189,3 +190,7 @@ clean:
 # all libraries, all benchmarks, about 20 minutes; a part: make bench BENCH="--quick --only latency"
 bench: all
 	python3 benches/run.py $(BENCH)
+
+# benches/neighbor.c and benches/threads.c; writes benches/threads.md
+bench-threads: all
+	python3 benches/threads.py $(BENCH)

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Messages of several threads: the Neighbor Message Rate benchmark of paper 003 on oxmpi's schemes of lifetimes and on its peers, and
-what a message costs in instructions and in atomic read-modify-writes. Writes benches/threads.md.
+"""Messages of several threads, on oxmpi's schemes of lifetimes and on its peers, and what a message costs in instructions and in atomic
+read-modify-writes. Writes benches/threads.md.
 
-    benches/threads.py                      both, three rounds, less than four minutes on a quiet machine
+    benches/threads.py                      everything, three rounds, about ten minutes on a quiet machine
     benches/threads.py --quick              one short round
-    benches/threads.py --only instructions  (or rates); the other part stays as it was measured last
+    benches/threads.py --only instructions  (neighbor, windows); the other parts stay as they were measured last
     benches/threads.py --libs oxmpi,mpich   --rounds 5
+    benches/threads.py --seconds 20         what was measured least often, for so long, beside what was measured before: for a machine
+                                            that is quiet only now and then; again and again
+    benches/threads.py --page               only the page
 
-Rounds are interleaved: each runs every library and scheme once for each row; the table shows medians.
+Rounds are interleaved: each runs every library and scheme once for each row. The host of a virtual machine moves its cores, so each run
+is classed as in run.py, and medians are of one class.
 """
 
 import argparse
@@ -15,79 +19,99 @@ import json
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 
-from libraries import HERE, LIBRARIES, STAGE, WORK, Unavailable
+import threads_page
+from libraries import HERE, LIBRARIES, STAGE, WORK, Unavailable, compile_all
+from run import placement, probe
 
-SCHEMES = ["collected", "suppressed", "counting", "never"]
-PEERS = ["mpich", "openmpi", "impi"]
-OBJECTS = ["predefined", "derived"]
-SHAPES = {"paper": "1 process with N threads, N with one", "pairs": "2 processes with N threads each"}
+PARTS = ["neighbor", "windows", "instructions"]
 RESULTS = WORK / "threads.json"
-PAGE = HERE / "threads.md"
 SECONDS, QUICK = 0.35, 0.1
 LONG, SHORT = 3000, 1000  # rounds under callgrind; their difference is what is counted
-MESSAGES = 12
+FAILURES = 2  # after so many a library's row is left out
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["rates", "instructions"])
-    parser.add_argument("--libs", default=",".join(["oxmpi", *PEERS]))
+    parser.add_argument("--only", choices=PARTS)
+    parser.add_argument("--libs", default=",".join(["oxmpi", *threads_page.PEERS]))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--page", action="store_true")
     return parser.parse_args()
 
 
-def rows(shape_names=SHAPES):
-    single = [("pairs", "single", 1, "predefined")]
-    return single + [(shape, "multiple", threads, objects)
-                     for shape in shape_names for objects in OBJECTS for threads in (1, 2, 4)]
-
-
-def run(library, row, environment, seconds):
-    """Messages a second, or None."""
-    shape, level, threads, objects = row
-    ranks = threads + 1 if shape == "paper" else 2
+def command(library, program, arguments, seconds):
+    """How a row is run: its arguments are those of threads_page.ROWS, to which each program adds how long it takes."""
+    if program == "neighbor":
+        shape, _, threads, _ = arguments
+        ranks, more = threads + 1 if shape == "paper" else 2, [seconds]
+    else:  # bytes, and milliseconds of one of its six batches
+        ranks, more = 2, [8, int(seconds * 1000 / 6)]
     # Free placement: threads of a process that is bound to a core would share that core.
     options = {"openmpi": ["--bind-to", "none", "--map-by", ":OVERSUBSCRIBE"], "mpich": ["-bind-to", "none"]}.get(library.name, [])
-    binary = WORK / "bin" / library.family / "neighbor"
-    command = [library.mpiexec(), *options, "-n", str(ranks), str(binary), shape, level, str(threads), objects, str(seconds)]
+    binary = WORK / "bin" / f"{library.family}-threads" / ("neighbor" if program == "neighbor" else "threads")
+    return [library.mpiexec(), *options, "-n", str(ranks), str(binary), *map(str, arguments), *map(str, more)]
+
+
+def run(library, program, arguments, environment, seconds):
+    """Messages a second, or None."""
     pin = {"I_MPI_PIN": "0"} if library.name == "impi" else {}
     variables = {**os.environ, **library.variables(), **pin, **environment}
     try:
-        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(command(library, program, arguments, seconds), env=variables, capture_output=True, text=True, timeout=20)
     except subprocess.TimeoutExpired:
         return None
-    found = re.search(r"RATE (\d+)", done.stdout)
-    return float(found[1]) if done.returncode == 0 and found else None
+    found = re.search(r"RATE (\d+)|value=([\d.e+]+)", done.stdout)
+    return float(found[1] or found[2]) if done.returncode == 0 and found else None
 
 
-def columns(names):
+def columns(program, names):
     for name in names:
         library = LIBRARIES[name]
-        if name == "oxmpi":
-            yield from (((name, scheme), library, {"OXMPI_LIFETIME": scheme}) for scheme in SCHEMES)
+        if name == "oxmpi" and program == "neighbor":
+            yield from ((f"oxmpi/{scheme}", library, {"OXMPI_LIFETIME": scheme}) for scheme in threads_page.SCHEMES)
         else:
-            yield (name, ""), library, {}
+            yield name, library, {}
 
 
-def measure_rates(names, rounds, seconds):
-    values = {}
-    for number in range(rounds):
-        for row in rows():
-            for column, library, environment in columns(names):
-                rate = run(library, row, environment, seconds)
-                values.setdefault("/".join(map(str, (*row, *column))), []).append(rate)
-        print(f"round {number + 1} of {rounds}", flush=True)
-    medians = {}
-    for key, rates in values.items():
-        good = [rate for rate in rates if rate]
-        medians[key] = statistics.median(good) if len(good) * 2 > len(rates) else None
-    return medians
+def measure_row(runs, row, names, seconds):
+    program, arguments = row
+    before = probe()
+    for column, library, environment in columns(program, names):
+        key = threads_page.key(row, column)
+        failed = [entry for entry in runs if entry["key"] == key and not entry["rate"]]
+        if len(failed) >= FAILURES:
+            continue
+        rate = run(library, program, arguments, environment, seconds)
+        after = probe()
+        runs.append({"key": key, "rate": rate, "where": placement(before, after)})
+        before = after
+
+
+def measure_rates(runs, rows, arguments, names):
+    """Whole rounds, or for a time what was measured least often."""
+    seconds = QUICK if arguments.quick else SECONDS
+    if arguments.seconds is None:
+        for number in range(1 if arguments.quick else arguments.rounds):
+            for row in rows:
+                measure_row(runs, row, names, seconds)
+            print(f"round {number + 1}", flush=True)
+        return
+    end, longest = time.monotonic() + arguments.seconds, 0.0
+    while time.monotonic() + longest < end:
+        counts = {entry["key"]: 0 for entry in runs}
+        for entry in runs:
+            counts[entry["key"]] += 1
+        row = min(rows, key=lambda row: counts.get(threads_page.key(row, next(columns(row[0], names))[0]), 0))
+        began = time.monotonic()
+        measure_row(runs, row, names, seconds)
+        longest = max(longest, time.monotonic() - began)
+        print(*row, flush=True)
 
 
 def locked_addresses(library):
@@ -97,13 +121,19 @@ def locked_addresses(library):
     return {int(found[1], 16) for found in pattern.finditer(text)}
 
 
+def self_run(level, objects, scheme, rounds):
+    """One rank that sends to itself: its command and environment."""
+    program = [str(WORK / "bin" / "mpich-threads" / "neighbor"), "self", level, "1", objects, str(rounds)]
+    return program, {**os.environ, **LIBRARIES["oxmpi"].variables(), "OXMPI_LIFETIME": scheme}
+
+
 def callgrind(level, objects, scheme, rounds):
     """Instructions in all, and how often each address of the library was executed."""
     out = WORK / "callgrind.out"
-    command = ["valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",
-               f"--callgrind-out-file={out}", str(WORK / "bin" / "mpich" / "neighbor"), "self", level, "1", objects, str(rounds)]
-    variables = {**os.environ, **LIBRARIES["oxmpi"].variables(), "OXMPI_LIFETIME": scheme}
-    subprocess.run(command, check=True, env=variables, capture_output=True, timeout=120)
+    program, variables = self_run(level, objects, scheme, rounds)
+    valgrind = ["valgrind", "-q", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",
+                f"--callgrind-out-file={out}"]
+    subprocess.run([*valgrind, *program], check=True, env=variables, capture_output=True, timeout=120)
     total, executed, ours, skip = 0, {}, False, False
     for text in out.read_text().splitlines():
         if text.startswith("ob="):
@@ -122,76 +152,61 @@ def callgrind(level, objects, scheme, rounds):
     return total, executed
 
 
+def cache_misses(level, objects, scheme):
+    """Misses of the last cache for each message, or None where the machine does not let perf count them."""
+    counts = []
+    for rounds in (SHORT * 100, LONG * 100):
+        program, variables = self_run(level, objects, scheme, rounds)
+        if not shutil.which("perf"):
+            return None
+        done = subprocess.run(["perf", "stat", "-x,", "-e", "cache-misses:u", *program], env=variables, capture_output=True, text=True,
+                              timeout=120)
+        found = re.search(r"^(\d+),[^,]*,cache-misses", done.stderr, re.M)
+        if not found:
+            return None
+        counts.append(int(found[1]))
+    return (counts[1] - counts[0]) / ((LONG - SHORT) * 100 * threads_page.MESSAGES)
+
+
 def measure_instructions():
-    """For each level, kind of objects and scheme: instructions and atomic operations a message, sent and received."""
+    """For each level, kind of objects and scheme: instructions, atomic operations and cache misses a message, sent and received."""
     if not shutil.which("valgrind") or not shutil.which("objdump"):
         sys.exit("valgrind and objdump are needed")
     locked = locked_addresses(STAGE / "lib" / "libmpi.so.12")
     found = {}
-    for level in ("single", "multiple"):
-        for objects in OBJECTS:
-            for scheme in SCHEMES:
-                less, few = callgrind(level, objects, scheme, SHORT)
-                more, many = callgrind(level, objects, scheme, LONG)
-                messages = (LONG - SHORT) * MESSAGES
-                atomics = sum(count - few.get(address, 0) for address, count in many.items() if address in locked)
-                found[f"{level}/{objects}/{scheme}"] = [(more - less) / messages, atomics / messages]
-                print(level, objects, scheme, *found[f"{level}/{objects}/{scheme}"], flush=True)
+    for level, objects, scheme in threads_page.COUNTED:
+        less, few = callgrind(level, objects, scheme, SHORT)
+        more, many = callgrind(level, objects, scheme, LONG)
+        messages = (LONG - SHORT) * threads_page.MESSAGES
+        atomics = sum(count - few.get(address, 0) for address, count in many.items() if address in locked)
+        numbers = [(more - less) / messages, atomics / messages, cache_misses(level, objects, scheme)]
+        found[f"{level}/{objects}/{scheme}"] = numbers
+        print(level, objects, scheme, *numbers, flush=True)
     return found
 
 
-def millions(rate):
-    return "-" if not rate else f"{rate / 1e6:.2f}"
-
-
-def rates_table(rates):
-    names = [name for name in PEERS if any(key.endswith(f"/{name}/") for key in rates)]
-    head = [*SCHEMES, *(LIBRARIES[name].title for name in names), "ratio"]
-    lines = ["| threads | objects | " + " | ".join(head) + " |", "|---" * (len(head) + 2) + "|"]
-    page = []
-    for shape, text in SHAPES.items():
-        body = []
-        for row in rows():
-            if row[0] != shape:
-                continue
-            key = "/".join(map(str, row))
-            own = [rates.get(f"{key}/oxmpi/{scheme}") for scheme in SCHEMES]
-            peers = [rates.get(f"{key}/{name}/") for name in names]
-            best = max((peer for peer in peers if peer), default=None)
-            ratio = f"{own[0] / best:.2f}" if best and own[0] else "-"
-            threads = f"{row[2]}" if row[1] == "multiple" else f"{row[2]}, MPI_THREAD_SINGLE"
-            body.append(f"| {threads} | {row[3]} | " + " | ".join([*map(millions, own), *map(millions, peers), ratio]) + " |")
-        page.append("\n".join([f"{text[0].upper()}{text[1:]}:", "", *lines, *body, ""]))
-    return "\n".join(page)
-
-
-def instructions_table(found):
-    lines = ["| level | objects | " + " | ".join(SCHEMES) + " | collected / never |", "|---" * (len(SCHEMES) + 3) + "|"]
-    for level in ("single", "multiple"):
-        for objects in OBJECTS:
-            cells = [found[f"{level}/{objects}/{scheme}"] for scheme in SCHEMES]
-            numbers = " | ".join(f"{count:.1f}, {atomics:.2f}" for count, atomics in cells)
-            lines.append(f"| {level} | {objects} | {numbers} | {cells[0][0] / cells[3][0]:.4f} |")
-    return "\n".join(lines) + "\n"
-
-
-def write_page(results):
-    when = results.get("when", {})
-    page = ("# Threads: rates of messages, and what lifetimes cost\n\nMade by `benches/threads.py`; do not edit. The benchmark is "
-            "`benches/neighbor.c` (paper 003): 12 receives and 12 sends of 0 bytes a round and thread. The schemes of oxmpi are "
-            "docs/objects.md's, \"Lifetimes\"; `never` gives nothing back and is the bound.\n")
-    if "rates" in results:
-        page += (f"\n## Rates\n\nMillions of messages a second, both directions, medians of {results['rounds']} interleaved rounds on "
-                 f"{os.cpu_count()} cores, {when['rates']}. The ratio is collected to the best peer.\n\n{rates_table(results['rates'])}")
-    if "instructions" in results:
-        page += ("\n## Instructions\n\nInstructions, and atomic read-modify-writes inside the library, for each message that one thread "
-                 f"sends to itself, sending, receiving and waiting together (callgrind), {when['instructions']}.\n\n"
-                 f"{instructions_table(results['instructions'])}")
-    PAGE.write_text(page)
+def compile_programs(families):
+    """In directories of their own: those of run.py are fresh or not as a whole."""
+    if "mpich" in families:
+        compiler = [os.environ.get("CC", "cc"), f"-I{STAGE / 'include'}", "-pthread"]
+        compile_all(compiler, ["neighbor", "threads"], "mpich-threads",
+                    [str(STAGE / "lib" / "libmpi.so.12"), "-Wl,--allow-shlib-undefined"])
+    if "openmpi" in families:
+        compiler = [str(LIBRARIES["openmpi"].prefix / "bin" / "mpicc"), "-pthread"]
+        compile_all(compiler, ["neighbor", "threads"], "openmpi-threads", [])
+    compile_all([os.environ.get("CC", "cc")], ["limits"], "none", [])
 
 
 def main():
     arguments = parse_arguments()
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if not arguments.page:
+        measure(arguments, results)
+        RESULTS.write_text(json.dumps(results, indent=1))
+    threads_page.write(results, HERE / "threads.md")
+
+
+def measure(arguments, results):
     names = []
     for name in arguments.libs.split(","):
         try:
@@ -200,32 +215,18 @@ def main():
         except Unavailable as error:
             print(f"without {name}: {error}")
     compile_programs({LIBRARIES[name].family for name in names})
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    when = results.setdefault("when", {})
-    if arguments.only != "instructions":
-        results["rounds"] = 1 if arguments.quick else arguments.rounds
-        results["rates"] = measure_rates(names, results["rounds"], QUICK if arguments.quick else SECONDS)
+    when, runs = results.setdefault("when", {}), results.get("runs", [])
+    parts = [arguments.only] if arguments.only else PARTS if arguments.seconds is None else PARTS[:2]
+    rows = [row for row in threads_page.ROWS if row[0] in parts]
+    if rows:
+        if arguments.seconds is None:
+            runs = [entry for entry in runs if entry["key"].split()[0] not in parts]
+        results["runs"] = runs
+        measure_rates(runs, rows, arguments, names)
         when["rates"] = time.strftime("%Y-%m-%d %H:%M")
-    if arguments.only != "rates":
+    if "instructions" in parts:
         results["instructions"] = measure_instructions()
         when["instructions"] = time.strftime("%Y-%m-%d %H:%M")
-    RESULTS.write_text(json.dumps(results, indent=1))
-    write_page(results)
-
-
-def compile_programs(families):
-    """Apart from the programs of run.py, whose directory knows when all of them are fresh."""
-    for family in families:
-        directory = WORK / "bin" / family
-        directory.mkdir(parents=True, exist_ok=True)
-        source, target = str(HERE / "neighbor.c"), str(directory / "neighbor")
-        if family == "openmpi":
-            command = [str(LIBRARIES["openmpi"].prefix / "bin" / "mpicc"), source, "-o", target]
-        else:
-            headers = STAGE / "include"
-            command = [os.environ.get("CC", "cc"), f"-I{headers}", source, "-o", target,
-                       str(STAGE / "lib" / "libmpi.so.12"), "-Wl,--allow-shlib-undefined"]
-        subprocess.run([*command, "-O2", "-Wall", "-Wextra", "-pthread"], check=True)
 
 
 if __name__ == "__main__":
