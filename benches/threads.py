@@ -11,10 +11,11 @@ read-modify-writes. Writes benches/threads.md.
     benches/threads.py --page               only the page
 
 Rounds are interleaved: each runs every library and scheme once for each row. The host of a virtual machine moves its cores, so each run
-is classed as in run.py, and medians are of one class.
+is classed as in run.py, and medians are of one class; a run while others used the machine is not counted.
 """
 
 import argparse
+import collections
 import json
 import os
 import re
@@ -25,7 +26,7 @@ import time
 
 import threads_page
 from libraries import HERE, LIBRARIES, STAGE, WORK, Unavailable, compile_all
-from run import placement, probe
+from run import FOREIGN_LIMIT, busy_seconds, children_seconds, placement, probe
 
 PARTS = ["neighbor", "windows", "instructions"]
 RESULTS = WORK / "threads.json"
@@ -84,12 +85,15 @@ def measure_row(runs, row, names, seconds):
     before = probe()
     for column, library, environment in columns(program, names):
         key = threads_page.key(row, column)
-        failed = [entry for entry in runs if entry["key"] == key and not entry["rate"]]
+        failed = [entry for entry in runs if entry["key"] == key and not entry["rate"] and entry["where"] != "disturbed"]
         if len(failed) >= FAILURES:
             continue
+        began, busy, own = time.monotonic(), busy_seconds(), children_seconds()
         rate = run(library, program, arguments, environment, seconds)
+        foreign = (busy_seconds() - busy - (children_seconds() - own)) / (time.monotonic() - began)
         after = probe()
-        runs.append({"key": key, "rate": rate, "where": placement(before, after)})
+        where = placement(before, after) if foreign <= FOREIGN_LIMIT else "disturbed"
+        runs.append({"key": key, "rate": rate, "where": where})
         before = after
 
 
@@ -104,10 +108,8 @@ def measure_rates(runs, rows, arguments, names):
         return
     end, longest = time.monotonic() + arguments.seconds, 0.0
     while time.monotonic() + longest < end:
-        counts = {entry["key"]: 0 for entry in runs}
-        for entry in runs:
-            counts[entry["key"]] += 1
-        row = min(rows, key=lambda row: counts.get(threads_page.key(row, next(columns(row[0], names))[0]), 0))
+        counts = collections.Counter(entry["key"] for entry in runs)
+        row = min(rows, key=lambda row: counts[threads_page.key(row, next(columns(row[0], names))[0])])
         began = time.monotonic()
         measure_row(runs, row, names, seconds)
         longest = max(longest, time.monotonic() - began)

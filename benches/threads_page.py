@@ -1,6 +1,6 @@
 """The page of benches/threads.py: what its rows are, and how medians become tables and are held against what issue 6 asks for.
 
-A run counts only if the host did not move the cores during it; a table has one class of placement, and a cell that was never measured
+A run counts only if the host did not move the cores during it and nobody else used them; a table has one class of placement, and a cell that was never measured
 in that class is a dash.
 """
 
