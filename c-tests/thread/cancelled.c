@@ -6,19 +6,20 @@
 #include <sched.h>
 
 enum { THREADS = 3, MOST = 1 << 20 };
+static MPI_Comm parents[THREADS];
 static _Atomic int ends;
 static int rounds = 20;
 
 static void *work(void *number)
 {
     int me = (int) (intptr_t) number;
-    static char in[THREADS][MOST], out[THREADS][MOST];
+    static char in[THREADS][MOST + 4], out[THREADS][MOST + 4]; /* the vector ends in a block of its own */
     for (unsigned turn = me;; turn++) {
-        int bytes = 1 << turn % 21, sum;
+        int bytes = 1 << turn % 20, sum;
         MPI_Comm comm;
         MPI_Datatype type;
         MPI_Request requests[2];
-        MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+        MPI(MPI_Comm_dup(parents[me], &comm));
         MPI(MPI_Type_vector(bytes / 4 + 1, 2, 4, MPI_BYTE, &type));
         MPI(MPI_Type_commit(&type));
         MPI(MPI_Irecv(in[me], 1, type, 0, me, comm, &requests[0]));
@@ -41,6 +42,8 @@ int main(int argc, char **argv)
     start_multiple(&argc, &argv);
     if (argc > 1)
         rounds = atoi(argv[1]);
+    for (int i = 0; i < THREADS; i++)
+        MPI(MPI_Comm_dup(MPI_COMM_SELF, &parents[i]));
     for (int round = 0; round < rounds; round++) {
         pthread_t threads[THREADS];
         int before = ends, in = -1, from = (rank + size - 1) % size;
@@ -59,5 +62,7 @@ int main(int argc, char **argv)
         }
         MPI(MPI_Barrier(MPI_COMM_WORLD));
     }
+    for (int i = 0; i < THREADS; i++)
+        MPI(MPI_Comm_free(&parents[i]));
     return finish();
 }
