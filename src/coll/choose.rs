@@ -161,17 +161,16 @@ fn reduces_by_node(shape: Shape) -> bool {
     shape.spread && (shape.commutes || shape.in_order)
 }
 
+/// Larger operations of ranks that share cores go to trays.
+pub const LEAST_AT_TRAYS: usize = 32 << 10;
+/// The same of one rank's part of an allgather: shorter ones are as fast through slots.
+pub const LEAST_TO_GATHER_AT_TRAYS: usize = 128 << 10;
+
 /// The same for two ranks with a core each that have pipes.
 pub const MOST_BESIDE_PIPES: usize = 1024;
 
-/// What ranks that share cores read of each other's memory at least; less goes through a board, but for an alltoall, in whose
-/// slots there is little for each.
-pub fn least_direct(alltoall: bool) -> usize {
-    match alltoall {
-        true => 16 << 10,
-        false => 128 << 10,
-    }
-}
+/// What ranks that share cores read of each other's memory at least in an alltoall: in its slots there is little for each.
+pub const LEAST_DIRECT: usize = 16 << 10;
 
 pub fn barrier(shape: Shape) -> Barrier {
     match BARRIER.get() {

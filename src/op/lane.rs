@@ -6,7 +6,7 @@
 use super::extended::Extended80;
 use super::half::{Brain, Half};
 use super::softfloat::Binary128;
-use super::wide;
+use super::wide::{self, Sources};
 
 /// A value in a buffer.
 pub(super) trait Lane: Copy {
@@ -16,13 +16,13 @@ pub(super) trait Lane: Copy {
     fn load(bytes: &[u8]) -> Self;
     fn store(self, bytes: &mut [u8]);
 
-    /// `inout = function(input, inout)` for each value, with the widest registers if they hold several.
+    /// `inout = function(..., inout)` for each value, with the widest registers if they hold several.
     #[inline(always)]
-    fn each(input: &[u8], inout: &mut [u8], function: impl Fn(Self, Self) -> Self) {
+    fn each(sources: Sources, inout: &mut [u8], function: impl Fn(Self, Self) -> Self) {
         if Self::VECTOR {
-            wide::each(input, inout, function);
+            wide::each(sources, inout, function);
         } else {
-            wide::each_plainly(input, inout, function);
+            wide::each_in_turn(sources, 0, inout, function);
         }
     }
 }

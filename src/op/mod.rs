@@ -14,6 +14,7 @@ mod rules;
 mod softfloat;
 mod wide;
 
+use wide::Sources;
 pub use wide::VARIABLES;
 
 use crate::datatype::{Datatype, pack::Laid};
@@ -212,7 +213,11 @@ impl Op {
         match self {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
-                kernel::apply(*operation, input, inout, datatype, Form::Packed);
+                let sources = Sources {
+                    left: &[input],
+                    last: None,
+                };
+                kernel::apply(*operation, sources, inout, datatype, Form::Packed);
                 Ok(())
             }
             Op::User(_) if datatype.is_contiguous() => self.apply_laid(Elements {
@@ -238,7 +243,36 @@ impl Op {
         }
     }
 
-    /// The same for elements as they lie in a program's memory.
+    /// `inout = left[0] op (left[1] op (... op last))` for packed elements, of which all slices hold `count`; the last operand
+    /// is `inout` itself if it is not given.
+    pub fn fold(
+        &self,
+        (left, last): (&[&[u8]], Option<&[u8]>),
+        inout: &mut [u8],
+        count: u64,
+        datatype: &'static Datatype,
+    ) -> Result<()> {
+        let inout = &mut inout[..count as usize * datatype.size as usize];
+        match self {
+            Op::Predefined(operation) => {
+                rules::check(*operation, datatype)?;
+                let sources = Sources { left, last };
+                kernel::apply(*operation, sources, inout, datatype, Form::Packed);
+                Ok(())
+            }
+            Op::User(_) => {
+                if let Some(last) = last {
+                    inout.copy_from_slice(&last[..inout.len()]);
+                }
+                for left in left.iter().rev() {
+                    self.apply(left, inout, count, datatype)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The same as [`Op::apply`] for elements as they lie in a program's memory.
     #[inline]
     pub fn apply_laid(&self, elements: Elements<'_>) -> Result<()> {
         match self {
@@ -246,8 +280,11 @@ impl Op {
                 let datatype = elements.datatype;
                 rules::check(*operation, datatype)?;
                 assert_eq!(elements.origin, 0, "predefined types count from their data");
-                let (input, inout) = (elements.input, elements.inout);
-                kernel::apply(*operation, input, inout, datatype, Form::Laid);
+                let sources = Sources {
+                    left: &[elements.input],
+                    last: None,
+                };
+                kernel::apply(*operation, sources, elements.inout, datatype, Form::Laid);
                 Ok(())
             }
             Op::User(operation) => operation.function.call(elements),

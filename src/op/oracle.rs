@@ -333,6 +333,13 @@ fn try_kernel(
     let op = Op::Predefined(operation);
     let (from, into) = (&input[at..][..a.len()], &mut inout[to..][..b.len()]);
     op.apply(from, into, length as u64, datatype).unwrap();
+    // The same of three in one pass as one after the other.
+    let (mut folded, mut applied) = (placed(at, &b), inout[to..][..b.len()].to_vec());
+    let folded = &mut folded[at..][..b.len()];
+    op.fold((&[&b, from], Some(&b)), folded, length as u64, datatype)
+        .unwrap();
+    op.apply(&b, &mut applied, length as u64, datatype).unwrap();
+    assert_eq!(folded, applied, "{operation:?} of {}", datatype.name());
     let what = || {
         format!(
             "{operation:?} of {length} {}, at {at} and {to}",

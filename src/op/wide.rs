@@ -1,5 +1,5 @@
 //! The loop of all reductions, compiled three times: for every x86-64 (registers of 16 bytes), for AVX2 (32) and for
-//! AVX-512 (64). Which one runs is found at run time; `OXMPI_REDUCTION_KERNELS` forbids the wider ones, to compare.
+//! AVX-512 (64). All sources are read in one pass, so that what is made of many is written once. Which one runs is found at run time; `OXMPI_REDUCTION_KERNELS` forbids the wider ones, to compare.
 //!
 //! Invariant: all three give the same bits, because no operation's order is changed and nothing is fused.
 #![allow(unsafe_code)]
@@ -66,37 +66,82 @@ fn find() -> Width {
     Width::Plain
 }
 
-/// `inout = function(input, inout)` for each lane.
+/// What a reduction reads: `inout = left[0] op (left[1] op (... op last))`, where the last one is `inout` itself if it is not given.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    pub left: &'a [&'a [u8]],
+    pub last: Option<&'a [u8]>,
+}
+
+/// What is reduced at a time of all sources: so much stays in registers, and every source is read once.
+const BLOCK: usize = 256;
+
+/// `inout = function(..., inout)` for each lane, see [`Sources`].
 #[inline(always)]
-pub(super) fn each<T: Lane>(input: &[u8], inout: &mut [u8], function: impl Fn(T, T) -> T) {
+pub(super) fn each<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
     match width() {
         // SAFETY: the processor has the features; `find` says so.
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        Width::Avx512 => unsafe { each_avx512(input, inout, function) },
+        Width::Avx512 => unsafe { each_avx512(sources, inout, function) },
         // SAFETY: as above.
         #[cfg(all(target_arch = "x86_64", not(miri)))]
-        Width::Avx2 => unsafe { each_avx2(input, inout, function) },
-        _ => each_plainly(input, inout, function),
+        Width::Avx2 => unsafe { each_avx2(sources, inout, function) },
+        _ => each_plainly(sources, inout, function),
     }
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn each_avx512<T: Lane>(input: &[u8], inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    each_plainly(input, inout, function);
+fn each_avx512<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
+    each_plainly(sources, inout, function);
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx2")]
-fn each_avx2<T: Lane>(input: &[u8], inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    each_plainly(input, inout, function);
+fn each_avx2<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
+    each_plainly(sources, inout, function);
 }
 
 /// With what every processor has, or what the function has that this is inlined into.
 #[inline(always)]
-pub(super) fn each_plainly<T: Lane>(input: &[u8], inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    let targets = inout.chunks_exact_mut(T::SIZE);
-    for (target, source) in targets.zip(input.chunks_exact(T::SIZE)) {
-        function(T::load(source), T::load(target)).store(target);
+fn each_plainly<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
+    let Sources { left, last } = sources;
+    let whole = inout.len() / BLOCK * BLOCK;
+    let (blocks, rest) = inout.split_at_mut(whole);
+    for (at, target) in blocks.chunks_exact_mut(BLOCK).enumerate() {
+        let range = at * BLOCK..(at + 1) * BLOCK;
+        // Of constant length, so that the compiler keeps it in registers.
+        let mut block = [0u8; BLOCK];
+        block.copy_from_slice(match last {
+            Some(last) => &last[range.clone()],
+            None => target,
+        });
+        for source in left.iter().rev() {
+            let source = source[range.clone()].chunks_exact(T::SIZE);
+            for (target, source) in block.chunks_exact_mut(T::SIZE).zip(source) {
+                function(T::load(source), T::load(target)).store(target);
+            }
+        }
+        target.copy_from_slice(&block);
+    }
+    each_in_turn(sources, whole, rest, function);
+}
+
+/// From `at` on, one source after the other.
+#[inline(always)]
+pub(super) fn each_in_turn<T: Lane>(
+    sources: Sources,
+    at: usize,
+    inout: &mut [u8],
+    function: impl Fn(T, T) -> T,
+) {
+    if let Some(last) = sources.last {
+        inout.copy_from_slice(&last[at..at + inout.len()]);
+    }
+    for source in sources.left.iter().rev() {
+        let targets = inout.chunks_exact_mut(T::SIZE);
+        for (target, source) in targets.zip(source[at..].chunks_exact(T::SIZE)) {
+            function(T::load(source), T::load(target)).store(target);
+        }
     }
 }

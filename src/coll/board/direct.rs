@@ -1,10 +1,10 @@
-//! Large operations of ranks that share cores: each reads what it needs out of the others' memory (process_vm_readv), one copy
+//! Large alltoall operations of ranks that share cores: each reads what it needs out of the others' memory (process_vm_readv), one copy
 //! and few turns. The ranks tell each other at the board where their data lies.
 //!
 //! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so.
 
 use super::Work;
-use crate::coll::call::{Call, Operands, blocks};
+use crate::coll::call::Call;
 use crate::coll::choose;
 use crate::coll::packed::{Packed, room};
 use crate::datatype::{Buffer, Parts};
@@ -15,8 +15,6 @@ use crate::os::peer_memory;
 use crate::sync::Ordering;
 use crate::transport::shm::seat::Reach;
 
-/// What is read for a reduction at a time: it stays in a core's own cache.
-const PIECE: usize = 64 << 10;
 /// Bytes of what a rank tells the others.
 const TOLD: usize = 16;
 
@@ -53,41 +51,14 @@ impl There {
 impl Work<'_> {
     /// False: not an operation for this.
     pub(super) fn directly(&mut self, call: &Call) -> bool {
-        // The least that one rank reads of another.
-        let least = match call {
-            Call::Allgather { parts, .. } => {
-                let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
-                longest.unwrap_or(0)
-            }
-            Call::Alltoall { out, into }
-                if into.are_equal() && out.as_ref().is_none_or(Parts::are_equal) =>
-            {
-                into.len(0)
-            }
-            Call::ReduceScatter { own, with, .. }
-                if !choose::reproducible() && with.datatype.size as usize <= PIECE =>
-            {
-                own.len() / self.ranks
-            }
-            _ => return false,
+        let Call::Alltoall { out, into } = call else {
+            return false;
         };
-        if !self.crowded
-            || least < choose::least_direct(matches!(call, Call::Alltoall { .. }))
-            || !self.may_reach()
-        {
+        let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
+        if !equal || !self.crowded || into.len(0) < choose::LEAST_DIRECT || !self.may_reach() {
             return false;
         }
-        match call {
-            Call::Allgather { own, parts } => self.allgather_directly(own.as_ref(), parts),
-            Call::Alltoall { out, into } => self.alltoall_directly(out.as_ref(), into),
-            Call::ReduceScatter {
-                own,
-                into,
-                counts,
-                with,
-            } => self.reduce_scatter_directly(own, into, &blocks(counts, with.datatype), with),
-            _ => unreachable!("not for reading directly"),
-        }
+        self.alltoall_directly(out.as_ref(), into);
         true
     }
 
@@ -164,23 +135,6 @@ impl Work<'_> {
         }
     }
 
-    fn allgather_directly(&mut self, own: Option<&Buffer>, parts: &Parts) {
-        let (ranks, me) = (self.ranks, self.me);
-        let mine = parts.of(me);
-        let mut packed = Packed::of(*own.unwrap_or(&mine), true);
-        let all = self.tell(There::of(&packed.bytes()));
-        if let Some(own) = own {
-            self.copy(own, &mine);
-        }
-        for distance in 1..ranks {
-            let rank = (me + distance) % ranks;
-            let into = parts.of(rank);
-            let bytes = into.len().min(all[rank].bytes as usize);
-            self.fetch((rank, all[rank].address), &into, (0, bytes));
-        }
-        self.barrier();
-    }
-
     fn alltoall_directly(&mut self, out: Option<&Parts>, into: &Parts) {
         let (ranks, me) = (self.ranks, self.me);
         let source = out.unwrap_or(into);
@@ -206,63 +160,5 @@ impl Work<'_> {
         }
         debug_assert!(each == source.len(ranks - 1));
         self.barrier();
-    }
-
-    /// Makes the block of the result from `begin` to `end`, in the order of the ranks, whose data lies there; `give` gets the
-    /// pieces.
-    fn reduce_block_directly(
-        &mut self,
-        (begin, end): (usize, usize),
-        all: &[There],
-        own: &Buffer,
-        with: &Operands,
-        mut give: impl FnMut(usize, &[u8]),
-    ) {
-        let piece = Self::elements(with, PIECE).min(end - begin);
-        let (mut left, mut right) = (room(piece), room(piece));
-        let mut at = begin;
-        while at < end {
-            let bytes = piece.min(end - at);
-            for rank in (0..self.ranks).rev() {
-                let is_last = rank == self.ranks - 1;
-                let operand = if is_last { &mut right } else { &mut left };
-                let operand = &mut operand[..bytes];
-                if rank == self.me {
-                    own.read(at, operand);
-                } else {
-                    self.reach(rank, all[rank].address + at as u64, operand);
-                }
-                if !is_last {
-                    let count = bytes as u64 / with.datatype.size.max(1);
-                    let (left, right) = (&left[..bytes], &mut right[..bytes]);
-                    self.note(with.op.apply(left, right, count, with.datatype));
-                }
-            }
-            give(at - begin, &right[..bytes]);
-            at += bytes;
-        }
-    }
-
-    fn reduce_scatter_directly(
-        &mut self,
-        own: &Buffer,
-        into: &Buffer,
-        begins: &[usize],
-        with: &Operands,
-    ) {
-        let mine = (begins[self.me], begins[self.me + 1]);
-        let mut packed = Packed::of(*own, true);
-        let exposed = packed.bytes();
-        let all = self.tell(There::of(&exposed));
-        // In place the result lies where data that others read may be.
-        let mut aside = (!into.is_apart_from(&exposed)).then(|| room(into.len()));
-        let target = aside.as_mut().map_or(*into, Buffer::of_copy);
-        self.reduce_block_directly(mine, &all, &exposed, with, |at, piece| {
-            target.write(at, piece);
-        });
-        self.barrier();
-        if let Some(aside) = aside {
-            into.write(0, &aside);
-        }
     }
 }

@@ -7,7 +7,7 @@ use super::Work;
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::room;
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, streaming};
 use crate::engine::enter;
 use crate::error::Result;
 use crate::transport::shm::pace::Stores;
@@ -184,18 +184,23 @@ impl Work<'_> {
 
     fn get_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) {
         for at in 0..pieces.number() {
-            self.get_piece(pipes, pieces.range(at).start, buffer);
+            self.get_piece(pipes, pieces.range(at).start, buffer, false);
         }
     }
 
     /// Takes a piece to a place of a buffer.
-    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer) {
+    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer, streams: bool) {
         self.get(pipes, |work, data, total| {
             let room = buffer.len();
             work.fits(1 - work.me, total, room);
             let bytes = data.len().min(room - at.min(room));
-            buffer.write(at.min(room), &data[..bytes]);
+            Self::take_in(streams, buffer, at.min(room), &data[..bytes]);
         });
+    }
+
+    /// Whether results of so many bytes on each side are written past the caches.
+    fn pipes_stream(pipes: &Pipes, bytes: usize) -> bool {
+        2 * bytes >= super::STREAMED_RESULTS && pipes.writer.streams()
     }
 
     /// Sends one buffer and fills another one; `meanwhile` is done while the first piece is under way.
@@ -208,6 +213,7 @@ impl Work<'_> {
     ) {
         let leaving = Pieces::new(out.len(), 1, 1);
         let coming = Pieces::new(into.len(), 1, 1);
+        let streams = Self::pipes_stream(pipes, into.len());
         let mut meanwhile = Some(meanwhile);
         for step in 0..leaving.number().max(coming.number() + AHEAD) {
             if step < leaving.number() {
@@ -217,9 +223,10 @@ impl Work<'_> {
                 meanwhile(self);
             }
             if (AHEAD..coming.number() + AHEAD).contains(&step) {
-                self.get_piece(pipes, coming.range(step - AHEAD).start, into);
+                self.get_piece(pipes, coming.range(step - AHEAD).start, into, streams);
             }
         }
+        streaming::fence();
     }
 
     /// Takes a piece and makes part of the result of it.
@@ -240,8 +247,7 @@ impl Work<'_> {
         });
     }
 
-    /// The same for what stays in the first cache. If the operation commutes, this rank's data is the right operand, which
-    /// lies where the result will: each element is worked out by one rank only, so both see the same.
+    /// The same for what stays in the first cache.
     fn reduce_block(
         &mut self,
         (own, begin): (&Buffer, usize),
@@ -250,32 +256,81 @@ impl Work<'_> {
         with: &Operands,
     ) -> Result<()> {
         let bytes = theirs.len();
-        let apply = |left: &[u8], right: &mut [u8]| {
-            let count = bytes as u64 / with.datatype.size.max(1);
-            with.op.apply(left, right, count, with.datatype)
-        };
-        let own_is_right = self.me == 1 || with.op.is_commutative();
-        if own_is_right && let Some(result) = into.contiguous() {
-            let there = own.contiguous().map(|own| own.wrapping_add(begin))
-                == Some(result.wrapping_add(place));
+        if into.is_apart_from(own) {
             let target = into.slice(place, bytes);
-            return target.fill_from(bytes, |right| {
-                if !there {
-                    own.read(begin, right);
-                }
-                apply(theirs, right)
+            return target.fill_from(bytes, |result| {
+                self.fold_block((own, begin), theirs, result, with)
             });
         }
-        let (mut left, mut right) = (room(bytes), room(bytes));
-        let (mine, other) = match own_is_right {
-            true => (&mut right, &mut left),
-            false => (&mut left, &mut right),
+        let mut result = room(bytes);
+        let done = self.fold_block((own, begin), theirs, &mut result, with);
+        into.write(place, &result);
+        done
+    }
+
+    /// Makes part of the result of this rank's data and the other's, elsewhere. If the operation commutes, this rank's data is
+    /// the right operand: each element is worked out by one rank only, so both see the same.
+    fn fold_block(
+        &self,
+        (own, begin): (&Buffer, usize),
+        theirs: &[u8],
+        result: &mut [u8],
+        with: &Operands,
+    ) -> Result<()> {
+        let bytes = theirs.len();
+        let count = bytes as u64 / with.datatype.size.max(1);
+        let mut fold = |mine: &[u8]| {
+            let operands: (&[&[u8]], _) = match self.me == 1 || with.op.is_commutative() {
+                true => (&[theirs], Some(mine)),
+                false => (&[mine], Some(theirs)),
+            };
+            with.op.fold(operands, result, count, with.datatype)
         };
-        own.read(begin, mine);
-        other.copy_from_slice(theirs);
-        let result = apply(&left, &mut right);
-        into.write(place, &right);
-        result
+        if own.contiguous().is_some() {
+            return own.slice(begin, bytes).with_bytes(fold);
+        }
+        let mut mine = room(bytes);
+        own.read(begin, &mut mine);
+        fold(&mine)
+    }
+
+    /// Takes a piece, makes part of the result of it, and sends that.
+    fn reduce_and_send(
+        &mut self,
+        pipes: &mut Pipes,
+        own: &Buffer,
+        (into, range): (&Buffer, Range<usize>),
+        with: &Operands,
+    ) {
+        let (peer, total) = (1 - self.me, own.len());
+        let streams = Self::pipes_stream(pipes, into.len());
+        let Pipes { writer, reader } = pipes;
+        self.wait(peer..peer + 1, || {
+            reader.is_shown() && writer.has_room(range.len())
+        });
+        let block = Self::elements(with, BLOCK).min(range.len());
+        let mut scratch = room(block);
+        reader.read(|theirs, _| {
+            writer.write(range.len(), total, |leaving, stores| {
+                let both = theirs
+                    .chunks(block.max(1))
+                    .zip(leaving.chunks_mut(block.max(1)));
+                for (at, (theirs, leaving)) in both.enumerate() {
+                    let place = range.start + at * block;
+                    let made = &mut scratch[..theirs.len()];
+                    let result = self.fold_block((own, place), theirs, made, with);
+                    self.note(result);
+                    Self::take_in(streams, into, place, made);
+                    Self::lay(
+                        stores == Stores::Streaming,
+                        &Buffer::of_copy(&mut scratch),
+                        0,
+                        leaving,
+                    );
+                }
+            });
+        });
+        self.wake(peer);
     }
 
     /// Each rank makes half of the result, and sends it to the other as it is made.
@@ -292,20 +347,21 @@ impl Work<'_> {
             }
         };
         let (me, peer, number) = (self.me, 1 - self.me, pieces.number());
+        let streams = Self::pipes_stream(pipes, bytes);
         for step in 0..number + 2 * AHEAD_OF_RESULT {
             if step < number {
                 self.put(pipes, own, part(peer, step), bytes);
             }
             if (AHEAD_OF_RESULT..number + AHEAD_OF_RESULT).contains(&step) {
                 let mine = part(me, step - AHEAD_OF_RESULT);
-                self.reduce_piece(pipes, (own, mine.start), (into, mine.start), with);
-                self.put(pipes, into, mine, bytes);
+                self.reduce_and_send(pipes, own, (into, mine), with);
             }
             if step >= 2 * AHEAD_OF_RESULT {
                 let theirs = part(peer, step - 2 * AHEAD_OF_RESULT);
-                self.get_piece(pipes, theirs.start, into);
+                self.get_piece(pipes, theirs.start, into, streams);
             }
         }
+        streaming::fence();
     }
 
     fn reduce_and_scatter(

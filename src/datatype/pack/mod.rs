@@ -223,6 +223,20 @@ impl Buffer {
         }
     }
 
+    /// As `write`, past the caches where the data has no holes: for more than the caches hold anyway. Before others are told
+    /// of it, [`super::streaming::fence`].
+    #[inline]
+    pub fn write_past_caches(&self, offset: usize, data: &[u8]) {
+        self.check(offset, data.len());
+        match self.layout {
+            // SAFETY: as in `write`.
+            None => unsafe {
+                super::streaming::copy(data.as_ptr(), self.address.add(offset), data.len());
+            },
+            Some(_) => self.write(offset, data),
+        }
+    }
+
     /// # Safety
     /// `packed` has `length` bytes, which are read only unless `PACK`; `offset + length` is in the buffer.
     unsafe fn part<const PACK: bool>(

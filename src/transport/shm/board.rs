@@ -8,6 +8,7 @@
 
 use super::layout::Segment;
 use super::pipe::{PAIR_BYTES, Pipes};
+use super::trays::{self, Trays};
 use crate::queue::ring::prefetch;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 use parking_lot::Mutex;
@@ -29,9 +30,9 @@ pub(super) const SHORT: usize = 8;
 pub(super) const IN_LINE: usize = 48;
 /// More ranks than that send messages.
 pub const MOST_RANKS: usize = 64;
-/// All boards and pipes of a node together, bytes.
+/// All boards, pipes and trays of a node together, bytes.
 const NODE_BYTES: u64 = 64 << 20;
-/// Up to here there are pipes.
+/// Up to here there are pipes and trays.
 const NODE_BYTES_WITH_PIPES: u64 = 48 << 20;
 
 /// The line that a reader watches.
@@ -61,9 +62,11 @@ struct Head {
     resting: Count,
     /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
     pipes: Count,
+    /// The same for the trays of ranks that share cores.
+    trays: Count,
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 4));
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 5));
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -122,10 +125,13 @@ impl Board {
         if let Some(at) = again {
             let board = retired.swap_remove(at);
             let pipes = board.head().pipes.0.load(Ordering::Relaxed);
+            let trays = board.head().trays.0.load(Ordering::Relaxed);
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
             unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
             Pipes::renew(segment, pipes as usize);
             board.head().pipes.0.store(pipes, Ordering::Relaxed);
+            Trays::renew(segment, trays as usize, ranks);
+            board.head().trays.0.store(trays, Ordering::Relaxed);
             return Some(board.offset);
         }
         allocate(segment, fd, board_bytes(ranks), NODE_BYTES)
@@ -144,6 +150,22 @@ impl Board {
     pub fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
         let offset = self.head().pipes.0.load(Ordering::Relaxed);
         Pipes::open(segment, offset as usize, me)
+    }
+
+    /// The same for trays.
+    pub fn make_trays(&self, segment: Segment<'static>, fd: BorrowedFd<'_>) {
+        let trays = &self.head().trays.0;
+        if trays.load(Ordering::Relaxed) == 0 {
+            let bytes = trays::bytes(self.ranks);
+            let made = allocate(segment, fd, bytes, NODE_BYTES_WITH_PIPES);
+            trays.store(made.unwrap_or(0) as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// A rank's view of them, after the board has told that they are made.
+    pub fn trays(&self, segment: Segment<'static>) -> Option<Trays> {
+        let offset = self.head().trays.0.load(Ordering::Relaxed);
+        Trays::open(segment, offset as usize, self.ranks)
     }
 
     /// The board at an offset that another rank told; `None` if none can be there.

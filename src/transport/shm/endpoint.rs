@@ -10,6 +10,7 @@ use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
+use super::trays::Trays;
 use super::trial::cost;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
@@ -416,6 +417,16 @@ impl Endpoint {
     /// A rank's ends of the pipes of its board, where it has some.
     pub fn pipes(&self, board: &Board, me: usize) -> Option<Pipes> {
         board.pipes(self.common.segment, me)
+    }
+
+    /// Gives a board trays, see [`Board::make_trays`].
+    pub fn make_trays(&self, board: &Board) {
+        board.make_trays(self.common.segment, self.fd.as_fd());
+    }
+
+    /// A rank's view of its board's trays, where it has some.
+    pub fn trays(&self, board: &Board) -> Option<Trays> {
+        board.trays(self.common.segment)
     }
 
     /// Wakes a rank if it sleeps, after something was stored for it.

@@ -11,4 +11,5 @@ pub mod pace;
 pub mod pipe;
 pub mod seat;
 pub mod status;
+pub mod trays;
 pub mod trial;

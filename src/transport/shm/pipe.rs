@@ -182,6 +182,11 @@ impl Writer {
         self.end.advance(end);
     }
 
+    /// Whether stores past the caches were found to be the cheaper ones.
+    pub fn streams(&self) -> bool {
+        self.trial.current() == Stores::Streaming as usize
+    }
+
     fn look_for_cost(&mut self) {
         let Some(stores) = self.measuring else {
             return;

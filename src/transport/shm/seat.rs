@@ -5,6 +5,8 @@
 
 use super::board::{Board, DEPTH, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
 use super::pipe::Passage;
+use super::trays::{self, Sideboard};
+use super::trial::Trial;
 
 /// What a communicator has of a board: nothing yet, nothing for good, or its place at one.
 pub enum Place {
@@ -44,6 +46,9 @@ pub struct Seat {
     pub dear: bool,
     pub fills: u32,
     pub passage: Passage,
+    pub sideboard: Sideboard,
+    /// Which stores this rank fills its trays with.
+    pub tray_stores: Trial,
     pub reach: Reach,
 }
 
@@ -63,6 +68,8 @@ impl Seat {
             dear: false,
             fills: 0,
             passage: Passage::Counting(0),
+            sideboard: Sideboard::Counting(0),
+            tray_stores: trays::stores(),
             reach: Reach::Unknown,
         }
     }

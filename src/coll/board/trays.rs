@@ -1,0 +1,347 @@
+//! Large operations of ranks that share cores, at trays (`transport/shm/trays.rs`): piece by piece all lay out their data, whoever
+//! runs makes shares of the result, in rank order, and all take what they need. One turn of each rank a piece, because each lays
+//! out the next one before it takes; a piece of all ranks stays in the caches.
+//!
+//! Source: the arrangement of shared-memory collectives (Graham, Shipman 2008), with work that is taken by whoever runs.
+//! Cost, with c cores: (pieces + 1) turns of each rank, and nb/c copied in; allreduce reads them once more and copies nb/c out.
+//! Invariant: every share is reduced by one rank alone in the order of the ranks, so the bits do not depend on who does it.
+
+use super::Work;
+use crate::coll::call::{Call, Operands, blocks};
+use crate::coll::choose;
+use crate::coll::packed::room;
+use crate::datatype::{Buffer, Parts, streaming};
+use crate::engine::enter;
+use crate::os::ticks;
+use crate::transport::shm::board::MOST_RANKS;
+use crate::transport::shm::trays::{Sideboard, Trays};
+use crate::transport::shm::trial::cost;
+use std::ops::Range;
+
+/// Large operations before the ranks get trays.
+const PATIENCE: u32 = 3;
+/// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.
+const LONGEST_SHARE: usize = 16 << 10;
+const SHORTEST_SHARE: usize = 4 << 10;
+const SHARES: usize = 16;
+/// What is read at the same time: more streams than that hinder each other (16 ranks reduce 1 MB: 990 µs, 1100 with all; prototype).
+const GROUP: usize = 8;
+/// Pieces laid out before one is taken.
+const AHEAD: usize = 1;
+/// Shorter data tells nothing about what stores cost.
+const LEAST_MEASURED: usize = 4 << 10;
+/// More bytes than any cache holds: results are written past the caches wherever the cores are.
+const BEYOND_ALL_CACHES: usize = 64 << 20;
+/// The way of a trial that goes past the caches.
+const STREAMING: usize = 1;
+
+/// An operation's rounds.
+struct Course {
+    first: u64,
+    number: usize,
+    piece: usize,
+    /// Bytes of what is cut into pieces.
+    bytes: usize,
+    /// The longest share; none are made if it is zero.
+    share: usize,
+}
+
+impl Course {
+    fn new(trays: &Trays, bytes: usize, piece: usize, share: usize) -> Course {
+        Course {
+            first: trays.next(),
+            number: bytes.div_ceil(piece),
+            piece,
+            bytes,
+            share,
+        }
+    }
+
+    fn range(&self, at: usize) -> Range<usize> {
+        (at * self.piece).min(self.bytes)..((at + 1) * self.piece).min(self.bytes)
+    }
+
+    fn round(&self, at: usize) -> u64 {
+        self.first + at as u64
+    }
+
+    fn shares(&self, at: usize) -> usize {
+        match self.share {
+            0 => 0,
+            share => self.range(at).len().div_ceil(share),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// False: not an operation for trays.
+    pub(super) fn at_trays(&mut self, call: &Call) -> bool {
+        if !self.crowded || !self.fits_trays(call) {
+            return false;
+        }
+        let Some(mut trays) = self.sideboard() else {
+            return false;
+        };
+        self.serve(&mut trays, call);
+        streaming::fence();
+        self.seat.sideboard = Sideboard::Laid(trays);
+        true
+    }
+
+    fn fits_trays(&self, call: &Call) -> bool {
+        let reduces = |own: &Buffer, with: &Operands| {
+            own.len() >= choose::LEAST_AT_TRAYS
+                && with.datatype.size as usize <= SHORTEST_SHARE
+                && !choose::reproducible()
+        };
+        match call {
+            Call::Bcast { buffer, .. } => buffer.len() >= choose::LEAST_AT_TRAYS,
+            Call::Allgather { parts, .. } => {
+                let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
+                longest.unwrap_or(0) >= choose::LEAST_TO_GATHER_AT_TRAYS
+            }
+            Call::Allreduce { own, with, .. }
+            | Call::Reduce { own, with, .. }
+            | Call::ReduceScatter { own, with, .. } => reduces(own, with),
+            _ => false,
+        }
+    }
+
+    /// The trays, if the ranks have some by now.
+    fn sideboard(&mut self) -> Option<Box<Trays>> {
+        match std::mem::replace(&mut self.seat.sideboard, Sideboard::Refused) {
+            Sideboard::Refused => None,
+            Sideboard::Laid(trays) => Some(trays),
+            Sideboard::Counting(count) if count + 1 < PATIENCE => {
+                self.seat.sideboard = Sideboard::Counting(count + 1);
+                None
+            }
+            Sideboard::Counting(_) => {
+                let round = self.rounds(1, 1).round(0);
+                if self.me == 0 {
+                    enter().endpoint().make_trays(&self.board);
+                    self.show(round, 0, 0, |_| {});
+                    self.wake_others();
+                } else {
+                    self.await_rank(0, round);
+                }
+                self.pass(round);
+                enter().endpoint().trays(&self.board).map(Box::new)
+            }
+        }
+    }
+
+    fn serve(&mut self, trays: &mut Trays, call: &Call) {
+        let me = self.me;
+        match call {
+            Call::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
+            Call::Allgather { own, parts } => self.allgather_at_trays(trays, own.as_ref(), parts),
+            Call::Allreduce { own, into, with } => {
+                self.reduce_at_trays(trays, own, with, (into, 0..own.len()));
+            }
+            Call::Reduce {
+                own,
+                into,
+                with,
+                root,
+            } => {
+                let mine = if me == *root as usize { own.len() } else { 0 };
+                self.reduce_at_trays(trays, own, with, (into, 0..mine));
+            }
+            Call::ReduceScatter {
+                own,
+                into,
+                counts,
+                with,
+            } => {
+                let begins = blocks(counts, with.datatype);
+                self.reduce_at_trays(trays, own, with, (into, begins[me]..begins[me + 1]));
+            }
+            _ => unreachable!("not for trays"),
+        }
+    }
+
+    /// Makes this rank wait until the next round's trays may be filled.
+    fn begin(&self, trays: &mut Trays, course: &Course, at: usize) -> u64 {
+        let round = trays.begin(course.shares(at));
+        debug_assert_eq!(round, course.round(at));
+        self.wait(0..self.ranks, || trays.has_room(round));
+        round
+    }
+
+    /// Packs a part of a buffer into a tray.
+    fn lay_out(&mut self, buffer: &Buffer, at: usize, data: &mut [u8]) {
+        let stores = &mut self.seat.tray_stores;
+        let way = stores.current();
+        let measured = stores.is_measured(data.len()) && data.len() >= LEAST_MEASURED;
+        let since = if measured { ticks() } else { 0 };
+        Self::lay(way == STREAMING, buffer, at, data);
+        if measured {
+            stores.learn(way, cost(since, data.len()));
+        }
+    }
+
+    /// Whether a result of so many bytes, which every rank gets, is written past the caches.
+    fn trays_stream(&self, bytes: usize) -> bool {
+        let all = bytes.saturating_mul(self.ranks);
+        let is_cheap = self.seat.tray_stores.current() == STREAMING;
+        all >= BEYOND_ALL_CACHES || is_cheap && all >= super::STREAMED_RESULTS
+    }
+
+    fn pass_trays(&self, trays: &Trays, round: u64) {
+        if trays.pass(round) {
+            self.wake_others();
+        }
+    }
+
+    /// Lays out all pieces, one ahead, and takes them round by round.
+    fn at_each_piece(
+        &mut self,
+        trays: &mut Trays,
+        course: &Course,
+        mut lay_out: impl FnMut(&mut Self, &Trays, usize),
+        mut take: impl FnMut(&mut Self, &Trays, usize),
+    ) {
+        for step in 0..course.number + AHEAD {
+            if step < course.number {
+                let round = self.begin(trays, course, step);
+                lay_out(self, trays, step);
+                streaming::fence();
+                if trays.arrive(round) {
+                    self.wake_others();
+                }
+            }
+            if step >= AHEAD {
+                let round = course.round(step - AHEAD);
+                self.wait(0..self.ranks, || trays.is_full(round));
+                take(self, trays, step - AHEAD);
+                self.pass_trays(trays, round);
+            }
+        }
+    }
+
+    /// Reduces all vectors; this rank gets a range of the result.
+    fn reduce_at_trays(
+        &mut self,
+        trays: &mut Trays,
+        own: &Buffer,
+        with: &Operands,
+        (into, mine): (&Buffer, Range<usize>),
+    ) {
+        let (me, ranks) = (self.me, self.ranks);
+        let piece = Self::elements(with, trays.tray_bytes());
+        let share = (own.len().min(piece) / SHARES).clamp(SHORTEST_SHARE, LONGEST_SHARE);
+        let share = Self::elements(with, share);
+        let streams = self.trays_stream(mine.len());
+        let course = Course::new(trays, own.len(), piece, share);
+        let mut scratch = room(share);
+        let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
+            let range = course.range(at);
+            trays.fill(me, course.round(at), (0, range.len()), |data| {
+                work.lay_out(own, range.start, data);
+            });
+        };
+        // In place what is overwritten lies before what is not yet laid out.
+        self.at_each_piece(trays, &course, lay_out, |work, trays, at| {
+            let (round, range) = (course.round(at), course.range(at));
+            work.make_shares(trays, (&course, at), with, &mut scratch);
+            let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
+            if begin < end {
+                work.wait(0..ranks, || trays.is_made(round));
+                let made = trays.read(ranks, round, (begin - range.start, end - begin));
+                Self::take_in(streams, into, begin - mine.start, made);
+            }
+        });
+    }
+
+    /// Makes shares of a piece as long as there are some that nobody has taken.
+    fn make_shares(
+        &mut self,
+        trays: &Trays,
+        (course, at): (&Course, usize),
+        with: &Operands,
+        scratch: &mut Box<[u8]>,
+    ) {
+        let (round, bytes, shares) = (course.round(at), course.range(at).len(), course.shares(at));
+        while let Some(share) = trays.take_share(round, shares) {
+            let begin = share * course.share;
+            let length = course.share.min(bytes - begin);
+            let of = |rank: usize| trays.read(rank, round, (begin, length));
+            let mut left: [&[u8]; MOST_RANKS] = [&[]; MOST_RANKS];
+            for (rank, left) in left[..self.ranks - 1].iter_mut().enumerate() {
+                *left = of(rank);
+            }
+            let (left, mut last) = (&left[..self.ranks - 1], Some(of(self.ranks - 1)));
+            let count = length as u64 / with.datatype.size.max(1);
+            let made = &mut scratch[..length];
+            for group in left.rchunks(GROUP) {
+                let result = with
+                    .op
+                    .fold((group, last.take()), made, count, with.datatype);
+                self.note(result);
+            }
+            let streams = self.seat.tray_stores.current() == STREAMING;
+            trays.fill(self.ranks, round, (begin, length), |data| {
+                Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
+            });
+            streaming::fence();
+            if trays.finish_share(round) {
+                self.wake_others();
+            }
+        }
+    }
+
+    fn bcast_at_trays(&mut self, trays: &mut Trays, buffer: &Buffer, root: usize) {
+        let (me, bytes) = (self.me, buffer.len());
+        let course = Course::new(trays, bytes, trays.whole_bytes(), 0);
+        let streams = self.trays_stream(bytes);
+        for at in 0..course.number {
+            let range = course.range(at);
+            if me == root {
+                let round = self.begin(trays, &course, at);
+                trays.fill(0, round, (0, range.len()), |data| {
+                    self.lay_out(buffer, range.start, data);
+                });
+                streaming::fence();
+                trays.publish_alone(round, bytes);
+                self.wake_others();
+            } else {
+                let round = trays.begin(0);
+                self.wait(root..root + 1, || trays.is_full(round));
+                self.fits(root, trays.total(round), bytes);
+                let data = trays.read(0, round, (0, range.len()));
+                Self::take_in(streams, buffer, range.start, data);
+            }
+            self.pass_trays(trays, course.round(at));
+        }
+    }
+
+    fn allgather_at_trays(&mut self, trays: &mut Trays, own: Option<&Buffer>, parts: &Parts) {
+        let (ranks, me) = (self.ranks, self.me);
+        let mine = parts.of(me);
+        if let Some(own) = own {
+            self.copy(own, &mine);
+        }
+        let longest = (0..ranks).map(|rank| parts.len(rank)).max().unwrap_or(0);
+        let course = Course::new(trays, longest, trays.tray_bytes(), 0);
+        let streams = self.trays_stream(ranks * longest);
+        let part = |at: usize, bytes: usize| {
+            let range = course.range(at);
+            range.start.min(bytes)..range.end.min(bytes)
+        };
+        let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
+            let range = part(at, mine.len());
+            trays.fill(me, course.round(at), (0, range.len()), |data| {
+                work.lay_out(&mine, range.start, data);
+            });
+        };
+        self.at_each_piece(trays, &course, lay_out, |_, trays, at| {
+            for distance in 1..ranks {
+                let rank = (me + distance) % ranks;
+                let range = part(at, parts.len(rank));
+                let data = trays.read(rank, course.round(at), (0, range.len()));
+                Self::take_in(streams, &parts.of(rank), range.start, data);
+            }
+        });
+    }
+}

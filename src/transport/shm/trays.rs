@@ -1,0 +1,318 @@
+//! Trays: memory of the segment in which the ranks of one communicator that share cores lay out large data, piece by piece.
+//!
+//! Each rank has a tray for its part of a piece, and there is one more for what they make of all parts: any rank that runs takes
+//! the next *share* of that work, so that nobody waits for a rank that does not run. Pieces are numbered rounds, the same on
+//! all ranks; those of [`DEPTH`] following rounds lie beside each other. Invariant: trays are filled again only when all ranks
+//! have passed the round that they held.
+#![allow(unsafe_code)]
+
+use super::layout::Segment;
+use super::trial::Trial;
+use crate::sync::{AtomicU64, Ordering};
+
+/// Rounds whose trays lie beside each other.
+const DEPTH: usize = 2;
+/// The trays of one round together, about what the own caches of two cores hold. Smaller ones
+/// cost more turns (16 ranks, reduce_scatter of 1 MB: 1.2 to 1.3 ms, with half of it 1.4; prototype).
+const ROUND_BYTES: usize = 2 << 20;
+/// A longer tray makes fewer turns, which are few anyway.
+const LONGEST_TRAY: usize = 256 << 10;
+/// Between two trays: their lines are not to meet in the same sets of a cache.
+const GAP: usize = 320;
+/// A round's number is above the number of shares that are taken.
+const SHARE_BITS: u32 = 16;
+
+/// A line with one number.
+#[repr(C, align(64))]
+struct Count(AtomicU64);
+
+/// What is counted of the rounds that use one place.
+#[repr(C)]
+struct Counts {
+    /// Ranks that have filled their trays, all rounds together.
+    arrivals: Count,
+    /// The round whose trays are full, and how many shares of it are taken.
+    work: Count,
+    /// Shares that are made, all rounds together.
+    made: Count,
+    /// Ranks that need nothing any more, all rounds together.
+    passes: Count,
+    /// Bytes of the whole operation, as whoever fills the trays alone has it.
+    total: Count,
+}
+
+/// A rank's view of the trays.
+pub struct Trays {
+    base: *mut u8,
+    ranks: usize,
+    /// The last round that was begun.
+    round: u64,
+    /// What `made` comes to when all shares of the last round in each place are made.
+    made: [u64; DEPTH],
+}
+
+// SAFETY: the memory is shared between processes anyway; what may be touched when is the protocol's matter.
+unsafe impl Send for Trays {}
+
+/// Bytes of one rank's tray, where there are so many.
+pub fn tray_bytes(ranks: usize) -> usize {
+    let fair = (ROUND_BYTES / ranks).min(LONGEST_TRAY);
+    1 << fair.ilog2()
+}
+
+/// Which stores to fill trays with, given what both have cost: 0 is ordinary ones. Between cores without a common cache they cost
+/// six times as much, between others the same, and what went past the caches is read from memory.
+pub fn stores() -> Trial {
+    Trial::of_fresh(ROUND_BYTES, 2.5)
+}
+
+fn place_bytes(ranks: usize) -> usize {
+    (ranks + 1) * (tray_bytes(ranks) + GAP)
+}
+
+/// Bytes of the trays of so many ranks.
+pub fn bytes(ranks: usize) -> usize {
+    DEPTH * (size_of::<Counts>() + place_bytes(ranks))
+}
+
+impl Trays {
+    /// Makes trays that all ranks have left fresh ones.
+    pub fn renew(segment: Segment<'static>, offset: usize, ranks: usize) {
+        if let Some(base) = segment.dynamic(offset, bytes(ranks)) {
+            // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
+            unsafe { base.write_bytes(0, DEPTH * size_of::<Counts>()) };
+        }
+    }
+
+    /// The trays at an offset that another rank told; `None` if none can be there.
+    pub fn open(segment: Segment<'static>, offset: usize, ranks: usize) -> Option<Trays> {
+        let base = segment.dynamic(offset, bytes(ranks))?;
+        Some(Trays {
+            base,
+            ranks,
+            round: 0,
+            made: [0; DEPTH],
+        })
+    }
+
+    /// Bytes of a rank's part of a round.
+    pub fn tray_bytes(&self) -> usize {
+        tray_bytes(self.ranks)
+    }
+
+    /// The longest piece of what one rank lays out alone, in the place of all trays.
+    pub fn whole_bytes(&self) -> usize {
+        LONGEST_TRAY.min(place_bytes(self.ranks))
+    }
+
+    #[inline]
+    fn counts(&self, round: u64) -> &Counts {
+        let place = round as usize % DEPTH;
+        // SAFETY: `open` checked that the trays are mapped, for good; atomics only.
+        unsafe { &*self.base.cast::<Counts>().add(place) }
+    }
+
+    /// Where a rank's tray begins, or behind those of all ranks that of what is made.
+    #[inline]
+    fn tray(&self, rank: usize, round: u64, bytes: usize) -> *mut u8 {
+        let at = rank * (tray_bytes(self.ranks) + GAP);
+        let whole = place_bytes(self.ranks);
+        assert!(rank <= self.ranks && bytes <= whole - at);
+        let place = round as usize % DEPTH;
+        self.base
+            .wrapping_add(DEPTH * size_of::<Counts>() + place * whole + at)
+    }
+
+    /// How often the place of a round was used before it.
+    #[inline]
+    fn uses(round: u64) -> u64 {
+        (round - 1) / DEPTH as u64
+    }
+
+    /// The number of the round that is begun next.
+    pub fn next(&self) -> u64 {
+        self.round + 1
+    }
+
+    /// The next round, in which so many shares are to be made. All ranks begin all rounds alike.
+    pub fn begin(&mut self, shares: usize) -> u64 {
+        assert!(shares < 1 << SHARE_BITS);
+        self.round += 1;
+        self.made[self.round as usize % DEPTH] += shares as u64;
+        self.round
+    }
+
+    /// Whether all ranks have passed what the trays of a round held before.
+    #[inline]
+    pub fn has_room(&self, round: u64) -> bool {
+        // Acquire: pairs with `pass`; the reading is over.
+        self.counts(round).passes.0.load(Ordering::Acquire) >= self.ranks as u64 * Self::uses(round)
+    }
+
+    /// Lets `fill` write to the tray of a rank from `at` on. There is room in this round, and nobody else writes or reads there.
+    #[inline]
+    pub fn fill(
+        &self,
+        rank: usize,
+        round: u64,
+        (at, bytes): (usize, usize),
+        fill: impl FnOnce(&mut [u8]),
+    ) {
+        let data = self.tray(rank, round, at + bytes).wrapping_add(at);
+        // SAFETY: inside the trays; nobody reads or writes it now, as the caller says.
+        fill(unsafe { std::slice::from_raw_parts_mut(data, bytes) });
+    }
+
+    /// This rank has filled its tray. True for the last one, after which the round is full.
+    #[inline]
+    pub fn arrive(&self, round: u64) -> bool {
+        let counts = self.counts(round);
+        // AcqRel: what those before have filled goes with what the last one publishes.
+        let arrived = counts.arrivals.0.fetch_add(1, Ordering::AcqRel) + 1;
+        let last = arrived == self.ranks as u64 * (Self::uses(round) + 1);
+        if last {
+            self.publish(round);
+        }
+        last
+    }
+
+    /// The only rank that fills trays in this round has done so.
+    pub fn publish_alone(&self, round: u64, total: usize) {
+        let counts = self.counts(round);
+        counts.total.0.store(total as u64, Ordering::Relaxed);
+        // So that arrivals count the same whether one fills the trays or all do.
+        counts
+            .arrivals
+            .0
+            .fetch_add(self.ranks as u64, Ordering::Relaxed);
+        self.publish(round);
+    }
+
+    fn publish(&self, round: u64) {
+        // Release: pairs with `is_full`.
+        self.counts(round)
+            .work
+            .0
+            .store(round << SHARE_BITS, Ordering::Release);
+    }
+
+    /// Whether the trays of a round are full.
+    #[inline]
+    pub fn is_full(&self, round: u64) -> bool {
+        self.counts(round).work.0.load(Ordering::Acquire) >> SHARE_BITS == round
+    }
+
+    /// What [`Trays::publish_alone`] was told.
+    pub fn total(&self, round: u64) -> usize {
+        self.counts(round).total.0.load(Ordering::Relaxed) as usize
+    }
+
+    /// What a tray holds, from `at` on, when the round is full, or what was made, when it is; before [`Trays::pass`].
+    #[inline]
+    pub fn read(&self, rank: usize, round: u64, (at, bytes): (usize, usize)) -> &[u8] {
+        let data = self.tray(rank, round, at + bytes).wrapping_add(at);
+        // SAFETY: inside the trays; filled again only after this rank has passed the round.
+        unsafe { std::slice::from_raw_parts(data, bytes) }
+    }
+
+    /// The next share of a full round that nobody has taken.
+    pub fn take_share(&self, round: u64, shares: usize) -> Option<usize> {
+        let work = &self.counts(round).work.0;
+        let mut seen = work.load(Ordering::Acquire);
+        loop {
+            let taken = (seen & ((1 << SHARE_BITS) - 1)) as usize;
+            if seen >> SHARE_BITS != round || taken >= shares {
+                return None;
+            }
+            match work.compare_exchange_weak(seen, seen + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return Some(taken),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// A share is made. True for the last one of the round.
+    pub fn finish_share(&self, round: u64) -> bool {
+        // AcqRel: pairs with itself and `is_made`; what was made can be read.
+        let made = self.counts(round).made.0.fetch_add(1, Ordering::AcqRel) + 1;
+        made == self.made[round as usize % DEPTH]
+    }
+
+    /// Whether all shares of a round, one of the last [`DEPTH`], are made.
+    #[inline]
+    pub fn is_made(&self, round: u64) -> bool {
+        self.counts(round).made.0.load(Ordering::Acquire) >= self.made[round as usize % DEPTH]
+    }
+
+    /// This rank needs nothing any more of a round. True for the last one.
+    #[inline]
+    pub fn pass(&self, round: u64) -> bool {
+        // AcqRel: pairs with `has_room`.
+        let passed = self.counts(round).passes.0.fetch_add(1, Ordering::AcqRel) + 1;
+        passed == self.ranks as u64 * (Self::uses(round) + 1)
+    }
+}
+
+/// What ranks that share cores have of trays: nothing yet, nothing for good, or theirs.
+pub enum Sideboard {
+    /// Large operations so far.
+    Counting(u32),
+    Refused,
+    Laid(Box<Trays>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory::{self, Mapping};
+    use crate::transport::shm::layout::{initialise, segment_bytes};
+    use std::os::fd::AsFd;
+
+    #[test]
+    fn each_share_is_taken_once_and_trays_are_filled_again_when_all_have_passed() {
+        let fd = memory::create("test", segment_bytes(3), false).unwrap();
+        initialise(fd.as_fd(), 3).unwrap();
+        let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
+        let segment = Segment::open(map, 3).unwrap();
+        let offset = segment.allocate(fd.as_fd(), bytes(3)).unwrap();
+        let mut all: Vec<Trays> = (0..3)
+            .map(|_| Trays::open(segment, offset, 3).unwrap())
+            .collect();
+        for step in 0..5 * DEPTH {
+            let shares = 1 + step % 3;
+            let mut full = 0;
+            for me in 0..3 {
+                let round = all[me].begin(shares);
+                assert!(all[me].has_room(round) && !all[me].is_full(round));
+                all[me].fill(me, round, (64, 100), |data| data.fill((step + me) as u8));
+                full += usize::from(all[me].arrive(round));
+            }
+            assert_eq!(full, 1);
+            let round = all[0].round;
+            let mut taken = Vec::new();
+            while let Some(share) = all[taken.len() % 3].take_share(round, shares) {
+                assert!(!all[0].is_made(round));
+                assert_eq!(all[1].finish_share(round), taken.len() + 1 == shares);
+                taken.push(share);
+            }
+            assert_eq!(taken, (0..shares).collect::<Vec<_>>());
+            assert!(all[2].is_made(round));
+            for (me, trays) in all.iter().enumerate() {
+                let next = round + DEPTH as u64;
+                assert!(!trays.has_room(next));
+                assert_eq!(trays.read(2, round, (64, 100)), [(step + 2) as u8; 100]);
+                assert_eq!(trays.pass(round), me == 2);
+            }
+            assert!(all[0].has_room(round + DEPTH as u64));
+        }
+        for trays in &mut all {
+            trays.begin(0);
+        }
+        let round = all[0].round;
+        all[1].publish_alone(round, 77);
+        assert!(all[2].is_full(round) && all[2].is_made(round) && all[0].total(round) == 77);
+        Trays::renew(segment, offset, 3);
+        assert!(!Trays::open(segment, offset, 3).unwrap().is_full(round));
+        assert!(Trays::open(segment, 64, 3).is_none());
+    }
+}
