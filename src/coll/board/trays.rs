@@ -247,7 +247,8 @@ impl Work<'_> {
             work.make_shares(trays, (&course, at), with, &mut scratch);
             let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
             if begin < end {
-                work.wait(0..ranks, || trays.is_made(round));
+                // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
+                work.wait(0..0, || trays.is_made(round));
                 let made = trays.read(ranks, round, (begin - range.start, end - begin));
                 Self::take_in(streams, into, begin - mine.start, made);
             }

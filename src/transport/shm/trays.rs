@@ -281,11 +281,11 @@ mod tests {
         for step in 0..5 * DEPTH {
             let shares = 1 + step % 3;
             let mut full = 0;
-            for me in 0..3 {
-                let round = all[me].begin(shares);
-                assert!(all[me].has_room(round) && !all[me].is_full(round));
-                all[me].fill(me, round, (64, 100), |data| data.fill((step + me) as u8));
-                full += usize::from(all[me].arrive(round));
+            for (me, trays) in all.iter_mut().enumerate() {
+                let round = trays.begin(shares);
+                assert!(trays.has_room(round) && !trays.is_full(round));
+                trays.fill(me, round, (64, 100), |data| data.fill((step + me) as u8));
+                full += usize::from(trays.arrive(round));
             }
             assert_eq!(full, 1);
             let round = all[0].round;
