@@ -10,6 +10,7 @@ use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
 use crate::engine::enter;
 use crate::error::Result;
+use crate::os::ticks;
 use crate::transport::shm::pace::Stores;
 use crate::transport::shm::pipe::{LONGEST, Passage, Pipes};
 use std::ops::Range;
@@ -160,9 +161,25 @@ impl Work<'_> {
         let writer = &mut pipes.writer;
         let peer = 1 - self.me;
         self.wait(peer..peer + 1, || writer.has_room(range.len()));
-        writer.write(range.len(), total, |data, stores| match stores {
-            Stores::Ordinary => buffer.read(range.start, data),
-            Stores::Streaming => buffer.read_streaming(range.start, data),
+        writer.write(range.len(), total, |data, stores| {
+            Self::lay(stores == Stores::Streaming, buffer, range.start, data);
+        });
+        self.wake(1 - self.me);
+    }
+
+    /// The same for data that the other rank reduces.
+    fn put_for_work(
+        &mut self,
+        pipes: &mut Pipes,
+        buffer: &Buffer,
+        range: Range<usize>,
+        total: usize,
+    ) {
+        let writer = &mut pipes.writer;
+        let peer = 1 - self.me;
+        self.wait(peer..peer + 1, || writer.has_room(range.len()));
+        writer.write_for_work(range.len(), total, |data, stores| {
+            Self::lay(stores == Stores::Streaming, buffer, range.start, data);
         });
         self.wake(1 - self.me);
     }
@@ -311,7 +328,8 @@ impl Work<'_> {
         let block = Self::elements(with, BLOCK).min(range.len());
         let mut scratch = room(block);
         reader.read(|theirs, _| {
-            writer.write(range.len(), total, |leaving, stores| {
+            writer.write_made(range.len(), total, |leaving, stores| {
+                let mut storing = 0;
                 let both = theirs
                     .chunks(block.max(1))
                     .zip(leaving.chunks_mut(block.max(1)));
@@ -321,13 +339,16 @@ impl Work<'_> {
                     let result = self.fold_block((own, place), theirs, made, with);
                     self.note(result);
                     Self::take_in(streams, into, place, made);
+                    let since = ticks();
                     Self::lay(
                         stores == Stores::Streaming,
                         &Buffer::of_copy(&mut scratch),
                         0,
                         leaving,
                     );
+                    storing += ticks() - since;
                 }
+                storing
             });
         });
         self.wake(peer);
@@ -350,7 +371,7 @@ impl Work<'_> {
         let streams = Self::pipes_stream(pipes, bytes);
         for step in 0..number + 2 * AHEAD_OF_RESULT {
             if step < number {
-                self.put(pipes, own, part(peer, step), bytes);
+                self.put_for_work(pipes, own, part(peer, step), bytes);
             }
             if (AHEAD_OF_RESULT..number + AHEAD_OF_RESULT).contains(&step) {
                 let mine = part(me, step - AHEAD_OF_RESULT);

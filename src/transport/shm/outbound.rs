@@ -269,7 +269,9 @@ impl Outbound {
         if done {
             self.channel.set_lane(lane.producer());
             self.stage = stage;
-            self.pace = Pace::of_fresh(cells * lane::CELL_BYTES);
+            // Three laps: after one, the lines are not yet where the traffic leaves them, and the first choice was wrong for
+            // as long as it takes to the next trial.
+            self.pace = Pace::of_fresh(3 * cells * lane::CELL_BYTES);
             self.measuring = None;
         } else {
             self.unannounced = Some((offset, cells));

@@ -148,25 +148,65 @@ impl Writer {
 
     /// Lets `fill` write a piece for which there is room, of an operation on `total` bytes, with these stores, and shows it.
     pub fn write(&mut self, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8], Stores)) {
+        self.show(bytes, total, true, |data, stores| {
+            fill(data, stores);
+            None
+        });
+    }
+
+    /// The same where `fill` works the data out, and says how many ticks the stores took.
+    pub fn write_made(
+        &mut self,
+        bytes: usize,
+        total: usize,
+        fill: impl FnOnce(&mut [u8], Stores) -> u64,
+    ) {
+        self.show(bytes, total, true, |data, stores| Some(fill(data, stores)));
+    }
+
+    /// The same for what the reader does more with than to copy it: that says nothing of the stores.
+    pub fn write_for_work(
+        &mut self,
+        bytes: usize,
+        total: usize,
+        fill: impl FnOnce(&mut [u8], Stores),
+    ) {
+        self.show(bytes, total, false, |data, stores| {
+            fill(data, stores);
+            None
+        });
+    }
+
+    #[inline]
+    fn show(
+        &mut self,
+        bytes: usize,
+        total: usize,
+        may_measure: bool,
+        fill: impl FnOnce(&mut [u8], Stores) -> Option<u64>,
+    ) {
         debug_assert!(self.has_room(bytes));
         self.look_for_cost();
         let stores = match self.trial.current() {
             0 => Stores::Ordinary,
             _ => Stores::Streaming,
         };
-        let measured =
-            self.trial.is_measured(bytes) && self.measuring.is_none() && bytes >= MEASURED_BYTES;
+        let measured = may_measure
+            && self.trial.is_measured(bytes)
+            && self.measuring.is_none()
+            && bytes >= MEASURED_BYTES;
         let (begin, end) = self.end.next(bytes, stores);
         let place = begin as usize % DATA_BYTES;
         let data = self.end.data(place, bytes);
         let since = if measured { ticks() } else { 0 };
         // SAFETY: inside the pipe by `data`, and the reader is past it; nobody else writes here.
         let data = unsafe { std::slice::from_raw_parts_mut(data, bytes) };
-        fill(data, stores);
+        let spent = fill(data, stores);
         stores.finish();
         let cost = if measured {
             self.measuring = Some(stores);
             self.end.control().cost.0.store(0, Ordering::Relaxed);
+            let since = spent.map_or(since, |spent| ticks() - spent);
             u64::from(cost(since, bytes))
         } else {
             0
