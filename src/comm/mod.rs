@@ -8,7 +8,7 @@ mod nodes;
 
 use crate::attr::Attributes;
 use crate::engine::spread::Spread;
-use crate::engine::{self, wait};
+use crate::engine::{self, long_wait};
 use crate::errhandler;
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -357,7 +357,7 @@ static PLACE: OnceLock<(u32, u32)> = OnceLock::new();
 /// Says which process of how many this one is.
 pub fn place(rank: u32, size: u32) {
     let _ = PLACE.set((rank, size));
-    wait::name_contexts_by(name_of_context);
+    long_wait::name_contexts_by(name_of_context);
 }
 
 /// The processes of the job.

@@ -9,6 +9,8 @@ mod arrival;
 pub mod calls;
 pub mod dispatch;
 pub mod entry;
+pub mod kept;
+pub mod long_wait;
 pub mod matching;
 pub mod progress;
 pub mod receive;
@@ -34,7 +36,7 @@ use crate::transport::shm::trial::Trial;
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
-use receive::{Inflow, Message};
+use receive::Inflow;
 use requests::{Index, Slab};
 use std::collections::VecDeque;
 
@@ -103,7 +105,7 @@ struct Counted {
 pub fn counts() -> Counts {
     let mut sum = Counts::NONE;
     for_each(|engine| engine.add_counts(&mut sum));
-    sum.spins += wait::spins_of_long_waits();
+    sum.spins += long_wait::spins_of_long_waits();
     *LAST.lock() = sum;
     sum
 }
@@ -146,7 +148,7 @@ pub struct Engine {
     requests: Slab,
     posted: Posted,
     unexpected: Unexpected,
-    messages: receive::Messages,
+    messages: kept::Messages,
     peers: Vec<Peer>,
     /// Peers with something in `queue` or `streams`.
     busy: Vec<u32>,
@@ -267,7 +269,7 @@ impl Engine {
             requests: Slab::new(number),
             posted: Posted::default(),
             unexpected: Unexpected::default(),
-            messages: receive::Messages::new(number),
+            messages: kept::Messages::new(number),
             busy: Vec::new(),
             sending: 0,
             counted: Counted::default(),
@@ -345,6 +347,3 @@ impl Engine {
         }
     }
 }
-
-/// A place for messages kept for later, see [`receive`].
-type MessageSlots = Vec<Option<Message>>;

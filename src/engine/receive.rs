@@ -4,12 +4,13 @@
 //! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
+use super::Engine;
 use super::arrival::Arrival;
+use super::kept::{Message, status};
 use super::matching::Key;
 use super::progress::Handled;
 use super::records::{self, Announcement, Payload, Reply};
-use super::requests::{self, Index, Kind, NOT_POSTED, Phase, Request};
-use super::{Engine, MessageSlots};
+use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
@@ -39,30 +40,6 @@ pub struct Inflow {
     pub(super) eager: usize,
 }
 
-/// A message that nobody asked for yet.
-#[derive(Debug)]
-pub struct Message {
-    pub key: Key,
-    pub world: usize,
-    /// Size of the whole message.
-    pub total: usize,
-    /// The first part, as far as it has come in.
-    pub(super) data: Vec<u8>,
-    eager: usize,
-    flags: u8,
-    token: u32,
-    address: u64,
-    /// A synchronous send of this process itself, complete when the message is matched.
-    own: Option<Index>,
-}
-
-impl Message {
-    /// What a probe says of it.
-    pub fn status(&self) -> Status {
-        status(self.key, self.total)
-    }
-}
-
 /// The answer of [`Engine::receive_directly`].
 #[derive(Debug)]
 pub enum Direct {
@@ -70,62 +47,6 @@ pub enum Direct {
     Nothing,
     /// Something else has come in first.
     Other,
-}
-
-/// The messages kept, by number.
-#[derive(Debug, Default)]
-pub struct Messages {
-    /// The number of the first.
-    first: u32,
-    slots: MessageSlots,
-    free: Vec<u32>,
-}
-
-impl Messages {
-    /// None, for the engine of this number.
-    pub fn new(engine: u32) -> Self {
-        Self {
-            first: requests::first_of(engine),
-            ..Self::default()
-        }
-    }
-
-    fn insert(&mut self, message: Message) -> u32 {
-        if let Some(index) = self.free.pop() {
-            self.slots[requests::slot(self.first, index)] = Some(message);
-            return index;
-        }
-        self.slots.push(Some(message));
-        requests::number(self.first, self.slots.len() - 1)
-    }
-
-    /// Bytes that are kept.
-    pub fn bytes(&self) -> usize {
-        let kept = self.slots.iter().flatten();
-        kept.map(|message| message.data.len()).sum()
-    }
-
-    /// A kept message.
-    pub fn get(&mut self, index: u32) -> Option<&mut Message> {
-        let slot = requests::slot(self.first, index);
-        self.slots.get_mut(slot)?.as_mut()
-    }
-
-    fn take(&mut self, index: u32) -> Option<Message> {
-        let slot = requests::slot(self.first, index);
-        let message = self.slots.get_mut(slot)?.take()?;
-        self.free.push(index);
-        Some(message)
-    }
-}
-
-#[inline(always)]
-fn status(key: Key, bytes: usize) -> Status {
-    let mut status = Status::empty();
-    status.source = key.source;
-    status.tag = key.tag;
-    status.set_bytes(bytes as u64);
-    status
 }
 
 #[inline(always)]

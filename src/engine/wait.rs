@@ -1,20 +1,14 @@
-//! Waiting: spin while an answer is likely at once, then let others have the core, then sleep.
+//! Waiting: spin while an answer is likely at once. What comes then is in `long_wait.rs`.
 //!
 //! A thread that waits looks after the engines of what it waits for, and now and then after the others, for which nobody may
-//! be waiting. Invariant: whoever sleeps has announced itself at its doorbells and looked once more after that. The status
-//! page says what is waited for from the moment a wait is no longer short.
+//! be waiting. Invariant: what is waited for is looked at after each look for messages.
 
 use super::entry::{Entry, try_enter_at};
-use super::{Engine, EngineGuard, PAGE, enter, enter_at, has_threads, in_use, numbers, tasks};
+use super::{Engine, EngineGuard, enter, enter_at, has_threads, in_use, long_wait, numbers, tasks};
 use crate::error::{Class, Error};
-use crate::events::{self, Event, Safety};
+use crate::events::{self, Event};
 use crate::os::{monotonic_nanoseconds, schedule};
-use crate::sync::{AtomicU64, Ordering};
-use crate::transport::shm::doorbell::Sleeper;
-use crate::transport::shm::layout::RankPage;
 use crate::variables::{Listed, Variable};
-use std::sync::OnceLock;
-use std::time::Duration;
 
 static SPINS: Variable<u64> = Variable::new(
     "SPINS",
@@ -29,42 +23,18 @@ static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
     2,
     "The same where the node has more ranks than cores.",
 );
-/// Yielding costs a third of a microsecond, waking up to thirty.
-static SLEEP_AFTER: Variable<u64> = Variable::new(
-    "SLEEP_AFTER",
-    1_000,
-    "Microseconds after which a call that waits sleeps until a message comes, instead of yielding its core again and \
-     again.",
-);
 /// What users can set about waiting.
-pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &SLEEP_AFTER];
+pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wait::SLEEP_AFTER];
 
-/// Yields before the first look at the clock, so a wait asks so often whether it is over before it sleeps.
-pub const YIELDS: u32 = 32;
 /// Times that a core is given away before the first look at messages, where others than messages are waited for.
 const TURNS: u32 = 4;
-/// How long to sleep where a message could be missed.
-const NAP: Duration = Duration::from_millis(1);
-/// How long a thread that was woken for what others had done sleeps for its own engines only.
-const OWN_SLEEP: Duration = Duration::from_millis(10);
 /// Looks at what is waited for, for each at the other engines.
 const OWN_LOOKS: u64 = 64;
 
-/// How long a collective operation sleeps before it looks whether the rank that it waits for can still come.
-const GLANCE: Duration = Duration::from_millis(500);
 /// Looks in vain before it is asked whether the rank can still come.
 const LOOKS_BEFORE_WATCH: u32 = 16;
 /// How long a rank must be known to leave before what it has sent must have come.
 const LEFT_FOR: u64 = 100_000_000;
-
-/// How a communicator is called, by a context of its.
-type NameOfContext = fn(u32) -> Option<String>;
-static NAME_OF_CONTEXT: OnceLock<NameOfContext> = OnceLock::new();
-
-/// Tells the engine, which knows no communicators, how to name them on the status page.
-pub fn name_contexts_by(name: NameOfContext) {
-    let _ = NAME_OF_CONTEXT.set(name);
-}
 
 /// What a call waits for, for those who look from outside.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +50,7 @@ pub struct Reason {
 
 impl Reason {
     /// Whether the message is one of the library's own, between those who take part in one operation.
-    fn is_collective(&self) -> bool {
+    pub(super) fn is_collective(&self) -> bool {
         self.context != u32::MAX && self.context & 3 != 0
     }
 
@@ -198,8 +168,7 @@ pub fn until_in<R>(
         }
         spins -= 1;
     }
-    SPINS_BEFORE_YIELDS.fetch_add(all, Ordering::Relaxed);
-    long_wait(engines, reason, &mut done)
+    long_wait::long_wait(engines, reason, all, &mut done)
 }
 
 /// Lets others have the core some times, where ranks share cores and something else than a message is waited for: a turn
@@ -224,7 +193,7 @@ pub fn take_turns(mut holds: impl FnMut() -> bool) -> bool {
 
 /// Below the highest thread level there is only the first.
 #[inline(always)]
-fn first_of(engines: u32) -> u32 {
+pub(super) fn first_of(engines: u32) -> u32 {
     if has_threads() {
         engines.trailing_zeros()
     } else {
@@ -234,7 +203,7 @@ fn first_of(engines: u32) -> u32 {
 
 /// Makes progress in further engines. True if anything happened.
 #[inline(never)]
-fn progress_in(entry: &mut Entry, engines: u32) -> bool {
+pub(super) fn progress_in(entry: &mut Entry, engines: u32) -> bool {
     let mut any = false;
     for number in numbers(engines) {
         any |= entry.at(number).progress();
@@ -245,7 +214,7 @@ fn progress_in(entry: &mut Entry, engines: u32) -> bool {
 /// Makes progress in the engines that are not waited for, but where another thread does: is there now or, unless this one
 /// `insists`, is favoured there. True if anything happened.
 #[inline(never)]
-fn help(engines: u32, insists: bool) -> bool {
+pub(super) fn help(engines: u32, insists: bool) -> bool {
     let mut any = false;
     for number in numbers(in_use() & !engines) {
         if let Some(mut engine) = try_enter_at(number, insists) {
@@ -314,193 +283,6 @@ pub fn poll_in(engines: u32) {
     }
     schedule::yield_now();
     look();
-}
-
-/// Looks of those waits before their first yield.
-static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
-
-/// How many looks of long waits came before a yield; those of short ones are counted by the engines.
-pub(super) fn spins_of_long_waits() -> u64 {
-    SPINS_BEFORE_YIELDS.load(Ordering::Relaxed)
-}
-
-/// Waits that were not short.
-static LONG_WAITS: AtomicU64 = AtomicU64::new(0);
-
-/// How many waits of this process were not short.
-pub fn long_waits() -> u64 {
-    LONG_WAITS.load(Ordering::Relaxed)
-}
-
-/// The part of a wait that is not short.
-#[inline(never)]
-fn long_wait<R>(engines: u32, reason: &Reason, done: &mut dyn FnMut(&mut Entry) -> Option<R>) -> R {
-    LONG_WAITS.fetch_add(1, Ordering::Relaxed);
-    let mut yields = 0u32;
-    let mut began = 0;
-    let mut page: Option<&'static RankPage> = None;
-    let mut named = false;
-    let mut in_vain = false;
-    let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
-    let result = loop {
-        let (moved, result) = look(engines, done, false);
-        if let Some(result) = result {
-            break result;
-        }
-        if moved {
-            began = 0;
-            yields = 0;
-            in_vain = false;
-            continue;
-        }
-        schedule::yield_now();
-        yields += 1;
-        if yields < YIELDS {
-            continue;
-        }
-        let now = monotonic_nanoseconds();
-        if began == 0 {
-            began = now;
-            if page.is_none() {
-                page = publish(engines, reason, now);
-            }
-        } else if now - began > sleep_after {
-            // Finding the name takes its time, which a rank has that is about to sleep.
-            if let (Some(page), false) = (page, named) {
-                let name = NAME_OF_CONTEXT.get().and_then(|name| name(reason.context));
-                page.status.communicator.store(&name.unwrap_or_default());
-                named = true;
-            }
-            tasks::watch();
-            let glances = reason.is_collective() || tasks::any();
-            if events::wait_to_be_delivered() {
-                events::deliver(Safety::MpiRestricted);
-            }
-            match sleep(engines, reason, done, glances.then_some(GLANCE), in_vain) {
-                Slept::Done(result) => break result,
-                Slept::Moved => in_vain = false,
-                Slept::InVain => in_vain = !in_vain,
-            }
-        }
-    };
-    if let Some(page) = page {
-        page.status.waiting.store(0, Ordering::Relaxed);
-    }
-    result
-}
-
-fn look<R>(
-    engines: u32,
-    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
-    insists: bool,
-) -> (bool, Option<R>) {
-    let (moved, result) = {
-        let mut entry = Entry::at_first(first_of(engines));
-        let engine = entry.here();
-        if engine.oversubscribed {
-            engine.shm.tell_core();
-        }
-        let moved = engine.progress();
-        let further = has_threads() && progress_in(&mut entry, engines & (engines - 1));
-        (moved | further, done(&mut entry))
-    };
-    if result.is_some() {
-        return (moved, result);
-    }
-    let helped = has_threads() && help(engines, insists);
-    (tasks::run() || helped || moved, result)
-}
-
-/// What came of sleeping.
-enum Slept<R> {
-    Done(R),
-    /// Something happened before.
-    Moved,
-    /// It was woken, and nothing was left to do.
-    InVain,
-}
-
-/// Sleeps until something comes in, at most for `most`; looks before and after.
-///
-/// A thread sleeps for all engines, for no other may be there to look after them. Where one is, that thread does what there
-/// is to do before this one is up: after being woken `in_vain` it sleeps for a short while for its own engines only.
-fn sleep<R>(
-    engines: u32,
-    reason: &Reason,
-    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
-    most: Option<Duration>,
-    in_vain: bool,
-) -> Slept<R> {
-    let Some(page) = PAGE.get() else {
-        return Slept::Moved;
-    };
-    let (blocked, sure) = are_blocked();
-    let all = in_use() | engines;
-    let others = in_vain && all != engines;
-    let sleeper = Sleeper::announce(page, if others { engines } else { all });
-    let (moved, result) = look(engines, done, !others);
-    if let Some(result) = result {
-        return Slept::Done(result);
-    }
-    // One that was taken into use since then has no bell that this thread hears.
-    if moved || !others && in_use() | engines != all {
-        return Slept::Moved;
-    }
-    let limit = if blocked || !sure { Some(NAP) } else { most };
-    let limit = match limit {
-        None if others => Some(OWN_SLEEP),
-        Some(limit) if others => Some(limit.min(OWN_SLEEP)),
-        limit => limit,
-    };
-    events::raise(Event::SleepBegun, || {
-        events::message(reason.context, reason.peer, reason.tag, 0)
-    });
-    let began = if Event::SleepEnded.is_heard() {
-        events::now()
-    } else {
-        0
-    };
-    sleeper.sleep(limit);
-    drop(sleeper);
-    if began != 0 {
-        events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
-    }
-    match look(engines, done, false) {
-        (_, Some(result)) => Slept::Done(result),
-        (true, None) => Slept::Moved,
-        (false, None) => Slept::InVain,
-    }
-}
-
-/// Tells the peers that we wait for room from that we do. Whether there are any, and whether sleepers can trust in being woken.
-fn are_blocked() -> (bool, bool) {
-    let mut blocked = false;
-    super::for_each(|engine| {
-        engine.starve();
-        blocked |= engine.is_blocked();
-    });
-    (blocked, enter().shm.fences_reach_all())
-}
-
-fn publish(engines: u32, reason: &Reason, now: u64) -> Option<&'static RankPage> {
-    let page = PAGE.get()?;
-    let engine = enter_at(first_of(engines));
-    let status = &page.status;
-    status.function.store(reason.function);
-    status.peer.store(reason.peer, Ordering::Relaxed);
-    status.tag.store(reason.tag, Ordering::Relaxed);
-    status.context.store(reason.context, Ordering::Relaxed);
-    status.communicator.store("");
-    status
-        .posted
-        .store(engine.posted.len() as u32, Ordering::Relaxed);
-    status
-        .unexpected
-        .store(engine.unexpected.len() as u32, Ordering::Relaxed);
-    status.sending.store(engine.sending, Ordering::Relaxed);
-    status.since.store(now, Ordering::Relaxed);
-    status.waiting.store(1, Ordering::Release);
-    Some(page)
 }
 
 impl Engine {

@@ -355,7 +355,7 @@ impl Consumer<'_> {
             return false;
         }
         self.published = self.head;
-        // Release: pairs with the Acquire in `Producer::has_room`.
+        // Release: pairs with the Acquire in `Producer::claim`.
         self.lane.control.done.store(self.head, Ordering::Release);
         true
     }

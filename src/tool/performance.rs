@@ -5,7 +5,7 @@
 
 use super::{at, check, next_number};
 use crate::constructors::{collector, context};
-use crate::engine::{self, Counts, wait};
+use crate::engine::{self, Counts, long_wait};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
 use crate::process::{self, ThreadLevel};
@@ -213,7 +213,7 @@ impl Variable {
             EagerMessages => counts().eager,
             RendezvousMessages => counts().rendezvous,
             Spins => counts().spins,
-            LongWaits => wait::long_waits(),
+            LongWaits => long_wait::long_waits(),
             Sleeps => schedule::sleeps_and_wake_ups().0,
             WakeUps => schedule::sleeps_and_wake_ups().1,
             SegmentBytes => process::job().map_or(0, |job| job.segment_bytes),

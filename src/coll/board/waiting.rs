@@ -4,7 +4,8 @@
 
 use super::{FEW, Work};
 use crate::engine::enter_at;
-use crate::engine::wait::{Watch, YIELDS, take_turns, until_at};
+use crate::engine::long_wait::YIELDS;
+use crate::engine::wait::{Watch, take_turns, until_at};
 use crate::error::Class;
 use crate::os::cancellation::Uncancelled;
 use std::ops::Range;

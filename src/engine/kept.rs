@@ -1,0 +1,88 @@
+//! The messages that nobody has asked for yet, by number; which of them a receive takes, `matching.rs` says.
+//!
+//! Invariant: a message is here from the moment it is kept until a receive meets it. Its first part may still be coming.
+
+use super::matching::Key;
+use super::requests::{self, Index};
+use crate::datatype::Status;
+
+/// A message that nobody asked for yet.
+#[derive(Debug)]
+pub struct Message {
+    pub key: Key,
+    pub world: usize,
+    /// Size of the whole message.
+    pub total: usize,
+    /// The first part, as far as it has come in.
+    pub(super) data: Vec<u8>,
+    pub(super) eager: usize,
+    pub(super) flags: u8,
+    pub(super) token: u32,
+    pub(super) address: u64,
+    /// A synchronous send of this process itself, complete when the message is matched.
+    pub(super) own: Option<Index>,
+}
+
+impl Message {
+    /// What a probe says of it.
+    pub fn status(&self) -> Status {
+        status(self.key, self.total)
+    }
+}
+
+/// The messages kept, by number.
+#[derive(Debug, Default)]
+pub struct Messages {
+    /// The number of the first.
+    first: u32,
+    slots: Vec<Option<Message>>,
+    free: Vec<u32>,
+}
+
+impl Messages {
+    /// None, for the engine of this number.
+    pub fn new(engine: u32) -> Self {
+        Self {
+            first: requests::first_of(engine),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn insert(&mut self, message: Message) -> u32 {
+        if let Some(index) = self.free.pop() {
+            self.slots[requests::slot(self.first, index)] = Some(message);
+            return index;
+        }
+        self.slots.push(Some(message));
+        requests::number(self.first, self.slots.len() - 1)
+    }
+
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> usize {
+        let kept = self.slots.iter().flatten();
+        kept.map(|message| message.data.len()).sum()
+    }
+
+    /// A kept message.
+    pub fn get(&mut self, index: u32) -> Option<&mut Message> {
+        let slot = requests::slot(self.first, index);
+        self.slots.get_mut(slot)?.as_mut()
+    }
+
+    pub(super) fn take(&mut self, index: u32) -> Option<Message> {
+        let slot = requests::slot(self.first, index);
+        let message = self.slots.get_mut(slot)?.take()?;
+        self.free.push(index);
+        Some(message)
+    }
+}
+
+/// What a receive or a probe says of a message of so many bytes.
+#[inline(always)]
+pub(super) fn status(key: Key, bytes: usize) -> Status {
+    let mut status = Status::empty();
+    status.source = key.source;
+    status.tag = key.tag;
+    status.set_bytes(bytes as u64);
+    status
+}
