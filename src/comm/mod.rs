@@ -290,7 +290,7 @@ impl Comm {
 
     /// Gives up the place at a board, when no blocking operation will come any more.
     pub fn leave_board(&self) {
-        if let Place::Taken(seat) = std::mem::replace(&mut *self.place.lock(), Place::Refused) {
+        if let Place::Given(seat) = std::mem::replace(&mut *self.place.lock(), Place::Refused) {
             seat.board.leave(seat.me == 0);
         }
     }

@@ -21,12 +21,15 @@ use crate::engine::wait::Reason;
 use crate::error::{Error, Result};
 use crate::os::ticks;
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
-use crate::transport::shm::seat::{Place, Seat};
+use crate::transport::shm::endpoint::Endpoint;
+use crate::transport::shm::seat::{Earned, Place, Seat};
 use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
 /// Blocking operations of a communicator before it gets a board: most have few.
 const PATIENCE: u32 = 4;
+/// Large ones before its ranks get what those go through.
+const PATIENCE_OF_LARGE: u32 = 3;
 /// Rounds that are shown ahead of the one that is read.
 const AHEAD: usize = 2;
 /// Where ranks share cores, slots may be written past the caches from here on: who read what a slot held before may run on a
@@ -53,7 +56,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
     }
     let mut place = comm.place.lock();
     let seat = match &mut *place {
-        Place::Taken(seat) => seat,
+        Place::Given(seat) => seat,
         Place::Refused => return None,
         Place::Counting(count) => {
             *count += 1;
@@ -62,7 +65,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
             }
             *place = take_place(comm, function);
             match &mut *place {
-                Place::Taken(seat) => seat,
+                Place::Given(seat) => seat,
                 _ => return None,
             }
         }
@@ -99,7 +102,7 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
     }
     let offset = u64::from_ne_bytes(word[..].try_into().unwrap_or_default()) as usize;
     match enter().endpoint().board(offset, ranks) {
-        Some(board) => Place::Taken(Box::new(Seat::new(board, comm.rank() as usize))),
+        Some(board) => Place::Given(Box::new(Seat::new(board, comm.rank() as usize))),
         None => Place::Refused,
     }
 }
@@ -375,6 +378,36 @@ impl Work<'_> {
                 }
                 take(self, at - ahead, round);
                 self.pass(round);
+            }
+        }
+    }
+
+    /// What the ranks have for large operations, out of the seat, if they have it by now: rank 0 makes it, and tells the
+    /// others in a round.
+    fn earned<T>(
+        &mut self,
+        of: fn(&mut Seat) -> &mut Earned<T>,
+        make: fn(&Endpoint, &Board),
+        open: fn(&Endpoint, &Board, usize) -> Option<T>,
+    ) -> Option<Box<T>> {
+        match std::mem::replace(of(self.seat), Earned::Refused) {
+            Earned::Refused => None,
+            Earned::Given(theirs) => Some(theirs),
+            Earned::Counting(count) if count + 1 < PATIENCE_OF_LARGE => {
+                *of(self.seat) = Earned::Counting(count + 1);
+                None
+            }
+            Earned::Counting(_) => {
+                let round = self.rounds(1, 1).round(0);
+                if self.me == 0 {
+                    make(enter().endpoint(), &self.board);
+                    self.show(round, 0, 0, |_| {});
+                    self.wake_others();
+                } else {
+                    self.await_rank(0, round);
+                }
+                self.pass(round);
+                open(enter().endpoint(), &self.board, self.me).map(Box::new)
             }
         }
     }

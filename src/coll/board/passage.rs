@@ -8,15 +8,14 @@ use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
-use crate::engine::enter;
 use crate::error::Result;
 use crate::os::ticks;
+use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::pace::Stores;
-use crate::transport::shm::pipe::{LONGEST, Passage, Pipes};
+use crate::transport::shm::pipe::{LONGEST, Pipes};
+use crate::transport::shm::seat::Earned;
 use std::ops::Range;
 
-/// Large operations before the ranks get pipes.
-const PATIENCE: u32 = 3;
 /// Pieces that are sent before one is waited for, where each way there are some: the fewer begin a reader's stream anew, the
 /// better.
 const AHEAD: usize = 4;
@@ -64,11 +63,16 @@ impl Work<'_> {
         if !self.fits_pipes(call) {
             return false;
         }
-        let Some(mut pipes) = self.passage() else {
+        let earned = self.earned(
+            |seat| &mut seat.pipes,
+            Endpoint::make_pipes,
+            Endpoint::pipes,
+        );
+        let Some(mut pipes) = earned else {
             return false;
         };
         self.pass_through(&mut pipes, call);
-        self.seat.passage = Passage::Open(pipes);
+        self.seat.pipes = Earned::Given(pipes);
         true
     }
 
@@ -89,32 +93,7 @@ impl Work<'_> {
 
     /// Whether there are pipes for an operation already: then they are for shorter data, too.
     pub(super) fn has_pipes(&self, call: &Call) -> bool {
-        matches!(self.seat.passage, Passage::Open(_)) && self.fits_pipes(call)
-    }
-
-    /// The pipes, if the ranks have some by now.
-    fn passage(&mut self) -> Option<Box<Pipes>> {
-        match std::mem::replace(&mut self.seat.passage, Passage::Refused) {
-            Passage::Refused => None,
-            Passage::Open(pipes) => Some(pipes),
-            Passage::Counting(count) if count + 1 < PATIENCE => {
-                self.seat.passage = Passage::Counting(count + 1);
-                None
-            }
-            Passage::Counting(_) => {
-                let round = self.rounds(1, 1).round(0);
-                if self.me == 0 {
-                    enter().endpoint().make_pipes(&self.board);
-                    self.show(round, 0, 0, |_| {});
-                    self.wake_others();
-                } else {
-                    self.await_rank(0, round);
-                }
-                self.pass(round);
-                let pipes = enter().endpoint().pipes(&self.board, self.me);
-                pipes.map(Box::new)
-            }
-        }
+        matches!(self.seat.pipes, Earned::Given(_)) && self.fits_pipes(call)
     }
 
     fn pass_through(&mut self, pipes: &mut Pipes, call: &Call) {

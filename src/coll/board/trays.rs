@@ -11,15 +11,14 @@ use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, Parts, streaming};
-use crate::engine::enter;
 use crate::os::ticks;
 use crate::transport::shm::board::MOST_RANKS;
-use crate::transport::shm::trays::{Sideboard, Trays};
+use crate::transport::shm::endpoint::Endpoint;
+use crate::transport::shm::seat::Earned;
+use crate::transport::shm::trays::Trays;
 use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
-/// Large operations before the ranks get trays.
-const PATIENCE: u32 = 3;
 /// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.
 const LONGEST_SHARE: usize = 16 << 10;
 const SHORTEST_SHARE: usize = 4 << 10;
@@ -79,12 +78,17 @@ impl Work<'_> {
         if !self.crowded || !self.fits_trays(call) {
             return false;
         }
-        let Some(mut trays) = self.sideboard() else {
+        let earned = self.earned(
+            |seat| &mut seat.trays,
+            Endpoint::make_trays,
+            |endpoint, board, _| endpoint.trays(board),
+        );
+        let Some(mut trays) = earned else {
             return false;
         };
         self.serve(&mut trays, call);
         streaming::fence();
-        self.seat.sideboard = Sideboard::Laid(trays);
+        self.seat.trays = Earned::Given(trays);
         true
     }
 
@@ -104,30 +108,6 @@ impl Work<'_> {
             | Call::Reduce { own, with, .. }
             | Call::ReduceScatter { own, with, .. } => reduces(own, with),
             _ => false,
-        }
-    }
-
-    /// The trays, if the ranks have some by now.
-    fn sideboard(&mut self) -> Option<Box<Trays>> {
-        match std::mem::replace(&mut self.seat.sideboard, Sideboard::Refused) {
-            Sideboard::Refused => None,
-            Sideboard::Laid(trays) => Some(trays),
-            Sideboard::Counting(count) if count + 1 < PATIENCE => {
-                self.seat.sideboard = Sideboard::Counting(count + 1);
-                None
-            }
-            Sideboard::Counting(_) => {
-                let round = self.rounds(1, 1).round(0);
-                if self.me == 0 {
-                    enter().endpoint().make_trays(&self.board);
-                    self.show(round, 0, 0, |_| {});
-                    self.wake_others();
-                } else {
-                    self.await_rank(0, round);
-                }
-                self.pass(round);
-                enter().endpoint().trays(&self.board).map(Box::new)
-            }
         }
     }
 

@@ -278,14 +278,6 @@ impl Reader {
     }
 }
 
-/// What two ranks have of pipes: nothing yet, nothing for good, or both ends.
-pub enum Passage {
-    /// Large operations so far.
-    Counting(u32),
-    Refused,
-    Open(Box<Pipes>),
-}
-
 /// A rank's ends of the pipes to and from another one.
 pub struct Pipes {
     pub writer: Writer,

@@ -4,17 +4,20 @@
 //! anything is written there.
 
 use super::board::{Board, DEPTH, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
-use super::pipe::Passage;
-use super::trays::{self, Sideboard};
+use super::pipe::Pipes;
+use super::trays::{self, Trays};
 use super::trial::Trial;
 
-/// What a communicator has of a board: nothing yet, nothing for good, or its place at one.
-pub enum Place {
-    /// Blocking operations so far.
+/// What only those get who would use it: nothing yet, nothing for good, or theirs.
+pub enum Earned<T> {
+    /// Operations so far.
     Counting(u32),
     Refused,
-    Taken(Box<Seat>),
+    Given(Box<T>),
 }
+
+/// What a communicator has of a board.
+pub type Place = Earned<Seat>;
 
 /// Whether the ranks at a board may read each other's memory.
 pub enum Reach {
@@ -45,8 +48,8 @@ pub struct Seat {
     /// Whether filling a slot with ordinary stores was found to be dear, and how many were filled.
     pub dear: bool,
     pub fills: u32,
-    pub passage: Passage,
-    pub sideboard: Sideboard,
+    pub pipes: Earned<Pipes>,
+    pub trays: Earned<Trays>,
     /// Which stores this rank fills its trays with.
     pub tray_stores: Trial,
     pub reach: Reach,
@@ -67,8 +70,8 @@ impl Seat {
             barriers: 0,
             dear: false,
             fills: 0,
-            passage: Passage::Counting(0),
-            sideboard: Sideboard::Counting(0),
+            pipes: Earned::Counting(0),
+            trays: Earned::Counting(0),
             tray_stores: trays::stores(),
             reach: Reach::Unknown,
         }

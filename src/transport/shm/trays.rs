@@ -253,14 +253,6 @@ impl Trays {
     }
 }
 
-/// What ranks that share cores have of trays: nothing yet, nothing for good, or theirs.
-pub enum Sideboard {
-    /// Large operations so far.
-    Counting(u32),
-    Refused,
-    Laid(Box<Trays>),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
