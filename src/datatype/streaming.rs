@@ -45,6 +45,31 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
     unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
 }
 
+/// What [`copy_block`] copies.
+pub const BLOCK: usize = 256;
+
+/// As [`copy`] for [`BLOCK`] bytes to a line's beginning, for loops that make what they copy.
+///
+/// # Safety
+/// As for [`copy`], and `target` is aligned to 64 bytes.
+#[inline(always)]
+pub unsafe fn copy_block(source: *const u8, target: *mut u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for at in (0..BLOCK).step_by(16) {
+        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
+        // SAFETY: by the caller; every x86-64 processor has these.
+        unsafe {
+            let part = _mm_loadu_si128(source.add(at).cast());
+            _mm_stream_si128(target.add(at).cast(), part);
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    // SAFETY: by the caller.
+    unsafe {
+        std::ptr::copy_nonoverlapping(source, target, BLOCK)
+    };
+}
+
 /// From here on four streams at once keep more lines on their way (64 KB between separate cores: 4.1 µs in one, 3.5 in four).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const MANY_STREAMS: usize = 32 << 10;

@@ -26,6 +26,9 @@ pub(super) fn apply(
             for input in sources.left.iter().rev() {
                 pair::apply(operation, input, inout, datatype.scalars, form);
             }
+            if let Some(second) = sources.second {
+                second.put::<false>(0, inout);
+            }
         }
         Category::Complex => match datatype.scalars[0] {
             Scalar::F16 => complex::<Half>(operation, sources, inout),

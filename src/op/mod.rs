@@ -14,6 +14,7 @@ mod rules;
 mod softfloat;
 mod wide;
 
+pub use wide::Second;
 use wide::Sources;
 pub use wide::VARIABLES;
 
@@ -216,6 +217,7 @@ impl Op {
                 let sources = Sources {
                     left: &[input],
                     last: None,
+                    second: None,
                 };
                 kernel::apply(*operation, sources, inout, datatype, Form::Packed);
                 Ok(())
@@ -247,8 +249,20 @@ impl Op {
     /// is `inout` itself if it is not given.
     pub fn fold(
         &self,
+        operands: (&[&[u8]], Option<&[u8]>),
+        inout: &mut [u8],
+        count: u64,
+        datatype: &'static Datatype,
+    ) -> Result<()> {
+        self.fold_twice(operands, inout, None, count, datatype)
+    }
+
+    /// The same, and the result goes to a second place, too.
+    pub fn fold_twice(
+        &self,
         (left, last): (&[&[u8]], Option<&[u8]>),
         inout: &mut [u8],
+        second: Option<Second>,
         count: u64,
         datatype: &'static Datatype,
     ) -> Result<()> {
@@ -256,7 +270,7 @@ impl Op {
         match self {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
-                let sources = Sources { left, last };
+                let sources = Sources { left, last, second };
                 kernel::apply(*operation, sources, inout, datatype, Form::Packed);
                 Ok(())
             }
@@ -266,6 +280,9 @@ impl Op {
                 }
                 for left in left.iter().rev() {
                     self.apply(left, inout, count, datatype)?;
+                }
+                if let Some(second) = second {
+                    second.put::<false>(0, inout);
                 }
                 Ok(())
             }
@@ -283,6 +300,7 @@ impl Op {
                 let sources = Sources {
                     left: &[elements.input],
                     last: None,
+                    second: None,
                 };
                 kernel::apply(*operation, sources, elements.inout, datatype, Form::Laid);
                 Ok(())

@@ -5,9 +5,9 @@ use super::extended::Extended80;
 use super::half::{Brain, Half};
 use super::lane::{Lane, Number};
 use super::softfloat::Binary128;
-use super::wide::{AT_MOST, Width};
+use super::wide::{AT_MOST, Second, Width};
 use super::{Elements, OPERATIONS, Op, Operation, rules};
-use crate::datatype::{Category, Datatype, Scalar, get, predefined_handles};
+use crate::datatype::{Category, Datatype, Scalar, get, predefined_handles, streaming};
 use Operation::*;
 
 /// Numbers that look random (splitmix64).
@@ -336,10 +336,18 @@ fn try_kernel(
     // The same of three in one pass as one after the other.
     let (mut folded, mut applied) = (placed(at, &b), inout[to..][..b.len()].to_vec());
     let folded = &mut folded[at..][..b.len()];
-    op.fold((&[&b, from], Some(&b)), folded, length as u64, datatype)
+    // And at a second place, at a line's beginning or not, past the caches or not.
+    let mut second = vec![0xa5; a.len() + 128];
+    let line = second.as_ptr().align_offset(64) + [0, 0, at][random.below(3)];
+    let place = Second::new(&mut second[line..][..a.len()], at % 2 == 0);
+    let operands: (&[&[u8]], _) = (&[&b, from], Some(&b[..]));
+    op.fold_twice(operands, folded, Some(place), length as u64, datatype)
         .unwrap();
+    streaming::fence();
     op.apply(&b, &mut applied, length as u64, datatype).unwrap();
     assert_eq!(folded, applied, "{operation:?} of {}", datatype.name());
+    assert_eq!(second[line..][..a.len()], applied, "{operation:?} again");
+    assert_eq!(second[line + a.len()], 0xa5);
     let what = || {
         format!(
             "{operation:?} of {length} {}, at {at} and {to}",

@@ -23,6 +23,8 @@ const STAMPS: usize = 64;
 const GAP: usize = 1024;
 /// Shorter pieces tell nothing about cost.
 const MEASURED_BYTES: usize = 4096;
+/// What a reader that works on what it reads takes at a time while it is measured: it stays in the first cache.
+pub const LARGEST_BLOCK: usize = 8 << 10;
 /// The longest piece.
 pub const LONGEST: usize = 64 << 10;
 
@@ -148,32 +150,21 @@ impl Writer {
 
     /// Lets `fill` write a piece for which there is room, of an operation on `total` bytes, with these stores, and shows it.
     pub fn write(&mut self, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8], Stores)) {
-        self.show(bytes, total, true, |data, stores| {
+        self.show(bytes, total, |data, stores, _| {
             fill(data, stores);
             None
         });
     }
 
-    /// The same where `fill` works the data out, and says how many ticks the stores took.
+    /// The same where `fill` works the data out, and says how many ticks the stores took, if it is told to measure them.
     pub fn write_made(
         &mut self,
         bytes: usize,
         total: usize,
-        fill: impl FnOnce(&mut [u8], Stores) -> u64,
+        fill: impl FnOnce(&mut [u8], Stores, bool) -> u64,
     ) {
-        self.show(bytes, total, true, |data, stores| Some(fill(data, stores)));
-    }
-
-    /// The same for what the reader does more with than to copy it: that says nothing of the stores.
-    pub fn write_for_work(
-        &mut self,
-        bytes: usize,
-        total: usize,
-        fill: impl FnOnce(&mut [u8], Stores),
-    ) {
-        self.show(bytes, total, false, |data, stores| {
-            fill(data, stores);
-            None
+        self.show(bytes, total, |data, stores, measured| {
+            Some(fill(data, stores, measured))
         });
     }
 
@@ -182,8 +173,7 @@ impl Writer {
         &mut self,
         bytes: usize,
         total: usize,
-        may_measure: bool,
-        fill: impl FnOnce(&mut [u8], Stores) -> Option<u64>,
+        fill: impl FnOnce(&mut [u8], Stores, bool) -> Option<u64>,
     ) {
         debug_assert!(self.has_room(bytes));
         self.look_for_cost();
@@ -191,17 +181,15 @@ impl Writer {
             0 => Stores::Ordinary,
             _ => Stores::Streaming,
         };
-        let measured = may_measure
-            && self.trial.is_measured(bytes)
-            && self.measuring.is_none()
-            && bytes >= MEASURED_BYTES;
+        let measured =
+            self.trial.is_measured(bytes) && self.measuring.is_none() && bytes >= MEASURED_BYTES;
         let (begin, end) = self.end.next(bytes, stores);
         let place = begin as usize % DATA_BYTES;
         let data = self.end.data(place, bytes);
         let since = if measured { ticks() } else { 0 };
         // SAFETY: inside the pipe by `data`, and the reader is past it; nobody else writes here.
         let data = unsafe { std::slice::from_raw_parts_mut(data, bytes) };
-        let spent = fill(data, stores);
+        let spent = fill(data, stores, measured);
         stores.finish();
         let cost = if measured {
             self.measuring = Some(stores);
@@ -254,20 +242,60 @@ impl Reader {
         self.end.stamp().end.load(Ordering::Acquire) > self.end.position
     }
 
-    /// Lets `take` look at the next piece, which is there, and at the number of bytes of the whole operation.
+    /// Lets `take` copy the next piece, which is there; it is told of the number of bytes of the whole operation.
     pub fn read(&mut self, take: impl FnOnce(&[u8], usize)) {
+        self.pass(|data, total, measured| {
+            let since = if measured { ticks() } else { 0 };
+            take(data, total);
+            since
+        });
+    }
+
+    /// The same if `take` does more than to copy at most so many bytes: it gets the piece as a whole, or, where the cost of
+    /// reading is asked for, copies of blocks of so many bytes one after the other, and where in the piece they begin. The number
+    /// of bytes of the whole operation comes back.
+    pub fn read_for_work(
+        &mut self,
+        (most, block): (usize, usize),
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> usize {
+        debug_assert!((1..=LARGEST_BLOCK).contains(&block));
+        let mut all = 0;
+        self.pass(|data, total, measured| {
+            all = total;
+            let data = &data[..data.len().min(most)];
+            if !measured {
+                take(0, data);
+                return 0;
+            }
+            let mut spent = 0;
+            let mut copy = [0; LARGEST_BLOCK];
+            for (number, data) in data.chunks(block).enumerate() {
+                let since = ticks();
+                let copy = &mut copy[..data.len()];
+                copy.copy_from_slice(data);
+                spent += ticks() - since;
+                take(number * block, copy);
+            }
+            ticks() - spent
+        });
+        all
+    }
+
+    /// Lets `take` look at the next piece, and passes it. If it is measured, `take` says since when it would have read, had it done
+    /// nothing else.
+    fn pass(&mut self, take: impl FnOnce(&[u8], usize, bool) -> u64) {
         debug_assert!(self.is_shown());
         let stamp = self.end.stamp();
         let end = stamp.end.load(Ordering::Relaxed);
         let bytes = stamp.bytes.load(Ordering::Relaxed) as usize;
         let total = stamp.total.load(Ordering::Relaxed) as usize;
         let written = stamp.cost.load(Ordering::Relaxed);
-        let since = if written != 0 { ticks() } else { 0 };
         let place = stamp.place.load(Ordering::Relaxed) as usize;
         let data = self.end.data(place, bytes);
         // SAFETY: inside the pipe by `data`; the writer writes here again only when this end has passed it.
         let data = unsafe { std::slice::from_raw_parts(data, bytes) };
-        take(data, total);
+        let since = take(data, total, written != 0);
         if written != 0 {
             let cost = written + u64::from(cost(since, bytes));
             self.end.control().cost.0.store(cost, Ordering::Relaxed);
