@@ -2,6 +2,7 @@
  *   limits probe                          one-way time of a cache line between core A and B, in ns (also tells the placement)
  *   limits copy   [seconds] [largest]     pipelined copy through a shared ring: latency and bandwidth, best chunk, ring and copy loop
  *   limits kernel [seconds] [largest]     process_vm_readv by one side; and both sides copying a half each
+ *   limits both   [seconds]               both cores copy at the same time, each in memory of its own: bytes a second, by what they touch together
  *   limits wait   [seconds]               sched_yield, hand-over by yield, futex wake on one core and across, counter barriers with yield
  * Two processes, pinned to the first two cores that the process may use; they spin on a shared mapping. */
 #include "limits.h"
@@ -179,6 +180,46 @@ static void copying(double seconds, size_t largest)
         }
 }
 
+/* ---- both cores copy, nothing goes between them ---- */
+
+enum { LARGEST_TOUCHED = 256 << 20 };
+
+static void both_body(struct shared *s, int side, long n)
+{
+    static char *memory;
+    if (!memory)
+        memory = touched(LARGEST_TOUCHED / 2);
+    size_t bytes = s->plan.bytes;
+    for (long i = 0; i < n; i++)
+        s->plan.in(memory + bytes, memory, bytes);
+    put(side == 0 ? &s->ping : &s->pong, 1);
+    await(side == 0 ? &s->pong : &s->ping, 1);
+}
+
+static double both_time(double seconds)
+{
+    double best = 1e9;
+    for (const struct named_copier *c = copiers(); c->name; c++) {
+        shared->plan.in = c->in;
+        double times[5], once = pair_time(both_body, 2) / 2;
+        long n = once < seconds / 20 ? (long)(seconds / 20 / once) + 1 : 1;
+        for (int i = 0; i < 5; i++)
+            times[i] = pair_time(both_body, n) / n;
+        double time = probe_median(times, 5);
+        best = time < best ? time : best;
+    }
+    return best;
+}
+
+static void both_copying(double seconds)
+{
+    pair_time(both_body, 0); /* the pages are there */
+    for (size_t together = 128 << 10; together <= LARGEST_TOUCHED; together *= 2) {
+        shared->plan.bytes = together / 4;
+        report("both_copy", together, both_time, seconds, 2e-9 * shared->plan.bytes, "GB/s", "higher");
+    }
+}
+
 /* ---- copy by the kernel ---- */
 
 static void kernel_body(struct shared *s, int side, long n)
@@ -347,10 +388,12 @@ int main(int argc, char **argv)
         copying(seconds, largest);
     else if (!strcmp(what, "kernel"))
         kernel_rates(seconds, largest);
+    else if (!strcmp(what, "both"))
+        both_copying(seconds);
     else if (!strcmp(what, "wait"))
         waiting(seconds);
     else {
-        fprintf(stderr, "limits probe | copy | kernel | wait\n");
+        fprintf(stderr, "limits probe | copy | kernel | both | wait\n");
         pair_end();
         return 2;
     }

@@ -35,6 +35,20 @@ PLACEMENT_TITLES = {
 }
 
 
+CORES = 2  # of all machines that these results are from
+HAND_OVER = 1.1  # µs: one rank lets the next one on its core run
+ALL_WAIT_FOR_ALL = ("allreduce", "allgather", "alltoall")  # of the others somebody waits for nobody, and runs ahead
+# Times the size, at n ranks: what is copied or reduced at least, each result once; and what users' memory that touches.
+CROWD_COPIES = {
+    "bcast": lambda n: (n - 1, n),
+    "reduce": lambda n: (n, n + 1),
+    "allreduce": lambda n: (2 * n, 2 * n),
+    "reduce_scatter": lambda n: (n, n + 1),
+    "allgather": lambda n: (n * n, n + n * n),
+    "alltoall": lambda n: (n * n, 2 * n * n),
+}
+
+
 class Medians:
     """(placement, benchmark, ranks, series, size) -> library -> median and number of runs."""
 
@@ -83,7 +97,21 @@ class Medians:
             return self.value((place, "limits", 0, "limit_" + benchmark, size), LIMIT)
         if series == "barrier":
             return self.value((place, "limits", 0, f"yield_barrier_{ranks}", -1), LIMIT)
+        if benchmark == "collective" and ranks > CORES:
+            return self.limit_of_crowd(place, ranks, series, size)
         return None
+
+    def limit_of_crowd(self, place, ranks, series, size):
+        """µs: the turns that each core gives to its ranks, where all wait for all, and what both cores copy, at the rate
+        that they have with as much memory as the operation touches."""
+        moved, touched = (parts * size for parts in CROWD_COPIES[series](ranks))
+        sizes = [k[4] for k in self.table if k[:4] == (place, "limits", 0, "both_copy")]
+        fitting = [s for s in sizes if s >= touched] or sizes
+        if not fitting:
+            return None
+        rate = self.value((place, "limits", 0, "both_copy", min(fitting) if fitting is not sizes else max(sizes)), LIMIT)
+        turns = ranks / CORES if series in ALL_WAIT_FOR_ALL else 0
+        return turns * HAND_OVER + moved / rate / 1000
 
 
 def bytes_text(size):

@@ -71,7 +71,7 @@ BENCHMARKS = {
         Benchmark("idle", "idle", [2], seconds=(10, 2), placed=False),
     ]
 }
-LIMITS = ["copy", "kernel", "wait"]
+LIMITS = ["copy", "kernel", "both", "wait"]
 
 
 def parse_arguments():

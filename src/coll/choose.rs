@@ -169,7 +169,10 @@ pub const LEAST_TO_GATHER_AT_TRAYS: usize = 128 << 10;
 /// The same for two ranks with a core each that have pipes.
 pub const MOST_BESIDE_PIPES: usize = 1024;
 
-/// What ranks that share cores read of each other's memory at least in an alltoall: in its slots there is little for each.
+/// The same in an alltoall, and with how many ranks at most: more would have short pieces.
+pub const LEAST_TO_EXCHANGE_AT_TRAYS: usize = 16 << 10;
+pub const MOST_RANKS_TO_EXCHANGE_AT_TRAYS: usize = 16;
+/// What more ranks that share cores read of each other's memory at least in an alltoall: in its slots there is little for each.
 pub const LEAST_DIRECT: usize = 16 << 10;
 
 pub fn barrier(shape: Shape) -> Barrier {

@@ -386,9 +386,9 @@ impl Work<'_> {
     /// others in a round.
     fn earned<T>(
         &mut self,
-        of: fn(&mut Seat) -> &mut Earned<T>,
-        make: fn(&Endpoint, &Board),
-        open: fn(&Endpoint, &Board, usize) -> Option<T>,
+        of: impl Fn(&mut Seat) -> &mut Earned<T>,
+        make: impl FnOnce(&Endpoint, &Board),
+        open: impl FnOnce(&Endpoint, &Board, usize) -> Option<T>,
     ) -> Option<Box<T>> {
         match std::mem::replace(of(self.seat), Earned::Refused) {
             Earned::Refused => None,

@@ -13,9 +13,8 @@ use crate::coll::packed::room;
 use crate::datatype::{Buffer, Parts, streaming};
 use crate::os::ticks;
 use crate::transport::shm::board::MOST_RANKS;
-use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::seat::Earned;
-use crate::transport::shm::trays::Trays;
+use crate::transport::shm::trays::{Service, Trays};
 use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
@@ -29,6 +28,8 @@ const GROUP: usize = 8;
 const AHEAD: usize = 1;
 /// Shorter data tells nothing about what stores cost.
 const LEAST_MEASURED: usize = 4 << 10;
+/// Where a piece for one rank begins in a tray: at a line, where stores past the caches begin.
+const LINE: usize = 64;
 /// More bytes than any cache holds: results are written past the caches wherever the cores are.
 const BEYOND_ALL_CACHES: usize = 64 << 20;
 /// The way of a trial that goes past the caches.
@@ -78,17 +79,21 @@ impl Work<'_> {
         if !self.crowded || !self.fits_trays(call) {
             return false;
         }
+        let service = match call {
+            Call::Alltoall { .. } => Service::Exchange,
+            _ => Service::Parts,
+        };
         let earned = self.earned(
-            |seat| &mut seat.trays,
-            Endpoint::make_trays,
-            |endpoint, board, _| endpoint.trays(board),
+            |seat| &mut seat.trays[service as usize],
+            |endpoint, board| endpoint.make_trays(board, service),
+            |endpoint, board, _| endpoint.trays(board, service),
         );
         let Some(mut trays) = earned else {
             return false;
         };
         self.serve(&mut trays, call);
         streaming::fence();
-        self.seat.trays = Earned::Given(trays);
+        self.seat.trays[service as usize] = Earned::Given(trays);
         true
     }
 
@@ -104,6 +109,12 @@ impl Work<'_> {
                 let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
                 longest.unwrap_or(0) >= choose::LEAST_TO_GATHER_AT_TRAYS
             }
+            Call::Alltoall { out, into } => {
+                let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
+                equal
+                    && into.len(0) >= choose::LEAST_TO_EXCHANGE_AT_TRAYS
+                    && self.ranks <= choose::MOST_RANKS_TO_EXCHANGE_AT_TRAYS
+            }
             Call::Allreduce { own, with, .. }
             | Call::Reduce { own, with, .. }
             | Call::ReduceScatter { own, with, .. } => reduces(own, with),
@@ -116,6 +127,7 @@ impl Work<'_> {
         match call {
             Call::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
             Call::Allgather { own, parts } => self.allgather_at_trays(trays, own.as_ref(), parts),
+            Call::Alltoall { out, into } => self.alltoall_at_trays(trays, out.as_ref(), into),
             Call::Allreduce { own, into, with } => {
                 self.reduce_at_trays(trays, own, with, (into, 0..own.len()));
             }
@@ -322,6 +334,39 @@ impl Work<'_> {
                 let range = part(at, parts.len(rank));
                 let data = trays.read(rank, course.round(at), (0, range.len()));
                 Self::take_in(streams, &parts.of(rank), range.start, data);
+            }
+        });
+    }
+
+    /// Each rank's tray has a piece for each.
+    fn alltoall_at_trays(&mut self, trays: &mut Trays, out: Option<&Parts>, into: &Parts) {
+        let (ranks, me, each) = (self.ranks, self.me, into.len(0));
+        if let Some(out) = out {
+            self.copy(&out.of(me), &into.of(me));
+        }
+        let source = out.unwrap_or(into);
+        let course = Course::new(trays, each, trays.tray_bytes() / ranks, 0);
+        let streams = self.trays_stream(ranks * each);
+        let place = |to: usize, at: usize| to * course.range(at).len().next_multiple_of(LINE);
+        // In place what is overwritten lies before what is not yet laid out.
+        let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
+            let range = course.range(at);
+            for distance in 1..ranks {
+                let rank = (me + distance) % ranks;
+                let bytes = source.len(rank);
+                let (begin, end) = (range.start.min(bytes), range.end.min(bytes));
+                let tray = (place(rank, at), end - begin);
+                trays.fill(me, course.round(at), tray, |data| {
+                    work.lay_out(&source.of(rank), begin, data);
+                });
+            }
+        };
+        self.at_each_piece(trays, &course, lay_out, |_, trays, at| {
+            let range = course.range(at);
+            for distance in 1..ranks {
+                let rank = (me + distance) % ranks;
+                let data = trays.read(rank, course.round(at), (place(me, at), range.len()));
+                Self::take_in(streams, &into.of(rank), range.start, data);
             }
         });
     }

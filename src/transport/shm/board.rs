@@ -8,7 +8,7 @@
 
 use super::layout::Segment;
 use super::pipe::{PAIR_BYTES, Pipes};
-use super::trays::{self, Trays};
+use super::trays::{self, SERVICES, Service, Trays};
 use crate::queue::ring::prefetch;
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 use parking_lot::Mutex;
@@ -62,11 +62,11 @@ struct Head {
     resting: Count,
     /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
     pipes: Count,
-    /// The same for the trays of ranks that share cores.
-    trays: Count,
+    /// The same for the trays of ranks that share cores, by what they are for.
+    trays: [Count; SERVICES.len()],
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 5));
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 6));
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -125,13 +125,15 @@ impl Board {
         if let Some(at) = again {
             let board = retired.swap_remove(at);
             let pipes = board.head().pipes.0.load(Ordering::Relaxed);
-            let trays = board.head().trays.0.load(Ordering::Relaxed);
+            let trays = SERVICES.map(|service| board.trays_of(service).load(Ordering::Relaxed));
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
             unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
             Pipes::renew(segment, pipes as usize);
             board.head().pipes.0.store(pipes, Ordering::Relaxed);
-            Trays::renew(segment, trays as usize, ranks);
-            board.head().trays.0.store(trays, Ordering::Relaxed);
+            for (service, trays) in SERVICES.into_iter().zip(trays) {
+                Trays::renew(segment, trays as usize, service, ranks);
+                board.trays_of(service).store(trays, Ordering::Relaxed);
+            }
             return Some(board.offset);
         }
         allocate(segment, fd, board_bytes(ranks), NODE_BYTES)
@@ -153,19 +155,24 @@ impl Board {
     }
 
     /// The same for trays.
-    pub fn make_trays(&self, segment: Segment<'static>, fd: BorrowedFd<'_>) {
-        let trays = &self.head().trays.0;
+    pub fn make_trays(&self, segment: Segment<'static>, fd: BorrowedFd<'_>, service: Service) {
+        let trays = self.trays_of(service);
         if trays.load(Ordering::Relaxed) == 0 {
-            let bytes = trays::bytes(self.ranks);
+            let bytes = trays::bytes(service, self.ranks);
             let made = allocate(segment, fd, bytes, NODE_BYTES_WITH_PIPES);
             trays.store(made.unwrap_or(0) as u64, Ordering::Relaxed);
         }
     }
 
     /// A rank's view of them, after the board has told that they are made.
-    pub fn trays(&self, segment: Segment<'static>) -> Option<Trays> {
-        let offset = self.head().trays.0.load(Ordering::Relaxed);
-        Trays::open(segment, offset as usize, self.ranks)
+    pub fn trays(&self, segment: Segment<'static>, service: Service) -> Option<Trays> {
+        let offset = self.trays_of(service).load(Ordering::Relaxed);
+        Trays::open(segment, offset as usize, service, self.ranks)
+    }
+
+    /// Where they are; zero: nowhere.
+    fn trays_of(&self, service: Service) -> &AtomicU64 {
+        &self.head().trays[service as usize].0
     }
 
     /// The board at an offset that another rank told; `None` if none can be there.

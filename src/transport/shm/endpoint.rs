@@ -10,7 +10,7 @@ use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
-use super::trays::Trays;
+use super::trays::{Service, Trays};
 use super::trial::cost;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
@@ -420,13 +420,13 @@ impl Endpoint {
     }
 
     /// Gives a board trays, see [`Board::make_trays`].
-    pub fn make_trays(&self, board: &Board) {
-        board.make_trays(self.common.segment, self.fd.as_fd());
+    pub fn make_trays(&self, board: &Board, service: Service) {
+        board.make_trays(self.common.segment, self.fd.as_fd(), service);
     }
 
     /// A rank's view of its board's trays, where it has some.
-    pub fn trays(&self, board: &Board) -> Option<Trays> {
-        board.trays(self.common.segment)
+    pub fn trays(&self, board: &Board, service: Service) -> Option<Trays> {
+        board.trays(self.common.segment, service)
     }
 
     /// Wakes a rank if it sleeps, after something was stored for it.

@@ -5,7 +5,7 @@
 
 use super::board::{Board, DEPTH, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
 use super::pipe::Pipes;
-use super::trays::{self, Trays};
+use super::trays::{self, SERVICES, Trays};
 use super::trial::Trial;
 
 /// What only those get who would use it: nothing yet, nothing for good, or theirs.
@@ -49,7 +49,8 @@ pub struct Seat {
     pub dear: bool,
     pub fills: u32,
     pub pipes: Earned<Pipes>,
-    pub trays: Earned<Trays>,
+    /// By what they are for.
+    pub trays: [Earned<Trays>; SERVICES.len()],
     /// Which stores this rank fills its trays with.
     pub tray_stores: Trial,
     pub reach: Reach,
@@ -71,7 +72,7 @@ impl Seat {
             dear: false,
             fills: 0,
             pipes: Earned::Counting(0),
-            trays: Earned::Counting(0),
+            trays: SERVICES.map(|_| Earned::Counting(0)),
             tray_stores: trays::stores(),
             reach: Reach::Unknown,
         }

@@ -17,6 +17,11 @@ const DEPTH: usize = 2;
 const ROUND_BYTES: usize = 2 << 20;
 /// A longer tray makes fewer turns, which are few anyway.
 const LONGEST_TRAY: usize = 256 << 10;
+/// The same where each tray has a piece for each rank: nothing in it is read twice, and turns matter more (8 ranks exchange 64 KB:
+/// 110 µs in one round, 125 in two, 200 in four; prototype).
+const EXCHANGE_BYTES: usize = 4 << 20;
+/// What one rank has for another in such a round at most.
+const LONGEST_PIECE: usize = 128 << 10;
 /// Between two trays: their lines are not to meet in the same sets of a cache.
 const GAP: usize = 320;
 /// A round's number is above the number of shares that are taken.
@@ -41,10 +46,61 @@ struct Counts {
     total: Count,
 }
 
+/// What trays are for.
+#[derive(Clone, Copy)]
+pub enum Service {
+    /// One part of each rank, and what is made of them.
+    Parts,
+    /// From each rank one piece for each.
+    Exchange,
+}
+
+/// All of them.
+pub const SERVICES: [Service; 2] = [Service::Parts, Service::Exchange];
+
+/// How many trays there are in a round, and how long each is.
+#[derive(Clone, Copy)]
+struct Size {
+    trays: usize,
+    tray_bytes: usize,
+}
+
+impl Size {
+    fn of(service: Service, ranks: usize) -> Size {
+        match service {
+            Service::Parts => {
+                let fair = (ROUND_BYTES / ranks).min(LONGEST_TRAY);
+                Size {
+                    trays: ranks + 1,
+                    tray_bytes: 1 << fair.ilog2(),
+                }
+            }
+            Service::Exchange => {
+                let fair = (EXCHANGE_BYTES / (ranks * ranks)).min(LONGEST_PIECE);
+                Size {
+                    trays: ranks,
+                    tray_bytes: ranks << fair.ilog2(),
+                }
+            }
+        }
+    }
+
+    /// Bytes of one round.
+    fn place_bytes(self) -> usize {
+        self.trays * (self.tray_bytes + GAP)
+    }
+
+    /// Bytes of all rounds and what is counted of them.
+    fn bytes(self) -> usize {
+        DEPTH * (size_of::<Counts>() + self.place_bytes())
+    }
+}
+
 /// A rank's view of the trays.
 pub struct Trays {
     base: *mut u8,
     ranks: usize,
+    size: Size,
     /// The last round that was begun.
     round: u64,
     /// What `made` comes to when all shares of the last round in each place are made.
@@ -54,42 +110,39 @@ pub struct Trays {
 // SAFETY: the memory is shared between processes anyway; what may be touched when is the protocol's matter.
 unsafe impl Send for Trays {}
 
-/// Bytes of one rank's tray, where there are so many.
-pub fn tray_bytes(ranks: usize) -> usize {
-    let fair = (ROUND_BYTES / ranks).min(LONGEST_TRAY);
-    1 << fair.ilog2()
-}
-
 /// Which stores to fill trays with, given what both have cost: 0 is ordinary ones. Between cores without a common cache they cost
 /// six times as much, between others the same, and what went past the caches is read from memory.
 pub fn stores() -> Trial {
     Trial::of_fresh(ROUND_BYTES, 2.5)
 }
 
-fn place_bytes(ranks: usize) -> usize {
-    (ranks + 1) * (tray_bytes(ranks) + GAP)
-}
-
 /// Bytes of the trays of so many ranks.
-pub fn bytes(ranks: usize) -> usize {
-    DEPTH * (size_of::<Counts>() + place_bytes(ranks))
+pub fn bytes(service: Service, ranks: usize) -> usize {
+    Size::of(service, ranks).bytes()
 }
 
 impl Trays {
     /// Makes trays that all ranks have left fresh ones.
-    pub fn renew(segment: Segment<'static>, offset: usize, ranks: usize) {
-        if let Some(base) = segment.dynamic(offset, bytes(ranks)) {
+    pub fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
+        if let Some(base) = segment.dynamic(offset, bytes(service, ranks)) {
             // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
             unsafe { base.write_bytes(0, DEPTH * size_of::<Counts>()) };
         }
     }
 
     /// The trays at an offset that another rank told; `None` if none can be there.
-    pub fn open(segment: Segment<'static>, offset: usize, ranks: usize) -> Option<Trays> {
-        let base = segment.dynamic(offset, bytes(ranks))?;
+    pub fn open(
+        segment: Segment<'static>,
+        offset: usize,
+        service: Service,
+        ranks: usize,
+    ) -> Option<Trays> {
+        let size = Size::of(service, ranks);
+        let base = segment.dynamic(offset, size.bytes())?;
         Some(Trays {
             base,
             ranks,
+            size,
             round: 0,
             made: [0; DEPTH],
         })
@@ -97,12 +150,12 @@ impl Trays {
 
     /// Bytes of a rank's part of a round.
     pub fn tray_bytes(&self) -> usize {
-        tray_bytes(self.ranks)
+        self.size.tray_bytes
     }
 
     /// The longest piece of what one rank lays out alone, in the place of all trays.
     pub fn whole_bytes(&self) -> usize {
-        LONGEST_TRAY.min(place_bytes(self.ranks))
+        LONGEST_TRAY.min(self.size.place_bytes())
     }
 
     #[inline]
@@ -115,9 +168,9 @@ impl Trays {
     /// Where a rank's tray begins, or behind those of all ranks that of what is made.
     #[inline]
     fn tray(&self, rank: usize, round: u64, bytes: usize) -> *mut u8 {
-        let at = rank * (tray_bytes(self.ranks) + GAP);
-        let whole = place_bytes(self.ranks);
-        assert!(rank <= self.ranks && bytes <= whole - at);
+        let at = rank * (self.size.tray_bytes + GAP);
+        let whole = self.size.place_bytes();
+        assert!(rank < self.size.trays && bytes <= whole - at);
         let place = round as usize % DEPTH;
         self.base
             .wrapping_add(DEPTH * size_of::<Counts>() + place * whole + at)
@@ -266,10 +319,11 @@ mod tests {
         initialise(fd.as_fd(), 3).unwrap();
         let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
         let segment = Segment::open(map, 3).unwrap();
-        let offset = segment.allocate(fd.as_fd(), bytes(3)).unwrap();
-        let mut all: Vec<Trays> = (0..3)
-            .map(|_| Trays::open(segment, offset, 3).unwrap())
-            .collect();
+        let offset = segment
+            .allocate(fd.as_fd(), bytes(Service::Parts, 3))
+            .unwrap();
+        let open = |offset| Trays::open(segment, offset, Service::Parts, 3);
+        let mut all: Vec<Trays> = (0..3).map(|_| open(offset).unwrap()).collect();
         for step in 0..5 * DEPTH {
             let shares = 1 + step % 3;
             let mut full = 0;
@@ -303,8 +357,8 @@ mod tests {
         let round = all[0].round;
         all[1].publish_alone(round, 77);
         assert!(all[2].is_full(round) && all[2].is_made(round) && all[0].total(round) == 77);
-        Trays::renew(segment, offset, 3);
-        assert!(!Trays::open(segment, offset, 3).unwrap().is_full(round));
-        assert!(Trays::open(segment, 64, 3).is_none());
+        Trays::renew(segment, offset, Service::Parts, 3);
+        assert!(!open(offset).unwrap().is_full(round));
+        assert!(open(64).is_none());
     }
 }
