@@ -113,7 +113,9 @@ pub fn exscan(vectors: Vectors, kind: Datatype, op: Op, comm: Comm) -> Decoded {
     scanned(vectors, kind, op, comm, true)
 }
 
-/// The vector that is reduced has `counts` elements for each rank of this side.
+/// The vector that is reduced has `counts` elements for each rank of this side. Part of its callers: a call with all its counts is
+/// long, and to copy it again and again waits for the stores before it.
+#[inline(always)]
 fn reduced_and_scattered(
     (from, to): (SendBuffer, RecvBuffer),
     counts: Counts,
@@ -153,6 +155,7 @@ fn reduced_and_scattered(
     })
 }
 
+#[inline(always)]
 pub fn reduce_scatter(
     (from, to, counts): (SendBuffer, RecvBuffer, Array<Count>),
     kind: Datatype,
@@ -168,6 +171,7 @@ pub fn reduce_scatter(
     Ok((comm, call))
 }
 
+#[inline(always)]
 pub fn reduce_scatter_block(
     (from, to, count): (SendBuffer, RecvBuffer, Count),
     kind: Datatype,
