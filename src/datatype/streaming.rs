@@ -270,8 +270,13 @@ mod tests {
     #[test]
     fn long_fetches_are_exact() {
         const SPARE: usize = 100;
-        let source: Vec<u8> = (0..70_000u32).map(|byte| (byte % 251) as u8).collect();
-        for length in [32_767, 32_768, 32_801, 65_536, 69_999] {
+        let lengths: &[usize] = match cfg!(miri) {
+            true => &[32_801],
+            false => &[32_767, 32_768, 32_801, 65_536, 69_999],
+        };
+        let longest = lengths.iter().max().unwrap();
+        let source: Vec<u8> = (0..=*longest).map(|byte| (byte % 251) as u8).collect();
+        for &length in lengths {
             let mut target = vec![0xee; length + SPARE];
             // SAFETY: both are longer than what is copied.
             unsafe { super::fetch(source.as_ptr().add(1), target.as_mut_ptr(), length) };

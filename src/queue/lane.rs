@@ -392,10 +392,10 @@ mod tests {
                 producer.push(&header, |offset, piece| {
                     // Each word is the stamp that its cell will be looked at for on the next lap.
                     let line = if offset < HEAD_PAYLOAD { 0 } else { 64 };
-                    for (at, byte) in piece.iter_mut().enumerate() {
-                        let cell = (line + at) / CELL_BYTES;
+                    for (word, bytes) in piece.chunks_mut(4).enumerate() {
+                        let cell = (line + 4 * word) / CELL_BYTES;
                         let stamp = first + cell as u32 + heads + 1;
-                        *byte = stamp.to_ne_bytes()[(line + at) % 4];
+                        bytes.copy_from_slice(&stamp.to_ne_bytes()[..bytes.len()]);
                     }
                 });
                 assert_eq!(consumer.peek(), Some(header));
