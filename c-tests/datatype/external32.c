@@ -117,7 +117,8 @@ int main(int argc, char **argv)
         check_bytes(__LINE__, MPI_C_DOUBLE_COMPLEX, (double[]) {1, -1}, "3ff0000000000000bff0000000000000");
         check_bytes(__LINE__, MPI_2INT, (int[]) {1, 2}, "0000000100000002");
         BYTES(MPI_LONG_DOUBLE, long double, 1.0L, "3fff0000000000000000000000000000");
-        BYTES(MPI_LONG_DOUBLE, long double, -0.1L, "bffb999999999999999a000000000000");
+        if (!slow()) /* valgrind loads a long double as a double */
+            BYTES(MPI_LONG_DOUBLE, long double, -0.1L, "bffb999999999999999a000000000000");
     }
     columns();
     if (!reference) /* which crashes */
