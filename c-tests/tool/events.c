@@ -266,6 +266,43 @@ static void to_oneself(void)
     CHECK_INT(few.number, before + 1);
 }
 
+static struct seen two[2];
+
+/* Ends both registrations, whichever is told first: its own function runs on until it returns, the other one's is never called. */
+static void on_dropped_once(MPI_Count count, MPI_T_event_registration registration, int source, MPI_T_cb_safety safety, void *data)
+{
+    struct seen *seen = data, *other = &two[seen == &two[0]];
+    on_dropped(count, registration, source, safety, data);
+    CHECK_INT(seen->freed + other->freed, 0);
+    MPI(MPI_T_event_handle_free(seen->registration, seen, on_free));
+    CHECK_INT(seen->freed, 0);
+    MPI(MPI_T_event_handle_free(other->registration, other, on_free));
+    CHECK_INT(other->freed, 1);
+}
+
+static void freed_while_told(void)
+{
+    enum { MESSAGES = 3 };
+    MPI_Request request[MESSAGES];
+    char byte = 0;
+    for (int i = 0; i < 2; i++) {
+        listen(&two[i], "unexpected_message", on_message, MPI_T_CB_REQUIRE_NONE, "1");
+        MPI(MPI_T_event_set_dropped_handler(two[i].registration, on_dropped_once));
+    }
+    for (int i = 0; i < MESSAGES; i++)
+        MPI(MPI_Send_init(&byte, 1, MPI_CHAR, 0, i, MPI_COMM_SELF, &request[i]));
+    MPI(MPI_Startall(MESSAGES, request));
+    tell();
+    CHECK(two[0].number == 1 && two[1].number == 1);
+    CHECK_INT(two[0].dropped + two[1].dropped, MESSAGES - 1);
+    CHECK(two[0].freed == 1 && two[1].freed == 1);
+    MPI(MPI_Waitall(MESSAGES, request, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < MESSAGES; i++) {
+        MPI(MPI_Recv(&byte, 1, MPI_CHAR, 0, i, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+        MPI(MPI_Request_free(&request[i]));
+    }
+}
+
 /* More than wait: the count is right, whenever they are told. */
 static void dropped(void)
 {
@@ -288,6 +325,7 @@ static void dropped(void)
     }
     CHECK_INT(few.message[2].tag, 2);
     end(&few);
+    freed_while_told();
 }
 
 static void communicators(void)

@@ -5,6 +5,8 @@
 
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
+use oxmpi::constructors::datatypes;
+use oxmpi::datatype::{self, Datatype};
 use oxmpi::engine::calls::Callback as Running;
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
@@ -258,6 +260,36 @@ impl Drop for StatefulFunction {
     }
 }
 
+/// A type with a handle that the program's function can ask about.
+enum Named {
+    Own(&'static Datatype),
+    /// The program has freed the type meanwhile: another handle of it, for one call.
+    Other(&'static Datatype),
+}
+
+impl Named {
+    fn of(datatype: &'static Datatype) -> Result<Named> {
+        match datatype::get(datatype.handle) {
+            Some(_) => Ok(Named::Own(datatype)),
+            None => datatype::another_handle(datatype).map(Named::Other),
+        }
+    }
+
+    fn handle(&self) -> c_int {
+        let (Named::Own(datatype) | Named::Other(datatype)) = self;
+        datatype.handle
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if let Named::Other(datatype) = self {
+            // It cannot fail: the handle is good, unless the function has freed it.
+            let _ = datatypes::free(datatype.handle);
+        }
+    }
+}
+
 /// void (input, inout, count, datatype, user_function)
 type ReductionProxy = unsafe extern "C" fn(*const c_void, *mut c_void, c_int, c_int, usize);
 
@@ -265,7 +297,8 @@ impl Function for ReductionFunction {
     fn call(&self, elements: Elements<'_>) -> Result<()> {
         let _running = Running::begin();
         let Elements { origin, count, .. } = elements;
-        let mut datatype = elements.datatype.handle;
+        let named = Named::of(elements.datatype)?;
+        let mut datatype = named.handle();
         let input = elements.input.as_ptr().wrapping_offset(origin) as *mut c_void;
         let inout = elements.inout.as_mut_ptr().wrapping_offset(origin).cast();
         match self {

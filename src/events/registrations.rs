@@ -10,6 +10,7 @@ use crate::info::Info;
 use crate::sync::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// Called with the number of the instance and what is required now.
@@ -222,16 +223,15 @@ pub fn deliver(required: Safety) {
     let last = HEARD.lock().raised;
     while let Some((callback, number)) = next(required, last) {
         (callback.call)(number, required);
-        let on_freed = {
-            let mut heard = HEARD.lock();
-            (heard.running, heard.told) = (None, None);
-            heard.on_freed.take()
-        };
-        if let Some(on_freed) = on_freed {
-            on_freed(required);
-        }
+        callback_has_returned(required);
     }
-    tell_of_dropped(required, last);
+    // Each registration once: what a handler lets drop comes next time, too.
+    let mut told = 0;
+    while let Some((number, handler, count, user_data)) = next_dropped(required, last, told) {
+        handler(count, required, user_data);
+        callback_has_returned(required);
+        told = number;
+    }
     TELLING.store(false, Ordering::Release);
     if !HEARD.lock().queue.is_empty() {
         GATE.fetch_or(WAIT, Ordering::Relaxed);
@@ -259,29 +259,41 @@ fn next(required: Safety, last: u64) -> Option<(Callback, usize)> {
     }
 }
 
-/// Those that found no place came after all that waited until now, if that was told.
-fn tell_of_dropped(required: Safety, last: u64) {
-    let mut lost: Vec<(Arc<OnDropped>, u64, usize)> = Vec::new();
+/// Of the registrations behind `told`, the next one that has dropped events, with what is to be called. They found no place, so
+/// they came after all that waited until now: if that was told.
+fn next_dropped(
+    required: Safety,
+    last: u64,
+    told: usize,
+) -> Option<(usize, Arc<OnDropped>, u64, usize)> {
     let mut heard = HEARD.lock();
-    if heard
-        .queue
-        .front()
-        .is_some_and(|first| first.number <= last)
-    {
-        return;
+    let first = heard.queue.front();
+    if first.is_some_and(|first| first.number <= last) {
+        return None;
     }
-    for registration in heard.registrations.values_mut() {
-        let callback = registration.callback(required);
-        if let (Some(handler), Some(callback), 1..) =
-            (&registration.on_dropped, callback, registration.dropped)
-        {
-            lost.push((handler.clone(), registration.dropped, callback.user_data));
-            registration.dropped = 0;
-        }
-    }
-    drop(heard);
-    for (handler, count, user_data) in lost {
-        handler(count, required, user_data);
+    let behind = (Bound::Excluded(told), Bound::Unbounded);
+    let next = heard
+        .registrations
+        .range_mut(behind)
+        .find_map(|(number, registration)| {
+            let user_data = registration.callback(required)?.user_data;
+            let handler = registration.on_dropped.clone()?;
+            let count = std::mem::take(&mut registration.dropped);
+            (count > 0).then_some((*number, handler, count, user_data))
+        });
+    heard.running = next.as_ref().map(|(number, ..)| *number);
+    next
+}
+
+/// Does what had to wait for that.
+fn callback_has_returned(required: Safety) {
+    let on_freed = {
+        let mut heard = HEARD.lock();
+        (heard.running, heard.told) = (None, None);
+        heard.on_freed.take()
+    };
+    if let Some(on_freed) = on_freed {
+        on_freed(required);
     }
 }
 
