@@ -18,6 +18,10 @@ pub const TESTS: &[(&str, fn())] = &[
         "options::programs_that_cannot_run",
         programs_that_cannot_run,
     ),
+    (
+        "options::scripts_that_name_no_interpreter",
+        scripts_that_name_no_interpreter,
+    ),
     ("options::other_names_of_the_program", other_names),
     ("options::variables_that_steer", variables_that_steer),
 ];
@@ -178,16 +182,34 @@ fn refusals() {
     }
 }
 
+fn executable(folder: &Folder, text: &[u8]) -> String {
+    let path = folder.file("script", text);
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("chmod");
+    path
+}
+
 fn programs_that_cannot_run() {
     let folder = Folder::new();
-    for (text, wanted) in [("#!/no/such/interpreter\n", "interpreter"), ("true", "#!")] {
-        let script = folder.0.join("script");
-        std::fs::write(&script, text).expect("write");
-        std::fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("chmod");
-        let outcome = mpiexec(["-n", "2", &script.to_string_lossy()]).run();
+    for (text, wanted) in [
+        (&b"#!/no/such/interpreter\n"[..], "interpreter"),
+        (b"\x7fELF\x01\0\0\0of another machine", "neither a program"),
+    ] {
+        let outcome = mpiexec(["-n", "2", &executable(&folder, text)]).run();
         assert_eq!(outcome.code, 1, "{outcome:?}");
         outcome.says("rank 0").says("script").says(wanted);
     }
+}
+
+/// As in a shell and with execvp.
+fn scripts_that_name_no_interpreter() {
+    let folder = Folder::new();
+    let script = executable(&folder, b"echo $0 \"$1\" $OXMPI_RANK\nexit 3\n");
+    let outcome = mpiexec(["-n", "2", &script, "a b"]).run();
+    assert_eq!(outcome.code, 3, "{outcome:?}");
+    let lines = [format!("{script} a b 0"), format!("{script} a b 1")];
+    assert_eq!(outcome.sorted(), lines);
+    let nothing = executable(&folder, b"");
+    assert_eq!(mpiexec(["-n", "1", &nothing]).run().good().output, "");
 }
 
 fn other_names() {

@@ -18,7 +18,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::termios::isatty;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -34,6 +34,9 @@ pub struct Started {
     pub output: Option<OwnedFd>,
     pub error: Option<OwnedFd>,
 }
+
+/// Runs scripts that do not name an interpreter.
+const SHELL: &str = "/bin/sh";
 
 /// What is common to all ranks.
 pub struct Starter<'a> {
@@ -79,8 +82,21 @@ impl<'a> Starter<'a> {
         })
     }
 
-    /// Starts one rank.
+    /// Starts one rank. What the kernel cannot execute is run by the shell if it is text, as a shell and execvp do.
     pub fn start(&self, rank: usize) -> io::Result<Started> {
+        let program = &self.plan.programs[self.plan.ranks[rank].program];
+        let started = match self.start_by(Command::new(&program.executable), rank) {
+            Err(error) if is_not_executable(&error) && is_text(&program.executable) => {
+                let mut shell = Command::new(SHELL);
+                shell.arg(&program.executable);
+                self.start_by(shell, rank)
+            }
+            other => other,
+        };
+        started.map_err(|error| explained(&program.shown, error))
+    }
+
+    fn start_by(&self, mut command: Command, rank: usize) -> io::Result<Started> {
         let plan = &self.plan.ranks[rank];
         let program = &self.plan.programs[plan.program];
         let (pmi, theirs) = socketpair(
@@ -89,12 +105,13 @@ impl<'a> Starter<'a> {
             SocketFlags::CLOEXEC,
             None,
         )?;
-        let mut command = Command::new(&program.executable);
+        if command.get_program() == program.executable {
+            command.arg0(&program.shown);
+        }
         command
-            .arg0(&program.shown)
             .args(&program.arguments)
-            .env_clear();
-        command.envs(&program.variables);
+            .env_clear()
+            .envs(&program.variables);
         self.add_place(
             &mut command,
             rank,
@@ -135,9 +152,7 @@ impl<'a> Starter<'a> {
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
         self.bind(plan);
         fcntl_setfd(&theirs, FdFlags::empty())?;
-        let child = command
-            .spawn()
-            .map_err(|error| explained(&program.shown, error))?;
+        let child = command.spawn()?;
         Ok(Started {
             pid: child.id() as i32,
             own_group: self.own_group,
@@ -225,13 +240,23 @@ impl<'a> Starter<'a> {
     }
 }
 
+fn is_not_executable(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::NOEXEC)
+}
+
+/// Whether the first line of a file has no byte that no text has: what shells ask before they take a file for a script.
+fn is_text(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(256).read_to_end(&mut beginning));
+    let line = beginning.split(|byte| *byte == b'\n').next();
+    read.is_ok() && !line.unwrap_or_default().contains(&0)
+}
+
 /// What the kernel does not say: that it is not the program which is missing, for that was found before.
 fn explained(program: &str, error: io::Error) -> io::Error {
     let reason = match Errno::from_io_error(&error) {
         Some(Errno::NOENT) => "the interpreter that it names, or /dev/null, is missing",
-        Some(Errno::NOEXEC) => {
-            "it is neither a program for this machine nor a script that begins with #! and an interpreter"
-        }
+        Some(Errno::NOEXEC) => "it is neither a program for this machine nor a script",
         _ => return error,
     };
     io::Error::other(format!("{program}: {reason}"))
