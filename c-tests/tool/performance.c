@@ -65,6 +65,43 @@ static int free_in_mask(MPI_T_pvar_handle mask)
     return count;
 }
 
+/* Each handle has a mark of its own, that begins with what is when it is started or reset. */
+static void watermarks(MPI_T_pvar_handle first)
+{
+    MPI_T_pvar_session other;
+    MPI_Comm comm[4];
+    unsigned long before = value(first), number;
+    MPI(MPI_T_pvar_session_create(&other));
+    MPI_T_pvar_handle second = open_variable(other, "communicators_most", MPI_T_PVAR_CLASS_HIGHWATERMARK, 1);
+    for (int i = 0; i < 3; i++)
+        MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[i]));
+    MPI(MPI_Comm_free(&comm[2]));
+    MPI(MPI_T_pvar_start(other, second));
+    MPI(MPI_T_pvar_read(other, second, &number));
+    CHECK_INT(number, 2);
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[2]));
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[3]));
+    MPI(MPI_Comm_free(&comm[3]));
+    MPI(MPI_T_pvar_read(other, second, &number));
+    CHECK_INT(number, 4);
+    MPI(MPI_T_pvar_readreset(other, second, &number));
+    CHECK_INT(number, 4);
+    MPI(MPI_T_pvar_stop(other, second));
+    MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm[3]));
+    MPI(MPI_T_pvar_read(other, second, &number));
+    CHECK_INT(number, 3);
+    MPI(MPI_T_pvar_start(other, second));
+    MPI(MPI_T_pvar_read(other, second, &number));
+    CHECK_INT(number, 4);
+    for (int i = 0; i < 4; i++)
+        MPI(MPI_Comm_free(&comm[i]));
+    MPI(MPI_T_pvar_reset(other, second));
+    MPI(MPI_T_pvar_read(other, second, &number));
+    CHECK_INT(number, 0);
+    CHECK_INT(value(first), before);
+    MPI(MPI_T_pvar_session_free(&other));
+}
+
 static void communicators(void)
 {
     enum { MANY = 100 };
@@ -122,6 +159,7 @@ static void communicators(void)
     CHECK_INT(value(made), 0);
     MPI(MPI_T_pvar_session_free(&other));
     CHECK(other == MPI_T_PVAR_SESSION_NULL);
+    watermarks(most);
 }
 
 static void messages(void)

@@ -109,8 +109,8 @@ pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
 pub struct Statistics {
     /// Communicators that live, the predefined ones not counted.
     pub live: u64,
-    /// The most at one time.
-    pub most: u64,
+    /// The most at one time since [`take_most`].
+    most: u64,
     pub made: u64,
     /// Reductions that took part in agreements.
     pub reductions: u64,
@@ -341,6 +341,12 @@ pub fn release(context: u32) {
 /// See [`Statistics`].
 pub fn statistics() -> Statistics {
     IDS.lock().statistics
+}
+
+/// The most communicators that lived at one time since the last call of this.
+pub fn take_most() -> u64 {
+    let statistics = &mut IDS.lock().statistics;
+    std::mem::replace(&mut statistics.most, statistics.live)
 }
 
 /// How many ids of the 16-bit space are free here, and how many of all are taken or leased.

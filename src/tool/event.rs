@@ -53,7 +53,9 @@ impl Event {
             CommunicatorCreated => "A communicator was made.",
             CommunicatorFreed => "A communicator was freed by the program.",
             CollectorCycle => "The collector has looked what freed objects pending operations use.",
-            PeerLost => "A rank that this one waits for will not answer: it is in MPI_Finalize.",
+            PeerLost => {
+                "A rank that this one waits for will not answer: it is in MPI_Finalize or has ended."
+            }
         }
     }
 

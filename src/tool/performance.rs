@@ -114,7 +114,9 @@ impl Variable {
             Communicators => {
                 "Communicators that live on this process, the predefined ones not counted."
             }
-            CommunicatorsMost => "The most communicators that lived at one time.",
+            CommunicatorsMost => {
+                "The most communicators that lived at one time while the handle was started, since its start or reset."
+            }
             CommunicatorsMade => "Communicators made.",
             PostedReceives => "Receives that have not met their message.",
             UnexpectedMessages => "Messages that nobody has asked for yet.",
@@ -188,9 +190,9 @@ impl Variable {
         }
     }
 
-    /// Counters begin at zero in each session; everything else is what it is.
+    /// Counters begin at zero in each handle, high watermarks with what is when they are started; everything else is what it is.
     pub fn is_continuous(self) -> bool {
-        self.shows() != Shows::Counter
+        !matches!(self.shows(), Shows::Counter | Shows::HighWatermark)
     }
 
     /// What it is now, for all sessions.
@@ -203,7 +205,7 @@ impl Variable {
             ContextIdReductions => ids.reductions,
             ContextIdRetries => ids.retries,
             Communicators => ids.live,
-            CommunicatorsMost => ids.most,
+            CommunicatorsMost => ids.live,
             CommunicatorsMade => ids.made,
             PostedReceives => counts().posted,
             UnexpectedMessages => counts().unexpected,
@@ -257,14 +259,21 @@ pub fn index_of(name: &str, shows: i32) -> Result<usize> {
 struct Handle {
     variable: Variable,
     running: bool,
-    /// Counted until the last stop.
+    /// Counted until the last stop; the mark of a watermark.
     sum: u64,
     /// What was counted at the last start.
     base: u64,
 }
 
 impl Handle {
+    fn is_watermark(&self) -> bool {
+        self.variable.shows() == Shows::HighWatermark
+    }
+
     fn value(&self) -> u64 {
+        if self.is_watermark() {
+            return self.sum;
+        }
         if self.variable.is_continuous() {
             return self.variable.now();
         }
@@ -285,8 +294,20 @@ impl Handle {
     }
 
     fn run(&mut self, running: bool) {
-        self.write(self.value());
+        if !self.is_watermark() {
+            self.write(self.value());
+        } else if running && !self.running {
+            self.reset();
+        }
         self.running = running;
+    }
+
+    fn reset(&mut self) {
+        let start = match self.is_watermark() {
+            true => self.variable.now(),
+            false => 0,
+        };
+        self.write(start);
     }
 
     fn write(&mut self, value: u64) {
@@ -315,9 +336,21 @@ pub(super) fn end() {
     SESSIONS.lock().clear();
 }
 
+/// Raises the marks of all watermarks that are started to what was reached since the last time, so that each of them can begin anew
+/// at any moment and the library keeps one number.
+fn raise_marks(sessions: &mut BTreeMap<usize, Session>) {
+    let most = context::take_most();
+    let handles = sessions.values_mut().flat_map(BTreeMap::values_mut);
+    for handle in handles.filter(|handle| handle.running && handle.is_watermark()) {
+        handle.sum = handle.sum.max(most);
+    }
+}
+
 fn within<R>(session: usize, work: impl FnOnce(&mut Session) -> Result<R>) -> Result<R> {
     check()?;
-    match SESSIONS.lock().get_mut(&session) {
+    let mut sessions = SESSIONS.lock();
+    raise_marks(&mut sessions);
+    match sessions.get_mut(&session) {
         Some(found) => work(found),
         None => fail!(
             Class::TInvalidSession,
@@ -349,12 +382,13 @@ pub fn open(session: usize, index: i32) -> Result<(usize, Variable)> {
     within(session, |handles| {
         let variable = variable(index)?;
         let number = next_number();
-        let handle = Handle {
+        let mut handle = Handle {
             variable,
             running: false,
             sum: 0,
             base: 0,
         };
+        handle.reset();
         handles.insert(number, handle);
         Ok((number, variable))
     })
@@ -373,6 +407,7 @@ pub enum Change {
     Start,
     Stop,
     Write(u64),
+    Reset,
 }
 
 /// MPI_T_pvar_readreset, at one moment.
@@ -382,7 +417,7 @@ pub fn read_and_reset(session: usize, handle: usize) -> Result<u64> {
     with(session, handle, |handle| {
         handle.check_writable()?;
         let value = handle.value();
-        handle.write(0);
+        handle.reset();
         Ok(value)
     })
 }
@@ -401,7 +436,7 @@ pub fn change(session: usize, handle: Option<usize>, change: Change) -> Result<(
     };
     with(session, handle, |handle| {
         match change {
-            Change::Write(_) => handle.check_writable()?,
+            Change::Write(_) | Change::Reset => handle.check_writable()?,
             Change::Start | Change::Stop if handle.variable.is_continuous() => {
                 let name = handle.variable.name();
                 return fail!(Class::TPvarNoStartstop, "{name} is always on");
@@ -418,6 +453,7 @@ fn apply(handle: &mut Handle, change: Change) {
         Change::Start => handle.run(true),
         Change::Stop => handle.run(false),
         Change::Write(value) => handle.write(value),
+        Change::Reset => handle.reset(),
     }
 }
 

@@ -144,7 +144,7 @@ entry! {
 entry! {
     Own fn MPI_T_pvar_reset(session: TPvarSession, handle: TPvarHandle) {
         tool::check()?;
-        change(session, handle, Change::Write(0))
+        change(session, handle, Change::Reset)
     }
 }
 
