@@ -10,8 +10,9 @@ use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, until_at};
-use crate::engine::{Engine, enter_at};
+use crate::engine::{Engine, enter_at, loss};
 use crate::error::Result;
+use crate::transport::shm::status::Loss;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -256,7 +257,7 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Ends a wait for somebody who is in MPI_Finalize. In its own barrier all are.
+    /// Ends a wait for somebody who is lost. In the barrier of MPI_Finalize all are in there.
     #[inline]
     fn give_up(
         &self,
@@ -267,13 +268,13 @@ impl<'a> Lane<'a> {
     ) -> Option<Result<()>> {
         let world = self.world(peer);
         if !watch.is_in_vain(engine, world)
-            || self.function == FINALIZE
+            || self.function == FINALIZE && loss::of(engine, world) == Some(Loss::Leaving)
             || !engine.cancel_receive(index)
         {
             return None;
         }
         engine.requests().release(index);
-        Some(Err(Watch::error(world)))
+        Some(Err(loss::error(engine, world)))
     }
 
     fn reason(&self, peer: i32) -> Reason {

@@ -8,7 +8,7 @@ mod nodes;
 
 use crate::attr::Attributes;
 use crate::engine::spread::Spread;
-use crate::engine::{self, long_wait};
+use crate::engine::{self, long_wait, loss};
 use crate::errhandler;
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -358,6 +358,23 @@ static PLACE: OnceLock<(u32, u32)> = OnceLock::new();
 pub fn place(rank: u32, size: u32) {
     let _ = PLACE.set((rank, size));
     long_wait::name_contexts_by(name_of_context);
+    loss::find_lost_by(lost_peer);
+}
+
+/// The rank that is lost, if no message on a communicator from `peer`, or from any, can come any more.
+fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
+    let comm = get(handle)?;
+    if (0..comm.peers()).contains(&peer) {
+        return Some(comm.world(peer)).filter(|world| is_lost(*world));
+    }
+    // Another thread may send to this process itself.
+    if engine::has_threads() {
+        return None;
+    }
+    let worlds = (0..comm.peers()).map(|rank| comm.world(rank));
+    let mut others = worlds.filter(|world| *world != me()).peekable();
+    let first = *others.peek()?;
+    others.all(is_lost).then_some(first)
 }
 
 /// The processes of the job.

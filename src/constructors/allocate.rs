@@ -10,7 +10,8 @@ use super::{bytes, words};
 use super::{collector, report};
 use crate::coll::Lane;
 use crate::datatype::Buffer;
-use crate::engine::{self, enter};
+use crate::engine::wait::Watch;
+use crate::engine::{self, enter, loss};
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
@@ -271,17 +272,23 @@ fn same_settings(lane: &Lane<'_>) -> Result<()> {
     };
     let first = lane.world(0);
     let wait_for = |world: u32| {
+        let mut watch = Watch::default();
         loop {
             if let Some(settings) = shown(world) {
-                return settings;
+                return Ok(settings);
             }
-            enter().progress();
+            let mut engine = enter();
+            engine.progress();
+            if watch.has_left(&engine, world) {
+                return Err(loss::error(&engine, world));
+            }
+            drop(engine);
             uncancelled(|| std::thread::sleep(Duration::from_micros(50)));
         }
     };
-    let expected = wait_for(first);
+    let expected = wait_for(first)?;
     for rank in 1..lane.size() {
-        let settings = wait_for(lane.world(rank));
+        let settings = wait_for(lane.world(rank))?;
         if settings != expected {
             let (name, values) = context::difference(expected, settings);
             return Err(Error::new(

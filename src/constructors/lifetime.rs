@@ -50,7 +50,11 @@ pub fn disconnect(comm: &Comm) {
         };
         let mut done = comm.is_idle();
         for number in engine::numbers(engines) {
-            done = done && !entry.at(number).requests().in_use().any(pends);
+            let engine = entry.at(number);
+            if engine.doubts() {
+                engine.give_up_sends();
+            }
+            done = done && !engine.requests().in_use().any(pends);
         }
         done.then_some(())
     });

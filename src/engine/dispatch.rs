@@ -5,6 +5,7 @@
 //! its first part has left.
 
 use super::Engine;
+use super::cells::Sent;
 use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
@@ -74,7 +75,7 @@ impl Limits {
 
 /// The ways of a message that its receiver may read itself, as [`crate::transport::shm::trial`] numbers them: a few cells
 /// that the core still holds beat both reading and lanes to many peers, as long as the cores share a cache.
-const BY_CELLS: usize = 0;
+pub(super) const BY_CELLS: usize = 0;
 const BY_READING: usize = 1;
 /// Longer ones are always read.
 const MOST_BY_CELLS: usize = 2 * CELL_BYTES;
@@ -90,6 +91,18 @@ pub enum Outgoing {
     FirstPart(Index, usize),
     /// An answer to a sender.
     Reply { flags: u8, reply: Reply },
+}
+
+impl Outgoing {
+    /// The request that it is a part of; an answer is of none of ours.
+    pub(super) fn request(&self) -> Option<Index> {
+        match self {
+            Outgoing::Short(index) | Outgoing::Long(index) | Outgoing::FirstPart(index, _) => {
+                Some(*index)
+            }
+            Outgoing::Reply { .. } => None,
+        }
+    }
 }
 
 impl Engine {
@@ -110,7 +123,7 @@ impl Engine {
         }
     }
 
-    fn header(&self, kind: u8, flags: u8, bytes: usize) -> Header {
+    pub(super) fn header(&self, kind: u8, flags: u8, bytes: usize) -> Header {
         Header {
             kind,
             flags,
@@ -199,12 +212,21 @@ impl Engine {
                 .then_some(first)
         } else if eager > 0 {
             let first = eager.min(chunk(total, by_cells));
-            self.push_cell(world, &buffer, 0, first, |engine, cell| {
-                announcement.cell = cell;
-                announcement.cell_bytes = first as u32;
+            let sent = self.push_cell(world, &buffer, 0, first, |engine, cell| {
+                let announcement = Announcement {
+                    cell,
+                    cell_bytes: first as u32,
+                    ..announcement
+                };
                 engine.push_payload(world, &header, &announcement)
-            })
-            .then_some(first)
+            });
+            match sent {
+                Sent::Done => Some(first),
+                Sent::NoRoom => None,
+                Sent::NoMemory => self
+                    .push_payload(world, &header, &announcement)
+                    .then_some(0),
+            }
         } else {
             self.push_payload(world, &header, &announcement)
                 .then_some(0)
@@ -233,6 +255,7 @@ impl Engine {
     /// Whether such a message goes by cells all the same.
     fn goes_by_cells(&self, world: usize, buffer: &Buffer) -> bool {
         buffer.len() <= MOST_BY_CELLS.min(self.limits.eager)
+            && self.shm.has_cells()
             && (self.crowd.current() == BY_CELLS || self.shm.shares_core(world))
             && self.readable(world, buffer).is_some()
     }
@@ -278,7 +301,7 @@ impl Engine {
         } else {
             let bytes = (end - offset).min(chunk(total, by_cells));
             let header = self.header(records::DATA, 0, Data::BYTES);
-            let done = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
+            let sent = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
                 let data = Data {
                     token,
                     cell,
@@ -286,7 +309,12 @@ impl Engine {
                 };
                 engine.push_payload(world, &header, &data)
             });
-            (done, bytes)
+            if sent == Sent::NoMemory {
+                let bytes = bytes.min(RING_PAYLOAD);
+                (self.push_part(world, &buffer, offset, token, bytes), bytes)
+            } else {
+                (sent == Sent::Done, bytes)
+            }
         };
         if !done {
             return false;
@@ -321,34 +349,6 @@ impl Engine {
                 copy_out(buffer, at + split - SPLIT, data, plan.stores);
             }
         })
-    }
-
-    /// Fills a cell and lets `announce` send the record that names it.
-    fn push_cell(
-        &mut self,
-        world: usize,
-        buffer: &Buffer,
-        offset: usize,
-        bytes: usize,
-        announce: impl FnOnce(&mut Self, u32) -> bool,
-    ) -> bool {
-        let Some(name) = self
-            .shm
-            .fill_cell(world, bytes, |data| buffer.read(offset, data))
-        else {
-            return false;
-        };
-        if let Some(cost) = self.shm.cost_of_a_cell()
-            && self.oversubscribed
-            && self.crowd.is_measured(bytes)
-        {
-            self.crowd.learn(BY_CELLS, cost);
-        }
-        let done = announce(self, name.0);
-        if !done {
-            self.shm.take_back(name);
-        }
-        done
     }
 
     /// Goes on with what waits for room to `world`. True if something left.

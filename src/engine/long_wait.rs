@@ -5,7 +5,7 @@
 
 use super::entry::Entry;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{PAGE, enter, enter_at, has_threads, in_use, tasks};
+use super::{PAGE, enter, enter_at, has_threads, in_use, loss, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Yielding costs a third of a microsecond, waking up to thirty.
-pub static SLEEP_AFTER: Variable<u64> = Variable::new(
+pub(super) static SLEEP_AFTER: Variable<u64> = Variable::new(
     "SLEEP_AFTER",
     1_000,
     "Microseconds after which a call that waits sleeps until a message comes, instead of yielding its core again and \
@@ -29,7 +29,7 @@ pub const YIELDS: u32 = 32;
 const NAP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
 const OWN_SLEEP: Duration = Duration::from_millis(10);
-/// How long a collective operation sleeps before it looks whether the rank that it waits for can still come.
+/// How long a call sleeps before it looks whether those that it waits for can still come.
 const GLANCE: Duration = Duration::from_millis(500);
 
 /// How a communicator is called, by a context of its.
@@ -72,6 +72,7 @@ pub(super) fn long_wait<R>(
     let mut page: Option<&'static RankPage> = None;
     let mut named = false;
     let mut in_vain = false;
+    let mut asked = 0;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     let result = loop {
         let (moved, result) = look(engines, done, false);
@@ -92,6 +93,9 @@ pub(super) fn long_wait<R>(
         let now = monotonic_nanoseconds();
         if began == 0 {
             began = now;
+            if asked == 0 {
+                asked = now;
+            }
             if page.is_none() {
                 page = publish(engines, reason, now);
             }
@@ -103,11 +107,16 @@ pub(super) fn long_wait<R>(
                 named = true;
             }
             tasks::watch();
-            let glances = reason.is_collective() || tasks::any();
+            if now - asked > GLANCE.as_nanos() as u64 {
+                asked = now;
+                if let Some(result) = loss::ask(engines, done) {
+                    break result;
+                }
+            }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
-            match sleep(engines, reason, done, glances.then_some(GLANCE), in_vain) {
+            match sleep(engines, reason, done, in_vain) {
                 Slept::Done(result) => break result,
                 Slept::Moved => in_vain = false,
                 Slept::InVain => in_vain = !in_vain,
@@ -151,7 +160,7 @@ enum Slept<R> {
     InVain,
 }
 
-/// Sleeps until something comes in, at most for `most`; looks before and after.
+/// Sleeps until something comes in, at most for a [`GLANCE`]; looks before and after.
 ///
 /// A thread sleeps for all engines, for no other may be there to look after them. Where one is, that thread does what there
 /// is to do before this one is up: after being woken `in_vain` it sleeps for a short while for its own engines only.
@@ -159,7 +168,6 @@ fn sleep<R>(
     engines: u32,
     reason: &Reason,
     done: &mut dyn FnMut(&mut Entry) -> Option<R>,
-    most: Option<Duration>,
     in_vain: bool,
 ) -> Slept<R> {
     let Some(page) = PAGE.get() else {
@@ -177,11 +185,10 @@ fn sleep<R>(
     if moved || !others && in_use() | engines != all {
         return Slept::Moved;
     }
-    let limit = if blocked || !sure { Some(NAP) } else { most };
-    let limit = match limit {
-        None if others => Some(OWN_SLEEP),
-        Some(limit) if others => Some(limit.min(OWN_SLEEP)),
-        limit => limit,
+    let limit = match blocked || !sure {
+        true => NAP,
+        false if others => OWN_SLEEP,
+        false => GLANCE,
     };
     events::raise(Event::SleepBegun, || {
         events::message(reason.context, reason.peer, reason.tag, 0)
@@ -191,7 +198,7 @@ fn sleep<R>(
     } else {
         0
     };
-    sleeper.sleep(limit);
+    sleeper.sleep(Some(limit));
     drop(sleeper);
     if began != 0 {
         events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);

@@ -7,10 +7,12 @@
 pub mod account;
 mod arrival;
 pub mod calls;
+mod cells;
 pub mod dispatch;
 pub mod entry;
 pub mod kept;
 pub mod long_wait;
+pub mod loss;
 pub mod matching;
 pub mod progress;
 pub mod receive;
@@ -161,6 +163,8 @@ pub struct Engine {
     crowd: Trial,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
+    /// A call that waits is asked whether it does so in vain.
+    doubts: bool,
 }
 
 /// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
@@ -277,6 +281,7 @@ impl Engine {
             oversubscribed,
             crowd: Trial::of_fresh(0, 1.5),
             surveyed: false,
+            doubts: false,
             shm,
         }
     }

@@ -115,7 +115,10 @@ impl Engine {
     }
 
     /// Whether nothing waits for room and no send is unfinished.
-    pub fn is_drained(&self) -> bool {
+    pub fn is_drained(&mut self) -> bool {
+        if self.doubts {
+            self.give_up_sends();
+        }
         self.busy.is_empty() && self.sending == 0
     }
 

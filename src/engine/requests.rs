@@ -340,6 +340,12 @@ impl Slab {
         requests.filter(|request| request.phase != Phase::Free)
     }
 
+    /// All slots, free ones as well, with their numbers.
+    pub fn numbered(&self) -> impl Iterator<Item = (Index, &Request)> {
+        let slots = self.slots.iter().enumerate();
+        slots.map(|(slot, request)| (number(self.first, slot), request))
+    }
+
     /// How many requests there are.
     pub fn count(&self) -> usize {
         self.slots.len() - self.free.len()

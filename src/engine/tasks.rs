@@ -6,7 +6,7 @@
 
 use super::requests::{self, Extra, Index, Kind, Phase, Request, Restart};
 use super::wait::Watch;
-use super::{Engine, Entry, enter_at, wake_own_threads};
+use super::{Engine, Entry, enter_at, loss, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -103,14 +103,15 @@ pub(super) fn watch() {
     }
 }
 
-/// Ends waits for messages of processes that are in MPI_Finalize.
+/// Ends waits for messages of processes that are lost.
 #[cold]
 fn give_up(tasks: &mut [Task]) {
     let mut entry = Entry::at_first(0);
     for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
         let engine = entry.at(requests::engine_of(task.waits_for));
         if task.watch.has_left(engine, task.from) && engine.cancel_receive(task.waits_for) {
-            engine.requests().at(task.waits_for).error = Some(Watch::error(task.from));
+            let error = loss::error(engine, task.from);
+            engine.requests().at(task.waits_for).error = Some(error);
         }
     }
 }

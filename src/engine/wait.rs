@@ -4,9 +4,9 @@
 //! be waiting. Invariant: what is waited for is looked at after each look for messages.
 
 use super::entry::{Entry, try_enter_at};
-use super::{Engine, EngineGuard, enter, enter_at, has_threads, in_use, long_wait, numbers, tasks};
-use crate::error::{Class, Error};
-use crate::events::{self, Event};
+use super::{
+    Engine, EngineGuard, enter, enter_at, has_threads, in_use, long_wait, loss, numbers, tasks,
+};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::variables::{Listed, Variable};
 
@@ -49,11 +49,6 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// Whether the message is one of the library's own, between those who take part in one operation.
-    pub(super) fn is_collective(&self) -> bool {
-        self.context != u32::MAX && self.context & 3 != 0
-    }
-
     /// A wait for no particular message.
     pub const fn of(function: &'static str) -> Self {
         Self {
@@ -65,7 +60,7 @@ impl Reason {
     }
 }
 
-/// Notices that a message will never come: its sender is in MPI_Finalize and has not sent it.
+/// Notices that a message of a collective operation will never come: its sender is lost and has not sent it.
 #[derive(Default)]
 pub struct Watch {
     looks: u32,
@@ -84,20 +79,7 @@ impl Watch {
     /// To be asked at times.
     #[inline]
     pub fn has_left(&mut self, engine: &Engine, sender: u32) -> bool {
-        engine.shm.page(sender as usize).status.is_leaving() && self.is_over()
-    }
-
-    /// The error of who has waited for it.
-    #[cold]
-    pub fn error(world: u32) -> Error {
-        events::raise(Event::PeerLost, || [world.into(), 0, 0, 0, 0]);
-        Error::new(
-            Class::Other,
-            format!(
-                "rank {world} of MPI_COMM_WORLD is in MPI_Finalize and takes no part in this; the ranks have called different \
-                 functions, or named different groups"
-            ),
-        )
+        loss::of(engine, sender).is_some() && self.is_over()
     }
 
     #[cold]

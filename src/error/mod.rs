@@ -84,6 +84,13 @@ impl Error {
         }
     }
 
+    /// Says that its code is to be the class and nothing more: programs compare it. The text is for handlers that end the job.
+    #[cold]
+    pub fn without_code(mut self) -> Error {
+        self.0.code = self.0.class.value();
+        self
+    }
+
     /// Says whose error handler is to be called, where the call does not name a communicator.
     #[cold]
     pub fn on(mut self, communicator: i32) -> Error {
@@ -172,6 +179,8 @@ mod tests {
 
     #[test]
     fn bare_errors_are_their_class() {
+        let told = Error::new(Class::InStatus, "request 3").without_code();
+        assert_eq!((told.code(), told.text().as_str()), (17, "request 3"));
         assert_eq!(Error::bare(Class::InStatus).code(), 17);
         assert!(
             Error::bare(Class::Pending)

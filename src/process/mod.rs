@@ -328,6 +328,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
     let endpoint = Endpoint::join(fd, rank, size).map_err(no_segment)?;
     let status = &endpoint.page(rank).status;
+    // Should mpiexec have believed that this rank had ended.
+    status.come_back();
     let pid = std::process::id();
     let nonce = crate::os::monotonic_nanoseconds() ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);
@@ -384,7 +386,7 @@ extern "C" fn exiting() {
     if state() != State::Forked
         && let Some(page) = engine::status_page()
     {
-        page.leave();
+        page.end();
     }
 }
 
@@ -407,8 +409,8 @@ pub fn finalize() -> Result<()> {
         drain(&reason);
     }
     let page = engine::status_page();
-    if let Some(page) = page {
-        page.leave();
+    if let Some(page) = page.filter(|_| life.sessions == 0) {
+        page.leave(engine::counts().posted > 0);
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;

@@ -4,6 +4,7 @@
 //! Invariant: every [`Variable`] of the library is in [`all`], so none works that nobody can find.
 
 use super::ThreadLevel;
+use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
     choice, coll, constructors, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
@@ -82,7 +83,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 13] {
+pub fn chapters() -> [Chapter; 14] {
     [
         (
             "collectives",
@@ -109,6 +110,11 @@ pub fn chapters() -> [Chapter; 13] {
             "protocols",
             "How messages travel.",
             engine::dispatch::VARIABLES,
+        ),
+        (
+            "memory",
+            "Memory that the ranks of a node share.",
+            layout::VARIABLES,
         ),
         (
             "waiting",

@@ -218,6 +218,7 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         if generalized::is_told(engine, *handle) {
             return Some(Ok(None));
         }
+        give_up(engine, *handle);
         try_one(engine, handle)
             .map(|done| done.map(Some))
             .transpose()
@@ -225,6 +226,16 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
     match done {
         Some(done) => Ok(done),
         None => asked(handle),
+    }
+}
+
+/// Ends what a call waits for in vain.
+#[inline(always)]
+fn give_up(engine: &mut Engine, handle: i32) {
+    if engine.doubts()
+        && let Some(Found::Slot(index)) = find(engine, handle)
+    {
+        engine.give_up(index);
     }
 }
 
@@ -282,6 +293,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     continue;
                 }
                 let engine = entry.of(handles[at]);
+                give_up(engine, handles[at]);
                 match signatures::end(engine, handles[at]) {
                     Reaped::Done(status) => {
                         handles[at] = REQUEST_NULL;

@@ -298,6 +298,9 @@ fn finish(reason: &Reason, index: Index) -> Completion {
     until_at(engine_of(index), reason, |engine| {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
+            if engine.doubts() {
+                engine.give_up(index);
+            }
             return None;
         }
         let status = request.status;

@@ -4,10 +4,10 @@ use super::complete::Completion;
 use super::{NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
-use crate::engine::enter_at;
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
 use crate::engine::wait::{Reason, poll_at, until_at};
+use crate::engine::{Engine, enter_at, loss};
 use crate::error::{Class, Result, fail};
 
 fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
@@ -19,6 +19,16 @@ fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason 
     }
 }
 
+/// The end of a wait for what will never come.
+#[inline]
+fn give_up<T>(engine: &mut Engine, source: i32, comm: &Comm) -> Option<Result<T>> {
+    if !engine.doubts() {
+        return None;
+    }
+    let world = engine.lost_sender(comm.handle, source)?;
+    Some(Err(loss::error(engine, world)))
+}
+
 /// MPI_Probe.
 pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
     if source == PROC_NULL {
@@ -27,7 +37,10 @@ pub fn probe(source: i32, tag: i32, comm: &Comm) -> Result<Status> {
     let wanted = key(comm, source, tag);
     let engine = engine_from(comm, source, tag)?;
     let reason = reason("MPI_Probe", source, tag, comm);
-    let status = until_at(engine, &reason, |engine| engine.probe(wanted));
+    let status = until_at(engine, &reason, |engine| {
+        let found = engine.probe(wanted);
+        found.map(Ok).or_else(|| give_up(engine, source, comm))
+    })?;
     Ok(signatures::without(status))
 }
 
@@ -52,7 +65,10 @@ pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
     let wanted = key(comm, source, tag);
     let engine = engine_from(comm, source, tag)?;
     let reason = reason("MPI_Mprobe", source, tag, comm);
-    let (index, status) = until_at(engine, &reason, |engine| engine.probe_matched(wanted));
+    let (index, status) = until_at(engine, &reason, |engine| {
+        let found = engine.probe_matched(wanted);
+        found.map(Ok).or_else(|| give_up(engine, source, comm))
+    })?;
     let status = signatures::without(status);
     Ok((requests::message_handle_of(index), status))
 }

@@ -5,6 +5,7 @@ use super::complete::{
 };
 use super::generalized;
 use crate::engine::Entry;
+use crate::engine::loss::give_up_all;
 use crate::engine::requests::Phase;
 use crate::engine::wait::{poll_in, until_in};
 use crate::error::Result;
@@ -36,6 +37,9 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
     let engines = engines_of(handles);
     generalized::poll_until(handles, |entry| any_done(entry, handles))?;
     let found = until_in(engines, &reason, |entry| {
+        if entry.here().doubts() {
+            give_up_all(entry, handles);
+        }
         if let Some(told) = generalized::first_told(entry, handles) {
             return Some(Ok(Some((told, None))));
         }
@@ -132,6 +136,9 @@ pub fn wait_some(
     generalized::poll_until(handles, |entry| any_done(entry, handles))?;
     loop {
         let found = until_in(engines, &reason, |entry| {
+            if entry.here().doubts() {
+                give_up_all(entry, handles);
+            }
             if generalized::first_told(entry, handles).is_some() {
                 return Some(Ok(Some(0)));
             }

@@ -16,14 +16,18 @@ struct Failures {
     /// Position among the statuses, and code.
     codes: Vec<(usize, i32)>,
     communicator: i32,
+    /// The first one in words, for handlers that end the job: nobody looks at the statuses then.
+    first: Option<String>,
 }
 
 impl Failures {
     /// Writes the status of one completion, or remembers its error. `status` is its place among
     /// the statuses.
-    fn take(&mut self, _at: usize, status: usize, done: Completion, statuses: &OutArray<Status>) {
+    fn take(&mut self, at: usize, status: usize, done: Completion, statuses: &OutArray<Status>) {
         statuses.give(status, done.status);
         if let Some(error) = done.error {
+            self.first
+                .get_or_insert_with(|| format!("request {at} failed with {error:?}"));
             self.communicator = error.communicator();
             self.codes.push((status, error.code()));
         }
@@ -45,7 +49,10 @@ impl Failures {
             0 => comm::SELF,
             communicator => communicator,
         };
-        Err(Error::bare(Class::InStatus).on(communicator))
+        let text = self.first.unwrap_or_default();
+        Err(Error::new(Class::InStatus, text)
+            .without_code()
+            .on(communicator))
     }
 }
 

@@ -16,7 +16,7 @@ use super::rank::{Life, Rank, Stage};
 use super::table::{render, signal_name};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, test_kill_process_group};
 use signal_hook::consts::signal::{
     SIGALRM, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
@@ -80,6 +80,18 @@ impl Keeper<'_> {
             }
             (Life::Running, _) => {}
         }
+        self.tell_ranks(number);
+    }
+
+    /// Tells the others that a rank has ended, for whom the job goes on: who waits for it need not do so for ever. Not while it has
+    /// processes left that may be the rank yet.
+    fn tell_ranks(&self, number: usize) {
+        let rank = &self.ranks[number];
+        let goes_on = self.ending.is_none() && !rank.is_running();
+        let left_some = |pid| test_kill_process_group(pid).is_ok();
+        if goes_on && !(rank.own_group && Pid::from_raw(rank.pid).is_some_and(left_some)) {
+            self.segment.rank(number).status.end();
+        }
     }
 
     /// After a death that the others cannot go on without.
@@ -135,7 +147,7 @@ impl Keeper<'_> {
         } else if !self.warned {
             self.warned = true;
             self.say(&format!(
-                "warning: {name} ended before MPI_Init, but other ranks are in MPI"
+                "warning: {name} ended before MPI_Init, but other ranks are in MPI; what waits for it will fail"
             ));
         }
     }
@@ -266,6 +278,7 @@ impl Keeper<'_> {
     /// Looks at what no event tells.
     fn check(&mut self) {
         self.check_absent();
+        (0..self.ranks.len()).for_each(|rank| self.tell_ranks(rank));
         self.watch_descendants();
         let nobody = |rank: &Rank| rank.stage(&self.segment) == Stage::Outside;
         if !self.ranks.iter().all(nobody) {

@@ -3,10 +3,10 @@
 //! Invariant: whoever may sleep has said so at the board and looked once more after that.
 
 use super::{FEW, Work};
-use crate::engine::enter_at;
 use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, take_turns, until_at};
-use crate::error::Class;
+use crate::engine::{enter_at, loss};
+use crate::error::{Class, Error};
 use crate::os::cancellation::Uncancelled;
 use std::ops::Range;
 
@@ -52,29 +52,28 @@ impl Work<'_> {
             }
             let ranks = whom.clone().filter(|rank| *rank != self.me);
             let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
-            worlds
-                .find(|world| watch.is_in_vain(engine, *world))
-                .map(Some)
+            let left = worlds.find(|world| watch.is_in_vain(engine, *world));
+            left.map(|world| Some(loss::error(engine, world)))
         });
         if looks >= RESTLESS {
             self.board.rise();
         }
-        if let Some(world) = left {
-            self.end_the_job(world);
+        if let Some(error) = left {
+            self.end_the_job(&error);
         }
     }
 
-    /// A rank that the others need is in MPI_Finalize. They may be in different rounds of different operations, and the
+    /// A rank that the others need is in MPI_Finalize or has ended. They may be in different rounds of different operations, and the
     /// board cannot tell them; what they would do next is wait for each other.
     #[cold]
-    fn end_the_job(&self, world: u32) -> ! {
+    fn end_the_job(&self, error: &Error) -> ! {
         let _uncancelled = Uncancelled::begin();
         eprintln!(
             "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
             self.me,
             self.comm.title(),
             self.reason.function,
-            Watch::error(world)
+            error
         );
         crate::os::process::exit_now(Class::Other.value())
     }

@@ -9,6 +9,8 @@ use crate::sync::{AtomicU32, Ordering};
 use std::io::Result;
 use std::os::fd::BorrowedFd;
 
+/// Where there was no memory for cells, it is asked for again after so many times that one was wanted.
+const ASK_AGAIN_AFTER: u32 = 10_000;
 /// Data bytes of a cell.
 pub const CELL_BYTES: usize = 32768;
 const STATE_BYTES: usize = 64;
@@ -31,10 +33,21 @@ struct Owned {
     filling: u32,
 }
 
+/// Why there is no cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lack {
+    /// All are lent, some to this peer, which gives them back.
+    OfFree,
+    /// There is no memory for one, and this peer has none to give back.
+    OfMemory,
+}
+
 /// The cells of this rank.
 pub struct Pool {
     cells: Vec<Owned>,
     most: usize,
+    /// How often not to ask for memory, because there was none.
+    poor: u32,
     cost: Option<u32>,
 }
 
@@ -59,11 +72,12 @@ impl Pool {
         Self {
             cells: Vec::new(),
             cost: None,
+            poor: 0,
             most: (NODE_CELLS / ranks).clamp(LEAST_CELLS, MOST_CELLS),
         }
     }
 
-    /// Writes `bytes` (at most [`CELL_BYTES`]) into a free cell for `peer`. `None`: all are lent, try later.
+    /// Writes `bytes` (at most [`CELL_BYTES`]) into a free cell for `peer`.
     ///
     /// A peer that holds none always gets one more, so that one who does not read cannot stop traffic to others.
     #[inline]
@@ -75,7 +89,7 @@ impl Pool {
         bytes: usize,
         measured: bool,
         write: impl FnOnce(&mut [u8]),
-    ) -> Option<CellName> {
+    ) -> std::result::Result<CellName, Lack> {
         let index = self.find(segment, fd, peer)?;
         let cell = &mut self.cells[index];
         cell.lent_to = peer;
@@ -91,7 +105,13 @@ impl Pool {
         write(data);
         cell.filling = if measured { cost(since, bytes) } else { 0 };
         lent(cell.address).store(1, Ordering::Relaxed);
-        Some(cell.name)
+        Ok(cell.name)
+    }
+
+    /// Whether there are cells, or may be some.
+    #[inline]
+    pub fn has_some(&self) -> bool {
+        self.poor == 0 || !self.cells.is_empty()
     }
 
     /// What the cell that was filled last had cost when it was used before, ticks a kilobyte; said once.
@@ -109,30 +129,55 @@ impl Pool {
 
     /// The first free cell: the ones used last are the best, this core still has their lines.
     #[inline]
-    fn find(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, peer: u32) -> Option<usize> {
+    fn find(
+        &mut self,
+        segment: Segment<'static>,
+        fd: BorrowedFd<'_>,
+        peer: u32,
+    ) -> std::result::Result<usize, Lack> {
         let mut holds_some = false;
         for (index, cell) in self.cells.iter().enumerate() {
             // Acquire: pairs with `read`; the reader is done with the data.
             if lent(cell.address).load(Ordering::Acquire) == 0 {
-                return Some(index);
+                return Ok(index);
             }
             holds_some |= cell.lent_to == peer;
         }
         let index = self.cells.len();
         let more = index.clamp(1, LEAST_CELLS);
-        if index + more > self.most {
-            if holds_some {
-                return None;
-            }
-            self.grow(segment, fd, 1).ok()?;
-        } else {
-            self.grow(segment, fd, more).ok()?;
+        let made = match index + more > self.most {
+            true if holds_some => false,
+            true => self.grow(segment, fd, 1),
+            false => self.grow(segment, fd, more) || !holds_some && self.grow(segment, fd, 1),
+        };
+        match made {
+            true => Ok(index),
+            false if holds_some => Err(Lack::OfFree),
+            false => Err(Lack::OfMemory),
         }
-        Some(index)
+    }
+
+    /// Makes so many more cells, if there is memory.
+    #[cold]
+    fn grow(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, more: usize) -> bool {
+        if self.poor > 0 {
+            self.poor -= 1;
+            return false;
+        }
+        let grown = self.try_grow(segment, fd, more).is_ok();
+        if !grown {
+            self.poor = ASK_AGAIN_AFTER;
+        }
+        grown
     }
 
     #[cold]
-    fn grow(&mut self, segment: Segment<'static>, fd: BorrowedFd<'_>, more: usize) -> Result<()> {
+    fn try_grow(
+        &mut self,
+        segment: Segment<'static>,
+        fd: BorrowedFd<'_>,
+        more: usize,
+    ) -> Result<()> {
         let offset = segment.allocate(fd, more * STRIDE)?;
         for i in 0..more {
             let offset = offset + i * STRIDE;

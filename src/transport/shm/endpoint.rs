@@ -4,7 +4,7 @@
 //! itself the last record in the inbox, and the peer looks into the private ring only after it has read that record.
 
 use super::board::Board;
-use super::cells::{self, CellName, Pool};
+use super::cells::{self, CellName, Lack, Pool};
 use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
@@ -337,14 +337,14 @@ impl Endpoint {
         self.out[peer].starve();
     }
 
-    /// Fills a cell for `peer`; its name goes into a record. `None`: no cell is free now.
+    /// Fills a cell for `peer`; its name goes into a record.
     #[inline]
     pub fn fill_cell(
         &mut self,
         peer: usize,
         bytes: usize,
         write: impl FnOnce(&mut [u8]),
-    ) -> Option<CellName> {
+    ) -> std::result::Result<CellName, Lack> {
         let segment = self.common.segment;
         let measured = bytes >= MEASURED_BYTES && !self.shares_core(peer);
         self.pool.fill(
@@ -355,6 +355,12 @@ impl Endpoint {
             measured,
             write,
         )
+    }
+
+    /// Whether there are cells, or may be some.
+    #[inline]
+    pub fn has_cells(&self) -> bool {
+        self.pool.has_some()
     }
 
     /// What the last cell that was filled again had cost, filling and reading, ticks a kilobyte; said once.

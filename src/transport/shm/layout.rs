@@ -8,6 +8,7 @@ use crate::queue::doorbell::Doorbell;
 use crate::queue::lane::{self, Cell, Lane};
 use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;
 
@@ -88,9 +89,23 @@ const fn dynamic(ranks: usize) -> usize {
     inboxes(ranks) + ranks * INBOX_BYTES
 }
 
+static SEGMENT_BYTES: Variable<u64> = Variable::new(
+    "SEGMENT_BYTES",
+    0,
+    "The most memory that the ranks of a node share besides their inboxes, for mpiexec to know, bytes; 0: 160 MB and 6 MB a rank. \
+     Where it is used up, messages are slower and collective operations go by messages.",
+);
+/// What users can set about the segment.
+pub static VARIABLES: &[&dyn Listed] = &[&SEGMENT_BYTES];
+
 /// The size of a segment for so many ranks, bytes; sparse, what is used is far less.
 pub fn segment_bytes(ranks: usize) -> u64 {
-    (dynamic(ranks) + (160 << 20) + ranks * (6 << 20)) as u64
+    let most = (160 << 20) + ranks as u64 * (6 << 20);
+    let wanted = match SEGMENT_BYTES.get() {
+        0 => most,
+        bytes => bytes.min(most).next_multiple_of(PAGE as u64),
+    };
+    dynamic(ranks) as u64 + wanted
 }
 
 /// Makes a fresh file of [`segment_bytes`] a segment: allocates what is fixed and writes the header.

@@ -21,6 +21,21 @@ pub enum State {
     Aborted = 3,
 }
 
+// Bits of `Page::lost`.
+const LEAVING: u32 = 1;
+const DEAF: u32 = 2;
+const ENDED: u32 = 4;
+
+/// Why nothing more is to be expected from a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// It is in MPI_Finalize.
+    Leaving,
+    /// It has ended without ever calling MPI_Init.
+    NeverCame,
+    Ended,
+}
+
 /// A short text that can be written while others read it.
 #[repr(C)]
 pub struct Name([AtomicU64; NAME_WORDS]);
@@ -77,8 +92,8 @@ pub struct Page {
     pub probe_value: AtomicU64,
     /// What the rank's environment says about things that must be the same on all ranks; written before it is `Joined`.
     pub settings: AtomicU64,
-    /// Not zero: the rank is in MPI_Finalize, and all that it has begun to send has left.
-    leaving: AtomicU32,
+    /// What others cannot expect of the rank any more, see [`Page::loss`].
+    lost: AtomicU32,
     pub function: Name,
     pub communicator: Name,
 }
@@ -93,18 +108,36 @@ impl Page {
         }
     }
 
-    /// Says that the rank takes part in nothing any more.
-    pub fn leave(&self) {
-        self.leaving.store(1, Ordering::Release); // pairs with `is_leaving`
+    /// Says that the rank takes part in nothing any more: all that it has begun to send has left, and if it is not `receiving`
+    /// it has no receive posted either.
+    pub fn leave(&self, receiving: bool) {
+        let bits = if receiving { LEAVING } else { LEAVING | DEAF };
+        self.lost.fetch_or(bits, Ordering::Release); // pairs with `loss`
     }
 
-    /// Takes [`Page::leave`] back.
+    /// Says that the process has ended: it itself, or mpiexec.
+    pub fn end(&self) {
+        self.lost.fetch_or(ENDED | DEAF, Ordering::Release); // pairs with `loss`
+    }
+
+    /// Takes [`Page::leave`] and [`Page::end`] back.
     pub fn come_back(&self) {
-        self.leaving.store(0, Ordering::Release);
+        self.lost.store(0, Ordering::Release);
     }
 
-    pub fn is_leaving(&self) -> bool {
-        self.leaving.load(Ordering::Acquire) != 0
+    /// Why nothing more is to be expected from the rank, if so; what it had sent is there to be found.
+    pub fn loss(&self) -> Option<Loss> {
+        match self.lost.load(Ordering::Acquire) {
+            0 => None,
+            bits if bits & ENDED == 0 => Some(Loss::Leaving),
+            _ if self.state() == State::NotJoined => Some(Loss::NeverCame),
+            _ => Some(Loss::Ended),
+        }
+    }
+
+    /// Whether nothing that is sent to the rank will be received any more.
+    pub fn is_deaf(&self) -> bool {
+        self.lost.load(Ordering::Acquire) & DEAF != 0
     }
 
     pub fn set_state(&self, state: State) {
@@ -115,6 +148,24 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rank_that_comes_late_is_no_loss() {
+        // SAFETY: atomics only, for which zeros are valid.
+        let page: Page = unsafe { std::mem::zeroed() };
+        assert_eq!(page.loss(), None);
+        page.end();
+        assert_eq!(page.loss(), Some(Loss::NeverCame));
+        page.come_back();
+        page.set_state(State::Joined);
+        assert_eq!((page.loss(), page.is_deaf()), (None, false));
+        page.leave(true);
+        assert_eq!((page.loss(), page.is_deaf()), (Some(Loss::Leaving), false));
+        page.leave(false);
+        assert!(page.is_deaf());
+        page.end();
+        assert_eq!(page.loss(), Some(Loss::Ended));
+    }
 
     #[test]
     fn names_are_cut_and_read_back() {

@@ -1,0 +1,71 @@
+//! Data in cells of this process's pool, for peers without a lane.
+//!
+//! Invariant: a cell whose name was not sent is free again. Where there is no memory for cells the data goes through the ring, a little
+//! at a time, so that no message waits for memory that never comes.
+
+use super::Engine;
+use super::dispatch::BY_CELLS;
+use super::records;
+use crate::datatype::pack::Buffer;
+use crate::queue::ring::Header;
+use crate::transport::shm::cells::Lack;
+
+/// What became of data for a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    Done,
+    NoRoom,
+    /// There will be no cell: it has to go another way.
+    NoMemory,
+}
+
+impl Engine {
+    /// Fills a cell and lets `announce` send the record that names it.
+    pub(super) fn push_cell(
+        &mut self,
+        world: usize,
+        buffer: &Buffer,
+        offset: usize,
+        bytes: usize,
+        announce: impl FnOnce(&mut Self, u32) -> bool,
+    ) -> Sent {
+        let fill = |data: &mut [u8]| buffer.read(offset, data);
+        let name = match self.shm.fill_cell(world, bytes, fill) {
+            Ok(name) => name,
+            Err(Lack::OfFree) => return Sent::NoRoom,
+            Err(Lack::OfMemory) => return Sent::NoMemory,
+        };
+        if let Some(cost) = self.shm.cost_of_a_cell()
+            && self.oversubscribed
+            && self.crowd.is_measured(bytes)
+        {
+            self.crowd.learn(BY_CELLS, cost);
+        }
+        let done = announce(self, name.0);
+        if done {
+            return Sent::Done;
+        }
+        self.shm.take_back(name);
+        Sent::NoRoom
+    }
+
+    /// Sends a few bytes of a message where there is memory for nothing but the ring. False: no room.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn push_part(
+        &mut self,
+        world: usize,
+        buffer: &Buffer,
+        offset: usize,
+        token: u32,
+        bytes: usize,
+    ) -> bool {
+        let header = Header {
+            context: token,
+            ..self.header(records::PART, 0, bytes)
+        };
+        self.shm.push(world, &header, |at, piece| {
+            buffer.read(offset + at, piece);
+        })
+    }
+}

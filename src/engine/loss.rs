@@ -1,0 +1,244 @@
+//! Peers from which nothing more is to be expected: those in MPI_Finalize, and those that have ended.
+//!
+//! A rank says the one itself; the other it says at its exit, or mpiexec says it. Twice a second a call that sleeps is asked whether
+//! what it waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only
+//! where none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
+
+use super::requests::{self, Index, Kind, NOT_POSTED, Request};
+use super::{Engine, Entry, for_each, has_threads, numbers};
+use crate::error::{Class, Error};
+use crate::events::{self, Event};
+use crate::transport::shm::status::Loss;
+use std::sync::OnceLock;
+
+/// The two low bits of a context: which kind of messages it has; the program's have none.
+const KIND_OF_CONTEXT: u32 = 3;
+
+/// Who of the ranks that a message with this communicator and peer (or any) can come from is lost, if all are.
+type LostPeer = fn(i32, i32, &dyn Fn(u32) -> bool) -> Option<u32>;
+static LOST_PEER: OnceLock<LostPeer> = OnceLock::new();
+
+/// Tells the engine, which knows no communicators, how to find the lost in them.
+pub fn find_lost_by(lost: LostPeer) {
+    let _ = LOST_PEER.set(lost);
+}
+
+/// Why nothing more is to be expected from a rank, if so.
+#[inline]
+pub fn of(engine: &Engine, world: u32) -> Option<Loss> {
+    engine.shm.page(world as usize).status.loss()
+}
+
+/// The error of who has waited for a lost rank.
+#[cold]
+pub fn error(engine: &Engine, world: u32) -> Error {
+    events::raise(Event::PeerLost, || [world.into(), 0, 0, 0, 0]);
+    let why = match of(engine, world) {
+        Some(Loss::NeverCame) => "has ended without calling MPI_Init",
+        Some(Loss::Ended) => "has ended",
+        _ => {
+            "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
+             ranks or tags"
+        }
+    };
+    Error::new(
+        Class::Other,
+        format!("rank {world} of MPI_COMM_WORLD {why}"),
+    )
+}
+
+/// Asks a call that waits whether it can go on to do so: its closure sees that it [doubts](Engine::doubts).
+#[cold]
+#[inline(never)]
+pub(super) fn ask<R>(engines: u32, done: &mut dyn FnMut(&mut Entry) -> Option<R>) -> Option<R> {
+    for_each(Engine::give_up_unowned_sends);
+    let engines = if has_threads() { engines } else { 1 };
+    let mut entry = Entry::at_first(engines.trailing_zeros());
+    let set = |entry: &mut Entry, doubts| {
+        for number in numbers(engines) {
+            entry.at(number).doubts = doubts;
+        }
+    };
+    set(&mut entry, true);
+    let result = done(&mut entry);
+    set(&mut entry, false);
+    result
+}
+
+/// For a call that waits for one of several requests: ends them all with errors, if it is asked and none can complete.
+#[cold]
+pub fn give_up_all(entry: &mut Entry, handles: &[i32]) {
+    let active = |entry: &mut Entry, handle: i32| {
+        let index = requests::index_of(handle)?;
+        let request = entry.of(handle).requests.get(index)?;
+        request.is_active().then_some(index)
+    };
+    let is_hopeless = |handle: &i32| match active(entry, *handle) {
+        Some(index) => entry.of(*handle).hopeless(index).is_some(),
+        None => true,
+    };
+    if handles.iter().all(is_hopeless) {
+        for handle in handles {
+            if let Some(index) = active(entry, *handle) {
+                entry.of(*handle).give_up(index);
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Whether a call that waits is asked if it is in vain.
+    #[inline(always)]
+    pub fn doubts(&self) -> bool {
+        self.doubts
+    }
+
+    /// Ends a request of a call that waits for it, with an error, if it cannot complete.
+    #[cold]
+    #[inline(never)]
+    pub fn give_up(&mut self, index: Index) {
+        let Some(world) = self.hopeless(index) else {
+            return;
+        };
+        let error = error(self, world);
+        self.end_by(index, error);
+        // The other half of an exchange.
+        let partner = |request: &Request| {
+            let extra = request.extra.as_ref();
+            extra.is_some_and(|extra| extra.partner == Some(index))
+        };
+        for send in self.sends(partner) {
+            self.give_up(send);
+        }
+    }
+
+    /// Who is lost, if a message with this communicator, from this peer or any, that is not here yet will never come.
+    pub fn lost_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
+        let world = self.lost_peer(communicator, peer, |engine, world| {
+            of(engine, world).is_some()
+        })?;
+        // Lost first, then nothing found: what it had sent is handled.
+        (!self.moves()).then_some(world)
+    }
+
+    fn lost_peer(
+        &self,
+        communicator: i32,
+        peer: i32,
+        is_lost: impl Fn(&Engine, u32) -> bool,
+    ) -> Option<u32> {
+        LOST_PEER.get()?(communicator, peer, &|world| is_lost(self, world))
+    }
+
+    /// Whether there was something to do, which may change what is hopeless.
+    fn moves(&mut self) -> bool {
+        let mut any = false;
+        for _ in 0..64 {
+            if !self.progress() {
+                break;
+            }
+            any = true;
+        }
+        any
+    }
+
+    /// Who is lost, if a request cannot complete because of that.
+    fn hopeless(&mut self, index: Index) -> Option<u32> {
+        let request = self.requests.get(index)?;
+        if !request.is_active() {
+            return None;
+        }
+        let (communicator, context) = (request.communicator, request.context);
+        match request.kind {
+            Kind::Receive if request.posted != NOT_POSTED => {
+                let peer = request.peer;
+                if context & KIND_OF_CONTEXT != 0 {
+                    return None;
+                }
+                self.lost_sender(communicator, peer)
+            }
+            // The rest of a message that has begun to come.
+            Kind::Receive if request.moved < request.total => {
+                let peer = request.status.source;
+                let ended = |engine: &Engine, world| {
+                    matches!(of(engine, world), Some(Loss::Ended | Loss::NeverCame))
+                };
+                let world = self.lost_peer(communicator, peer, ended)?;
+                (!self.moves()).then_some(world)
+            }
+            Kind::Send(_) => {
+                let world = request.world;
+                let hopeless = self.is_hopeless_send(index);
+                (hopeless && !self.moves()).then_some(world)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether nobody will receive what is sent by an active request. Who is in MPI_Finalize takes what comes, but answers nothing.
+    fn is_hopeless_send(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        let world = request.world as usize;
+        let peer = &self.peers[world];
+        let status = &self.shm.page(world).status;
+        match status.loss() {
+            None => false,
+            Some(Loss::Leaving) => {
+                status.is_deaf() && peer.queue.is_empty() && peer.streams.is_empty()
+            }
+            Some(Loss::NeverCame | Loss::Ended) => true,
+        }
+    }
+
+    /// Ends a request with an error.
+    fn end_by(&mut self, index: Index, error: Error) {
+        let request = self.requests.at(index);
+        let (kind, world) = (request.kind, request.world as usize);
+        request.error = Some(error);
+        if kind != Kind::Receive {
+            let peer = &mut self.peers[world];
+            peer.queue.retain(|waits| waits.request() != Some(index));
+            peer.streams.retain(|stream| *stream != index);
+            self.complete(index);
+        } else if self.cancel_receive(index) {
+            self.requests.at(index).status.set_cancelled(false);
+        } else {
+            self.complete(index);
+        }
+    }
+
+    /// The active sends of a kind.
+    fn sends(&self, of_kind: impl Fn(&Request) -> bool) -> Vec<Index> {
+        let requests = self.requests.numbered();
+        let wanted = requests.filter(|(_, request)| {
+            request.is_active() && matches!(request.kind, Kind::Send(_)) && of_kind(request)
+        });
+        wanted.map(|(index, _)| index).collect()
+    }
+
+    /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
+    fn give_up_unowned_sends(&mut self) {
+        let ended = |status: Option<Loss>| matches!(status, Some(Loss::Ended | Loss::NeverCame));
+        let lost: Vec<bool> = (0..self.peers.len() as u32)
+            .map(|world| ended(of(self, world)))
+            .collect();
+        for (world, peer) in self.peers.iter_mut().enumerate() {
+            if lost[world] {
+                peer.queue.retain(|waits| waits.request().is_some());
+            }
+        }
+        if self.sending > 0 {
+            for index in self.sends(|send| send.detached || lost[send.world as usize]) {
+                self.give_up(index);
+            }
+        }
+    }
+
+    /// Ends all sends that cannot complete, for a call that waits until nothing is under way.
+    #[cold]
+    pub fn give_up_sends(&mut self) {
+        for index in self.sends(|_| true) {
+            self.give_up(index);
+        }
+    }
+}
