@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Yielding costs a third of a microsecond, waking up to thirty.
-pub(super) static SLEEP_AFTER: Variable<u64> = Variable::new(
+pub static SLEEP_AFTER: Variable<u64> = Variable::new(
     "SLEEP_AFTER",
     1_000,
     "Microseconds after which a call that waits sleeps until a message comes, instead of yielding its core again and \
