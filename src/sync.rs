@@ -1,4 +1,5 @@
-//! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`.
+//! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`, and in tests what lets
+//! ranks take turns ([`turns`]).
 //!
 //! Also owns the guards that give `&mut` to process-wide state: a real lock when the program asked for
 //! `MPI_THREAD_MULTIPLE`, and nothing at all below it ([`Exclusive`]), or one that is taken only where several threads
@@ -8,16 +9,22 @@
 mod favour;
 #[cfg(not(loom))]
 pub mod guarded;
+#[cfg(all(test, not(loom)))]
+pub mod turns;
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell;
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
+#[cfg(all(not(loom), not(test)))]
+pub use std::sync::atomic::AtomicU64;
 #[cfg(not(loom))]
 pub use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering, compiler_fence, fence,
+    AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence,
 };
+#[cfg(all(test, not(loom)))]
+pub use turns::AtomicU64;
 
 /// `std::cell::UnsafeCell` with loom's interface, so that one source serves both.
 #[cfg(not(loom))]

@@ -165,10 +165,16 @@ impl<'a> Team<'a> {
 
 /// Copies a rank's own part to where it belongs. Too long a part is an error, as if it had come in a message.
 pub fn copy_own(team: &Team<'_>, own: &Buffer, into: &Buffer) {
+    team.note(copy_fitting(own, into));
+}
+
+/// The same without a team.
+pub fn copy_fitting(own: &Buffer, into: &Buffer) -> Result<()> {
     let bytes = own.len().min(into.len());
     own.copy_to(into, bytes);
-    if own.len() > bytes {
-        team.note(too_long(own.len(), bytes));
+    match own.len() > bytes {
+        true => too_long(own.len(), bytes),
+        false => Ok(()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::datatype::Parts;
 use choose::PIECE;
 use std::future::Future;
 
+mod boards;
 mod hierarchies;
 
 /// What rank r has for rank s, byte by byte.
@@ -216,6 +217,11 @@ fn alltoalls() {
 
 /// Affine functions of 32-bit numbers, eight bytes each, one after the other: associative, and does not commute.
 fn compose(left: &mut [u8], right: &mut [u8]) -> crate::error::Result<()> {
+    compose_into(left, right);
+    Ok(())
+}
+
+fn compose_into(left: &[u8], right: &mut [u8]) {
     let (lefts, _) = left.as_chunks::<8>();
     let (rights, _) = right.as_chunks_mut::<8>();
     assert_eq!(lefts.len(), rights.len());
@@ -228,7 +234,6 @@ fn compose(left: &mut [u8], right: &mut [u8]) -> crate::error::Result<()> {
         let offset = first.1.wrapping_mul(second.0).wrapping_add(second.1);
         *right = (u64::from(offset) << 32 | u64::from(slope)).to_le_bytes();
     }
-    Ok(())
 }
 
 fn add(left: &mut [u8], right: &mut [u8]) -> crate::error::Result<()> {

@@ -4,6 +4,8 @@
 //! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so.
 
 use super::Work;
+#[cfg(test)]
+use super::around::Around;
 use crate::coll::call::Call;
 use crate::coll::choose;
 use crate::coll::packed::{Packed, room};
@@ -80,11 +82,15 @@ impl Work<'_> {
 
     /// The process id of a rank whose memory this one may read. Only the right word proves that it is the right process.
     fn reachable(&self, rank: usize) -> Option<i32> {
+        #[cfg(test)]
+        if let Around::Stage(stage) = self.around {
+            return stage.pid(rank);
+        }
         if !may_read_peers() {
             return None;
         }
         let engine = enter();
-        let world = self.comm.world(rank as i32) as usize;
+        let world = self.around.comm().world(rank as i32) as usize;
         let status = &engine.endpoint().page(world).status;
         let pid = status.pid.load(Ordering::Relaxed);
         let mut word = [0u8; 8];

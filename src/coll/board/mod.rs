@@ -4,6 +4,7 @@
 //!
 //! Invariant: whether an operation goes this way, and in how many rounds, depends on what all ranks know alike.
 
+mod around;
 mod direct;
 mod movement;
 mod passage;
@@ -21,9 +22,11 @@ use crate::engine::wait::Reason;
 use crate::error::{Error, Result};
 use crate::os::ticks;
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
-use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::seat::{Earned, Place, Seat};
+#[cfg(test)]
+use crate::transport::shm::stage::Stage;
 use crate::transport::shm::trial::cost;
+use around::Around;
 use std::ops::Range;
 
 /// Blocking operations of a communicator before it gets a board: most have few.
@@ -70,21 +73,46 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
             }
         }
     };
+    let reason = Reason {
+        context: comm.receive_context() + crate::comm::COLLECTIVE,
+        ..Reason::of(function)
+    };
+    let crowded = choose::crowded(seat.ranks());
+    at_seat(seat, Around::Comm(comm), crowded, reason, call)
+}
+
+#[inline(always)]
+fn at_seat(
+    seat: &mut Seat,
+    around: Around<'_>,
+    crowded: bool,
+    reason: Reason,
+    call: &Call,
+) -> Option<Result<()>> {
     let mut work = Work {
         ranks: seat.ranks(),
         me: seat.me,
         board: seat.board,
-        crowded: choose::crowded(seat.ranks()),
+        crowded,
         seat,
-        comm,
-        reason: Reason {
-            context: comm.receive_context() + crate::comm::COLLECTIVE,
-            ..Reason::of(function)
-        },
+        around,
+        reason,
         failure: None,
     };
     work.run(call)
         .then(|| work.failure.take().map_or(Ok(()), Err))
+}
+
+/// The same on a stage, for tests: the ranks take turns.
+#[cfg(test)]
+pub fn rehearse(
+    seat: &mut Seat,
+    (stage, crowded): (&Stage, bool),
+    function: &'static str,
+    call: &Call,
+) -> Option<Result<()>> {
+    let reason = Reason::of(function);
+    at_seat(seat, Around::Stage(stage), crowded, reason, call)
 }
 
 /// Rank 0 makes a board and tells the others where.
@@ -114,7 +142,7 @@ struct Work<'a> {
     me: usize,
     ranks: usize,
     crowded: bool,
-    comm: &'a Comm,
+    around: Around<'a>,
     reason: Reason,
     failure: Option<Error>,
 }
@@ -387,8 +415,8 @@ impl Work<'_> {
     fn earned<T>(
         &mut self,
         of: impl Fn(&mut Seat) -> &mut Earned<T>,
-        make: impl FnOnce(&Endpoint, &Board),
-        open: impl FnOnce(&Endpoint, &Board, usize) -> Option<T>,
+        make: impl FnOnce(Around<'_>, &Board),
+        open: impl FnOnce(Around<'_>, &Board, usize) -> Option<T>,
     ) -> Option<Box<T>> {
         match std::mem::replace(of(self.seat), Earned::Refused) {
             Earned::Refused => None,
@@ -400,14 +428,14 @@ impl Work<'_> {
             Earned::Counting(_) => {
                 let round = self.rounds(1, 1).round(0);
                 if self.me == 0 {
-                    make(enter().endpoint(), &self.board);
+                    make(self.around, &self.board);
                     self.show(round, 0, 0, |_| {});
                     self.wake_others();
                 } else {
                     self.await_rank(0, round);
                 }
                 self.pass(round);
-                open(enter().endpoint(), &self.board, self.me).map(Box::new)
+                open(self.around, &self.board, self.me).map(Box::new)
             }
         }
     }

@@ -1,8 +1,7 @@
 //! Operations at a board that move data: a rank reads what others show, and reduces nothing.
 
 use super::Work;
-use crate::coll::lane::Lane;
-use crate::coll::team::{Team, copy_own};
+use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
 use crate::error::{Class, fail};
 use std::ops::Range;
@@ -111,9 +110,7 @@ impl Work<'_> {
 
     /// Copies this rank's own part, which must fit.
     pub(super) fn copy(&mut self, own: &Buffer, into: &Buffer) {
-        let team = Team::on(Lane::new(self.comm, self.reason.function));
-        copy_own(&team, own, into);
-        self.note(team.result());
+        self.note(copy_fitting(own, into));
     }
 
     /// Takes a part of what a rank shows to `offset` of a buffer.

@@ -11,7 +11,6 @@ use crate::datatype::{Buffer, streaming};
 use crate::error::Result;
 use crate::op::Second;
 use crate::os::ticks;
-use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::pace::Stores;
 use crate::transport::shm::pipe::{LARGEST_BLOCK, LONGEST, Pipes, Reader};
 use crate::transport::shm::seat::Earned;
@@ -69,8 +68,8 @@ impl Work<'_> {
         }
         let earned = self.earned(
             |seat| &mut seat.pipes,
-            Endpoint::make_pipes,
-            Endpoint::pipes,
+            |around, board| around.make_pipes(board),
+            |around, board, me| around.pipes(board, me),
         );
         let Some(mut pipes) = earned else {
             return false;

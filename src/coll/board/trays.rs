@@ -85,8 +85,8 @@ impl Work<'_> {
         };
         let earned = self.earned(
             |seat| &mut seat.trays[service as usize],
-            |endpoint, board| endpoint.make_trays(board, service),
-            |endpoint, board, _| endpoint.trays(board, service),
+            |around, board| around.make_trays(board, service),
+            |around, board, _| around.trays(board, service),
         );
         let Some(mut trays) = earned else {
             return false;

@@ -2,12 +2,16 @@
 //!
 //! Invariant: whoever may sleep has said so at the board and looked once more after that.
 
+#[cfg(test)]
+use super::around::Around;
 use super::{FEW, Work};
 use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, take_turns, until_at};
 use crate::engine::{enter_at, loss};
 use crate::error::{Class, Error};
 use crate::os::cancellation::Uncancelled;
+#[cfg(test)]
+use crate::sync::turns;
 use std::ops::Range;
 
 /// Looks at a flag before the engine makes progress in between.
@@ -23,6 +27,10 @@ impl Work<'_> {
     /// Waits for some of the ranks.
     #[inline]
     pub(super) fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) {
+        #[cfg(test)]
+        if let Around::Stage(_) = self.around {
+            return self.wait_in_turns(whom, &mut holds);
+        }
         if self.crowded {
             if take_turns(&mut holds) {
                 return;
@@ -51,7 +59,7 @@ impl Work<'_> {
                 return Some(None);
             }
             let ranks = whom.clone().filter(|rank| *rank != self.me);
-            let mut worlds = ranks.map(|rank| self.comm.world(rank as i32));
+            let mut worlds = ranks.map(|rank| self.around.comm().world(rank as i32));
             let left = worlds.find(|world| watch.is_in_vain(engine, *world));
             left.map(|world| Some(loss::error(engine, world)))
         });
@@ -63,6 +71,40 @@ impl Work<'_> {
         }
     }
 
+    /// On a stage: a few looks, then sleep. What is waited for comes from those who take turns with this rank, or never.
+    #[cfg(test)]
+    fn wait_in_turns(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) {
+        let looks = [0, 1, 5, u64::MAX][turns::random(4) as usize];
+        let mut looked = 0;
+        let mut rests = false;
+        while !holds() {
+            if looked == looks && !rests {
+                self.board.rest();
+                rests = true;
+            } else if !turns::pause(rests) {
+                self.say_stuck(whom, holds());
+            }
+            looked += 1;
+        }
+        if rests {
+            self.board.rise();
+        }
+    }
+
+    #[cfg(test)]
+    fn say_stuck(&self, whom: Range<usize>, holds: bool) -> ! {
+        let trace = std::backtrace::Backtrace::force_capture().to_string();
+        let lines = trace.lines().filter(|line| line.contains("coll/board/"));
+        let places: Vec<&str> = lines.map(|line| line.trim_start()).collect();
+        let came = if holds {
+            " (it came, and nobody woke it)"
+        } else {
+            ""
+        };
+        let (function, me, round) = (self.reason.function, self.me, self.seat.round);
+        panic!("{function}: rank {me} waits for {whom:?}{came}; last round {round}; {places:?}")
+    }
+
     /// A rank that the others need is in MPI_Finalize or has ended. They may be in different rounds of different operations, and the
     /// board cannot tell them; what they would do next is wait for each other.
     #[cold]
@@ -71,7 +113,7 @@ impl Work<'_> {
         eprintln!(
             "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
             self.me,
-            self.comm.title(),
+            self.around.comm().title(),
             self.reason.function,
             error
         );
@@ -81,7 +123,7 @@ impl Work<'_> {
     /// The engine whose bell the others ring.
     #[inline]
     fn engine(&self) -> u32 {
-        self.comm.spread().of_library().1
+        self.around.comm().spread().of_library().1
     }
 
     /// Wakes a rank that sleeps, after something was stored that it may wait for.
@@ -101,9 +143,13 @@ impl Work<'_> {
 
     #[cold]
     fn ring(&self, ranks: Range<usize>) {
+        #[cfg(test)]
+        if let Around::Stage(_) = self.around {
+            return ranks.for_each(turns::rouse);
+        }
         let engine = enter_at(self.engine());
         for rank in ranks.filter(|rank| *rank != self.me) {
-            let world = self.comm.world(rank as i32) as usize;
+            let world = self.around.comm().world(rank as i32) as usize;
             engine.endpoint().wake(world);
         }
     }

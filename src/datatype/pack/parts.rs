@@ -168,4 +168,11 @@ impl Parts {
         // SAFETY: by the test, which has memory for `each` bytes of each rank.
         unsafe { Parts::equal(memory.as_mut_ptr(), each as u64, byte) }
     }
+
+    /// For tests: all elements, the same number for each rank. They outlive the parts.
+    pub fn of_laid(laid: &mut super::Laid, ranks: usize) -> Parts {
+        let address = laid.memory[laid.origin..].as_mut_ptr();
+        // SAFETY: by the test.
+        unsafe { Parts::equal(address, laid.count / ranks as u64, laid.datatype) }
+    }
 }

@@ -95,7 +95,7 @@ fn desk_bytes(slot_bytes: usize) -> usize {
     64 + LINES * 64 + DEPTH * slot_bytes
 }
 
-fn board_bytes(ranks: usize) -> usize {
+pub(super) fn board_bytes(ranks: usize) -> usize {
     size_of::<Head>() + (ranks + 1) * desk_bytes(slot_bytes(ranks))
 }
 
@@ -192,6 +192,17 @@ impl Board {
         if made {
             RETIRED.lock().push(self);
         }
+    }
+
+    /// A fresh board of so many ranks in memory that nobody uses any more.
+    #[cfg(test)]
+    pub fn renewed(segment: Segment<'static>, offset: usize, ranks: usize) -> Board {
+        let Some(board) = Self::open(segment, offset, ranks) else {
+            panic!("no board of {ranks} ranks fits there")
+        };
+        // SAFETY: inside the segment by `open`, and nobody uses it, as the caller says.
+        unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
+        board
     }
 
     /// A board that is not there, to ask what it would be like.

@@ -10,6 +10,8 @@ pub mod outbound;
 pub mod pace;
 pub mod pipe;
 pub mod seat;
+#[cfg(test)]
+pub mod stage;
 pub mod status;
 pub mod trays;
 pub mod trial;

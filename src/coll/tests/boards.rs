@@ -1,0 +1,307 @@
+//! Operations at boards and trays and through pipes, against their definition: the ranks take turns in one thread
+//! (`sync/turns.rs`), many operations of all kinds follow each other on one board, and a seed decides all of it: which, on how
+//! much data, and who goes on at each access to what the ranks share.
+
+use super::compose_into;
+use crate::coll::{Operands, choose};
+use crate::datatype::{self, Datatype, create};
+use crate::error::Result;
+use crate::op::{self, Elements, Function};
+use crate::sync::turns;
+use crate::transport::shm::board::Board;
+use crate::transport::shm::seat::Seat;
+use crate::transport::shm::stage::Stage;
+use crate::transport::shm::trays::Service;
+use acts::{Act, Kind};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+mod acts;
+
+/// What the acts of a play are like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Style {
+    /// Anything on any number of bytes.
+    Mixed,
+    /// Little data from or to one root, again and again: ranks run ahead.
+    Rooted,
+    /// Trays, pipes, and other ranks' memory.
+    Large,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Play {
+    seed: u64,
+    ranks: usize,
+    crowded: bool,
+    style: Style,
+    acts: usize,
+}
+
+/// Numbers below others, by a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let value = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value ^ value >> 29
+    }
+
+    fn below(&mut self, below: usize) -> usize {
+        (self.word() >> 32) as usize % below
+    }
+
+    fn one_in(&mut self, number: usize) -> bool {
+        self.below(number) == 0
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// What is reduced, or moved.
+struct Types {
+    /// Bytes; elements of eight and of 24, and the same with as much room behind each.
+    all: [&'static Datatype; 5],
+    sum: Operands,
+    compose: op::Op,
+}
+
+/// For reductions: affine functions, as [`super::COMPOSE`].
+struct Compose;
+
+impl Function for Compose {
+    fn call(&self, elements: Elements<'_>) -> Result<()> {
+        let (size, extent) = (
+            elements.datatype.size as usize,
+            elements.datatype.extent as usize,
+        );
+        for at in 0..elements.count as usize {
+            let begin = elements.origin as usize + at * extent;
+            let place = begin..begin + size;
+            compose_into(&elements.input[place.clone()], &mut elements.inout[place]);
+        }
+        Ok(())
+    }
+
+    fn set_proxy(&self, _: usize) {}
+}
+
+fn types() -> &'static Types {
+    static TYPES: OnceLock<Types> = OnceLock::new();
+    TYPES.get_or_init(|| {
+        let predefined = || datatype::predefined_handles().filter_map(datatype::get);
+        let word = predefined()
+            .find(|one| one.name() == "MPI_UINT64_T")
+            .unwrap();
+        let triple = create::contiguous(false, 3, word).unwrap();
+        let apart =
+            |old: &'static Datatype| create::resized(false, 0, 2 * old.extent, old).unwrap();
+        let byte = datatype::get(datatype::BYTE).unwrap();
+        let all = [byte, word, triple, apart(word), apart(triple)];
+        all.iter().for_each(|one| one.commit());
+        Types {
+            all,
+            sum: Operands {
+                op: op::get(op::SUM).unwrap(),
+                datatype: word,
+            },
+            compose: op::get(op::create(Box::new(Compose), false).unwrap()).unwrap(),
+        }
+    })
+}
+
+impl Play {
+    /// The acts of a play.
+    fn script(&self, stage: &Stage, board: &Board) -> Vec<Act> {
+        let mut dice = Dice(self.seed ^ (self.ranks as u64) << 32 ^ u64::from(self.crowded) << 50);
+        let mut last: Option<Act> = None;
+        // So many alike.
+        let alike = match self.style {
+            Style::Rooted => dice.one_of(&[4, 70]),
+            _ => 1 + dice.below(2),
+        };
+        let acts = (0..self.acts).map(|number| {
+            let again = last.filter(|_| !dice.one_in(alike));
+            let act = Act {
+                number,
+                ..again.unwrap_or_else(|| self.act(&mut dice, stage, board))
+            };
+            last = Some(act);
+            act
+        });
+        acts.collect()
+    }
+
+    fn act(&self, dice: &mut Dice, stage: &Stage, board: &Board) -> Act {
+        let kind = match self.style {
+            Style::Rooted if !dice.one_in(6) => dice.one_of(&[
+                Kind::Bcast,
+                Kind::Gather,
+                Kind::Scatter,
+                Kind::Reduce,
+                Kind::ReduceScatter,
+                Kind::Scan,
+            ]),
+            Style::Large if self.ranks > 2 && !dice.one_in(4) => dice.one_of(&[
+                Kind::Bcast,
+                Kind::Allgather,
+                Kind::Alltoall,
+                Kind::Reduce,
+                Kind::Allreduce,
+                Kind::ReduceScatter,
+            ]),
+            _ => dice.one_of(&Kind::ALL),
+        };
+        let sums = kind.reduces() && dice.one_in(3);
+        let first = usize::from(kind.reduces());
+        let datatype = match sums {
+            true => types().sum.datatype,
+            false => types().all[first + dice.below(5 - first)],
+        };
+        let service = match kind {
+            Kind::Alltoall => Service::Exchange,
+            _ => Service::Parts,
+        };
+        let tray = stage.tray_bytes(service, self.ranks);
+        let bytes = self.bytes(dice, (board.slot_bytes(), tray), kind);
+        Act {
+            number: 0,
+            kind,
+            count: bytes.div_ceil(datatype.size as usize),
+            datatype,
+            sums,
+            root: dice.one_of(&[0, self.ranks - 1, self.ranks / 3]),
+            in_place: dice.one_in(3),
+            shares: dice.below(4),
+        }
+    }
+
+    /// So many, on both sides of all borders, that all ranks together do not have too much.
+    fn bytes(&self, dice: &mut Dice, (slot, tray): (usize, usize), kind: Kind) -> usize {
+        let short = [0, 1, 8, 47, 48, 49, 200, 1000, 1023, 1024, 1025];
+        let medium = [
+            2048,
+            4095,
+            4096,
+            slot - 1,
+            slot,
+            slot + 1,
+            2 * slot + 5,
+            4 * slot + 7,
+            5 * slot,
+        ];
+        let least = choose::LEAST_AT_TRAYS;
+        let large = [
+            choose::LEAST_DIRECT,
+            least - 1,
+            least,
+            tray,
+            tray + 1,
+            2 * tray + 100,
+            5 * tray / 2,
+            choose::LEAST_TO_GATHER_AT_TRAYS,
+            (64 << 10) + 1,
+            200_000,
+        ];
+        let share = if kind == Kind::Alltoall {
+            self.ranks
+        } else {
+            1
+        };
+        let most = (1 << 20) / self.ranks / share;
+        loop {
+            let bytes = match self.style {
+                // Two ranks: also so much that a pipe is full before all stamps are used, or after.
+                Style::Rooted if self.ranks == 2 && dice.one_in(2) => {
+                    dice.one_of(&[1025, 3000, 9000, 40_000, 120_000])
+                }
+                Style::Rooted => dice.one_of(&short[..8]),
+                Style::Large if !dice.one_in(8) => dice.one_of(&large),
+                _ if dice.one_in(2) => dice.one_of(&short),
+                _ => dice.one_of(&medium),
+            };
+            let least = if share > 1 {
+                most.max(choose::LEAST_DIRECT)
+            } else {
+                most
+            };
+            if bytes <= least.max(tray + 1) {
+                return bytes;
+            }
+        }
+    }
+
+    fn perform(&self, stage: &mut Stage) {
+        let mut dice = Dice(self.seed);
+        let hidden = dice.one_in(4).then(|| dice.below(self.ranks));
+        let board = stage.set(self.ranks, hidden);
+        let acts = self.script(stage, &board);
+        let scenes: Vec<acts::Scene> = acts.iter().map(|act| act.scene(self.ranks)).collect();
+        let way = (&*stage, self.crowded);
+        let done = turns::run(self.seed, self.ranks, |me| {
+            let mut seat = Seat::new(board, me);
+            for scene in &scenes {
+                scene.perform(&mut seat, way);
+            }
+        });
+        if let Err(text) = done {
+            panic!("{self:?}:\n{text}");
+        }
+    }
+}
+
+/// Plays with so many ranks, with cores of their own and without.
+fn plays(style: Style, acts: usize, ranks: impl Iterator<Item = usize> + Clone, seeds: Range<u64>) {
+    let mut stage = Stage::build();
+    for seed in seeds {
+        for ranks in ranks.clone() {
+            for crowded in [false, true] {
+                let seed = seed * 1000 + ranks as u64;
+                let play = Play {
+                    seed,
+                    ranks,
+                    crowded,
+                    style,
+                    acts,
+                };
+                play.perform(&mut stage);
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_of_all_kinds_follow_each_other() {
+    plays(Style::Mixed, 10, 2..=33, 0..1);
+    plays(Style::Mixed, 30, 2..=6, 1..5);
+}
+
+#[test]
+fn ranks_run_ahead() {
+    plays(Style::Rooted, 90, 2..=10, 0..2);
+    plays(Style::Rooted, 250, 2..=2, 10..20);
+    plays(Style::Rooted, 70, (11..=33).step_by(11), 0..1);
+}
+
+#[test]
+fn large_operations_at_trays_and_of_ranks_that_read_each_others_memory() {
+    plays(Style::Large, 8, 3..=9, 0..2);
+    plays(Style::Large, 8, [16, 33].into_iter(), 0..1);
+}
+
+#[test]
+fn large_operations_through_pipes() {
+    plays(Style::Large, 40, 2..=2, 0..10);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn many_seeds() {
+    plays(Style::Mixed, 40, 2..=33, 10..20);
+    plays(Style::Rooted, 200, 2..=33, 10..13);
+    plays(Style::Large, 15, 2..=33, 10..13);
+    plays(Style::Large, 60, 2..=2, 20..80);
+}
