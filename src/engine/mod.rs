@@ -14,6 +14,7 @@ pub mod kept;
 pub mod long_wait;
 pub mod loss;
 pub mod matching;
+mod patience;
 pub mod progress;
 pub mod receive;
 pub mod records;

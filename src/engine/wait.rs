@@ -4,9 +4,8 @@
 //! be waiting. Invariant: what is waited for is looked at after each look for messages.
 
 use super::entry::{Entry, try_enter_at};
-use super::{
-    Engine, EngineGuard, enter, enter_at, has_threads, in_use, long_wait, loss, numbers, tasks,
-};
+use super::{Engine, EngineGuard, enter, enter_at, has_threads, in_use};
+use super::{long_wait, loss, numbers, patience, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::variables::{Listed, Variable};
 
@@ -21,13 +20,15 @@ static SPINS: Variable<u64> = Variable::new(
 static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
     "SPINS_OVERSUBSCRIBED",
     2,
-    "The same where the node has more ranks than cores.",
+    "The same where the node has more ranks than cores; with MPI_THREAD_MULTIPLE up to 250, if threads learn that it pays.",
 );
 /// What users can set about waiting.
 pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wait::SLEEP_AFTER];
 
 /// Times that a core is given away before the first look at messages, where others than messages are waited for.
 const TURNS: u32 = 4;
+/// Looks at most of threads that have learned that so many are worth it ([`patience`]): as long as it takes to change threads.
+const LONGEST_OVERSUBSCRIBED: u64 = 250;
 /// Looks at what is waited for, for each at the other engines.
 const OWN_LOOKS: u64 = 64;
 
@@ -142,6 +143,9 @@ pub fn until_in<R>(
             }
             if let Some(result) = done(&mut entry) {
                 entry.here().counted.spins += all - spins;
+                if has_threads() {
+                    patience::was_short(all - spins);
+                }
                 return result;
             }
         }
@@ -149,6 +153,9 @@ pub fn until_in<R>(
             help(engines, false);
         }
         spins -= 1;
+    }
+    if has_threads() {
+        patience::was_long(all);
     }
     long_wait::long_wait(engines, reason, all, &mut done)
 }
@@ -215,6 +222,9 @@ fn budget(engine: &Engine) -> u64 {
     };
     match setting.get() {
         0 => u64::MAX,
+        looks if has_threads() && engine.oversubscribed => {
+            patience::budget(looks, looks.max(LONGEST_OVERSUBSCRIBED))
+        }
         looks => looks,
     }
 }
