@@ -9,10 +9,11 @@ use crate::datatype;
 use crate::lifetime;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::cell::Cell;
 
-/// Calls of one thread.
+/// Calls of one thread; of another one when that has ended. No two are in one cache line.
 #[derive(Default)]
+#[repr(align(128))]
 struct Thread {
     /// Odd while it is in a call.
     round: AtomicU64,
@@ -20,21 +21,83 @@ struct Thread {
     /// calls in it.
     knows: AtomicU64,
     knows_communicators: AtomicU64,
-    /// Calls in each other; the thread's own.
+    /// Calls in each other; the thread's own, as what follows.
     depth: AtomicU32,
+    callbacks: AtomicU32,
+    /// It runs its last destructors: nothing will tell that it has ended.
+    is_ending: AtomicU32,
 }
 
-static THREADS: Mutex<Vec<Arc<Thread>>> = Mutex::new(Vec::new());
+/// All threads there ever were at one time.
+struct Threads {
+    all: Vec<&'static Thread>,
+    idle: Vec<&'static Thread>,
+}
+
+static THREADS: Mutex<Threads> = Mutex::new(Threads {
+    all: Vec::new(),
+    idle: Vec::new(),
+});
 
 thread_local! {
-    static OWN: Arc<Thread> = {
-        let own = Arc::new(Thread::default());
-        let mut threads = THREADS.lock();
-        // Threads that are gone, which were in no call.
-        threads.retain(|thread| Arc::strong_count(thread) > 1);
-        threads.push(own.clone());
-        own
-    };
+    /// Nothing that has to be dropped, so that it is there for exit handlers and destructors of keys, which may call MPI.
+    static OWN: Cell<Option<&'static Thread>> = const { Cell::new(None) };
+    static END: End = const { End };
+}
+
+/// Gives back what the thread has when it ends, maybe in a callback: then the call in progress ends too.
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(own) = OWN.take() {
+            CALLBACKS.fetch_sub(own.callbacks.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+            if own.depth.swap(0, Ordering::Relaxed) > 0 {
+                own.turn();
+            }
+            THREADS.lock().idle.push(own);
+        }
+    }
+}
+
+#[inline(always)]
+fn own() -> &'static Thread {
+    OWN.get().unwrap_or_else(begin)
+}
+
+#[cold]
+#[inline(never)]
+fn begin() -> &'static Thread {
+    let mut threads = THREADS.lock();
+    let own = threads.idle.pop().unwrap_or_else(|| {
+        let new: &'static Thread = Box::leak(Box::default());
+        threads.all.push(new);
+        new
+    });
+    drop(threads);
+    let is_ending = END.try_with(|_| ()).is_err();
+    own.is_ending.store(is_ending.into(), Ordering::Relaxed);
+    OWN.set(Some(own));
+    own
+}
+
+impl Thread {
+    /// A call of it begins or ends.
+    #[inline(always)]
+    fn turn(&self) {
+        let round = self.round.load(Ordering::Relaxed);
+        self.round.store(round + 1, Ordering::Release); // pairs with `Users`
+    }
+
+    /// A call or callback of a thread that is ending is over: the next may be the last.
+    #[cold]
+    fn give_back(&'static self) {
+        let busy = self.depth.load(Ordering::Relaxed) + self.callbacks.load(Ordering::Relaxed);
+        if busy == 0 {
+            OWN.set(None);
+            THREADS.lock().idle.push(self);
+        }
+    }
 }
 
 /// Callbacks of the program that run now.
@@ -67,37 +130,46 @@ impl Drop for Call {
 
 #[inline(never)]
 fn mark(begins: bool) {
-    OWN.with(|own| {
-        let depth = own.depth.load(Ordering::Relaxed);
-        let depth = if begins { depth + 1 } else { depth - 1 };
-        own.depth.store(depth, Ordering::Relaxed);
-        let (types, communicators) = match depth {
-            1 if begins => (datatype::births(), lifetime::communicators_made()),
-            _ => (u64::MAX, u64::MAX),
-        };
-        own.knows.store(types, Ordering::Relaxed);
-        own.knows_communicators
-            .store(communicators, Ordering::Relaxed);
-        if depth == u32::from(begins) {
-            let round = own.round.load(Ordering::Relaxed);
-            own.round.store(round + 1, Ordering::Release); // pairs with `Users`
+    let own = own();
+    let depth = own.depth.load(Ordering::Relaxed);
+    let depth = if begins { depth + 1 } else { depth - 1 };
+    own.depth.store(depth, Ordering::Relaxed);
+    let (types, communicators) = match depth {
+        1 if begins => (datatype::births(), lifetime::communicators_made()),
+        _ => (u64::MAX, u64::MAX),
+    };
+    own.knows.store(types, Ordering::Relaxed);
+    own.knows_communicators
+        .store(communicators, Ordering::Relaxed);
+    if depth == u32::from(begins) {
+        own.turn();
+        if own.is_ending.load(Ordering::Relaxed) != 0 {
+            own.give_back();
         }
-    });
+    }
 }
 
 /// A callback that runs, for as long as this lives.
-pub struct Callback(());
+pub struct Callback(&'static Thread);
 
 impl Callback {
     pub fn begin() -> Callback {
         CALLBACKS.fetch_add(1, Ordering::Relaxed);
-        Callback(())
+        let own = own();
+        let running = own.callbacks.load(Ordering::Relaxed);
+        own.callbacks.store(running + 1, Ordering::Relaxed);
+        Callback(own)
     }
 }
 
 impl Drop for Callback {
     fn drop(&mut self) {
         CALLBACKS.fetch_sub(1, Ordering::Relaxed);
+        let running = self.0.callbacks.load(Ordering::Relaxed);
+        self.0.callbacks.store(running - 1, Ordering::Relaxed);
+        if self.0.is_ending.load(Ordering::Relaxed) != 0 {
+            self.0.give_back();
+        }
     }
 }
 
@@ -108,7 +180,7 @@ pub fn in_callback() -> bool {
 }
 
 /// Calls in progress that may be using an object.
-pub struct Users(Vec<(Arc<Thread>, u64)>);
+pub struct Users(Vec<(&'static Thread, u64)>);
 
 impl Users {
     /// Marked calls that may be using a datatype, the `born`th that was made.
@@ -121,9 +193,10 @@ impl Users {
         if !has_threads() {
             return Users::none();
         }
-        let own = OWN.with(Arc::clone);
-        let frees = |thread: &Arc<Thread>| {
-            Arc::ptr_eq(thread, &own) && own.depth.load(Ordering::Relaxed) == 1
+        let own = OWN.get();
+        let frees = |thread: &'static Thread| {
+            own.is_some_and(|own| std::ptr::eq(thread, own))
+                && thread.depth.load(Ordering::Relaxed) == 1
         };
         Users::who(|thread| {
             thread.knows_communicators.load(Ordering::Relaxed) > born && !frees(thread)
@@ -134,23 +207,24 @@ impl Users {
         Users(Vec::new())
     }
 
-    fn who(may_use: impl Fn(&Arc<Thread>) -> bool) -> Users {
+    fn who(may_use: impl Fn(&'static Thread) -> bool) -> Users {
         if !has_threads() {
             return Users::none();
         }
         let threads = THREADS.lock();
-        let calls = threads.iter().filter_map(|thread| {
+        let calls = threads.all.iter().filter_map(|thread| {
             let round = thread.round.load(Ordering::Acquire);
             let uses = round % 2 == 1 && may_use(thread);
-            uses.then(|| (thread.clone(), round))
+            uses.then_some((*thread, round))
         });
         Users(calls.collect())
     }
 
     /// Whether all of them have ended.
     pub fn are_gone(&self) -> bool {
-        let ended =
-            |(thread, round): &(Arc<Thread>, u64)| thread.round.load(Ordering::Acquire) != *round;
+        let ended = |(thread, round): &(&'static Thread, u64)| {
+            thread.round.load(Ordering::Acquire) != *round
+        };
         self.0.iter().all(ended)
     }
 }
