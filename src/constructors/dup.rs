@@ -89,7 +89,7 @@ pub fn idup(
         let ids = sides.ids(creation).await;
         // Also those who have no id: the others wait for what they say.
         let promises = match promises {
-            Some(own) => hints::agreed_for_duplicate(&sides.own, parent, own).await,
+            Some(own) => hints::agreed_for_duplicate(&sides, parent, own).await,
             None => Ok(Promises::default()),
         };
         let done = match (ids, promises) {

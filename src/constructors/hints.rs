@@ -4,7 +4,8 @@
 //! ([`crate::engine::spread`]), which all members must do in the same way. Invariant: they do it only if all have promised the
 //! same, and a promise that is relied on is kept for the communicator's life: MPI lets the library refuse another value.
 
-use super::everywhere;
+use super::sides::Sides;
+use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Members};
 use crate::error::Result;
@@ -44,20 +45,20 @@ impl Promises {
 
 /// What all members of `parent` promise for a duplicate that they have just made, or tried to. Every member calls it.
 pub fn agreed(parent: &Comm, hints: &Info) -> Result<Promises> {
-    let lane = Lane::new(parent, "MPI_Comm_dup_with_info");
-    now(agreed_for_duplicate(&lane, parent, Promises::of(hints)))
+    let sides = Sides::of(parent, "MPI_Comm_dup_with_info");
+    now(agreed_for_duplicate(&sides, parent, Promises::of(hints)))
 }
 
 /// The same in a step that may wait.
 pub(super) async fn agreed_for_duplicate(
-    lane: &Lane<'_>,
+    sides: &Sides<'_>,
     parent: &Comm,
     own: Promises,
 ) -> Result<Promises> {
-    if parent.is_inter() || parent.engines_offered() == 1 {
-        return Ok(Promises::default());
+    match parent.engines_offered() {
+        1 => Ok(Promises::default()),
+        _ => agreed_on_sides(sides, own).await,
     }
-    agreed_on(lane, own).await
 }
 
 /// What these processes, who are on the lane and have just taken part in a creation, promise for what they have made.
@@ -66,6 +67,18 @@ pub(super) fn agreed_among(lane: &Lane<'_>, all: &Members, own: Promises) -> Res
         1 => Ok(Promises::default()),
         _ => now(agreed_on(lane, own)),
     }
+}
+
+/// What both groups promise; a group that fails promises nothing to the other.
+pub(super) async fn agreed_on_sides(sides: &Sides<'_>, own: Promises) -> Result<Promises> {
+    let own = agreed_on(&sides.own, own).await;
+    let Some(across) = &sides.across else {
+        return own;
+    };
+    let bits = own.as_ref().map_or(0, |own| own.to_bits());
+    let (mut mine, mut theirs) = (bytes([bits]), bytes([0]));
+    across.swap(&sides.own, &mut mine, &mut theirs).await?;
+    own.map(|_| Promises::of_bits(bits & words(&theirs)[0]))
 }
 
 async fn agreed_on(lane: &Lane<'_>, own: Promises) -> Result<Promises> {
@@ -77,7 +90,7 @@ async fn agreed_on(lane: &Lane<'_>, own: Promises) -> Result<Promises> {
     })
 }
 
-/// Spreads an intracommunicator that nothing was sent on yet.
+/// Spreads a communicator that nothing was sent on yet.
 ///
 /// Errors: MPI_ERR_NO_MEM.
 pub fn rely_on(comm: &Comm, promises: Promises) -> Result<()> {

@@ -3,6 +3,7 @@
 use super::context::{self, Creation};
 use super::create::{tag_of, without_parent};
 use super::dup::made;
+use super::hints::{self, Promises};
 use super::sides::{Across, Ids, Sides};
 use super::{bytes, everywhere, share, words};
 use crate::coll::{Lane, allreduce_on, now};
@@ -54,7 +55,8 @@ pub fn intercomm_create(
         leader,
         across,
     };
-    connect(&own, arguments, Creation::whole(local), local.errhandler())
+    let creation = Creation::whole(local);
+    connect(&own, arguments, creation, local.errhandler(), None)
 }
 
 /// MPI_Intercomm_create_from_groups. `remote` is what the leader has: the other group and its leader; the rest as in
@@ -68,6 +70,7 @@ pub fn intercomm_create_from_groups(
     remote: Result<Option<(Arc<Group>, i32)>>,
     text: &str,
     errhandler: i32,
+    promises: Promises,
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_create_from_groups";
     let Some(rank) = local.rank_of(me()) else {
@@ -97,7 +100,8 @@ pub fn intercomm_create_from_groups(
         leader,
         across,
     };
-    connect(&own, arguments, without_parent(&local, tag), errhandler)
+    let creation = without_parent(&local, tag);
+    connect(&own, arguments, creation, errhandler, Some(promises))
 }
 
 /// The leader that all ranks of a group name, and whether none of them has a wrong argument.
@@ -127,12 +131,13 @@ fn one_leader(own: &Lane<'_>, right: &Result<()>, leader: &Result<i32>) -> Resul
     Ok((all[1] as i32, all[0] == YES))
 }
 
-/// The leaders swap the groups, each side takes its id, and the leaders swap those.
+/// The leaders swap the groups, each side takes its id, and the leaders swap those; then what all promise about wildcards.
 fn connect(
     own: &Lane<'_>,
     arguments: Arguments<'_>,
     creation: Creation,
     errhandler: i32,
+    promises: Option<Promises>,
 ) -> Result<&'static Comm> {
     let Arguments {
         right,
@@ -195,6 +200,13 @@ fn connect(
         across: Some(across),
     };
     let ids = now(sides.ids(creation))?;
+    let everybody = Members::of(Arc::new(local.union(&remote)), job());
+    let promises = match promises {
+        Some(promises) if comm::engines_offered_by(&everybody) > 1 => {
+            now(hints::agreed_on_sides(&sides, promises))
+        }
+        _ => Ok(Promises::default()),
+    };
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
@@ -202,7 +214,9 @@ fn connect(
         members: own.members.clone(),
         remote: Some(Members::of(Arc::new(remote), job())),
     };
-    made(comm::add(parts, errhandler), ids)
+    let new = made(comm::add(parts, errhandler), ids)?;
+    hints::rely_on(new, promises?)?;
+    Ok(new)
 }
 
 const LOW: u32 = 0;

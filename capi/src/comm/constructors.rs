@@ -283,7 +283,7 @@ entry! {
         };
         let remote = if is_leader { remote().map(Some) } else { Ok(None) };
         let new = constructors::intercomm_create_from_groups(
-            local, right, leader, remote, &text, errhandler.0,
+            local, right, leader, remote, &text, errhandler.0, Promises::of(&hints),
         )?;
         *new.info.lock() = hints;
         give(local_group.0, newintercomm, Some(new))
