@@ -55,14 +55,10 @@ pub const BLOCK: usize = 256;
 #[inline(always)]
 pub unsafe fn copy_block(source: *const u8, target: *mut u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    for at in (0..BLOCK).step_by(16) {
-        use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
-        // SAFETY: by the caller; every x86-64 processor has these.
-        unsafe {
-            let part = _mm_loadu_si128(source.add(at).cast());
-            _mm_stream_si128(target.add(at).cast(), part);
-        }
-    }
+    // SAFETY: by the caller; all of it is whole lines.
+    unsafe {
+        x86::copy_128(source, target, BLOCK)
+    };
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     // SAFETY: by the caller.
     unsafe {
@@ -216,6 +212,7 @@ mod x86 {
     ///
     /// # Safety
     /// As for [`copy_512`].
+    #[inline(always)]
     pub unsafe fn copy_128(source: *const u8, target: *mut u8, length: usize) -> usize {
         let whole = length & !63;
         let mut at = 0;

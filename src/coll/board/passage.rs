@@ -189,14 +189,14 @@ impl Work<'_> {
 
     /// Takes a piece to a place of a buffer.
     fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer, streams: bool) {
-        let several = pipes.writer.streams();
+        let lies_in_memory = pipes.writer.streams();
         self.get(pipes, |work, reader| {
             reader.read(|data, total| {
                 let room = buffer.len();
                 work.fits(1 - work.me, total, room);
                 let at = at.min(room);
                 let bytes = data.len().min(room - at);
-                let stretch = match several && total > LONGEST {
+                let stretch = match lies_in_memory && total > LONGEST {
                     true => STRETCH,
                     false => LONGEST,
                 };
@@ -281,8 +281,9 @@ impl Work<'_> {
         done
     }
 
-    /// Makes part of the result of this rank's data and the other's, elsewhere, and at a second place if there is one. If the operation commutes, this rank's data is
-    /// the right operand: each element is worked out by one rank only, so both see the same.
+    /// Makes part of the result of this rank's data and the other's, elsewhere, and at a second place if there is one. If the
+    /// operation commutes, this rank's data is the right operand: each element is worked out by one rank only, so both see the
+    /// same.
     fn fold_block(
         &self,
         (own, begin): (&Buffer, usize),
