@@ -6,7 +6,7 @@ use crate::decode;
 use crate::param::{Comm, Describe, Errhandler, File, Session, Win};
 use crate::place::InOut;
 use oxmpi::comm;
-use oxmpi::errhandler::{self, Action, Failure};
+use oxmpi::errhandler::{self, Action, Attached, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info;
@@ -143,13 +143,13 @@ pub fn raise(
         Origin::Comm(handle) => comm::get(handle.0),
         _ => None,
     };
-    let (handler, object) = match (comm, session) {
-        _ if given.is_some() => (given.unwrap_or_default(), comm::NULL),
-        (Some(comm), _) => (comm.errhandler(), comm.handle),
-        (None, Some((handle, session))) => (session.errhandler(), handle.0),
-        (None, None) => (handler_of_the_process(), comm::SELF),
+    let (action, object) = match (comm, session) {
+        _ if given.is_some() => (given.map_or(Action::EndJob, errhandler::action), comm::NULL),
+        (Some(comm), _) => (comm.errhandler.action(), comm.handle),
+        (None, Some((handle, session))) => (session.errhandler.action(), handle.0),
+        (None, None) => (action_of_the_process(), comm::SELF),
     };
-    match errhandler::action(handler) {
+    match action {
         Action::Return => error.context(shortened(call)).code(),
         Action::Call(handler) => {
             let code = error.context(shortened(call)).code();
@@ -165,13 +165,13 @@ pub fn raise(
 /// Does what a handler wants for an error that the program itself raises (MPI_Comm_call_errhandler
 /// and its like). Returns when the handler does, with the code that is left.
 pub fn call_handler(
-    handler: c_int,
+    action: Action,
     object: usize,
     name: Option<&str>,
     call: &str,
     error: &Error,
 ) -> c_int {
-    match errhandler::action(handler) {
+    match action {
         Action::Return => error.code(),
         Action::Call(handler) => handler.callback.call(object, error.code()),
         Action::EndJob => end_job(call, name, error),
@@ -185,12 +185,11 @@ pub fn null(name: &str) -> Result<()> {
 }
 
 /// The handler for errors of no object.
-fn handler_of_the_process() -> c_int {
-    let of = |handle| comm::get(handle).map_or(errhandler::ERRORS_ARE_FATAL, |c| c.errhandler());
-    match of(comm::SELF) {
-        errhandler::ERRORS_ARE_FATAL => of(comm::WORLD),
-        other => other,
-    }
+fn action_of_the_process() -> Action {
+    let handlers = [comm::SELF, comm::WORLD].map(|handle| comm::get(handle).map(|c| &c.errhandler));
+    let set = |handler: &&Attached| !handler.is(errhandler::ERRORS_ARE_FATAL);
+    let handler = handlers.into_iter().flatten().find(set);
+    handler.map_or(Action::EndJob, Attached::action)
 }
 
 /// `MPI_Send(buf=0x7ffd5e0, count=1, ...)`

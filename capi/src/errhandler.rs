@@ -7,27 +7,23 @@ use crate::param::*;
 use crate::place::*;
 use crate::types::*;
 use oxmpi::comm::Comm as CommObject;
-use oxmpi::errhandler::{self as core, Target};
+use oxmpi::errhandler::{self as core, Attached, Target};
 use oxmpi::error::{Class, Error, Result, is_code};
 use oxmpi::fail;
 use oxmpi::process::session;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The handler for errors of opening files, set on MPI_FILE_NULL.
-static FILES: AtomicI32 = AtomicI32::new(core::ERRORS_RETURN);
+static FILES: Attached = Attached::predefined(core::ERRORS_RETURN);
 
 pub fn set_on_comm(comm: &CommObject, errhandler: Errhandler) -> Result<()> {
     core::check(errhandler.0, Target::Comm)?;
-    core::retain(errhandler.0);
-    core::release(comm.set_errhandler(errhandler.0));
+    comm.errhandler.set(errhandler.0);
     Ok(())
 }
 
 pub fn get_of_comm(comm: &CommObject, errhandler: Out<Errhandler>) -> Result<()> {
     errhandler.not_null()?;
-    let handle = comm.errhandler();
-    core::retain(handle);
-    errhandler.set(Errhandler(handle))
+    errhandler.set(Errhandler(comm.errhandler.give()))
 }
 
 pub fn create_for_comm(
@@ -55,7 +51,7 @@ entry! {
         let object = decode::comm(comm)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Comm_call_errhandler({}, {})", object.name(), errorcode.0);
-        edge::call_handler(object.errhandler(), object.handle as usize, Some(&object.name()), &call, &error);
+        edge::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.name()), &call, &error);
         Ok(())
     }
 }
@@ -93,8 +89,7 @@ entry! {
         file_null(fh)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
-        let handler = FILES.load(Ordering::Acquire);
-        edge::call_handler(handler, fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
+        edge::call_handler(FILES.action(), fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
         Ok(())
     }
 }
@@ -120,9 +115,7 @@ entry! {
     UpdateRef fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
         errhandler.not_null()?;
         file_null(file)?;
-        let handle = FILES.load(Ordering::Acquire);
-        core::retain(handle);
-        errhandler.set(Errhandler(handle))
+        errhandler.set(Errhandler(FILES.give()))
     }
 }
 
@@ -130,8 +123,7 @@ entry! {
     UpdateRef fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) {
         file_null(file)?;
         core::check(errhandler.0, Target::File)?;
-        core::retain(errhandler.0);
-        core::release(FILES.swap(errhandler.0, Ordering::AcqRel));
+        FILES.set(errhandler.0);
         Ok(())
     }
 }
@@ -168,16 +160,15 @@ entry! {
         let object = session::get(session.0)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.0);
-        edge::call_handler(object.errhandler(), session.0 as usize, None, &call, &error);
+        edge::call_handler(object.errhandler.action(), session.0 as usize, None, &call, &error);
         Ok(())
     }
 }
 
 entry! {
     UpdateRef fn MPI_Session_get_errhandler(session: Session, errhandler: Out<Errhandler>) on session {
-        let handle = session::get(session.0)?.errhandler();
-        core::retain(handle);
-        errhandler.set(Errhandler(handle))
+        errhandler.not_null()?;
+        errhandler.set(Errhandler(session::get(session.0)?.errhandler.give()))
     }
 }
 

@@ -9,7 +9,7 @@ mod nodes;
 use crate::attr::Attributes;
 use crate::engine::spread::Spread;
 use crate::engine::{self, long_wait, loss};
-use crate::errhandler;
+use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
 use crate::group::{Comparison, Group};
@@ -17,7 +17,7 @@ use crate::handle::{ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
 use crate::lifetime;
-use crate::sync::{AtomicI32, AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::seat::Place;
 pub use members::Members;
@@ -92,7 +92,7 @@ pub struct Comm {
     /// Operations under way that use the object itself.
     users: AtomicU32,
     name: Mutex<String>,
-    errhandler: AtomicI32,
+    pub errhandler: Attached,
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
@@ -295,15 +295,6 @@ impl Comm {
         }
     }
 
-    /// Handle of the error handler.
-    pub fn errhandler(&self) -> i32 {
-        self.errhandler.load(Ordering::Relaxed)
-    }
-
-    pub fn set_errhandler(&self, handle: i32) -> i32 {
-        self.errhandler.swap(handle, Ordering::Relaxed)
-    }
-
     /// The topology, if it has one.
     #[inline]
     pub fn topology(&self) -> Option<&Arc<Topology>> {
@@ -335,7 +326,7 @@ impl Comm {
             checks: AtomicU32::new(0),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
-            errhandler: AtomicI32::new(errhandler::ERRORS_ARE_FATAL),
+            errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
             place: Mutex::new(Place::Counting(0)),
@@ -412,7 +403,7 @@ pub fn start(rank: u32, size: u32) {
 /// Adds a communicator with this error handler and without attributes, name and hints.
 ///
 /// Errors: MPI_ERR_NO_MEM when handles or memory are used up.
-pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
+pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     let spread = match engine::has_threads() && parts.context != PENDING {
         true => spread(
             parts.context,
@@ -428,11 +419,10 @@ pub fn add(parts: Parts, errhandler: i32) -> Result<&'static Comm> {
     TABLE.insert_with(|handle| {
         let comm = Comm {
             born: lifetime::begin_communicator(handle),
+            errhandler,
             ..Comm::new(handle, parts, "")
         };
         comm.spread.store(spread.to_bits(), Ordering::Relaxed);
-        errhandler::retain(errhandler);
-        comm.set_errhandler(errhandler);
         if comm.receive_context() != PENDING {
             comm.tell(Event::CommunicatorCreated);
         }

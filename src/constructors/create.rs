@@ -7,11 +7,12 @@ use super::sides::{Ids, Sides};
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Members, Parts, job, me};
+use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use std::sync::Arc;
 
-fn add(members: Arc<Group>, rank: i32, ids: Ids, errhandler: i32) -> Result<&'static Comm> {
+fn add(members: Arc<Group>, rank: i32, ids: Ids, errhandler: Attached) -> Result<&'static Comm> {
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
@@ -61,7 +62,7 @@ pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static 
     }
     let ids = now(sides.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
-        Some(rank) => add(group, rank, ids, comm.errhandler()).map(Some),
+        Some(rank) => add(group, rank, ids, comm.errhandler.copy()).map(Some),
         None => {
             context::release(ids.receive);
             Ok(None)
@@ -100,7 +101,7 @@ fn create_inter(
                 members: Members::of(group, job()),
                 remote: Some(Members::of(Arc::new(remote), job())),
             };
-            made(comm::add(parts, comm.errhandler()), ids).map(Some)
+            made(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
         }
         _ => {
             context::release(ids.receive);
@@ -142,7 +143,13 @@ pub fn create_group(
     let lane = Lane::within(comm, &members, place, tag, FUNCTION);
     let creation = Creation::group(comm, group.clone(), tag).refused_if(right.is_err());
     let ids = now(context::allocate(&lane, creation)).map(Ids::one);
-    add(group, rank, unless_wrong(right, ids)?, comm.errhandler()).map(Some)
+    add(
+        group,
+        rank,
+        unless_wrong(right, ids)?,
+        comm.errhandler.copy(),
+    )
+    .map(Some)
 }
 
 /// MPI_Comm_create_from_group: without a communicator; the text says which call belongs to which. `right` says what is
@@ -153,7 +160,7 @@ pub fn create_from_group(
     group: Arc<Group>,
     right: Result<()>,
     text: &str,
-    errhandler: i32,
+    errhandler: Attached,
     promises: Promises,
 ) -> Result<Option<&'static Comm>> {
     if group.size() == 0 {

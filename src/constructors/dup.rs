@@ -36,7 +36,7 @@ pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
 /// A communicator of the same processes with the same topology.
 #[inline(always)]
 fn like(parent: &Comm, ids: Ids) -> Result<&'static Comm> {
-    let new = comm::add(parts_like(parent, ids), parent.errhandler())?;
+    let new = comm::add(parts_like(parent, ids), parent.errhandler.copy())?;
     if let Some(topology) = parent.topology() {
         new.set_topology(topology.clone());
     }

@@ -9,6 +9,7 @@ use super::{bytes, everywhere, share, words};
 use crate::coll::{Lane, allreduce_on, now};
 use crate::comm::{self, Comm, Members, Parts};
 use crate::comm::{job, me};
+use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use std::sync::Arc;
@@ -56,7 +57,7 @@ pub fn intercomm_create(
         across,
     };
     let creation = Creation::whole(local);
-    connect(&own, arguments, creation, local.errhandler(), None)
+    connect(&own, arguments, creation, local.errhandler.copy(), None)
 }
 
 /// MPI_Intercomm_create_from_groups. `remote` is what the leader has: the other group and its leader; the rest as in
@@ -69,7 +70,7 @@ pub fn intercomm_create_from_groups(
     leader: Result<i32>,
     remote: Result<Option<(Arc<Group>, i32)>>,
     text: &str,
-    errhandler: i32,
+    errhandler: Attached,
     promises: Promises,
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_create_from_groups";
@@ -136,7 +137,7 @@ fn connect(
     own: &Lane<'_>,
     arguments: Arguments<'_>,
     creation: Creation,
-    errhandler: i32,
+    errhandler: Attached,
     promises: Option<Promises>,
 ) -> Result<&'static Comm> {
     let Arguments {
@@ -279,5 +280,5 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
         members: members.clone(),
         remote: None,
     };
-    made(comm::add(parts, comm.errhandler()), Ids::one(id))
+    made(comm::add(parts, comm.errhandler.copy()), Ids::one(id))
 }

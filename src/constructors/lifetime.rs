@@ -6,7 +6,7 @@ use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::calls::Users;
 use crate::engine::{self, wait};
-use crate::errhandler;
+use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::Event;
 use crate::lifetime;
 
@@ -31,7 +31,7 @@ fn end(comm: &Comm, when: When) {
     }
     comm.tell(Event::CommunicatorFreed);
     comm.leave_board();
-    errhandler::release(comm.errhandler());
+    comm.errhandler.set(ERRORS_ARE_FATAL);
     if lifetime::counts()
         && let Some(references) = lifetime::of_communicator(comm.handle)
     {

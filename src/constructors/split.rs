@@ -93,7 +93,7 @@ pub(super) fn partition(
         members: Members::of(Arc::new(mine), job()),
         remote: theirs.map(|theirs| Members::of(theirs, job())),
     };
-    made(comm::add(parts, comm.errhandler()), ids).map(Some)
+    made(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
 }
 
 /// Whether some communicator comes out; both sides find the same.

@@ -330,7 +330,7 @@ fn make(
         },
         remote: None,
     };
-    let new = made(comm::add(parts, parent.errhandler()), ids)?;
+    let new = made(comm::add(parts, parent.errhandler.copy()), ids)?;
     new.set_topology(Arc::new(topology()));
     Ok(Some(new))
 }

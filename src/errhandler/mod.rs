@@ -1,10 +1,12 @@
 //! Error handlers: the predefined ones and those that programs make (MPI 5.0, section 9.3).
 //!
 //! Invariant: a handler of the program lives as long as somebody holds it: the program by its handle,
-//! or an object it is set on. Objects store the handle and count by `retain` and `release`.
+//! or an object it is [`Attached`] to.
 
+mod attached;
 mod message;
 
+pub use attached::Attached;
 pub use message::{Failure, VARIABLES, message};
 
 use crate::error::{Class, Result, fail};
@@ -106,14 +108,14 @@ pub fn is_known(handle: i32) -> bool {
 }
 
 /// One more holder: an object it is set on, or the program by MPI_Comm_get_errhandler.
-pub fn retain(handle: i32) {
+fn retain(handle: i32) {
     if let Some(errhandler) = ERRHANDLERS.get(handle) {
         errhandler.references.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 /// One holder less; the last one ends the handler.
-pub fn release(handle: i32) {
+fn release(handle: i32) {
     if let Some(errhandler) = ERRHANDLERS.get(handle)
         && errhandler.references.fetch_sub(1, Ordering::AcqRel) == 1
     {
@@ -197,5 +199,44 @@ mod tests {
         assert_eq!(*log.lock().unwrap(), [(7, 12)]);
         release(handle);
         assert!(free(handle).is_err());
+    }
+
+    #[test]
+    fn what_is_attached_keeps_its_handler() {
+        let handle = create(Target::Comm, Box::new(Logged(Arc::default()))).unwrap();
+        let attached = Attached::to(handle);
+        free(handle).unwrap();
+        let heir = attached.copy();
+        assert_eq!(attached.give(), handle);
+        attached.set(ERRORS_RETURN);
+        assert!(matches!(attached.action(), Action::Return));
+        assert!(matches!(heir.action(), Action::Call(_)));
+        drop(heir);
+        free(handle).unwrap();
+        assert!(!is_known(handle));
+    }
+
+    /// Threads attach handlers that nobody else holds while others ask for them.
+    #[test]
+    fn who_asks_gets_a_handler_that_is_alive() {
+        let attached = Attached::predefined(ERRORS_RETURN);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let handle =
+                            create(Target::Comm, Box::new(Logged(Arc::default()))).unwrap();
+                        attached.set(handle);
+                        free(handle).unwrap();
+                    }
+                });
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        assert!(!matches!(attached.action(), Action::EndJob));
+                        free(attached.give()).unwrap();
+                    }
+                });
+            }
+        });
     }
 }

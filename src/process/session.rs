@@ -1,23 +1,21 @@
 //! Sessions (MPI 5.0, section 11.3): an error handler, hints, process sets, and a scope for buffered sends.
 //!
-//! Each open one keeps the process inside the job, without MPI_Init, before and after it. Invariant: a session that is open holds
-//! one reference to its error handler.
+//! Each open one keeps the process inside the job, without MPI_Init, before and after it.
 
 use super::ThreadLevel;
-use crate::errhandler::{self, Target};
+use crate::errhandler::{self, Attached, Target};
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, null};
 use crate::info::Info;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::pt2pt::origin;
-use crate::sync::{AtomicI32, Ordering};
 use std::sync::Arc;
 
 /// MPI_SESSION_NULL.
 pub const NULL: i32 = null(ObjectType::Session);
 
 pub struct Session {
-    errhandler: AtomicI32,
+    pub errhandler: Attached,
     /// The hints it was opened with.
     pub info: Info,
 }
@@ -42,9 +40,8 @@ pub fn open(mut info: Info, errhandler: i32) -> Result<i32> {
 }
 
 fn add(info: Info, errhandler: i32) -> Result<i32> {
-    errhandler::retain(errhandler);
     SESSIONS.insert(Arc::new(Session {
-        errhandler: AtomicI32::new(errhandler),
+        errhandler: Attached::to(errhandler),
         info,
     }))
 }
@@ -65,36 +62,30 @@ pub fn get(handle: i32) -> Result<Arc<Session>> {
 
 /// MPI_Session_finalize: waits until the messages in the session's buffer have left.
 pub fn close(handle: i32) -> Result<()> {
-    let session = get(handle)?;
+    get(handle)?;
     if super::is_running() {
         buffered::detach(Scope::Session(handle))?;
     }
-    if remove(handle, &session) {
+    if remove(handle) {
         super::end_session()?;
     }
     Ok(())
 }
 
 /// False: another thread was faster.
-fn remove(handle: i32, session: &Session) -> bool {
+fn remove(handle: i32) -> bool {
     if SESSIONS.remove(handle).is_none() {
         return false;
     }
-    errhandler::release(session.errhandler());
     origin::forget_session(handle);
     true
 }
 
 impl Session {
-    pub fn errhandler(&self) -> i32 {
-        self.errhandler.load(Ordering::Relaxed)
-    }
-
     /// MPI_Session_set_errhandler.
     pub fn set_errhandler(&self, errhandler: i32) -> Result<()> {
         errhandler::check(errhandler, Target::Session)?;
-        errhandler::retain(errhandler);
-        errhandler::release(self.errhandler.swap(errhandler, Ordering::Relaxed));
+        self.errhandler.set(errhandler);
         Ok(())
     }
 }
@@ -107,13 +98,13 @@ mod tests {
     fn a_session_is_known_while_it_is_open() {
         let handle = add(Info::new(), errhandler::ERRORS_RETURN).unwrap();
         let session = get(handle).unwrap();
-        assert_eq!(session.errhandler(), errhandler::ERRORS_RETURN);
+        assert!(session.errhandler.is(errhandler::ERRORS_RETURN));
         session
             .set_errhandler(errhandler::ERRORS_ARE_FATAL)
             .unwrap();
-        assert_eq!(session.errhandler(), errhandler::ERRORS_ARE_FATAL);
-        assert!(remove(handle, &session));
-        assert!(!remove(handle, &session));
+        assert!(session.errhandler.is(errhandler::ERRORS_ARE_FATAL));
+        assert!(remove(handle));
+        assert!(!remove(handle));
         for stale in [handle, NULL, 0x4400_0000] {
             assert_eq!(get(stale).err().unwrap().class(), Class::Session);
         }

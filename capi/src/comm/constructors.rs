@@ -8,11 +8,12 @@ use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors::hints::Promises;
 use oxmpi::constructors::split_type::Split;
 use oxmpi::constructors::{self, Peer};
+use oxmpi::errhandler::{self, Attached};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
 use oxmpi::os::hardware;
 use oxmpi::pt2pt::origin;
-use oxmpi::{errhandler, fail, group as groups, info as infos};
+use oxmpi::{fail, group as groups, info as infos};
 
 /// Writes the communicator that this process is in, or MPI_COMM_NULL; it comes from where `from` does, a communicator or group.
 pub fn give(from: i32, newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<()> {
@@ -169,7 +170,7 @@ entry! {
         let text = decode::stringtag(stringtag)?;
         let (hints, right) = without_parent(newcomm, info, errhandler);
         let promises = Promises::of(&hints);
-        let new = constructors::create_from_group(members, right, &text, errhandler.0, promises)?;
+        let new = constructors::create_from_group(members, right, &text, Attached::to(errhandler.0), promises)?;
         if let Some(new) = new {
             *new.info.lock() = hints;
         }
@@ -283,7 +284,7 @@ entry! {
         };
         let remote = if is_leader { remote().map(Some) } else { Ok(None) };
         let new = constructors::intercomm_create_from_groups(
-            local, right, leader, remote, &text, errhandler.0, Promises::of(&hints),
+            local, right, leader, remote, &text, Attached::to(errhandler.0), Promises::of(&hints),
         )?;
         *new.info.lock() = hints;
         give(local_group.0, newintercomm, Some(new))
