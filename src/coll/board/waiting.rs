@@ -177,7 +177,8 @@ impl Work<'_> {
 
     /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
     #[inline]
-    pub(super) fn pass(&self, round: u64) {
+    pub(super) fn pass(&mut self, round: u64) {
+        self.seat.passed = round;
         self.board.pass(self.me, round);
         self.wake_others();
     }

@@ -36,6 +36,8 @@ pub struct Seat {
     /// Up to which round each rank is known to have passed; and the least of the others'.
     pub seen: Box<[u64]>,
     pub least: u64,
+    /// Up to which round this rank has passed: what it has shown ahead of that it may still read itself.
+    pub passed: u64,
     /// The last round that each unit of this rank's desk was used in, and where the next data goes.
     used: [u64; MOST_UNITS],
     next_unit: usize,
@@ -64,6 +66,7 @@ impl Seat {
             round: 0,
             seen: vec![0; board.ranks()].into(),
             least: 0,
+            passed: 0,
             used: [0; MOST_UNITS],
             next_unit: 0,
             others: 0,
@@ -114,7 +117,8 @@ impl Seat {
         let need = (bytes.div_ceil(UNIT) + 1).min(units / DEPTH);
         let last_use = |units: &[u64]| units.iter().copied().max().unwrap_or(0);
         // The first units are the likeliest to be in a cache. Of an operation that shows more, this would break the promise.
-        let again = need * SHORT <= units && last_use(&self.used[..need]) <= self.least;
+        let over = self.least.min(self.passed);
+        let again = need * SHORT <= units && last_use(&self.used[..need]) <= over;
         if again || self.next_unit + need > units {
             self.next_unit = 0;
         }
@@ -148,7 +152,7 @@ mod tests {
                     .wrapping_add(1);
                 (state >> 33) as usize % below
             };
-            let mut round = 0;
+            let mut round = 0u64;
             for _ in 0..400 {
                 let (first, pieces) = (round + 1, 1 + random(9) * random(2));
                 let whole = slot_bytes / 2 + 1 + random(slot_bytes / 2);
@@ -157,6 +161,8 @@ mod tests {
                     let longest = [IN_LINE, UNIT, slot_bytes][random(3)];
                     let end = 1 + random(longest);
                     let bytes = if piece + 1 < pieces { whole } else { end };
+                    // Two ahead of what this rank itself has taken.
+                    seat.passed = (first - 1).max(round.saturating_sub(3));
                     let (unit, held) = seat.room(round, bytes);
                     assert!(
                         held < first || held + 3 <= round,
@@ -168,10 +174,10 @@ mod tests {
                         assert!(units.iter().all(|used| *used <= held));
                         units.fill(round);
                     }
-                    // What others have passed is learned late, or at once.
+                    // What others have passed, perhaps all that is shown, is learned late, or at once.
                     seat.least = seat.least.max(held);
                     if random(3) == 0 {
-                        seat.least = seat.least.max((first - 1).saturating_sub(random(5) as u64));
+                        seat.least = seat.least.max(round.saturating_sub(random(8) as u64));
                     }
                 }
             }
