@@ -15,6 +15,7 @@ mod waiting;
 use super::call::Call;
 use super::choose;
 use super::lane::{Lane, now};
+use super::packed::room;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, streaming};
 use crate::engine::enter;
@@ -315,6 +316,20 @@ impl Work<'_> {
             true => into.write_past_caches(at, data),
             false => into.write(at, data),
         }
+    }
+
+    /// Lets `look` read a part of a buffer, where it lies if it has no holes.
+    fn with_packed<T>(
+        (own, begin): (&Buffer, usize),
+        bytes: usize,
+        look: impl FnOnce(&[u8]) -> T,
+    ) -> T {
+        if own.contiguous().is_some() {
+            return own.slice(begin, bytes).with_bytes(look);
+        }
+        let mut packed = room(bytes);
+        own.read(begin, &mut packed);
+        look(&packed)
     }
 
     /// Packs a part of a buffer into a slot.

@@ -293,7 +293,7 @@ impl Work<'_> {
     ) -> Result<()> {
         let bytes = theirs.len();
         let count = bytes as u64 / with.datatype.size.max(1);
-        let mut fold = |mine: &[u8]| {
+        let fold = |mine: &[u8]| {
             let operands: (&[&[u8]], _) = match self.me == 1 || with.op.is_commutative() {
                 true => (&[theirs], Some(mine)),
                 false => (&[mine], Some(theirs)),
@@ -301,12 +301,7 @@ impl Work<'_> {
             with.op
                 .fold_twice(operands, result, second, count, with.datatype)
         };
-        if own.contiguous().is_some() {
-            return own.slice(begin, bytes).with_bytes(fold);
-        }
-        let mut mine = room(bytes);
-        own.read(begin, &mut mine);
-        fold(&mine)
+        Self::with_packed((own, begin), bytes, fold)
     }
 
     /// Takes a piece, makes part of the result of it, and sends that.

@@ -3,27 +3,22 @@
 //! out the next one before it takes; a piece of all ranks stays in the caches.
 //!
 //! Source: the arrangement of shared-memory collectives (Graham, Shipman 2008), with work that is taken by whoever runs.
-//! Cost, with c cores: (pieces + 1) turns of each rank, and nb/c copied in; allreduce reads them once more and copies nb/c out.
-//! Invariant: every share is reduced by one rank alone in the order of the ranks, so the bits do not depend on who does it.
+//! Cost, with c cores: (pieces + 1) turns of each rank, and nb/c copied in; reductions: see `trays/reduction.rs`.
+//! Invariant: what a rank lays out ahead is no part of what it has taken in before, also in place.
+
+mod reduction;
 
 use super::Work;
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
-use crate::coll::packed::room;
 use crate::datatype::{Buffer, Parts, streaming};
+use crate::op::Op;
 use crate::os::ticks;
-use crate::transport::shm::board::MOST_RANKS;
 use crate::transport::shm::seat::Earned;
 use crate::transport::shm::trays::{Service, Trays};
 use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
-/// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.
-const LONGEST_SHARE: usize = 16 << 10;
-const SHORTEST_SHARE: usize = 4 << 10;
-const SHARES: usize = 16;
-/// What is read at the same time: more streams than that hinder each other (16 ranks reduce 1 MB: 990 µs, 1100 with all; prototype).
-const GROUP: usize = 8;
 /// Pieces laid out before one is taken.
 const AHEAD: usize = 1;
 /// Shorter data tells nothing about what stores cost.
@@ -42,18 +37,26 @@ struct Course {
     piece: usize,
     /// Bytes of what is cut into pieces.
     bytes: usize,
-    /// The longest share; none are made if it is zero.
-    share: usize,
+    made: Made,
+}
+
+/// What is made of a piece for others.
+enum Made {
+    Nothing,
+    /// Shares of at most so many bytes, by whoever runs.
+    Shares(usize),
+    /// A part by each of so many ranks.
+    Parts(usize),
 }
 
 impl Course {
-    fn new(trays: &Trays, bytes: usize, piece: usize, share: usize) -> Course {
+    fn new(trays: &Trays, bytes: usize, piece: usize, made: Made) -> Course {
         Course {
             first: trays.next(),
             number: bytes.div_ceil(piece),
             piece,
             bytes,
-            share,
+            made,
         }
     }
 
@@ -66,9 +69,10 @@ impl Course {
     }
 
     fn shares(&self, at: usize) -> usize {
-        match self.share {
-            0 => 0,
-            share => self.range(at).len().div_ceil(share),
+        match self.made {
+            Made::Nothing => 0,
+            Made::Shares(longest) => self.range(at).len().div_ceil(longest),
+            Made::Parts(ranks) => ranks,
         }
     }
 }
@@ -81,6 +85,12 @@ impl Work<'_> {
         }
         let service = match call {
             Call::Alltoall { .. } => Service::Exchange,
+            Call::Allreduce { .. } if self.ranks <= choose::MOST_RANKS_WITH_A_PART_EACH => {
+                Service::Exchange
+            }
+            Call::ReduceScatter { counts, .. } if self.each_has_its_share(counts) => {
+                Service::Exchange
+            }
             _ => Service::Parts,
         };
         let earned = self.earned(
@@ -97,10 +107,17 @@ impl Work<'_> {
         true
     }
 
+    /// Whether the parts of a result are about equal, so that each rank may as well make its own.
+    fn each_has_its_share(&self, counts: &[u64]) -> bool {
+        let longest = counts.iter().max().copied().unwrap_or(0);
+        self.ranks <= choose::MOST_RANKS_TO_EXCHANGE_AT_TRAYS
+            && longest * self.ranks as u64 <= 2 * counts.iter().sum::<u64>()
+    }
+
     fn fits_trays(&self, call: &Call) -> bool {
         let reduces = |own: &Buffer, with: &Operands| {
             own.len() >= choose::LEAST_AT_TRAYS
-                && with.datatype.size as usize <= SHORTEST_SHARE
+                && with.datatype.size as usize <= reduction::SHORTEST_SHARE
                 && !choose::reproducible()
         };
         match call {
@@ -128,18 +145,22 @@ impl Work<'_> {
             Call::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
             Call::Allgather { own, parts } => self.allgather_at_trays(trays, own.as_ref(), parts),
             Call::Alltoall { out, into } => self.alltoall_at_trays(trays, out.as_ref(), into),
-            Call::Allreduce { own, into, with } => {
-                self.reduce_at_trays(trays, own, with, (into, 0..own.len()));
-            }
+            Call::Allreduce { own, into, with } => match trays.service() {
+                Service::Exchange => self.reduce_parts_for_all(trays, own, with, into),
+                Service::Parts => self.reduce_by_shares(trays, own, with, (into, 0..own.len())),
+            },
             Call::Reduce {
                 own,
                 into,
                 with,
                 root,
-            } => {
-                let mine = if me == *root as usize { own.len() } else { 0 };
-                self.reduce_at_trays(trays, own, with, (into, 0..mine));
-            }
+            } => match with.op {
+                Op::Predefined(_) => self.reduce_at_root(trays, own, with, (into, *root as usize)),
+                Op::User(_) => {
+                    let mine = if me == *root as usize { own.len() } else { 0 };
+                    self.reduce_by_shares(trays, own, with, (into, 0..mine));
+                }
+            },
             Call::ReduceScatter {
                 own,
                 into,
@@ -147,7 +168,12 @@ impl Work<'_> {
                 with,
             } => {
                 let begins = blocks(counts, with.datatype);
-                self.reduce_at_trays(trays, own, with, (into, begins[me]..begins[me + 1]));
+                match trays.service() {
+                    Service::Exchange => self.reduce_own_parts(trays, own, with, (into, &begins)),
+                    Service::Parts => {
+                        self.reduce_by_shares(trays, own, with, (into, begins[me]..begins[me + 1]));
+                    }
+                }
             }
             _ => unreachable!("not for trays"),
         }
@@ -212,81 +238,9 @@ impl Work<'_> {
         }
     }
 
-    /// Reduces all vectors; this rank gets a range of the result.
-    fn reduce_at_trays(
-        &mut self,
-        trays: &mut Trays,
-        own: &Buffer,
-        with: &Operands,
-        (into, mine): (&Buffer, Range<usize>),
-    ) {
-        let (me, ranks) = (self.me, self.ranks);
-        let piece = Self::elements(with, trays.tray_bytes());
-        let share = (own.len().min(piece) / SHARES).clamp(SHORTEST_SHARE, LONGEST_SHARE);
-        let share = Self::elements(with, share);
-        let streams = self.trays_stream(mine.len());
-        let course = Course::new(trays, own.len(), piece, share);
-        let mut scratch = room(share);
-        let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
-            let range = course.range(at);
-            trays.fill(me, course.round(at), (0, range.len()), |data| {
-                work.lay_out(own, range.start, data);
-            });
-        };
-        // In place what is overwritten lies before what is not yet laid out.
-        self.at_each_piece(trays, &course, lay_out, |work, trays, at| {
-            let (round, range) = (course.round(at), course.range(at));
-            work.make_shares(trays, (&course, at), with, &mut scratch);
-            let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
-            if begin < end {
-                // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
-                work.wait(0..0, || trays.is_made(round));
-                let made = trays.read(ranks, round, (begin - range.start, end - begin));
-                Self::take_in(streams, into, begin - mine.start, made);
-            }
-        });
-    }
-
-    /// Makes shares of a piece as long as there are some that nobody has taken.
-    fn make_shares(
-        &mut self,
-        trays: &Trays,
-        (course, at): (&Course, usize),
-        with: &Operands,
-        scratch: &mut Box<[u8]>,
-    ) {
-        let (round, bytes, shares) = (course.round(at), course.range(at).len(), course.shares(at));
-        while let Some(share) = trays.take_share(round, shares) {
-            let begin = share * course.share;
-            let length = course.share.min(bytes - begin);
-            let of = |rank: usize| trays.read(rank, round, (begin, length));
-            let mut left: [&[u8]; MOST_RANKS] = [&[]; MOST_RANKS];
-            for (rank, left) in left[..self.ranks - 1].iter_mut().enumerate() {
-                *left = of(rank);
-            }
-            let (left, mut last) = (&left[..self.ranks - 1], Some(of(self.ranks - 1)));
-            let count = length as u64 / with.datatype.size.max(1);
-            let made = &mut scratch[..length];
-            for group in left.rchunks(GROUP) {
-                let result = with
-                    .op
-                    .fold((group, last.take()), made, count, with.datatype);
-                self.note(result);
-            }
-            let streams = self.seat.tray_stores.current() == STREAMING;
-            trays.fill(self.ranks, round, (begin, length), |data| {
-                Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
-            });
-            streaming::fence();
-            if trays.finish_share(round) {
-                self.wake_others();
-            }
-        }
-    }
-
     fn bcast_at_trays(&mut self, trays: &mut Trays, buffer: &Buffer, root: usize) {
         let (me, bytes) = (self.me, buffer.len());
-        let course = Course::new(trays, bytes, trays.whole_bytes(), 0);
+        let course = Course::new(trays, bytes, trays.whole_bytes(), Made::Nothing);
         let streams = self.trays_stream(bytes);
         for at in 0..course.number {
             let range = course.range(at);
@@ -316,7 +270,7 @@ impl Work<'_> {
             self.copy(own, &mine);
         }
         let longest = (0..ranks).map(|rank| parts.len(rank)).max().unwrap_or(0);
-        let course = Course::new(trays, longest, trays.tray_bytes(), 0);
+        let course = Course::new(trays, longest, trays.tray_bytes(), Made::Nothing);
         let streams = self.trays_stream(ranks * longest);
         let part = |at: usize, bytes: usize| {
             let range = course.range(at);
@@ -345,7 +299,7 @@ impl Work<'_> {
             self.copy(&out.of(me), &into.of(me));
         }
         let source = out.unwrap_or(into);
-        let course = Course::new(trays, each, trays.tray_bytes() / ranks, 0);
+        let course = Course::new(trays, each, trays.tray_bytes() / ranks, Made::Nothing);
         let streams = self.trays_stream(ranks * each);
         let place = |to: usize, at: usize| to * course.range(at).len().next_multiple_of(LINE);
         // In place what is overwritten lies before what is not yet laid out.

@@ -17,6 +17,8 @@ const DEPTH: usize = 2;
 const ROUND_BYTES: usize = 2 << 20;
 /// A longer tray makes fewer turns, which are few anyway.
 const LONGEST_TRAY: usize = 256 << 10;
+/// The same of what one rank lays out for all (4 ranks that share a core's caches, bcast of 1 MB: 118 µs, 174 with half of it).
+const LONGEST_WHOLE: usize = 512 << 10;
 /// The same where each tray has a piece for each rank: nothing in it is read twice, and turns matter more (8 ranks exchange 64 KB:
 /// 110 µs in one round, 125 in two, 200 in four; prototype).
 const EXCHANGE_BYTES: usize = 4 << 20;
@@ -45,6 +47,9 @@ struct Counts {
     /// Bytes of the whole operation, as whoever fills the trays alone has it.
     total: Count,
 }
+
+/// Numbers in it.
+const COUNTS: usize = size_of::<Counts>() / size_of::<Count>();
 
 /// What trays are for.
 #[derive(Clone, Copy)]
@@ -90,9 +95,14 @@ impl Size {
         self.trays * (self.tray_bytes + GAP)
     }
 
+    /// Bytes of what is counted.
+    fn counts_bytes(ranks: usize) -> usize {
+        DEPTH * size_of::<Counts>() + ranks * size_of::<Count>()
+    }
+
     /// Bytes of all rounds and what is counted of them.
-    fn bytes(self) -> usize {
-        DEPTH * (size_of::<Counts>() + self.place_bytes())
+    fn bytes(self, ranks: usize) -> usize {
+        Self::counts_bytes(ranks) + DEPTH * self.place_bytes()
     }
 }
 
@@ -100,6 +110,7 @@ impl Size {
 pub struct Trays {
     base: *mut u8,
     ranks: usize,
+    service: Service,
     size: Size,
     /// The last round that was begun.
     round: u64,
@@ -118,7 +129,7 @@ pub fn stores() -> Trial {
 
 /// Bytes of the trays of so many ranks.
 pub fn bytes(service: Service, ranks: usize) -> usize {
-    Size::of(service, ranks).bytes()
+    Size::of(service, ranks).bytes(ranks)
 }
 
 impl Trays {
@@ -126,7 +137,7 @@ impl Trays {
     pub fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
         if let Some(base) = segment.dynamic(offset, bytes(service, ranks)) {
             // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
-            unsafe { base.write_bytes(0, DEPTH * size_of::<Counts>()) };
+            unsafe { base.write_bytes(0, Size::counts_bytes(ranks)) };
         }
     }
 
@@ -138,14 +149,20 @@ impl Trays {
         ranks: usize,
     ) -> Option<Trays> {
         let size = Size::of(service, ranks);
-        let base = segment.dynamic(offset, size.bytes())?;
+        let base = segment.dynamic(offset, size.bytes(ranks))?;
         Some(Trays {
             base,
             ranks,
+            service,
             size,
             round: 0,
             made: [0; DEPTH],
         })
+    }
+
+    /// What they are for.
+    pub fn service(&self) -> Service {
+        self.service
     }
 
     /// Bytes of a rank's part of a round.
@@ -155,7 +172,7 @@ impl Trays {
 
     /// The longest piece of what one rank lays out alone, in the place of all trays.
     pub fn whole_bytes(&self) -> usize {
-        LONGEST_TRAY.min(self.size.place_bytes())
+        LONGEST_WHOLE.min(self.size.place_bytes())
     }
 
     #[inline]
@@ -163,6 +180,15 @@ impl Trays {
         let place = round as usize % DEPTH;
         // SAFETY: `open` checked that the trays are mapped, for good; atomics only.
         unsafe { &*self.base.cast::<Counts>().add(place) }
+    }
+
+    /// The last round in which a rank has filled its tray for one other.
+    #[inline]
+    fn filled(&self, rank: usize) -> &AtomicU64 {
+        assert!(rank < self.ranks);
+        // SAFETY: behind the counts of the rounds, as `counts_bytes` says; atomics only.
+        let filled = unsafe { &*self.base.cast::<Count>().add(DEPTH * COUNTS + rank) };
+        &filled.0
     }
 
     /// Where a rank's tray begins, or behind those of all ranks that of what is made.
@@ -173,7 +199,7 @@ impl Trays {
         assert!(rank < self.size.trays && bytes <= whole - at);
         let place = round as usize % DEPTH;
         self.base
-            .wrapping_add(DEPTH * size_of::<Counts>() + place * whole + at)
+            .wrapping_add(Size::counts_bytes(self.ranks) + place * whole + at)
     }
 
     /// How often the place of a round was used before it.
@@ -229,15 +255,30 @@ impl Trays {
         last
     }
 
+    /// This rank has filled its tray in a round of which one rank takes all.
+    #[inline]
+    pub fn tell_filled(&self, me: usize, round: u64) {
+        // Release: pairs with `has_filled`.
+        self.filled(me).store(round, Ordering::Release);
+    }
+
+    /// Whether a rank has.
+    #[inline]
+    pub fn has_filled(&self, rank: usize, round: u64) -> bool {
+        self.filled(rank).load(Ordering::Acquire) >= round
+    }
+
+    /// By the one rank that fills or takes all, so that arrivals count the same in all rounds; before [`Trays::pass`].
+    pub fn count_all(&self, round: u64) {
+        let arrivals = &self.counts(round).arrivals.0;
+        arrivals.fetch_add(self.ranks as u64, Ordering::Relaxed);
+    }
+
     /// The only rank that fills trays in this round has done so.
     pub fn publish_alone(&self, round: u64, total: usize) {
         let counts = self.counts(round);
         counts.total.0.store(total as u64, Ordering::Relaxed);
-        // So that arrivals count the same whether one fills the trays or all do.
-        counts
-            .arrivals
-            .0
-            .fetch_add(self.ranks as u64, Ordering::Relaxed);
+        self.count_all(round);
         self.publish(round);
     }
 
@@ -357,7 +398,20 @@ mod tests {
         let round = all[0].round;
         all[1].publish_alone(round, 77);
         assert!(all[2].is_full(round) && all[2].is_made(round) && all[0].total(round) == 77);
+        // One takes all.
+        let round = all[0].next();
+        for trays in &mut all {
+            trays.begin(0);
+        }
+        all[2].tell_filled(2, round);
+        assert!(all[0].has_filled(2, round) && !all[0].has_filled(1, round));
+        all[0].count_all(round);
+        assert!(!all[1].is_full(round) && !all[1].has_filled(2, round + 1));
+        let round = round + DEPTH as u64;
+        assert!((1..=DEPTH).all(|_| all.iter_mut().all(|trays| trays.begin(0) <= round)));
+        assert!(!all[0].arrive(round) && !all[1].arrive(round) && all[2].arrive(round));
         Trays::renew(segment, offset, Service::Parts, 3);
+        assert!(!open(offset).unwrap().has_filled(2, 1));
         assert!(!open(offset).unwrap().is_full(round));
         assert!(open(64).is_none());
     }
