@@ -3,12 +3,14 @@
 //! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+mod engines;
 mod members;
 mod nodes;
+mod place;
+mod waits;
 
 use crate::attr::Attributes;
-use crate::engine::spread::Spread;
-use crate::engine::{self, long_wait, loss};
+use crate::engine::{self, spread::Spread};
 use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -20,11 +22,14 @@ use crate::lifetime;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::seat::Place;
+pub use engines::engines_offered_by;
+use engines::spread;
 pub use members::Members;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
 use parking_lot::{Mutex, RwLock};
-use std::sync::{Arc, OnceLock};
+pub use place::{job, me};
+use std::sync::Arc;
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);
@@ -142,29 +147,6 @@ impl Comm {
                 0,
             ]
         });
-    }
-
-    /// The engines that its messages go by.
-    #[inline]
-    pub fn spread(&self) -> Spread {
-        Spread::from_bits(self.spread.load(Ordering::Relaxed))
-    }
-
-    /// Over how many engines each of its processes could spread messages.
-    pub fn engines_offered(&self) -> u32 {
-        let (send, receive) = (self.context(), self.receive_context());
-        spread(send, receive, &self.peers, self.local.as_ref()).count()
-    }
-
-    /// To be called before anything is received with the communicator; the same on all members.
-    ///
-    /// Errors: MPI_ERR_NO_MEM.
-    pub fn set_spread(&self, spread: Spread) -> Result<()> {
-        if spread != Spread::FIRST {
-            engine::awaken(spread.engines())?;
-        }
-        self.spread.store(spread.to_bits(), Ordering::Relaxed);
-        Ok(())
     }
 
     /// Own rank in the local group.
@@ -342,40 +324,10 @@ pub fn get(handle: i32) -> Option<&'static Comm> {
     TABLE.get(handle)
 }
 
-/// This process's number, and how many there are in the job.
-static PLACE: OnceLock<(u32, u32)> = OnceLock::new();
-
 /// Says which process of how many this one is.
 pub fn place(rank: u32, size: u32) {
-    let _ = PLACE.set((rank, size));
-    long_wait::name_contexts_by(name_of_context);
-    loss::find_lost_by(lost_peer);
-}
-
-/// The rank that is lost, if no message on a communicator from `peer`, or from any, can come any more.
-fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
-    let comm = get(handle)?;
-    if (0..comm.peers()).contains(&peer) {
-        return Some(comm.world(peer)).filter(|world| is_lost(*world));
-    }
-    // Another thread may send to this process itself.
-    if engine::has_threads() {
-        return None;
-    }
-    let worlds = (0..comm.peers()).map(|rank| comm.world(rank));
-    let mut others = worlds.filter(|world| *world != me()).peekable();
-    let first = *others.peek()?;
-    others.all(is_lost).then_some(first)
-}
-
-/// The processes of the job.
-pub fn job() -> u32 {
-    PLACE.get().map_or(1, |(_, size)| *size)
-}
-
-/// This process's number.
-pub fn me() -> u32 {
-    PLACE.get().map_or(0, |(rank, _)| *rank)
+    place::set(rank, size);
+    waits::begin_to_tell();
 }
 
 /// Ends the predefined communicators.
@@ -430,45 +382,9 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     })
 }
 
-/// The engines of messages with these contexts between these processes, who have all taken part in making them.
-fn spread(
-    context: u32,
-    receive_context: u32,
-    members: &Members,
-    others: Option<&Members>,
-) -> Spread {
-    let processes = |members: &Members| {
-        let members = members.clone();
-        (0..members.size()).map(move |rank| members.world(rank))
-    };
-    let others = others.into_iter().flat_map(processes);
-    Spread::of(context, receive_context, processes(members).chain(others))
-}
-
-/// Over how many engines each of these processes, who have all joined, could spread messages.
-pub fn engines_offered_by(members: &Members) -> u32 {
-    spread(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
-}
-
 /// Ends a handle. The object stays as long as operations on it may be pending.
 pub fn retire(handle: i32) -> bool {
     TABLE.retire(handle)
-}
-
-/// The name of the communicator that a context (of any of the types) belongs to. `None` if it has no name, or if it
-/// cannot be told: what an intercommunicator sends has a context that the remote group chose.
-fn name_of_context(context: u32) -> Option<String> {
-    let is_of = |comm: &Comm| [comm.context(), comm.receive_context()].contains(&(context & !3));
-    let mut found: Vec<String> = Vec::new();
-    for_each(|_, comm| {
-        if is_of(comm) {
-            found.push(comm.name());
-        }
-    });
-    match found.as_slice() {
-        [name] if !name.is_empty() => found.pop(),
-        _ => None,
-    }
 }
 
 /// The communicator of a handle that was retired and not reclaimed.

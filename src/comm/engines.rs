@@ -1,0 +1,54 @@
+//! Over how many of the engines a communicator's messages are spread.
+//!
+//! Invariant: all members come to the same, and it does not change once something may be received.
+
+use super::{Comm, Members, WORLD_CONTEXT};
+use crate::engine;
+use crate::engine::spread::Spread;
+use crate::error::Result;
+use crate::sync::Ordering;
+
+impl Comm {
+    /// The engines that its messages go by.
+    #[inline]
+    pub fn spread(&self) -> Spread {
+        Spread::from_bits(self.spread.load(Ordering::Relaxed))
+    }
+
+    /// Over how many engines each of its processes could spread messages.
+    pub fn engines_offered(&self) -> u32 {
+        let (send, receive) = (self.context(), self.receive_context());
+        spread(send, receive, &self.peers, self.local.as_ref()).count()
+    }
+
+    /// To be called before anything is received with the communicator; the same on all members.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub fn set_spread(&self, spread: Spread) -> Result<()> {
+        if spread != Spread::FIRST {
+            engine::awaken(spread.engines())?;
+        }
+        self.spread.store(spread.to_bits(), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// The engines of messages with these contexts between these processes, who have all taken part in making them.
+pub(super) fn spread(
+    context: u32,
+    receive_context: u32,
+    members: &Members,
+    others: Option<&Members>,
+) -> Spread {
+    let processes = |members: &Members| {
+        let members = members.clone();
+        (0..members.size()).map(move |rank| members.world(rank))
+    };
+    let others = others.into_iter().flat_map(processes);
+    Spread::of(context, receive_context, processes(members).chain(others))
+}
+
+/// Over how many engines each of these processes, who have all joined, could spread messages.
+pub fn engines_offered_by(members: &Members) -> u32 {
+    spread(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
+}

@@ -1,0 +1,44 @@
+//! What a call that waits for long is told of communicators: which rank is lost, and what the messages' contexts are called.
+//!
+//! Invariant: a rank is called lost only if no message that the call waits for can come any more.
+
+use super::{Comm, for_each, get, me};
+use crate::engine::{self, long_wait, loss};
+
+/// From now on.
+pub(super) fn begin_to_tell() {
+    long_wait::name_contexts_by(name_of_context);
+    loss::find_lost_by(lost_peer);
+}
+
+/// The rank that is lost, if no message on a communicator from `peer`, or from any, can come any more.
+fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
+    let comm = get(handle)?;
+    if (0..comm.peers()).contains(&peer) {
+        return Some(comm.world(peer)).filter(|world| is_lost(*world));
+    }
+    // Another thread may send to this process itself.
+    if engine::has_threads() {
+        return None;
+    }
+    let worlds = (0..comm.peers()).map(|rank| comm.world(rank));
+    let mut others = worlds.filter(|world| *world != me()).peekable();
+    let first = *others.peek()?;
+    others.all(is_lost).then_some(first)
+}
+
+/// The name of the communicator that a context (of any of the types) belongs to. `None` if it has no name, or if it
+/// cannot be told: what an intercommunicator sends has a context that the remote group chose.
+fn name_of_context(context: u32) -> Option<String> {
+    let is_of = |comm: &Comm| [comm.context(), comm.receive_context()].contains(&(context & !3));
+    let mut found: Vec<String> = Vec::new();
+    for_each(|_, comm| {
+        if is_of(comm) {
+            found.push(comm.name());
+        }
+    });
+    match found.as_slice() {
+        [name] if !name.is_empty() => found.pop(),
+        _ => None,
+    }
+}
