@@ -5,6 +5,8 @@
 #include "check.h"
 #include <pthread.h>
 
+static double start_time;
+
 static void start_multiple(int *argc, char ***argv)
 {
     int provided;
@@ -15,6 +17,20 @@ static void start_multiple(int *argc, char ***argv)
         check_failed(__FILE__, __LINE__, "the level is %d", provided);
         MPI_Abort(MPI_COMM_WORLD, 96);
     }
+    start_time = MPI_Wtime();
+}
+
+/* Whether a thread has gone so many steps, or if that is less than zero, so many seconds have gone: rank 0's clock says when, and
+ * all of a thread's ranks hear it at the same step. A load that makes everything slow makes such a run no longer. */
+static CHECK_UNUSED int is_over(MPI_Comm comm, int step, int steps)
+{
+    if (steps >= 0)
+        return step >= steps;
+    if (step % 4)
+        return 0;
+    int over = MPI_Wtime() - start_time > -steps;
+    MPI(MPI_Bcast(&over, 1, MPI_INT, 0, comm));
+    return over;
 }
 
 static CHECK_UNUSED void run_threads(int count, void *(*run)(void *))

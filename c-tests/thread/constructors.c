@@ -5,19 +5,6 @@
 
 static int steps, count, first_seed;
 static MPI_Comm own[16], common;
-static double start_time;
-
-/* Rank 0's clock says when, and all of a thread's ranks hear it at the same step. */
-static int is_over(MPI_Comm comm, int step)
-{
-    int over = step >= steps;
-    if (steps >= 0)
-        return over;
-    over = MPI_Wtime() - start_time > -steps;
-    if (step % 16 == 0)
-        MPI(MPI_Bcast(&over, 1, MPI_INT, 0, comm));
-    return step % 16 == 0 && over;
-}
 
 /* All members exchange something that only this communicator and this step have. */
 static void use(MPI_Comm comm, int mark)
@@ -54,7 +41,7 @@ static void *run(void *argument)
     for (int i = 0; i < LIVE; i++)
         live[i] = MPI_COMM_NULL;
     int step;
-    for (step = 0; !is_over(own[id], step); step++) {
+    for (step = 0; !is_over(own[id], step, steps); step++) {
         int mark = step * 100 + id, at = (int) (next_random(&seed) % LIVE);
         uint64_t choice = next_random(&seed), detail = next_random(&seed);
         MPI_Comm parent = own[id], comm = MPI_COMM_NULL;
@@ -134,7 +121,6 @@ int main(int argc, char **argv)
     start_multiple(&argc, &argv);
     if (slow())
         steps = 10;
-    start_time = MPI_Wtime();
     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &common));
     for (int i = 0; i < count; i++)
         MPI(MPI_Comm_dup(MPI_COMM_WORLD, &own[i]));

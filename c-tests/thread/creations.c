@@ -2,7 +2,7 @@
  * MPI_COMM_WORLD by all threads with a tag each. What a thread does is random and the same on all its ranks. Each new communicator
  * is used before and after others come and go.
  *
- *     creations ROUNDS THREADS SEED */
+ *     creations ROUNDS THREADS SEED    less than zero rounds: so many seconds */
 #include "threads.h"
 
 enum { MOST = 8, LIVE = 12, PENDING = 6 };
@@ -79,7 +79,7 @@ static void *create(void *number)
 {
     struct own own = {(int) (intptr_t) number, 0, {MPI_COMM_NULL}};
     uint64_t state = seed * 1000 + (uint64_t) own.thread;
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; !is_over(comms[own.thread], round, rounds); round++) {
         MPI_Comm made = MPI_COMM_NULL, parent = comms[own.thread];
         /* All ranks draw the same numbers, whether they are members or not. */
         uint64_t what = next_random(&state) % 5, choice = next_random(&state), which = next_random(&state);

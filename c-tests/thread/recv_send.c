@@ -1,7 +1,7 @@
 /* Figure 1 of "Issues in developing a thread-safe MPI implementation" (Gropp and Thakur, 2006) in all orders: on each of two ranks one
  * thread receives and the other sends; which of them comes first differs on both, also with sends that wait for their receive.
  *
- *     recv_send ROUNDS */
+ *     recv_send ROUNDS    less than zero: so many seconds */
 #include "threads.h"
 #include <sched.h>
 
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
     start_multiple(&argc, &argv);
     int rounds = slow() ? 1 : argc > 1 ? atoi(argv[1]) : 10;
-    for (int round = 0; round < rounds; round++)
+    for (int round = 0; !is_over(MPI_COMM_WORLD, round, rounds); round++)
         for (int order = 0; order < 27; order++) {
             first = rank == 0 ? order % 3 : order / 3 % 3;
             kind = order / 9;
