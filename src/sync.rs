@@ -10,6 +10,8 @@ mod favour;
 #[cfg(not(loom))]
 pub mod guarded;
 #[cfg(all(test, not(loom)))]
+pub mod keep;
+#[cfg(all(test, not(loom)))]
 pub mod turns;
 
 #[cfg(loom)]

@@ -5,6 +5,7 @@
 
 use super::layout::{Blocks, Layout, Lengths, Member};
 use super::{Buffer, Contents, Datatype, Element, NULL, Numbers, Scalar, external, get};
+use crate::sync::keep::keep;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -268,11 +269,7 @@ impl Case {
         if map.entries.len() * count as usize * 8 > MOST_BYTES {
             return None;
         }
-        let datatype: &Datatype = Box::leak(Box::new(Datatype::derived(
-            NULL,
-            tree.layout(),
-            Contents::named(),
-        )));
+        let datatype = keep(Datatype::derived(NULL, tree.layout(), Contents::named()));
         datatype.commit();
         let places = map.places(count);
         let from = places.iter().copied().min().unwrap_or(0);

@@ -2,6 +2,7 @@
 
 use super::super::{Category, Contents, INT, Layout, get, predefined};
 use super::*;
+use crate::sync::keep::keep;
 
 /// The positions in memory of the packed bytes, one by one.
 fn positions(datatype: &Datatype, count: usize) -> Vec<usize> {
@@ -90,8 +91,7 @@ fn parts_of_arrays_that_are_one_run() {
     let row = Layout::indexed_at(8, 3, int.layout());
     let part = |lb, extent| {
         let layout = Layout::resized(lb, extent, &row).unwrap();
-        let datatype = Datatype::derived(0, layout, Contents::named());
-        &*Box::leak(Box::new(datatype))
+        keep(Datatype::derived(0, layout, Contents::named()))
     };
     let mut memory: Vec<i32> = (0..40).collect();
     let address = memory.as_mut_ptr().cast::<u8>();
