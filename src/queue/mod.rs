@@ -7,3 +7,4 @@ pub mod lane;
 #[cfg(all(test, loom))]
 mod models;
 pub mod ring;
+pub mod rounds;

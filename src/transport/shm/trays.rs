@@ -8,10 +8,8 @@
 
 use super::layout::Segment;
 use super::trial::Trial;
-use crate::sync::{AtomicU64, Ordering};
+use crate::queue::rounds::{Counts, DEPTH, Filled, MOST_SHARES, place};
 
-/// Rounds whose trays lie beside each other.
-const DEPTH: usize = 2;
 /// The trays of one round together, about what the own caches of two cores hold. Smaller ones
 /// cost more turns (16 ranks, reduce_scatter of 1 MB: 1.2 to 1.3 ms, with half of it 1.4; prototype).
 const ROUND_BYTES: usize = 2 << 20;
@@ -26,30 +24,6 @@ const EXCHANGE_BYTES: usize = 4 << 20;
 const LONGEST_PIECE: usize = 128 << 10;
 /// Between two trays: their lines are not to meet in the same sets of a cache.
 const GAP: usize = 320;
-/// A round's number is above the number of shares that are taken.
-const SHARE_BITS: u32 = 16;
-
-/// A line with one number.
-#[repr(C, align(64))]
-struct Count(AtomicU64);
-
-/// What is counted of the rounds that use one place.
-#[repr(C)]
-struct Counts {
-    /// Ranks that have filled their trays, all rounds together.
-    arrivals: Count,
-    /// The round whose trays are full, and how many shares of it are taken.
-    work: Count,
-    /// Shares that are made, all rounds together.
-    made: Count,
-    /// Ranks that need nothing any more, all rounds together.
-    passes: Count,
-    /// Bytes of the whole operation, as whoever fills the trays alone has it.
-    total: Count,
-}
-
-/// Numbers in it.
-const COUNTS: usize = size_of::<Counts>() / size_of::<Count>();
 
 /// What trays are for.
 #[derive(Clone, Copy)]
@@ -97,7 +71,7 @@ impl Size {
 
     /// Bytes of what is counted.
     fn counts_bytes(ranks: usize) -> usize {
-        DEPTH * size_of::<Counts>() + ranks * size_of::<Count>()
+        DEPTH * size_of::<Counts>() + ranks * size_of::<Filled>()
     }
 
     /// Bytes of all rounds and what is counted of them.
@@ -177,18 +151,17 @@ impl Trays {
 
     #[inline]
     fn counts(&self, round: u64) -> &Counts {
-        let place = round as usize % DEPTH;
         // SAFETY: `open` checked that the trays are mapped, for good; atomics only.
-        unsafe { &*self.base.cast::<Counts>().add(place) }
+        unsafe { &*self.base.cast::<Counts>().add(place(round)) }
     }
 
-    /// The last round in which a rank has filled its tray for one other.
+    /// Of a rank that fills its tray for one other.
     #[inline]
-    fn filled(&self, rank: usize) -> &AtomicU64 {
+    fn filled(&self, rank: usize) -> &Filled {
         assert!(rank < self.ranks);
+        let behind = self.base.wrapping_add(DEPTH * size_of::<Counts>());
         // SAFETY: behind the counts of the rounds, as `counts_bytes` says; atomics only.
-        let filled = unsafe { &*self.base.cast::<Count>().add(DEPTH * COUNTS + rank) };
-        &filled.0
+        unsafe { &*behind.cast::<Filled>().add(rank) }
     }
 
     /// Where a rank's tray begins, or behind those of all ranks that of what is made.
@@ -197,15 +170,8 @@ impl Trays {
         let at = rank * (self.size.tray_bytes + GAP);
         let whole = self.size.place_bytes();
         assert!(rank < self.size.trays && bytes <= whole - at);
-        let place = round as usize % DEPTH;
         self.base
-            .wrapping_add(Size::counts_bytes(self.ranks) + place * whole + at)
-    }
-
-    /// How often the place of a round was used before it.
-    #[inline]
-    fn uses(round: u64) -> u64 {
-        (round - 1) / DEPTH as u64
+            .wrapping_add(Size::counts_bytes(self.ranks) + place(round) * whole + at)
     }
 
     /// The number of the round that is begun next.
@@ -215,17 +181,16 @@ impl Trays {
 
     /// The next round, in which so many shares are to be made. All ranks begin all rounds alike.
     pub fn begin(&mut self, shares: usize) -> u64 {
-        assert!(shares < 1 << SHARE_BITS);
+        assert!(shares <= MOST_SHARES);
         self.round += 1;
-        self.made[self.round as usize % DEPTH] += shares as u64;
+        self.made[place(self.round)] += shares as u64;
         self.round
     }
 
     /// Whether all ranks have passed what the trays of a round held before.
     #[inline]
     pub fn has_room(&self, round: u64) -> bool {
-        // Acquire: pairs with `pass`; the reading is over.
-        self.counts(round).passes.0.load(Ordering::Acquire) >= self.ranks as u64 * Self::uses(round)
+        self.counts(round).has_room(round, self.ranks)
     }
 
     /// Lets `fill` write to the tray of a rank from `at` on. There is room in this round, and nobody else writes or reads there.
@@ -245,60 +210,40 @@ impl Trays {
     /// This rank has filled its tray. True for the last one, after which the round is full.
     #[inline]
     pub fn arrive(&self, round: u64) -> bool {
-        let counts = self.counts(round);
-        // AcqRel: what those before have filled goes with what the last one publishes.
-        let arrived = counts.arrivals.0.fetch_add(1, Ordering::AcqRel) + 1;
-        let last = arrived == self.ranks as u64 * (Self::uses(round) + 1);
-        if last {
-            self.publish(round);
-        }
-        last
+        self.counts(round).arrive(round, self.ranks)
     }
 
     /// This rank has filled its tray in a round of which one rank takes all.
     #[inline]
     pub fn tell_filled(&self, me: usize, round: u64) {
-        // Release: pairs with `has_filled`.
-        self.filled(me).store(round, Ordering::Release);
+        self.filled(me).tell(round);
     }
 
     /// Whether a rank has.
     #[inline]
     pub fn has_filled(&self, rank: usize, round: u64) -> bool {
-        self.filled(rank).load(Ordering::Acquire) >= round
+        self.filled(rank).is_told(round)
     }
 
     /// By the one rank that fills or takes all, so that arrivals count the same in all rounds; before [`Trays::pass`].
     pub fn count_all(&self, round: u64) {
-        let arrivals = &self.counts(round).arrivals.0;
-        arrivals.fetch_add(self.ranks as u64, Ordering::Relaxed);
+        self.counts(round).count_all(self.ranks);
     }
 
     /// The only rank that fills trays in this round has done so.
     pub fn publish_alone(&self, round: u64, total: usize) {
-        let counts = self.counts(round);
-        counts.total.0.store(total as u64, Ordering::Relaxed);
-        self.count_all(round);
-        self.publish(round);
-    }
-
-    fn publish(&self, round: u64) {
-        // Release: pairs with `is_full`.
-        self.counts(round)
-            .work
-            .0
-            .store(round << SHARE_BITS, Ordering::Release);
+        self.counts(round).publish_alone(round, self.ranks, total);
     }
 
     /// Whether the trays of a round are full.
     #[inline]
     pub fn is_full(&self, round: u64) -> bool {
-        self.counts(round).work.0.load(Ordering::Acquire) >> SHARE_BITS == round
+        self.counts(round).is_full(round)
     }
 
     /// What [`Trays::publish_alone`] was told.
     pub fn total(&self, round: u64) -> usize {
-        self.counts(round).total.0.load(Ordering::Relaxed) as usize
+        self.counts(round).total()
     }
 
     /// What a tray holds, from `at` on, when the round is full, or what was made, when it is; before [`Trays::pass`].
@@ -311,39 +256,24 @@ impl Trays {
 
     /// The next share of a full round that nobody has taken.
     pub fn take_share(&self, round: u64, shares: usize) -> Option<usize> {
-        let work = &self.counts(round).work.0;
-        let mut seen = work.load(Ordering::Acquire);
-        loop {
-            let taken = (seen & ((1 << SHARE_BITS) - 1)) as usize;
-            if seen >> SHARE_BITS != round || taken >= shares {
-                return None;
-            }
-            match work.compare_exchange_weak(seen, seen + 1, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(taken),
-                Err(now) => seen = now,
-            }
-        }
+        self.counts(round).take_share(round, shares)
     }
 
     /// A share is made. True for the last one of the round.
     pub fn finish_share(&self, round: u64) -> bool {
-        // AcqRel: pairs with itself and `is_made`; what was made can be read.
-        let made = self.counts(round).made.0.fetch_add(1, Ordering::AcqRel) + 1;
-        made == self.made[round as usize % DEPTH]
+        self.counts(round).finish_share(self.made[place(round)])
     }
 
     /// Whether all shares of a round, one of the last [`DEPTH`], are made.
     #[inline]
     pub fn is_made(&self, round: u64) -> bool {
-        self.counts(round).made.0.load(Ordering::Acquire) >= self.made[round as usize % DEPTH]
+        self.counts(round).is_made(self.made[place(round)])
     }
 
     /// This rank needs nothing any more of a round. True for the last one.
     #[inline]
     pub fn pass(&self, round: u64) -> bool {
-        // AcqRel: pairs with `has_room`.
-        let passed = self.counts(round).passes.0.fetch_add(1, Ordering::AcqRel) + 1;
-        passed == self.ranks as u64 * (Self::uses(round) + 1)
+        self.counts(round).pass(round, self.ranks)
     }
 }
 
