@@ -6,6 +6,9 @@ use super::matching::Key;
 use super::requests::{self, Index};
 use crate::datatype::Status;
 
+/// What these are, should there be too many.
+const MESSAGES: &str = "messages in this process that were sent to it and not received";
+
 /// A message that nobody asked for yet.
 #[derive(Debug)]
 pub struct Message {
@@ -54,7 +57,7 @@ impl Messages {
             return index;
         }
         self.slots.push(Some(message));
-        requests::number(self.first, self.slots.len() - 1)
+        requests::new_number(self.first, self.slots.len(), MESSAGES)
     }
 
     /// Bytes that are kept.

@@ -9,7 +9,7 @@
 use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
-use crate::error::Error;
+use crate::error::{Error, Exhausted};
 use crate::transport::shm::layout::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -38,6 +38,9 @@ const SLOT: usize = (1 << SLOT_BITS) - 1;
 const NUMBER: u32 = !KIND_AND_TYPE;
 
 const _: () = assert!(ENGINES << SLOT_BITS == NUMBER as usize + 1);
+/// What a slab is full of, for those who read that.
+const REQUESTS: &str =
+    "requests in this process that were neither completed (MPI_Wait, MPI_Test) nor freed";
 /// Slots are reused only while more than so many are free.
 const RESERVE: usize = 16;
 
@@ -91,12 +94,25 @@ pub(super) fn first_of(engine: u32) -> u32 {
 
 /// The number of what is in slot `slot`.
 #[inline(always)]
-pub(super) fn number(first: u32, slot: usize) -> u32 {
-    assert!(
-        slot <= SLOT,
-        "more than {SLOT} requests or kept messages at a time"
-    );
+fn number(first: u32, slot: usize) -> u32 {
     first | slot as u32
+}
+
+/// The number of what was put into a new slot, the last of `slots`; `what` they are, in words.
+#[inline(always)]
+pub(super) fn new_number(first: u32, slots: usize, what: &str) -> u32 {
+    if slots > SLOT + 1 {
+        exhausted(what);
+    }
+    number(first, slots - 1)
+}
+
+#[cold]
+fn exhausted(what: &str) -> ! {
+    std::panic::panic_any(Exhausted(format!(
+        "there are {} {what}, and can be no more",
+        SLOT + 1
+    )))
 }
 
 /// The handle of a matched message.
@@ -280,7 +296,7 @@ impl Slab {
             return index;
         }
         self.slots.push(request);
-        number(self.first, self.slots.len() - 1)
+        new_number(self.first, self.slots.len(), REQUESTS)
     }
 
     /// A new receive: as [`Slab::insert`], writing only what such a request needs.
@@ -407,6 +423,18 @@ mod tests {
 
     fn request() -> Request {
         Request::new(Kind::Receive, Buffer::empty(), 0, 0, 0)
+    }
+
+    #[test]
+    fn one_too_many_says_of_what() {
+        assert_eq!(
+            new_number(first_of(3), SLOT + 1, "requests"),
+            first_of(4) - 1
+        );
+        let panic = std::panic::catch_unwind(|| new_number(first_of(3), SLOT + 2, "requests"));
+        let payload = panic.unwrap_err();
+        let Exhausted(text) = payload.downcast_ref().unwrap();
+        assert!(text.contains("4194304 requests"), "{text}");
     }
 
     #[test]

@@ -38,6 +38,11 @@ struct Inner {
 
 const _: () = assert!(size_of::<Result<()>>() == size_of::<usize>());
 
+/// The panic of something that there cannot be more of, in the middle of what cannot be undone: the job ends, and the text says
+/// whose fault that may be.
+#[derive(Debug)]
+pub struct Exhausted(pub String);
+
 impl Error {
     #[cold]
     pub fn new(class: Class, text: impl Into<String>) -> Error {

@@ -102,6 +102,31 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// The innermost function on this thread's stack that the library exports under a name with one of these beginnings.
+///
+/// By the names the linker sees: what a function is called in the source says nothing about what C calls it.
+pub fn exported_caller(beginnings: &[&str]) -> Option<String> {
+    let mut frames = [std::ptr::null_mut(); 64];
+    // SAFETY: writes at most as many addresses as there is room for.
+    let count = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
+    frames[..count.max(0) as usize].iter().find_map(|frame| {
+        // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
+        let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+        // SAFETY: the call only compares the address with those of what is loaded.
+        let known = unsafe { libc::dladdr(*frame, &mut found) } != 0;
+        if !known || found.dli_sname.is_null() {
+            return None;
+        }
+        // SAFETY: not null, so it is a name in the table of a loaded object, which stays while its code is on the stack.
+        let name = unsafe { std::ffi::CStr::from_ptr(found.dli_sname) };
+        let name = name.to_str().ok()?;
+        let wanted = beginnings
+            .iter()
+            .any(|beginning| name.starts_with(beginning));
+        wanted.then(|| name.to_owned())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

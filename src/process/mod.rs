@@ -14,13 +14,14 @@ use crate::coll::{self, Lane};
 use crate::comm;
 use crate::constructors::{collector, context};
 use crate::engine::{self, wait};
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
 use crate::lifetime;
 use crate::os::cancellation::Uncancelled;
+use crate::os::process::exported_caller;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -356,23 +357,19 @@ fn install_hooks() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let _uncancelled = Uncancelled::begin();
-        before(panic);
         let rank = JOB.get().map_or(0, |job| job.rank);
-        let function = calling_function().unwrap_or_else(|| "a function of MPI".to_owned());
+        let function = exported_caller(&["MPI_", "PMPI_", "MPIX_"])
+            .unwrap_or_else(|| "a function of MPI".to_owned());
+        if let Some(Exhausted(text)) = panic.payload().downcast_ref() {
+            eprintln!("oxmpi: rank {rank}: {function} failed\noxmpi:   MPI_ERR_NO_MEM: {text}");
+            abort(Class::NoMem.value());
+        }
+        before(panic);
         eprintln!(
             "oxmpi: rank {rank} failed inside {function}; this is an error of the library or of a peer that wrote nonsense: {panic}"
         );
         abort(1);
     }));
-}
-
-/// The exported function on this thread's stack.
-fn calling_function() -> Option<String> {
-    let trace = std::backtrace::Backtrace::force_capture().to_string();
-    trace
-        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .find(|word| word.starts_with("MPI_") || word.starts_with("PMPI_"))
-        .map(str::to_owned)
 }
 
 extern "C" fn forked() {

@@ -244,6 +244,7 @@ fn stopped_and_continued() {
     let outcome = role_with(2, "kill:9", &["-disable-auto-cleanup", "-timeout", "0.5"]).run();
     assert_eq!(outcome.code, 137);
     outcome.says("time limit");
+    outcome.says("when memory runs out");
 }
 
 fn limits_of_the_shell() {
@@ -252,12 +253,14 @@ fn limits_of_the_shell() {
         ("ulimit -f 10", format!("{MPIEXEC} -n 2 {own}"), 1),
         ("ulimit -f 10", own.clone(), 9),
         ("ulimit -n 20", format!("{MPIEXEC} -n 16 {own}"), 1),
+        ("ulimit -n 8", format!("{MPIEXEC} -n 2 {own}"), 1),
+        ("ulimit -v 100000", format!("{MPIEXEC} -n 16 {own}"), 1),
     ] {
         let script = format!("{limit}; exec {command}");
         let outcome = launcher("sh", ["-c", &script])
             .env(crate::harness::ROLE, "hello")
             .run();
         assert_eq!(outcome.code, code, "{script}: {outcome:?}");
-        outcome.says(&limit[..limit.len() - 3]);
+        outcome.says(limit.rsplit_once(' ').unwrap().0);
     }
 }

@@ -77,6 +77,16 @@ pub struct Keeper<'a> {
     pub(super) childless: bool,
 }
 
+/// Which limit of the system an error may come from, in words to put behind it.
+fn limit_behind(error: &io::Error) -> &'static str {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE) => " (ulimit -n limits them)",
+        Some(Errno::AGAIN) => " (ulimit -u limits processes and threads)",
+        Some(Errno::NOMEM) => " (ulimit -v may limit it)",
+        _ => "",
+    }
+}
+
 /// Runs the job; the exit code.
 pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
@@ -85,7 +95,8 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
     let (fd, map) = match prepared {
         Ok(prepared) => prepared,
         Err(error) => {
-            eprintln!("mpiexec: cannot make the shared memory segment: {error}");
+            let limit = limit_behind(&error);
+            eprintln!("mpiexec: cannot make the shared memory segment: {error}{limit}");
             return 1;
         }
     };
@@ -97,7 +108,8 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
             keeper.finish()
         }
         Err(error) => {
-            eprintln!("mpiexec: {error}");
+            let limit = limit_behind(&error);
+            eprintln!("mpiexec: cannot watch over the ranks: {error}{limit}");
             1
         }
     }
@@ -192,11 +204,7 @@ impl<'a> Keeper<'a> {
             Ok(())
         });
         if let Err((rank, error)) = started.map_err(|error| (self.ranks.len(), error)) {
-            let limit = match Errno::from_io_error(&error) {
-                Some(Errno::MFILE) => " (ulimit -n limits them)",
-                Some(Errno::AGAIN) => " (ulimit -u limits processes and threads)",
-                _ => "",
-            };
+            let limit = limit_behind(&error);
             self.say(&format!("cannot start rank {rank}: {error}{limit}"));
             self.fail(1, Cause::AtOnce);
         }

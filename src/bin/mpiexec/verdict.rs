@@ -54,7 +54,14 @@ impl Keeper<'_> {
         match (rank.life, stage) {
             (_, Stage::Aborted(code)) => self.aborted(number, code),
             (Life::Killed(signal), stage) => {
-                self.say(&format!("{name} was killed by {}", signal_name(signal)));
+                let whose = match signal {
+                    9 => "; when memory runs out, the kernel does that",
+                    _ => "",
+                };
+                self.say(&format!(
+                    "{name} was killed by {}{whose}",
+                    signal_name(signal)
+                ));
                 if stage == Stage::Finalized {
                     self.code.get_or_insert(128 + signal);
                 } else {
