@@ -269,6 +269,8 @@ impl<'a> Lane<'a> {
         let world = self.world(peer);
         if !watch.is_in_vain(engine, world)
             || self.function == FINALIZE && loss::of(engine, world) == Some(Loss::Leaving)
+            // What it sent last may have come after the last look and before it ended.
+            || engine.moves()
             || !engine.cancel_receive(index)
         {
             return None;

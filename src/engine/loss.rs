@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// Whether there was something to do, which may change what is hopeless.
-    fn moves(&mut self) -> bool {
+    pub fn moves(&mut self) -> bool {
         let mut any = false;
         for _ in 0..64 {
             if !self.progress() {
