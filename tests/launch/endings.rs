@@ -112,25 +112,12 @@ fn interrupt_and_terminate() {
         (Signal::HUP, 129, "SIGHUP"),
         (Signal::QUIT, 131, "SIGQUIT"),
     ] {
-        if signal == Signal::HUP && hangups_are_ignored() {
-            // These tests run under nohup, and mpiexec rightly leaves it so.
-            continue;
-        }
         let running = waiting(role(2, "wait"), 2);
         running.signal(signal);
         let outcome = running.finish();
         assert_eq!(outcome.code, code);
         outcome.says(name);
     }
-}
-
-fn hangups_are_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & 1 != 0)
 }
 
 fn stubborn() -> Running {

@@ -55,8 +55,10 @@ pub fn mpiexec_words(arguments: &str) -> Job {
 }
 
 pub fn launcher<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> Job {
-    let mut command = Command::new(program);
-    command.args(arguments);
+    // Whoever runs these tests may ignore signals, nohup or a shell's background, which launchers rightly leave so.
+    let mut command = Command::new("env");
+    command.arg("--default-signal=HUP,INT,QUIT,TERM");
+    command.arg(program).args(arguments);
     for name in ["OMP_NUM_THREADS", "MPIEXEC_TIMEOUT", "HYDRA_HOST_FILE"] {
         command.env_remove(name);
     }

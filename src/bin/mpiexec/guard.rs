@@ -12,7 +12,7 @@ use signal_hook::consts::signal::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
 use signal_hook::iterator::Signals;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -21,12 +21,22 @@ pub const PASSED: &[i32] = &[
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
 ];
 
+/// What the keeper is told before all that: from now on signals are passed. Ranks that it had started before would be ended by
+/// one without a word.
+const READY: u8 = 0;
+
+/// For the keeper: waits until the guard is ready. False: it has died.
+pub fn is_ready(mut line: &UnixStream) -> bool {
+    line.read_exact(&mut [READY]).is_ok()
+}
+
 /// Watches the keeper until it ends; the exit code.
 pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
     let ignored = ignored_signals();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
     let signals = Signals::new(wanted.chain([SIGCHLD]));
+    let _ = line.write_all(&[READY]);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let Some(keeper) = Pid::from_raw(keeper) else {
         return 1;

@@ -100,6 +100,9 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
             return 1;
         }
     };
+    if !super::guard::is_ready(&guard) {
+        return 128 + 9;
+    }
     let keeper = Segment::open(&map, plan.ranks.len()).and_then(|it| Keeper::new(plan, it, guard));
     match keeper {
         Ok(mut keeper) => {

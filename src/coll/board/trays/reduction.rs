@@ -1,8 +1,8 @@
 //! Reductions at trays, in the order of the ranks.
 //!
-//! To all: whoever runs makes shares of the result, which all copy out. To one rank: it makes all of it, and the others leave when
-//! they have laid out their data. To each a part: each makes its own, of what the others have laid out for it.
-//! Cost beyond laying out, with c cores: allreduce reads nb/c, writes b/c and copies nb/c out; reduce reads nb, reduce_scatter nb/c.
+//! To all: whoever runs makes shares of the result, which all copy out; of few ranks each makes a part. To one rank: it makes all of
+//! it, and the others leave when they have laid out their data. To each a part: each makes its own, of what the others have laid
+//! out for it. Costs: docs/collectives.md.
 //! Invariant: every element is made by one rank alone in the order of the ranks, so the bits do not depend on who does it.
 
 use super::{Course, LINE, Made, STREAMING, Work};
