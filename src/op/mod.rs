@@ -246,19 +246,8 @@ impl Op {
     }
 
     /// `inout = left[0] op (left[1] op (... op last))` for packed elements, of which all slices hold `count`; the last operand
-    /// is `inout` itself if it is not given.
+    /// is `inout` itself if it is not given. The result goes to a second place, too, if there is one.
     pub fn fold(
-        &self,
-        operands: (&[&[u8]], Option<&[u8]>),
-        inout: &mut [u8],
-        count: u64,
-        datatype: &'static Datatype,
-    ) -> Result<()> {
-        self.fold_twice(operands, inout, None, count, datatype)
-    }
-
-    /// The same, and the result goes to a second place, too.
-    pub fn fold_twice(
         &self,
         (left, last): (&[&[u8]], Option<&[u8]>),
         inout: &mut [u8],

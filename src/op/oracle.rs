@@ -341,7 +341,7 @@ fn try_kernel(
     let line = second.as_ptr().align_offset(64) + [0, 0, at][random.below(3)];
     let place = Second::new(&mut second[line..][..a.len()], at % 2 == 0);
     let operands: (&[&[u8]], _) = (&[&b, from], Some(&b[..]));
-    op.fold_twice(operands, folded, Some(place), length as u64, datatype)
+    op.fold(operands, folded, Some(place), length as u64, datatype)
         .unwrap();
     streaming::fence();
     op.apply(&b, &mut applied, length as u64, datatype).unwrap();

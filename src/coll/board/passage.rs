@@ -298,8 +298,7 @@ impl Work<'_> {
                 true => (&[theirs], Some(mine)),
                 false => (&[mine], Some(theirs)),
             };
-            with.op
-                .fold_twice(operands, result, second, count, with.datatype)
+            with.op.fold(operands, result, second, count, with.datatype)
         };
         Self::with_packed((own, begin), bytes, fold)
     }

@@ -68,6 +68,11 @@ impl Course {
         self.first + at as u64
     }
 
+    /// Where a rank's part of a piece lies in a tray that has one for each.
+    fn place(&self, rank: usize, at: usize) -> usize {
+        rank * self.range(at).len().next_multiple_of(LINE)
+    }
+
     fn shares(&self, at: usize) -> usize {
         match self.made {
             Made::Nothing => 0,
@@ -212,6 +217,22 @@ impl Work<'_> {
         }
     }
 
+    /// Lays out a piece, as all ranks do, when there is room for it.
+    fn lay_out_piece(
+        &mut self,
+        trays: &mut Trays,
+        course: &Course,
+        at: usize,
+        lay_out: impl FnOnce(&mut Self, &Trays, usize),
+    ) {
+        let round = self.begin(trays, course, at);
+        lay_out(self, trays, at);
+        streaming::fence();
+        if trays.arrive(round) {
+            self.wake_others();
+        }
+    }
+
     /// Lays out all pieces, one ahead, and takes them round by round.
     fn at_each_piece(
         &mut self,
@@ -222,12 +243,7 @@ impl Work<'_> {
     ) {
         for step in 0..course.number + AHEAD {
             if step < course.number {
-                let round = self.begin(trays, course, step);
-                lay_out(self, trays, step);
-                streaming::fence();
-                if trays.arrive(round) {
-                    self.wake_others();
-                }
+                self.lay_out_piece(trays, course, step, &mut lay_out);
             }
             if step >= AHEAD {
                 let round = course.round(step - AHEAD);
@@ -301,7 +317,6 @@ impl Work<'_> {
         let source = out.unwrap_or(into);
         let course = Course::new(trays, each, trays.tray_bytes() / ranks, Made::Nothing);
         let streams = self.trays_stream(ranks * each);
-        let place = |to: usize, at: usize| to * course.range(at).len().next_multiple_of(LINE);
         // In place what is overwritten lies before what is not yet laid out.
         let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
             let range = course.range(at);
@@ -309,7 +324,7 @@ impl Work<'_> {
                 let rank = (me + distance) % ranks;
                 let bytes = source.len(rank);
                 let (begin, end) = (range.start.min(bytes), range.end.min(bytes));
-                let tray = (place(rank, at), end - begin);
+                let tray = (course.place(rank, at), end - begin);
                 trays.fill(me, course.round(at), tray, |data| {
                     work.lay_out(&source.of(rank), begin, data);
                 });
@@ -319,7 +334,7 @@ impl Work<'_> {
             let range = course.range(at);
             for distance in 1..ranks {
                 let rank = (me + distance) % ranks;
-                let data = trays.read(rank, course.round(at), (place(me, at), range.len()));
+                let data = trays.read(rank, course.round(at), (course.place(me, at), range.len()));
                 Self::take_in(streams, &into.of(rank), range.start, data);
             }
         });

@@ -5,7 +5,7 @@
 //! out for it. Costs: docs/collectives.md.
 //! Invariant: every element is made by one rank alone in the order of the ranks, so the bits do not depend on who does it.
 
-use super::{Course, LINE, Made, STREAMING, Work};
+use super::{Course, Made, STREAMING, Work};
 use crate::coll::call::Operands;
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
@@ -35,38 +35,29 @@ struct Own<'a> {
 /// A vector of which each rank reduces a part, in pieces that lie beside each other in each tray.
 struct Shared<'a> {
     begins: &'a [usize],
-    piece: usize,
-    longest: usize,
+    course: Course,
 }
 
 impl<'a> Shared<'a> {
-    fn new(trays: &Trays, begins: &'a [usize], with: &Operands) -> Self {
+    fn new(trays: &Trays, begins: &'a [usize], with: &Operands, made: Made) -> Self {
         let longest = begins.windows(2).map(|ends| ends[1] - ends[0]).max();
+        let piece = Work::elements(with, trays.tray_bytes() / (begins.len() - 1));
         Shared {
             begins,
-            piece: Work::elements(with, trays.tray_bytes() / (begins.len() - 1)),
-            longest: longest.unwrap_or(0),
+            course: Course::new(trays, longest.unwrap_or(0), piece, made),
         }
-    }
-
-    fn course(&self, trays: &Trays, made: Made) -> Course {
-        Course::new(trays, self.longest, self.piece, made)
-    }
-
-    fn in_piece(&self, at: usize) -> Range<usize> {
-        (at * self.piece).min(self.longest)..((at + 1) * self.piece).min(self.longest)
     }
 
     /// What of the vector a piece has for a rank.
     fn part(&self, rank: usize, at: usize) -> Range<usize> {
         let (begin, end) = (self.begins[rank], self.begins[rank + 1]);
-        let range = self.in_piece(at);
+        let range = self.course.range(at);
         (begin + range.start).min(end)..(begin + range.end).min(end)
     }
 
-    /// Where that lies in a tray.
-    fn place(&self, rank: usize, at: usize) -> usize {
-        rank * self.in_piece(at).len().next_multiple_of(LINE)
+    /// Where that lies in a tray, and how long it is.
+    fn tray(&self, rank: usize, at: usize) -> (usize, usize) {
+        (self.course.place(rank, at), self.part(rank, at).len())
     }
 }
 
@@ -183,14 +174,13 @@ impl Work<'_> {
         (into, begins): (&Buffer, &[usize]),
     ) {
         let me = self.me;
-        let parts = Shared::new(trays, begins, with);
-        let course = parts.course(trays, Made::Nothing);
+        let parts = Shared::new(trays, begins, with, Made::Nothing);
         let streams = self.trays_stream(into.len());
         // In place the result of a piece lies before what is not yet laid out, and not behind this rank's own operand.
         let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
-            work.lay_out_parts(trays, (&course, at), own, &parts);
+            work.lay_out_parts(trays, at, own, &parts);
         };
-        self.at_each_piece(trays, &course, lay_out, |work, trays, at| {
+        self.at_each_piece(trays, &parts.course, lay_out, |work, trays, at| {
             let part = parts.part(me, at);
             let target = Own {
                 own,
@@ -199,8 +189,8 @@ impl Work<'_> {
                 place: part.start - begins[me],
                 streams,
             };
-            let tray = (parts.place(me, at), part.len());
-            let of = |rank: usize| trays.read(rank, course.round(at), tray);
+            let (round, tray) = (parts.course.round(at), parts.tray(me, at));
+            let of = |rank: usize| trays.read(rank, round, tray);
             work.reduce_trays(with, target, of, part.len(), None);
         });
     }
@@ -219,8 +209,8 @@ impl Work<'_> {
         let begins: Vec<usize> = (0..=ranks)
             .map(|rank| rank * count / ranks * size)
             .collect();
-        let parts = Shared::new(trays, &begins, with);
-        let course = parts.course(trays, Made::Parts(ranks));
+        let parts = Shared::new(trays, &begins, with, Made::Parts(ranks));
+        let course = &parts.course;
         let streams = self.trays_stream(into.len());
         for step in 0..course.number + 2 {
             if let Some(at) = step.checked_sub(2) {
@@ -228,19 +218,15 @@ impl Work<'_> {
                 self.wait(0..ranks, || trays.is_made(round));
                 for distance in 1..ranks {
                     let rank = (me + distance) % ranks;
-                    let part = parts.part(rank, at);
-                    let made = trays.read(rank, round, (parts.place(rank, at), part.len()));
-                    Self::take_in(streams, into, part.start, made);
+                    let made = trays.read(rank, round, parts.tray(rank, at));
+                    Self::take_in(streams, into, parts.part(rank, at).start, made);
                 }
                 self.pass_trays(trays, round);
             }
             if step < course.number {
-                let round = self.begin(trays, &course, step);
-                self.lay_out_parts(trays, (&course, step), own, &parts);
-                streaming::fence();
-                if trays.arrive(round) {
-                    self.wake_others();
-                }
+                self.lay_out_piece(trays, course, step, |work, trays, at| {
+                    work.lay_out_parts(trays, at, own, &parts);
+                });
             }
             if let Some(at) = step.checked_sub(1).filter(|at| *at < course.number) {
                 let round = course.round(at);
@@ -253,7 +239,7 @@ impl Work<'_> {
                     place: part.start,
                     streams,
                 };
-                let tray = (parts.place(me, at), part.len());
+                let tray = parts.tray(me, at);
                 let of = |rank: usize| trays.read(rank, round, tray);
                 // Where its own operand would be if it were laid out.
                 trays.fill(me, round, tray, |made| {
@@ -268,20 +254,13 @@ impl Work<'_> {
     }
 
     /// Lays out a piece of what each other rank reduces.
-    fn lay_out_parts(
-        &mut self,
-        trays: &Trays,
-        (course, at): (&Course, usize),
-        own: &Buffer,
-        parts: &Shared<'_>,
-    ) {
+    fn lay_out_parts(&mut self, trays: &Trays, at: usize, own: &Buffer, parts: &Shared<'_>) {
         let (me, ranks) = (self.me, self.ranks);
         for distance in 1..ranks {
             let rank = (me + distance) % ranks;
-            let part = parts.part(rank, at);
-            let tray = (parts.place(rank, at), part.len());
-            trays.fill(me, course.round(at), tray, |data| {
-                self.lay_out(own, part.start, data);
+            let round = parts.course.round(at);
+            trays.fill(me, round, parts.tray(rank, at), |data| {
+                self.lay_out(own, parts.part(rank, at).start, data);
             });
         }
     }
@@ -347,7 +326,7 @@ impl Work<'_> {
         for (at, group) in left.rchunks(GROUP).enumerate() {
             let second = second.take_if(|_| at + 1 == groups);
             with.op
-                .fold_twice((group, last.take()), made, second, count, with.datatype)?;
+                .fold((group, last.take()), made, second, count, with.datatype)?;
         }
         Ok(())
     }
