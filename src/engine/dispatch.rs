@@ -3,13 +3,28 @@
 //! Invariant: what is announced to one peer leaves in the order of the sends; `queue` holds what found no room, and
 //! while it is not empty nothing overtakes it. Only the second part of a matched message (`streams`) is free of it, once
 //! its first part has left.
+//!
+//! # The states of a send
+//!
+//! | state | what is queued of it | next |
+//! |---|---|---|
+//! | waits | `Short` or `Long` | its record leaves: complete (`Short`), or announced |
+//! | announced, first part not gone (`moved < first_part`) | `FirstPart` | its data leaves; the reply may come before |
+//! | announced, first part gone, [`Answer::Awaited`] | nothing | the reply |
+//! | streams ([`Answer::Come`], `moved < wanted`) | an entry of `streams` | its data leaves |
+//! | complete | nothing | |
+//!
+//! The reply and the end of the first part come in either order, so neither completes a send by itself:
+//! [`Engine::finish_send`] does, where nothing is left to wait for. A reply says how much the receiver wants: nothing more
+//! than the first part (`DONE`; of a `READ_ME` all was read), or more, up to `wanted`, which then streams. Lost peers end a send in
+//! any state; what is queued of it goes first (`loss.rs`). Invariant: nothing that is queued names a complete send.
 
 use super::Engine;
 use super::cells::Sent;
 use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
-use super::requests::{Index, Kind, Mode, Phase};
+use super::requests::{Answer, Index, Kind, Mode, Phase};
 use super::send::short_header;
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
@@ -87,8 +102,8 @@ pub enum Outgoing {
     Short(Index),
     /// An announcement still to be made.
     Long(Index),
-    /// The first part of an announced message, of this many bytes.
-    FirstPart(Index, usize),
+    /// The rest of an announced message's first part.
+    FirstPart(Index),
     /// An answer to a sender.
     Reply { flags: u8, reply: Reply },
 }
@@ -97,7 +112,7 @@ impl Outgoing {
     /// The request that it is a part of; an answer is of none of ours.
     pub(super) fn request(&self) -> Option<Index> {
         match self {
-            Outgoing::Short(index) | Outgoing::Long(index) | Outgoing::FirstPart(index, _) => {
+            Outgoing::Short(index) | Outgoing::Long(index) | Outgoing::FirstPart(index) => {
                 Some(*index)
             }
             Outgoing::Reply { .. } => None,
@@ -111,7 +126,7 @@ impl Engine {
         match what {
             Outgoing::Short(index) => self.dispatch_short(world, index),
             Outgoing::Long(index) => self.dispatch_long(world, index),
-            Outgoing::FirstPart(index, eager) => self.dispatch_first_part(world, index, eager),
+            Outgoing::FirstPart(index) => self.dispatch_first_part(world, index),
             Outgoing::Reply { flags, reply } => {
                 let header = self.header(records::REPLY, flags, Reply::BYTES);
                 if self.push_payload(world, &header, &reply) {
@@ -240,8 +255,14 @@ impl Engine {
         if answered {
             self.raise_rendezvous(Event::RendezvousBegun, index);
         }
-        self.requests.at(index).moved = first;
-        self.dispatch_first_part(world, index, announcement.eager as usize)
+        let request = self.requests.at(index);
+        request.moved = first;
+        request.first_part = announcement.eager;
+        request.answer = match answered {
+            true => Answer::Awaited,
+            false => Answer::NotWanted,
+        };
+        self.dispatch_first_part(world, index)
     }
 
     /// Where a message lies that its receiver may read itself.
@@ -260,22 +281,30 @@ impl Engine {
             && self.readable(world, buffer).is_some()
     }
 
-    fn dispatch_first_part(
-        &mut self,
-        world: usize,
-        index: Index,
-        eager: usize,
-    ) -> Result<(), Outgoing> {
-        while self.requests.at(index).moved < eager {
-            if !self.push_data(world, index, FIRST_PART, eager) {
-                return Err(Outgoing::FirstPart(index, eager));
+    fn dispatch_first_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+        let first_part = self.requests.at(index).first_part as usize;
+        while self.requests.at(index).moved < first_part {
+            if !self.push_data(world, index, FIRST_PART, first_part) {
+                return Err(Outgoing::FirstPart(index));
             }
         }
-        let request = self.requests.at(index);
-        if eager == request.total && request.kind != Kind::Send(Mode::Synchronous) {
-            self.complete(index);
-        }
+        self.finish_send(index);
         Ok(())
+    }
+
+    /// Completes an announced send if nothing is left to wait for: its first part has left, the reply has come if one is
+    /// expected, and all that the receiver wants has left.
+    fn finish_send(&mut self, index: Index) {
+        let request = self.requests.at(index);
+        if request.moved < request.first_part as usize {
+            return;
+        }
+        match request.answer {
+            Answer::NotWanted => self.complete(index),
+            Answer::Awaited => {}
+            Answer::Come if request.moved < request.wanted() => {}
+            Answer::Come => self.end_rendezvous(index),
+        }
     }
 
     /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
@@ -356,13 +385,13 @@ impl Engine {
         let mut any = false;
         while let Some(what) = self.peers[world].queue.pop_front() {
             let before = match &what {
-                Outgoing::FirstPart(index, _) => self.requests.at(*index).moved,
+                Outgoing::FirstPart(index) => self.requests.at(*index).moved,
                 _ => 0,
             };
             match self.dispatch(world, what) {
                 Ok(()) => any = true,
                 Err(rest) => {
-                    if let Outgoing::FirstPart(index, _) = rest {
+                    if let Outgoing::FirstPart(index) = rest {
                         any |= self.requests.at(index).moved > before;
                     }
                     self.peers[world].queue.push_front(rest);
@@ -377,32 +406,21 @@ impl Engine {
     fn stream(&mut self, world: usize) -> bool {
         let mut any = false;
         while let Some(&index) = self.peers[world].streams.front() {
-            if self.has_first_part(world, index) {
+            let request = self.requests.at(index);
+            let (wanted, token) = (request.wanted(), request.token);
+            // The first part may still wait for room, behind a reply perhaps.
+            if request.moved < request.first_part as usize
+                || !self.push_data(world, index, token, wanted)
+            {
                 break;
             }
-            let request = self.requests.at(index);
-            let (wanted, token) = (request.status.bytes() as usize, request.token);
-            if request.moved < wanted {
-                if !self.push_data(world, index, token, wanted) {
-                    break;
-                }
-                any = true;
-            } else {
+            any = true;
+            if self.requests.at(index).moved >= wanted {
                 self.peers[world].streams.pop_front();
-                self.end_rendezvous(index);
-                any = true;
+                self.finish_send(index);
             }
         }
         any
-    }
-
-    /// Whether the first part of a request still waits for room, behind a reply perhaps: it has to leave before the
-    /// second, and names the request until it has.
-    fn has_first_part(&self, world: usize, index: Index) -> bool {
-        let queue = &self.peers[world].queue;
-        queue
-            .iter()
-            .any(|what| matches!(what, Outgoing::FirstPart(first, _) if *first == index))
     }
 
     /// The receiver has matched one of our messages.
@@ -413,9 +431,15 @@ impl Engine {
         let request = self
             .requests
             .get(reply.sender)
-            .filter(|request| request.phase == Phase::Active && request.world as usize == world)
+            .filter(|request| {
+                request.phase == Phase::Active
+                    && request.answer == Answer::Awaited
+                    && request.world as usize == world
+            })
             .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
+        request.answer = Answer::Come;
         if flags & records::DONE != 0 {
+            request.set_wanted(0);
             let total = request.total;
             if flags & READ_ME != 0
                 && total <= MOST_BY_CELLS
@@ -424,12 +448,15 @@ impl Engine {
             {
                 self.crowd.learn(BY_READING, reply.wanted as u32);
             }
-            self.end_rendezvous(reply.sender);
+            self.finish_send(reply.sender);
             return;
         }
         request.token = reply.receiver;
-        // The status of a send is free until it completes: it keeps how far the receiver wants to go.
-        request.status.set_bytes(reply.wanted);
+        request.set_wanted(reply.wanted);
+        if reply.wanted <= u64::from(request.first_part) {
+            self.finish_send(reply.sender);
+            return;
+        }
         self.peers[world].streams.push_back(reply.sender);
         self.mark_busy(world);
         self.flush_busy();

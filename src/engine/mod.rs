@@ -320,6 +320,10 @@ impl Engine {
     /// Marks a request as done; a detached one is recycled.
     #[inline]
     fn complete(&mut self, index: Index) {
+        debug_assert!(
+            !self.has_queued(index),
+            "request {index} is complete and queued"
+        );
         let request = self.requests.at(index);
         if let requests::Kind::Send(_) = request.kind {
             self.sending -= 1;
@@ -337,6 +341,17 @@ impl Engine {
         if has_threads() {
             self.wake_own_sleepers();
         }
+    }
+
+    /// Whether something that is queued names a send. Replies may be in front of its first part, other sends may not.
+    fn has_queued(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        if !matches!(request.kind, requests::Kind::Send(_)) {
+            return false;
+        }
+        let peer = &self.peers[request.world as usize];
+        let first = peer.queue.iter().find_map(Outgoing::request);
+        first == Some(index) || peer.streams.contains(&index)
     }
 
     /// One part of an operation is done; most have only one.

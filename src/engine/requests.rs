@@ -145,6 +145,15 @@ pub enum Phase {
     Complete,
 }
 
+/// The receiver's reply to a send; `dispatch.rs` has the states of a send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// None is expected.
+    NotWanted,
+    Awaited,
+    Come,
+}
+
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -183,6 +192,10 @@ pub struct Request {
     pub total: usize,
     /// The peer's request in a rendezvous.
     pub token: u32,
+    /// Of an announced send: the bytes that leave before any reply.
+    pub first_part: u32,
+    /// Of an announced send.
+    pub answer: Answer,
     /// The name of a posted receive, or [`NOT_POSTED`].
     pub posted: u32,
     /// What few requests have.
@@ -242,6 +255,8 @@ impl Request {
             moved: 0,
             total: 0,
             token: 0,
+            first_part: 0,
+            answer: Answer::NotWanted,
             posted: NOT_POSTED,
             extra: None,
         }
@@ -251,6 +266,16 @@ impl Request {
 impl Request {
     pub fn is_active(&self) -> bool {
         self.phase == Phase::Active
+    }
+
+    /// Of a send with a reply: how much of the message the receiver wants, from its start.
+    pub fn wanted(&self) -> usize {
+        // The status of a send is free until it completes.
+        self.status.bytes() as usize
+    }
+
+    pub fn set_wanted(&mut self, bytes: u64) {
+        self.status.set_bytes(bytes);
     }
 }
 
