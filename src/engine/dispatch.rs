@@ -17,7 +17,8 @@
 //! The reply and the end of the first part come in either order, so neither completes a send by itself:
 //! [`Engine::finish_send`] does, where nothing is left to wait for. A reply says how much the receiver wants: nothing more
 //! than the first part (`DONE`; of a `READ_ME` all was read), or more, up to `wanted`, which then streams. Lost peers end a send in
-//! any state; what is queued of it goes first (`loss.rs`). Invariant: nothing that is queued names a complete send.
+//! any state; what is queued of it goes first (`loss.rs`). A receiver in MPI_Finalize may refuse a message ([`Answer::Refused`],
+//! `refusal.rs`). Invariant: nothing that is queued names a complete send.
 
 use super::Engine;
 use super::cells::Sent;
@@ -304,6 +305,7 @@ impl Engine {
             Answer::Awaited => {}
             Answer::Come if request.moved < request.wanted() => {}
             Answer::Come => self.end_rendezvous(index),
+            Answer::Refused => self.on_refused(index),
         }
     }
 
@@ -437,8 +439,11 @@ impl Engine {
                     && request.world as usize == world
             })
             .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
-        request.answer = Answer::Come;
-        if flags & records::DONE != 0 {
+        request.answer = match flags & records::REFUSED {
+            0 => Answer::Come,
+            _ => Answer::Refused,
+        };
+        if flags & (records::DONE | records::REFUSED) != 0 {
             request.set_wanted(0);
             let total = request.total;
             if flags & READ_ME != 0

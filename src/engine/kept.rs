@@ -24,12 +24,19 @@ pub struct Message {
     pub(super) address: u64,
     /// A synchronous send of this process itself, complete when the message is matched.
     pub(super) own: Option<Index>,
+    /// The sender was told that nobody will receive it.
+    pub(super) refused: bool,
 }
 
 impl Message {
     /// What a probe says of it.
     pub fn status(&self) -> Status {
         status(self.key, self.total)
+    }
+
+    /// Whether the sender waits for a reply.
+    pub(super) fn awaits_reply(&self) -> bool {
+        self.flags != 0 || self.total > self.eager
     }
 }
 
@@ -64,6 +71,14 @@ impl Messages {
     pub fn bytes(&self) -> usize {
         let kept = self.slots.iter().flatten();
         kept.map(|message| message.data.len()).sum()
+    }
+
+    /// The numbers of all.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        let slots = self.slots.iter().enumerate();
+        let kept = slots.filter(|(_, message)| message.is_some());
+        kept.map(|(slot, _)| requests::number(self.first, slot))
+            .collect()
     }
 
     /// A kept message.

@@ -41,6 +41,11 @@ pub fn name_contexts_by(name: NameOfContext) {
     let _ = NAME_OF_CONTEXT.set(name);
 }
 
+/// The name of the communicator that a context belongs to, if it has one.
+pub fn name_of_context(context: u32) -> Option<String> {
+    NAME_OF_CONTEXT.get().and_then(|name| name(context))
+}
+
 /// Looks of long waits before their first yield.
 static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
 
@@ -102,7 +107,7 @@ pub(super) fn long_wait<R>(
         } else if now - began > sleep_after {
             // Finding the name takes its time, which a rank has that is about to sleep.
             if let (Some(page), false) = (page, named) {
-                let name = NAME_OF_CONTEXT.get().and_then(|name| name(reason.context));
+                let name = name_of_context(reason.context);
                 page.status.communicator.store(&name.unwrap_or_default());
                 named = true;
             }

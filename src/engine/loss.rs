@@ -4,7 +4,8 @@
 //! what it waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only
 //! where none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
-use super::requests::{self, Index, Kind, NOT_POSTED, Request};
+use super::refusal::is_refusable;
+use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, Entry, for_each, has_threads, numbers};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
@@ -12,7 +13,7 @@ use crate::transport::shm::status::Loss;
 use std::sync::OnceLock;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
-const KIND_OF_CONTEXT: u32 = 3;
+pub(super) const KIND_OF_CONTEXT: u32 = 3;
 
 /// Who of the ranks that a message with this communicator and peer (or any) can come from is lost, if all are.
 type LostPeer = fn(i32, i32, &dyn Fn(u32) -> bool) -> Option<u32>;
@@ -175,14 +176,19 @@ impl Engine {
         }
     }
 
-    /// Whether nobody will receive what is sent by an active request. Who is in MPI_Finalize takes what comes, but answers nothing.
+    /// Whether nobody will receive what is sent by an active request. A process in MPI_Finalize refuses messages of the program;
+    /// of the others it takes what comes, but answers nothing.
     fn is_hopeless_send(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
-        let world = request.world as usize;
+        if request.answer == Answer::Refused {
+            return true;
+        }
+        let (world, context) = (request.world as usize, request.context);
         let peer = &self.peers[world];
         let status = &self.shm.page(world).status;
         match status.loss() {
             None => false,
+            Some(Loss::Leaving) if is_refusable(context) => false,
             Some(Loss::Leaving) => {
                 status.is_deaf() && peer.queue.is_empty() && peer.streams.is_empty()
             }
@@ -195,6 +201,7 @@ impl Engine {
         let request = self.requests.at(index);
         let (kind, world) = (request.kind, request.world as usize);
         request.error = Some(error);
+        request.answer = Answer::NotWanted;
         if kind != Kind::Receive {
             let peer = &mut self.peers[world];
             peer.queue.retain(|waits| waits.request() != Some(index));

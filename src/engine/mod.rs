@@ -18,6 +18,7 @@ mod patience;
 pub mod progress;
 pub mod receive;
 pub mod records;
+pub mod refusal;
 pub mod requests;
 pub mod roots;
 pub mod send;
@@ -166,6 +167,9 @@ pub struct Engine {
     surveyed: bool,
     /// A call that waits is asked whether it does so in vain.
     doubts: bool,
+    /// The process is in MPI_Finalize, see [`refusal`].
+    refuses: bool,
+    refused: refusal::Refused,
 }
 
 /// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
@@ -283,6 +287,8 @@ impl Engine {
             crowd: Trial::of_fresh(0, 1.5),
             surveyed: false,
             doubts: false,
+            refuses: false,
+            refused: refusal::Refused::default(),
             shm,
         }
     }

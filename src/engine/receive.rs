@@ -165,6 +165,7 @@ impl Engine {
         let Some(found) = self.messages.take(message) else {
             return;
         };
+        debug_assert!(!found.refused, "a receive was posted in MPI_Finalize");
         let here = found.data.len();
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
@@ -341,8 +342,12 @@ impl Engine {
             token: announcement.token,
             address: announcement.address,
             own,
+            refused: false,
         });
         self.unexpected.push(key, index);
+        if self.refuses {
+            self.refuse(index);
+        }
         if super::has_threads() {
             // Another thread may sleep in a probe.
             self.wake_own_sleepers();

@@ -12,6 +12,8 @@ pub const REPLY: u8 = 4;
 /// Its `context` is what [`Data::token`] is in a cell's record.
 pub const PART: u8 = 5;
 
+/// The bits from 16 on belong to the transport.
+///
 /// Flag of `LONG`: the sender wants a reply even if all the data came with it.
 pub const SYNCHRONOUS: u8 = 1;
 /// Flag of `LONG`: the receiver is to read `address` of the sender itself.
@@ -20,6 +22,9 @@ pub const READ_ME: u8 = 2;
 pub const DONE: u8 = 4;
 /// Flag of `REPLY`: the receiver cannot read the sender's memory, now and later.
 pub const UNREADABLE: u8 = 8;
+/// Flag of `REPLY`: the receiver is in MPI_Finalize and has no receive for the message.
+pub const REFUSED: u8 = 1;
+// The four upper bits belong to the transport.
 
 /// No cell: the data is in the record.
 pub const NO_CELL: u32 = 0;

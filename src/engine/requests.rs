@@ -94,7 +94,7 @@ pub(super) fn first_of(engine: u32) -> u32 {
 
 /// The number of what is in slot `slot`.
 #[inline(always)]
-fn number(first: u32, slot: usize) -> u32 {
+pub(super) fn number(first: u32, slot: usize) -> u32 {
     first | slot as u32
 }
 
@@ -152,6 +152,8 @@ pub enum Answer {
     NotWanted,
     Awaited,
     Come,
+    /// There will be no receive for the message.
+    Refused,
 }
 
 /// What a request does.

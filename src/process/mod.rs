@@ -13,7 +13,7 @@ use crate::attr;
 use crate::coll::{self, Lane};
 use crate::comm;
 use crate::constructors::{collector, context};
-use crate::engine::{self, wait};
+use crate::engine::{self, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::handle;
@@ -399,21 +399,31 @@ pub fn finalize() -> Result<()> {
         (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
     context::at_finalize();
+    // From here on the program posts no receive: messages that wait for one would wait for ever, also those of peers that wait
+    // for their own messages in here.
+    let is_last = life.sessions == 0;
+    if is_last {
+        refusal::refuse_all(true);
+    }
     buffered::detach_all(Scope::is_of_world)?;
     // What sessions have begun may need ranks that are in here, too.
     let reason = wait::Reason::of("MPI_Finalize");
-    if life.sessions == 0 {
+    if is_last {
         drain(&reason);
     }
     let page = engine::status_page();
-    if let Some(page) = page.filter(|_| life.sessions == 0) {
+    if let Some(page) = page.filter(|_| is_last) {
         page.leave(engine::counts().posted > 0);
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;
     }
-    if life.sessions == 0 {
+    if is_last {
         drain(&reason);
+        refusal::refuse_all(false);
+    }
+    if let (Some(warning), Some(job)) = (refusal::report(), JOB.get()) {
+        eprintln!("oxmpi: rank {}: MPI_Finalize: {warning}", job.rank);
     }
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
