@@ -3,14 +3,14 @@
 //! Invariant: only what is significant at this rank is looked at: of a rooted operation the other side's arguments may be
 //! anything.
 
+use super::apart;
 use crate::decode::{self, BUFFER, IN_PLACE, Names, RECV, SEND};
 use crate::param::*;
 use crate::place::Array;
 use oxmpi::coll::{Call, NOBODY, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
-use oxmpi::error::{Class, Result};
-use oxmpi::fail;
+use oxmpi::error::Result;
 use std::ffi::c_void;
 
 /// The communicator and what to do there.
@@ -45,29 +45,6 @@ fn own((address, count, kind): Out, comm: &CommObject) -> Result<Option<Buffer>>
         return Ok(None);
     }
     decode::send_buffer(SEND, address, count, kind).map(Some)
-}
-
-/// Two buffers of a call must not be the same memory.
-pub fn apart(one: *const c_void, other: *const c_void, bytes: usize) -> Result<()> {
-    if one == other && !one.is_null() && bytes > 0 {
-        return fail!(
-            Class::Buffer,
-            "sendbuf and recvbuf are both {one:p}; MPI_IN_PLACE is for that"
-        );
-    }
-    Ok(())
-}
-
-/// The same where each of so many `ranks` has a part of its own: parts must not begin at the same byte.
-fn apart_from_each(
-    (one, other): (*const c_void, *const c_void),
-    own: impl IntoIterator<Item = Buffer>,
-    parts: &Parts,
-    ranks: usize,
-) -> Result<()> {
-    let meets = |own: Buffer| (0..ranks).any(|rank| own.begins_like(&parts.of(rank)));
-    let bytes = usize::from(one == other && own.into_iter().any(meets));
-    apart(one, other, bytes)
 }
 
 /// An equal part for each rank.
@@ -186,8 +163,8 @@ pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
         true => Some(equal(RECV, into.0.0, into.1, into.2)?),
         false => None,
     };
-    if let (Some(own), Some(_)) = (&own, &parts) {
-        apart(out.0.0, into.0.0, own.len())?;
+    if let (Some(own), Some(parts)) = (&own, &parts) {
+        apart::from_parts(own, parts, comm)?;
     }
     let call = Call::Gather {
         own,
@@ -213,7 +190,7 @@ pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
         false => None,
     };
     if let (Some(own), Some(parts)) = (&own, &parts) {
-        apart_from_each((out.0.0, into.0.0), [*own], parts, comm.peers() as usize)?;
+        apart::from_parts(own, parts, comm)?;
     }
     let call = Call::Gather {
         own,
@@ -241,8 +218,8 @@ pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
         false => None,
     };
     let wanted = wanted(into, root, comm)?;
-    if let (Some(wanted), Some(_)) = (&wanted, &parts) {
-        apart(out.0.0, into.0.0, wanted.len())?;
+    if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
+        apart::from_parts(wanted, parts, comm)?;
     }
     let call = Call::Scatter {
         parts,
@@ -271,7 +248,7 @@ pub fn scatterv(out: OutParts, into: Into, root: Root, comm: Comm) -> Decoded {
     };
     let wanted = wanted(into, root, comm)?;
     if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
-        apart_from_each((into.0.0, out.0.0), [*wanted], parts, comm.peers() as usize)?;
+        apart::from_parts(wanted, parts, comm)?;
     }
     let call = Call::Scatter {
         parts,
@@ -286,7 +263,9 @@ pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {
     let comm = decode::comm(comm)?;
     let own = own(out, comm)?;
     let parts = equal(RECV, into.0.0, into.1, into.2)?;
-    apart(out.0.0, into.0.0, own.map_or(0, |own| own.len()))?;
+    if let Some(own) = &own {
+        apart::from_parts(own, &parts, comm)?;
+    }
     Ok((comm, Call::Allgather { own, parts }))
 }
 
@@ -300,7 +279,9 @@ pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
         into.3,
         comm.peers() as usize,
     )?;
-    apart_from_each((out.0.0, into.0.0), own, &parts, comm.peers() as usize)?;
+    if let Some(own) = &own {
+        apart::from_parts(own, &parts, comm)?;
+    }
     Ok((comm, Call::Allgather { own, parts }))
 }
 
@@ -311,14 +292,7 @@ pub fn alltoall(out: Out, into: Into, comm: Comm) -> Decoded {
         false => Some(equal(SEND, out.0.0.cast_mut(), out.1, out.2)?),
     };
     let into_parts = equal(RECV, into.0.0, into.1, into.2)?;
-    if parts.is_some() {
-        apart(out.0.0, into.0.0, into_parts.len(0))?;
-    }
-    let call = Call::Alltoall {
-        out: parts,
-        into: into_parts,
-    };
-    Ok((comm, call))
+    exchanged(comm, parts, into_parts)
 }
 
 pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
@@ -335,7 +309,7 @@ pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
         )?),
     };
     let into_parts = counted(RECVS, into.0.0, (into.1, into.2), into.3, ranks)?;
-    exchanged(comm, (out.0.0, into.0.0), parts, into_parts)
+    exchanged(comm, parts, into_parts)
 }
 
 pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
@@ -358,19 +332,12 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
         into.3,
         (ranks, into.2.is_large()),
     )?;
-    exchanged(comm, (out.0.0, into.0.0), parts, into_parts)
+    exchanged(comm, parts, into_parts)
 }
 
-fn exchanged(
-    comm: &'static CommObject,
-    addresses: (*const c_void, *const c_void),
-    out: Option<Parts>,
-    into: Parts,
-) -> Decoded {
-    let ranks = comm.peers() as usize;
+fn exchanged(comm: &'static CommObject, out: Option<Parts>, into: Parts) -> Decoded {
     if let Some(out) = &out {
-        let own = (0..ranks).map(|rank| out.of(rank));
-        apart_from_each(addresses, own, &into, ranks)?;
+        apart::parts(out, &into, comm)?;
     }
     Ok((comm, Call::Alltoall { out, into }))
 }

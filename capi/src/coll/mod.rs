@@ -39,6 +39,7 @@ macro_rules! forms {
     };
 }
 
+mod apart;
 mod arguments;
 mod movement;
 mod neighborhood;

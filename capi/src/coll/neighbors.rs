@@ -3,6 +3,7 @@
 //! Invariant: a buffer has a part for each neighbor, also for those beyond the border of a grid, which nothing is sent to
 //! and received from. Without neighbors a buffer may be anything.
 
+use super::apart;
 use super::arguments::{self, Decoded, Into, IntoParts, Out, OutParts};
 use crate::decode::{self, Names, RECV, SEND};
 use crate::param::*;
@@ -82,13 +83,21 @@ impl Around {
             0 => equal(SEND, out.0.0.cast_mut(), out.1, out.2, 0).map(|_| Buffer::empty())?,
             _ => decode::send_buffer(SEND, out.0, out.1, out.2)?,
         };
+        let parts = Parts::Each(Box::new([own]));
+        apart::of_neighbors((&parts, 1), (&into, self.sources.len()))?;
         self.call(|_| own, &into)
+    }
+
+    /// A part to each.
+    fn exchange(self, out: Parts, into: Parts) -> Decoded {
+        let (to, from) = (self.destinations.len(), self.sources.len());
+        apart::of_neighbors((&out, to), (&into, from))?;
+        self.call(|place| out.of(place), &into)
     }
 }
 
 pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {
     let around = around(comm)?;
-    arguments::apart(out.0.0, into.0.0, around.sources.len())?;
     let parts = equal(RECV, into.0.0, into.1, into.2, around.sources.len())?;
     around.gather(out, parts)
 }
@@ -106,8 +115,7 @@ pub fn alltoall(out: Out, into: Into, comm: Comm) -> Decoded {
     let number = around.destinations.len();
     let parts = equal(SEND, out.0.0.cast_mut(), out.1, out.2, number)?;
     let into_parts = equal(RECV, into.0.0, into.1, into.2, around.sources.len())?;
-    arguments::apart(out.0.0, into.0.0, number)?;
-    around.call(|place| parts.of(place), &into_parts)
+    around.exchange(parts, into_parts)
 }
 
 pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
@@ -117,7 +125,7 @@ pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
     let parts = arguments::counted(arguments::SENDS, address, lists, out.3, number)?;
     let (number, lists) = (around.sources.len(), (into.1, into.2));
     let into = arguments::counted(arguments::RECVS, into.0.0, lists, into.3, number)?;
-    around.call(|place| parts.of(place), &into)
+    around.exchange(parts, into)
 }
 
 pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
@@ -140,5 +148,5 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
         into.3,
         (number, true),
     )?;
-    around.call(|place| parts.of(place), &into)
+    around.exchange(parts, into)
 }

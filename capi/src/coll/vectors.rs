@@ -2,7 +2,8 @@
 //!
 //! Invariant: as of `arguments`, only what is significant at this rank is looked at.
 
-use super::arguments::{Decoded, apart, is_in_place, is_root};
+use super::apart;
+use super::arguments::{Decoded, is_in_place, is_root};
 use crate::decode::{self, FROM, Names, TO};
 use crate::param::*;
 use crate::place::Array;
@@ -30,7 +31,7 @@ fn vectors(
         return Ok((into, into));
     }
     let own = decode::send_buffer(FROM, from, count, kind)?;
-    apart(from.0, to.0, own.len())?;
+    apart::vectors(from.0, to.0, own.is_empty())?;
     Ok((own, into))
 }
 
@@ -143,7 +144,19 @@ fn reduced_and_scattered(
         true => decode::recv_buffer(part, to, total, kind)?,
         false => {
             let own = decode::send_buffer(whole, from, total, kind)?;
-            apart(from.0, to.0, into.len())?;
+            // A rank that gets nothing is told what all are told, that both are one; other places are no mistake of its own.
+            let looked_at = match into.is_empty() {
+                true => 1,
+                false => counts.len(),
+            };
+            let extent = with.datatype.extent.max(0) as u64;
+            let begins = counts.iter().take(looked_at).scan(0, |begin, count| {
+                let this = *begin;
+                *begin += count * extent;
+                Some(this)
+            });
+            let bytes = (total.0 as u64).saturating_mul(extent);
+            apart::blocks((from.0, to.0), bytes, begins)?;
             own
         }
     };

@@ -120,13 +120,11 @@ impl Buffer {
         }
     }
 
-    /// Whether the first element's lowest byte is that of another buffer too; empty buffers have none.
-    pub fn begins_like(&self, other: &Buffer) -> bool {
-        let lowest = |buffer: &Buffer| {
-            let offset = buffer.layout.map_or(0, |datatype| datatype.true_lb);
-            buffer.address.wrapping_offset(offset as isize)
-        };
-        !self.is_empty() && !other.is_empty() && lowest(self) == lowest(other)
+    /// The address of the first element's lowest byte; an empty buffer has none.
+    pub fn begin(&self) -> Option<usize> {
+        let offset = self.layout.map_or(0, |datatype| datatype.true_lb);
+        let lowest = self.address.wrapping_offset(offset as isize);
+        (!self.is_empty()).then_some(lowest as usize)
     }
 
     /// The type that says where the data lies, if it has holes.

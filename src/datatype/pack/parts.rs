@@ -91,6 +91,58 @@ impl Parts {
         }
     }
 
+    /// Which of the first `ranks` parts begins at an address, as [`Buffer::begin`] has it.
+    #[inline]
+    pub fn beginning_at(&self, address: usize, ranks: usize) -> Option<usize> {
+        let first = match self {
+            Parts::Equal(_) => self.of(0).begin()?,
+            Parts::Each(parts) => {
+                let mut begins = parts.iter().take(ranks).map(Buffer::begin);
+                return begins.position(|begin| begin == Some(address));
+            }
+        };
+        let (distance, stride) = (address.wrapping_sub(first), self.stride());
+        // Unsigned: an address before the first part is farther away than the last.
+        if stride > 0 && distance as u128 >= stride as u128 * ranks as u128 {
+            return None;
+        }
+        self.equal_beginning_at(distance as isize, ranks)
+    }
+
+    /// From one equal part to the next, bytes.
+    fn stride(&self) -> isize {
+        match self {
+            Parts::Equal(equal) => equal.count as isize * equal.datatype.extent as isize,
+            Parts::Each(_) => 0,
+        }
+    }
+
+    #[cold]
+    fn equal_beginning_at(&self, distance: isize, ranks: usize) -> Option<usize> {
+        let stride = self.stride();
+        if stride == 0 {
+            return (distance == 0).then_some(0);
+        }
+        let rank = usize::try_from(distance / stride).ok()?;
+        (distance % stride == 0 && rank < ranks).then_some(rank)
+    }
+
+    /// The lowest and the highest address at which one of the first `ranks` parts begins.
+    pub fn begins_within(&self, ranks: usize) -> Option<(usize, usize)> {
+        let (mut lowest, mut highest) = (usize::MAX, 0);
+        let mut count = |part: &Buffer| {
+            if let Some(begin) = part.begin() {
+                (lowest, highest) = (lowest.min(begin), highest.max(begin));
+            }
+        };
+        match self {
+            Parts::Equal(_) if ranks == 0 => {}
+            Parts::Equal(_) => [self.of(0), self.of(ranks - 1)].iter().for_each(count),
+            Parts::Each(parts) => parts.iter().take(ranks).for_each(&mut count),
+        }
+        (lowest <= highest).then_some((lowest, highest))
+    }
+
     /// The types that say where the data lies.
     pub fn datatypes(&self) -> impl Iterator<Item = &'static Datatype> {
         let (equal, each): (_, &[Buffer]) = match self {
@@ -174,5 +226,37 @@ impl Parts {
         let address = laid.memory[laid.origin..].as_mut_ptr();
         // SAFETY: by the test.
         unsafe { Parts::equal(address, laid.count / ranks as u64, laid.datatype) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype;
+
+    fn int(count: u64, address: usize) -> Parts {
+        let int = datatype::get(datatype::INT).unwrap();
+        // SAFETY: nothing reads or writes it: addresses are compared only.
+        unsafe { Parts::equal(address as *mut u8, count, int) }
+    }
+
+    #[test]
+    fn parts_are_found_by_where_they_begin() {
+        let base = 0x1000;
+        let parts = int(3, base);
+        for rank in 0..4 {
+            assert_eq!(parts.beginning_at(base + 12 * rank, 4), Some(rank));
+            assert_eq!(parts.beginning_at(base + 12 * rank + 4, 4), None);
+        }
+        assert_eq!(parts.beginning_at(base - 12, 4), None);
+        assert_eq!(parts.beginning_at(base + 48, 4), None);
+        assert_eq!(int(0, base).beginning_at(base, 4), None);
+        assert_eq!(parts.begins_within(4), Some((base, base + 36)));
+        let each = Parts::Each(Box::new([parts.of(2), Buffer::empty(), parts.of(0)]));
+        assert_eq!(each.beginning_at(base, 3), Some(2));
+        assert_eq!(each.beginning_at(base + 12, 3), None);
+        assert_eq!(each.begins_within(3), Some((base, base + 24)));
+        assert_eq!(int(0, base).begins_within(3), None);
+        assert_eq!(parts.begins_within(0), None);
     }
 }
