@@ -5,7 +5,6 @@
 use super::{Comm, Members, WORLD_CONTEXT};
 use crate::engine;
 use crate::engine::spread::Spread;
-use crate::error::Result;
 use crate::sync::Ordering;
 
 impl Comm {
@@ -22,14 +21,11 @@ impl Comm {
     }
 
     /// To be called before anything is received with the communicator; the same on all members.
-    ///
-    /// Errors: MPI_ERR_NO_MEM.
-    pub fn set_spread(&self, spread: Spread) -> Result<()> {
+    pub fn set_spread(&self, spread: Spread) {
         if spread != Spread::FIRST {
-            engine::awaken(spread.engines())?;
+            engine::awaken(spread.engines());
         }
         self.spread.store(spread.to_bits(), Ordering::Relaxed);
-        Ok(())
     }
 }
 

@@ -123,16 +123,13 @@ impl Comm {
     }
 
     /// Gives a communicator made with [`PENDING`] its contexts.
-    ///
-    /// Errors: MPI_ERR_NO_MEM.
-    pub fn complete(&self, context: u32, receive_context: u32) -> Result<()> {
+    pub fn complete(&self, context: u32, receive_context: u32) {
         let spread = spread(context, receive_context, &self.peers, self.local.as_ref());
-        self.set_spread(spread)?;
+        self.set_spread(spread);
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
         self.tell(Event::CommunicatorCreated);
-        Ok(())
     }
 
     /// Tells of its birth or end.
@@ -354,7 +351,7 @@ pub fn start(rank: u32, size: u32) {
 
 /// Adds a communicator with this error handler and without attributes, name and hints.
 ///
-/// Errors: MPI_ERR_NO_MEM when handles or memory are used up.
+/// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     let spread = match engine::has_threads() && parts.context != PENDING {
         true => spread(
@@ -366,7 +363,7 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
         false => Spread::FIRST,
     };
     if spread != Spread::FIRST {
-        engine::awaken(spread.engines())?;
+        engine::awaken(spread.engines());
     }
     TABLE.insert_with(|handle| {
         let comm = Comm {

@@ -93,10 +93,11 @@ pub fn idup(
             None => Ok(Promises::default()),
         };
         let done = match (ids, promises) {
-            (Ok(ids), Ok(promises)) => new
-                .complete(ids.send, ids.receive)
-                .inspect_err(|_| context::release(ids.receive))
-                .and_then(|()| hints::rely_on(new, promises)),
+            (Ok(ids), Ok(promises)) => {
+                new.complete(ids.send, ids.receive);
+                hints::rely_on(new, promises);
+                Ok(())
+            }
             (Ok(ids), Err(error)) => {
                 context::release(ids.receive);
                 Err(error)

@@ -91,14 +91,12 @@ async fn agreed_on(lane: &Lane<'_>, own: Promises) -> Result<Promises> {
 }
 
 /// Spreads a communicator that nothing was sent on yet.
-///
-/// Errors: MPI_ERR_NO_MEM.
-pub fn rely_on(comm: &Comm, promises: Promises) -> Result<()> {
+pub fn rely_on(comm: &Comm, promises: Promises) {
     if promises == Promises::default() {
-        return Ok(());
+        return;
     }
     let spread = comm.spread();
-    comm.set_spread(spread.without(promises.no_any_tag, promises.no_any_source))
+    comm.set_spread(spread.without(promises.no_any_tag, promises.no_any_source));
 }
 
 /// MPI_Comm_set_info. A promise that is relied on stays what it is, which MPI_Comm_get_info tells.

@@ -216,7 +216,7 @@ fn connect(
         remote: Some(Members::of(Arc::new(remote), job())),
     };
     let new = made(comm::add(parts, errhandler), ids)?;
-    hints::rely_on(new, promises?)?;
+    hints::rely_on(new, promises?);
     Ok(new)
 }
 

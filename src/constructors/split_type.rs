@@ -115,7 +115,7 @@ pub fn split_type(
             .iter()
             .filter(|said| group.rank_of(said.process).is_some());
         let common = members.fold(u32::MAX, |common, said| common & said.promises);
-        hints::rely_on(new, Promises::of_bits(common))?;
+        hints::rely_on(new, Promises::of_bits(common));
     }
     Ok((new, by.filter(|_| new.is_some() && unguided)))
 }

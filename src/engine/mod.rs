@@ -29,7 +29,6 @@ pub mod wait;
 pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at, enter_shared};
 
 use crate::datatype;
-use crate::error::{Class, Error, Result};
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::transport::shm::doorbell::Bell;
@@ -221,24 +220,15 @@ pub fn numbers(mut engines: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Takes engines into use.
-///
-/// Errors: MPI_ERR_NO_MEM.
-pub fn awaken(engines: u32) -> Result<()> {
+/// Takes engines into use, of those that this process offers.
+pub fn awaken(engines: u32) {
     for number in numbers(engines & !in_use()) {
-        let sibling = enter().shm.sibling(number as usize);
-        let shm = sibling.map_err(|error| {
-            Error::new(
-                Class::NoMem,
-                format!("there is no memory for a further inbox of this process: {error}"),
-            )
-        })?;
+        let shm = enter().shm.sibling(number as usize);
         entry::slot(number).get_or_insert_with(|| Engine::new(shm));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
     // Who sleeps does not listen to them yet.
     wake_own_threads();
-    Ok(())
 }
 
 /// Visits the engines in use, one after the other.

@@ -32,14 +32,15 @@ const BY_SOURCE: u32 = 1 << 17;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread(u32);
 
-/// Tells the other ranks how many engines this one offers, before it has joined.
+/// Tells the other ranks how many engines this one offers, before it has joined: those that it has memory for now, because
+/// nobody can go back to fewer once a communicator is spread over them.
 pub fn offer(endpoint: &Endpoint, threads: bool) {
     let count = match threads {
-        true => ENGINES.get().clamp(1, MOST as u64) as u32,
+        true => endpoint.reserve_siblings(ENGINES.get().clamp(1, MOST as u64) as usize),
         false => 1,
     };
     let page = endpoint.page(endpoint.me());
-    page.engines.store(count, Ordering::Release); // pairs with `offered`
+    page.engines.store(count as u32, Ordering::Release); // pairs with `offered`
 }
 
 /// The least number of engines that these processes, which have joined, offer.

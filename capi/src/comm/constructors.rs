@@ -63,7 +63,7 @@ entry! {
         let new = duplicate(comm, right);
         let promises = constructors::hints::agreed(comm, &hints)?;
         let new = new?;
-        constructors::hints::rely_on(new, promises)?;
+        constructors::hints::rely_on(new, promises);
         *new.info.lock() = hints;
         give(comm.handle, newcomm, Some(new))
     }

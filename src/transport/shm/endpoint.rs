@@ -92,18 +92,22 @@ impl Endpoint {
         Ok(Self::of(common, Arc::new(fd), inbox, fences, quota))
     }
 
-    /// The end of another engine of this rank.
-    ///
-    /// Errors: out of memory.
-    pub fn sibling(&self, engine: usize) -> Result<Self> {
+    /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
+    pub fn reserve_siblings(&self, engines: usize) -> usize {
         let Common { segment, me, .. } = self.common;
-        let inbox = segment.make_inbox(self.fd.as_fd(), me, engine)?;
+        segment.reserve_inboxes(self.fd.as_fd(), me, engines)
+    }
+
+    /// The end of another engine of this rank, which room was made for.
+    pub fn sibling(&self, engine: usize) -> Self {
+        let Common { segment, me, .. } = self.common;
+        let inbox = segment.open_inbox(me, engine);
         let common = Common {
             engine,
             ..self.common
         };
         let fd = self.fd.clone();
-        Ok(Self::of(common, fd, inbox, self.fences, self.quota))
+        Self::of(common, fd, inbox, self.fences, self.quota)
     }
 
     fn of(

@@ -24,8 +24,8 @@ const MOST_PRIVATE_SLOTS: usize = 1024;
 const LEAST_PRIVATE_SLOTS: usize = 128;
 const RANK_BYTES: usize = PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
-/// An inbox that is no fixed one.
-const FURTHER_INBOX_BYTES: usize = size_of::<Control>() + INBOX_BYTES;
+/// The inbox of an engine but the first.
+const FURTHER_INBOX_BYTES: usize = (size_of::<Control>() + INBOX_BYTES).next_multiple_of(PAGE);
 
 /// Slots of a private ring where there are so many ranks: the more ranks, the more rings.
 fn private_slots(ranks: usize) -> usize {
@@ -73,9 +73,9 @@ pub struct RankPage {
     pub core: AtomicU32,
     /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
     pub engines: AtomicU32,
-    _pad: [u8; 52],
-    /// Where the inboxes of its engines are but the first's; zero: that engine is not in use yet.
-    further: [AtomicU64; ENGINES],
+    /// Which of its engines but the first are in use, a set of bits.
+    further: AtomicU32,
+    _pad: [u8; 48],
     pub status: Page,
 }
 
@@ -85,8 +85,18 @@ const fn inboxes(ranks: usize) -> usize {
     PAGE + ranks * RANK_BYTES
 }
 
-const fn dynamic(ranks: usize) -> usize {
+/// Room for the inboxes of all engines but the first, so that what else is allocated cannot use it up. Its pages are
+/// allocated for the engines that a rank offers.
+const fn further_inboxes(ranks: usize) -> usize {
     inboxes(ranks) + ranks * INBOX_BYTES
+}
+
+const fn further_inbox(ranks: usize, rank: usize, engine: usize) -> usize {
+    further_inboxes(ranks) + (rank * (ENGINES - 1) + engine - 1) * FURTHER_INBOX_BYTES
+}
+
+const fn dynamic(ranks: usize) -> usize {
+    further_inbox(ranks, ranks, 1)
 }
 
 static SEGMENT_BYTES: Variable<u64> = Variable::new(
@@ -112,7 +122,7 @@ pub fn segment_bytes(ranks: usize) -> u64 {
 ///
 /// Errors: out of memory for the fixed part.
 pub fn initialise(fd: BorrowedFd<'_>, ranks: usize) -> Result<()> {
-    memory::allocate(fd, 0, dynamic(ranks) as u64)?;
+    memory::allocate(fd, 0, further_inboxes(ranks) as u64)?;
     let map = Mapping::of(fd)?;
     let header = header(&map)?;
     header.ranks.store(ranks as u32, Ordering::Relaxed);
@@ -189,23 +199,32 @@ impl<'m> Segment<'m> {
         if engine == 0 {
             return Some(self.inbox(rank));
         }
-        // Acquire: pairs with `make_inbox`.
-        let offset = self.rank(rank).further[engine].load(Ordering::Acquire) as usize;
-        let address = self.dynamic(offset, FURTHER_INBOX_BYTES)?;
-        // SAFETY: checked to lie in the dynamic part and aligned; atomics and slots are valid for any content.
-        unsafe { Some(ring_at(address, INBOX_SLOTS)) }
+        // Acquire: pairs with `open_inbox`.
+        let open = self.rank(rank).further.load(Ordering::Acquire);
+        (open >> engine & 1 != 0).then(|| self.further_inbox(rank, engine))
     }
 
-    /// Makes the inbox of one of the own rank's engines, unless there is one.
-    ///
-    /// Errors: out of memory.
-    pub fn make_inbox(&self, fd: BorrowedFd<'_>, rank: usize, engine: usize) -> Result<Ring<'m>> {
-        if self.inbox_of(rank, engine).is_none() {
-            let offset = self.allocate(fd, FURTHER_INBOX_BYTES)? as u64;
-            self.rank(rank).further[engine].store(offset, Ordering::Release);
-        }
-        self.inbox_of(rank, engine)
-            .ok_or_else(|| Error::from_raw_os_error(libc::ENOMEM))
+    fn further_inbox(&self, rank: usize, engine: usize) -> Ring<'m> {
+        assert!(rank < self.ranks && (1..ENGINES).contains(&engine));
+        let offset = further_inbox(self.ranks, rank, engine);
+        // SAFETY: `open` checked that the room of all inboxes is mapped; atomics and slots are valid for any content.
+        unsafe { ring_at(self.map.base().add(offset), INBOX_SLOTS) }
+    }
+
+    /// Allocates the inboxes of so many engines of the own rank. Returns how many there is memory for, at least one.
+    pub fn reserve_inboxes(&self, fd: BorrowedFd<'_>, rank: usize, engines: usize) -> usize {
+        let reserve = |engine: &usize| {
+            let offset = further_inbox(self.ranks, rank, *engine) as u64;
+            memory::allocate(fd, offset, FURTHER_INBOX_BYTES as u64).is_ok()
+        };
+        1 + (1..engines.min(ENGINES)).take_while(reserve).count()
+    }
+
+    /// The inbox of one of the own rank's engines, which was reserved; senders find it from now on.
+    pub fn open_inbox(&self, rank: usize, engine: usize) -> Ring<'m> {
+        let further = &self.rank(rank).further;
+        further.fetch_or(1 << engine, Ordering::Release); // pairs with `inbox_of`
+        self.further_inbox(rank, engine)
     }
 
     /// Hands out `bytes` of fresh zeros, page-aligned and allocated.
@@ -306,7 +325,9 @@ mod tests {
         assert_eq!(segment.inbox(2).consumer().peek(), Some(header));
         assert!(segment.inbox(1).consumer().peek().is_none());
         assert!(segment.inbox_of(1, 3).is_none());
-        let further = segment.make_inbox(fd.as_fd(), 1, 3).unwrap();
+        assert_eq!(segment.reserve_inboxes(fd.as_fd(), 1, 4), 4);
+        assert!(segment.inbox_of(1, 3).is_none());
+        let further = segment.open_inbox(1, 3);
         assert!(further.producer(false).push(&header, |_, _| {}));
         let again = segment.inbox_of(1, 3).unwrap();
         assert_eq!(again.consumer().peek(), Some(header));
@@ -315,5 +336,54 @@ mod tests {
             assert!(segment.allocate(fd.as_fd(), 200 << 20).is_err());
         }
         assert!(segment.allocate(fd.as_fd(), 1).is_ok());
+    }
+
+    #[test]
+    fn a_segment_that_is_used_up_still_has_its_inboxes() {
+        let ranks = 3;
+        let fd = memory::create("test", dynamic(ranks) as u64, false).unwrap();
+        initialise(fd.as_fd(), ranks).unwrap();
+        let map = Mapping::of(fd.as_fd()).unwrap();
+        let segment = Segment::open(&map, ranks).unwrap();
+        assert!(segment.allocate(fd.as_fd(), 1).is_err());
+        for rank in 0..ranks {
+            let found = segment.reserve_inboxes(fd.as_fd(), rank, ENGINES);
+            assert_eq!(found, ENGINES);
+            for engine in 1..ENGINES {
+                segment.open_inbox(rank, engine);
+            }
+        }
+        // Each is an inbox of its own.
+        let named = |rank: usize, engine: usize| crate::queue::ring::Header {
+            context: (rank * ENGINES + engine) as u32,
+            ..Default::default()
+        };
+        let all = || (0..ranks).flat_map(|rank| (0..ENGINES).map(move |engine| (rank, engine)));
+        for (rank, engine) in all() {
+            let mut producer = segment.inbox_of(rank, engine).unwrap().producer(false);
+            while producer.push(&named(rank, engine), |_, _| {}) {}
+        }
+        for (rank, engine) in all() {
+            let mut consumer = segment.inbox_of(rank, engine).unwrap().consumer();
+            let mut records = 0;
+            while let Some(found) = consumer.peek() {
+                assert_eq!(found, named(rank, engine));
+                consumer.advance(found.length as usize);
+                records += 1;
+            }
+            assert_eq!(records, INBOX_SLOTS);
+        }
+    }
+
+    #[test]
+    fn no_memory_for_inboxes_means_fewer_engines() {
+        let fd = memory::create("test", dynamic(1) as u64, false).unwrap();
+        initialise(fd.as_fd(), 1).unwrap();
+        let map = Mapping::of(fd.as_fd()).unwrap();
+        let segment = Segment::open(&map, 1).unwrap();
+        // A descriptor that nothing can be allocated by.
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&fd));
+        let read_only = std::fs::File::open(path).unwrap();
+        assert_eq!(segment.reserve_inboxes(read_only.as_fd(), 0, ENGINES), 1);
     }
 }
