@@ -48,7 +48,7 @@ program attributes
   implicit none
   INCLUDE_MPI
   CHECK_VARIABLES
-  integer :: key, other
+  integer :: key, other, freed
   integer(kind=MPI_ADDRESS_KIND) :: value, extra
   logical :: flag
   T_COMM :: comm
@@ -111,7 +111,44 @@ program attributes
   call MPI_Type_free(type, ierr); OK
   call MPI_Type_delete_attr(MPI_INTEGER, other, ierr); OK
 
+  ! A key that was freed works until its last attribute is gone (MPI 5.0, 7.7.2).
+  call MPI_Comm_create_keyval(copy, delete, other, extra, ierr); OK
+  freed = other
+  call MPI_Comm_set_attr(MPI_COMM_WORLD, other, 20_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Comm_free_keyval(other, ierr); OK
+  CHECK(other == MPI_KEYVAL_INVALID)
+  copies = 0
+  deletions = 0
+  call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr); OK
+  CHECK(copies == 2)
+  call MPI_Comm_get_attr(comm, freed, value, flag, ierr); OK
+  CHECK(flag .and. value == 21)
+  call MPI_Comm_delete_attr(MPI_COMM_WORLD, freed, ierr); OK
+  CHECK(deletions == 1)
+  call MPI_Comm_set_attr(comm, freed, 22_MPI_ADDRESS_KIND, ierr); OK
+  CHECK(deletions == 2)
+  call MPI_Comm_free(comm, ierr); OK
+  call MPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, other, extra, ierr); OK
+  freed = other
+  call MPI_Type_set_attr(MPI_INTEGER, other, 5_MPI_ADDRESS_KIND, ierr); OK
+  call MPI_Type_free_keyval(other, ierr); OK
+  call MPI_Type_dup(MPI_INTEGER, type, ierr); OK
+  call MPI_Type_delete_attr(MPI_INTEGER, freed, ierr); OK
+  call MPI_Type_get_attr(type, freed, value, flag, ierr); OK
+  CHECK(flag .and. value == 5)
+  call MPI_Type_free(type, ierr); OK
+
 #ifndef STYLE_F08
+  call MPI_Keyval_create(old_copy, MPI_NULL_DELETE_FN, other, 3, ierr); OK
+  freed = other
+  call MPI_Attr_put(MPI_COMM_SELF, other, -14, ierr); OK
+  call MPI_Keyval_free(other, ierr); OK
+  CHECK(other == MPI_KEYVAL_INVALID)
+  call MPI_Attr_get(MPI_COMM_SELF, freed, old_value, flag, ierr); OK
+  CHECK(flag .and. old_value == -14)
+  call MPI_Attr_put(MPI_COMM_SELF, freed, -15, ierr); OK
+  call MPI_Attr_delete(MPI_COMM_SELF, freed, ierr); OK
+
   call MPI_Keyval_create(old_copy, MPI_NULL_DELETE_FN, other, 3, ierr); OK
   call MPI_Attr_put(MPI_COMM_WORLD, other, -14, ierr); OK
   call MPI_Attr_get(MPI_COMM_WORLD, other, old_value, flag, ierr); OK

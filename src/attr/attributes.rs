@@ -39,7 +39,7 @@ impl Entry {
 
     fn call_delete(&self, object: i32) -> Result<()> {
         let callbacks = &self.keyval.callbacks;
-        let result = callbacks.delete(object, self.keyval.number(), self.value);
+        let result = callbacks.delete(object, self.keyval.number, self.value);
         result.map_err(Error::from_code)
     }
 }
@@ -105,7 +105,7 @@ impl Attributes {
         let entries = self.entries.lock().clone();
         for entry in entries {
             let callbacks = &entry.keyval.callbacks;
-            let copied = callbacks.copy(object, entry.keyval.number(), entry.value);
+            let copied = callbacks.copy(object, entry.keyval.number, entry.value);
             if let Some(value) = copied.map_err(Error::from_code)? {
                 let copy = Entry::new(&entry.keyval, value);
                 new.add(copy);
@@ -244,17 +244,39 @@ mod tests {
     }
 
     #[test]
-    fn a_freed_key_still_deletes_what_is_attached() {
+    fn a_freed_key_lives_until_its_last_attribute_is_gone() {
         let log = Log::default();
-        let attributes = Attributes::new();
+        let (attributes, other) = (Attributes::new(), Attributes::new());
         let key = create(Target::Comm, Box::new(Logged(log.clone()))).unwrap();
         put(&attributes, Target::Comm, 1, key, pointer(7)).unwrap();
         free(Target::Comm, key).unwrap();
+        assert_eq!(free(Target::Comm, key).unwrap_err().class(), Class::Keyval);
+        assert_eq!(bits(&attributes, key), Some(7));
+        assert_eq!(bits(&other, key), None);
+        attributes.copy_to(1, &other).unwrap();
+        put(&attributes, Target::Comm, 1, key, pointer(8)).unwrap();
+        delete(&attributes, Target::Comm, 1, key).unwrap();
+        assert_eq!(bits(&other, key), Some(7));
+        other.delete_all(2).unwrap();
+        assert_eq!(*log.lock(), [(1, 7), (1, 8), (2, 7)]);
         let dead = get(&attributes, Target::Comm, key);
         assert_eq!(dead.unwrap_err().class(), Class::Keyval);
-        assert_eq!(free(Target::Comm, key).unwrap_err().class(), Class::Keyval);
-        attributes.delete_all(1).unwrap();
-        assert_eq!(*log.lock(), [(1, 7)]);
+    }
+
+    #[test]
+    fn no_other_key_gets_the_number_of_one_in_use() {
+        let attributes = Attributes::new();
+        let make = || create(Target::Comm, Box::new(Logged(Log::default()))).unwrap();
+        let key = make();
+        put(&attributes, Target::Comm, 1, key, pointer(7)).unwrap();
+        free(Target::Comm, key).unwrap();
+        // More than one block of the table, so that freed places are used again.
+        for _ in 0..3_000 {
+            let other = make();
+            assert_ne!(other, key);
+            free(Target::Comm, other).unwrap();
+        }
+        assert_eq!(bits(&attributes, key), Some(7));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Keys of attributes and the callbacks that belong to them.
 //!
-//! Invariant: attributes hold their key themselves, so that a freed key lives as long as an attribute
-//! does; only its handle is dead.
+//! Invariant: a key lives, and no other key has its number, until the program has freed it and its last
+//! attribute is gone (MPI 5.0, 7.7.2). The table therefore does not own keys: the program's reference
+//! does until MPI_Comm_free_keyval, and each attribute does.
 
 use super::{Value, predefined};
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, null};
-use std::sync::Arc;
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 
 /// MPI_KEYVAL_INVALID.
 pub const INVALID: i32 = null(ObjectType::Keyval);
@@ -43,55 +45,80 @@ pub trait Callbacks: Send + Sync {
 
 /// A key made by a program.
 pub struct Keyval {
-    pub handle: std::sync::OnceLock<i32>,
+    /// The number that the program knows the key by.
+    pub number: i32,
     pub target: Target,
     pub callbacks: Box<dyn Callbacks>,
 }
 
-impl Keyval {
-    /// The number that the program knows the key by.
-    pub fn number(&self) -> i32 {
-        self.handle.get().copied().unwrap_or(INVALID)
+impl Drop for Keyval {
+    fn drop(&mut self) {
+        KEYVALS.remove(self.number & !TARGET_MASK);
     }
 }
 
-static KEYVALS: SharedTable<Keyval> = SharedTable::new(ObjectType::Keyval);
+/// A key's place in the table.
+#[derive(Default)]
+struct Slot(Mutex<References>);
+
+#[derive(Default)]
+struct References {
+    keyval: Weak<Keyval>,
+    /// The program's reference; `None` once it has freed the key.
+    program: Option<Arc<Keyval>>,
+}
+
+static KEYVALS: SharedTable<Slot> = SharedTable::new(ObjectType::Keyval);
 
 /// MPI_Comm_create_keyval and its like.
 pub fn create(target: Target, callbacks: Box<dyn Callbacks>) -> Result<i32> {
-    let keyval = Arc::new(Keyval {
-        handle: Default::default(),
-        target,
-        callbacks,
-    });
-    let handle = KEYVALS.insert(keyval.clone())?;
+    let slot = Arc::new(Slot::default());
+    let handle = KEYVALS.insert(slot.clone())?;
     if handle & TARGET_MASK != 0 {
         KEYVALS.remove(handle);
         return fail!(Class::NoMem, "all attribute keys are in use");
     }
-    let number = handle | (target as i32) << TARGET_SHIFT;
-    keyval.handle.get_or_init(|| number);
+    let keyval = Arc::new(Keyval {
+        number: handle | (target as i32) << TARGET_SHIFT,
+        target,
+        callbacks,
+    });
+    let number = keyval.number;
+    *slot.0.lock() = References {
+        keyval: Arc::downgrade(&keyval),
+        program: Some(keyval),
+    };
     Ok(number)
 }
 
-/// The key of a number. MPI_ERR_KEYVAL if it is none of this target.
-pub fn keyval(target: Target, number: i32) -> Result<Arc<Keyval>> {
+/// The key of a number, be it freed or not.
+fn find(number: i32) -> Option<(Arc<Slot>, Arc<Keyval>)> {
+    let slot = KEYVALS.get(number & !TARGET_MASK)?;
+    let keyval = slot.0.lock().keyval.upgrade()?;
+    (keyval.number == number).then_some((slot, keyval))
+}
+
+fn known(target: Target, number: i32) -> Result<(Arc<Slot>, Arc<Keyval>)> {
     if number == INVALID {
         return fail!(Class::Keyval, "keyval is MPI_KEYVAL_INVALID");
     }
-    let handle = number & !TARGET_MASK;
-    match KEYVALS.get(handle) {
-        Some(keyval) if keyval.number() == number && keyval.target == target => Ok(keyval),
-        Some(keyval) if keyval.number() == number => fail!(
+    match find(number) {
+        Some(found) if found.1.target == target => Ok(found),
+        Some((_, keyval)) => fail!(
             Class::Keyval,
             "keyval is {number:#x}, a key for another kind of object ({:?})",
             keyval.target
         ),
-        _ => fail!(Class::Keyval, "keyval is {number:#x}, which is no key"),
+        None => fail!(Class::Keyval, "keyval is {number:#x}, which is no key"),
     }
 }
 
-/// MPI_Comm_free_keyval and its like.
+/// The key of a number. MPI_ERR_KEYVAL if it is none of this target.
+pub fn keyval(target: Target, number: i32) -> Result<Arc<Keyval>> {
+    known(target, number).map(|(_, keyval)| keyval)
+}
+
+/// MPI_Comm_free_keyval and its like. The key stays known while it has attributes.
 pub fn free(target: Target, number: i32) -> Result<()> {
     if predefined::get(target, number)?.is_some() {
         return fail!(
@@ -99,18 +126,22 @@ pub fn free(target: Target, number: i32) -> Result<()> {
             "keyval is {number:#x}, a predefined key, which cannot be freed"
         );
     }
-    keyval(target, number)?;
-    KEYVALS.remove(number & !TARGET_MASK);
-    Ok(())
+    let (slot, _keyval) = known(target, number)?;
+    let freed = slot.0.lock().program.take();
+    match freed {
+        Some(_) => Ok(()),
+        None => fail!(
+            Class::Keyval,
+            "keyval is {number:#x}, which was freed before and is still in use by attributes"
+        ),
+    }
 }
 
 /// Lets the wrapper of another language call the callbacks of a key; false if there is no such key.
 pub fn set_proxy(number: i32, copy_proxy: usize, delete_proxy: usize) -> bool {
-    match KEYVALS.get(number & !TARGET_MASK) {
-        Some(keyval) if keyval.number() == number => {
-            keyval.callbacks.set_proxy(copy_proxy, delete_proxy);
-            true
-        }
-        _ => false,
-    }
+    let Some((_, keyval)) = find(number) else {
+        return false;
+    };
+    keyval.callbacks.set_proxy(copy_proxy, delete_proxy);
+    true
 }
