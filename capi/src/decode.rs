@@ -121,12 +121,25 @@ pub struct Names {
     pub buffer: &'static str,
     pub count: &'static str,
     pub datatype: &'static str,
+    /// Whether MPI_DATATYPE_NULL is accepted with count 0. MPICH does so in the calls that give such names, and
+    /// programs rely on it.
+    pub null_type: bool,
+}
+
+impl Names {
+    pub const fn or_null_type(self) -> Names {
+        Names {
+            null_type: true,
+            ..self
+        }
+    }
 }
 
 pub const BUF: Names = Names {
     buffer: "buf",
     count: "count",
     datatype: "datatype",
+    null_type: false,
 };
 pub const BUFFER: Names = Names {
     buffer: "buffer",
@@ -136,12 +149,16 @@ pub const SEND: Names = Names {
     buffer: "sendbuf",
     count: "sendcount",
     datatype: "sendtype",
+    null_type: false,
 };
 pub const RECV: Names = Names {
     buffer: "recvbuf",
     count: "recvcount",
     datatype: "recvtype",
+    null_type: false,
 };
+/// Of a message.
+pub const MESSAGE: Names = BUF.or_null_type();
 /// Of a reduction.
 pub const FROM: Names = Names {
     buffer: "sendbuf",
@@ -189,6 +206,25 @@ pub fn committed_datatype(name: &'static str, handle: Datatype) -> Result<&'stat
         return Ok(datatype);
     }
     not_committed(name, datatype)
+}
+
+/// The datatype of `number` elements of a buffer: MPI_BYTE where there are none and MPI_DATATYPE_NULL is accepted.
+#[inline(always)]
+pub fn datatype_of(names: Names, handle: Datatype, number: u64) -> Result<&'static DatatypeObject> {
+    match datatype::get(handle.0) {
+        Some(datatype) if datatype.is_committed() => Ok(datatype),
+        Some(datatype) => not_committed(names.datatype, datatype),
+        None if names.null_type => null_type(names.datatype, handle, number),
+        None => no_datatype(names.datatype, handle),
+    }
+}
+
+#[cold]
+fn null_type(name: &'static str, handle: Datatype, number: u64) -> Result<&'static DatatypeObject> {
+    match datatype::get(datatype::BYTE) {
+        Some(bytes) if handle.0 == datatype::NULL && number == 0 => Ok(bytes),
+        _ => no_datatype(name, handle),
+    }
 }
 
 #[cold]
@@ -250,21 +286,22 @@ pub fn recv_buffer(
 ) -> Result<Buffer> {
     let buffer = buffer(names, address.0, number, kind)?;
     if signatures::on() && buffer.contiguous().is_none() {
-        no_overlap(names.datatype, kind, number)?;
+        no_overlap(names, kind, number)?;
     }
     Ok(buffer)
 }
 
 /// Nothing can be received into a byte twice; said where types are checked.
 #[cold]
-fn no_overlap(name: &'static str, kind: Datatype, number: Count) -> Result<()> {
-    let layout = named_datatype(name, kind)?.layout();
+fn no_overlap(names: Names, kind: Datatype, number: Count) -> Result<()> {
+    let layout = datatype_of(names, kind, number.0 as u64)?.layout();
     match layout.overlap(number.0 as u64) {
         None => Ok(()),
         Some(at) => fail!(
             Class::Type,
-            "{} of {name} would receive the byte at displacement {at} more than once",
-            number.0
+            "{} of {} would receive the byte at displacement {at} more than once",
+            number.0,
+            names.datatype
         ),
     }
 }
@@ -272,7 +309,7 @@ fn no_overlap(name: &'static str, kind: Datatype, number: Count) -> Result<()> {
 #[inline(always)]
 fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> Result<Buffer> {
     let number = count(names.count, number)?;
-    let kind = committed_datatype(names.datatype, kind)?;
+    let kind = datatype_of(names, kind, number)?;
     buffer_of(names, address, number, kind)
 }
 

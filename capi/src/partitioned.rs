@@ -1,6 +1,6 @@
 //! Partitioned point-to-point communication, chapter 4.
 
-use crate::decode::{self, BUF};
+use crate::decode::{self, MESSAGE};
 use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::Comm as CommObject;
@@ -22,7 +22,7 @@ fn whole(
     infos::hints(info.0)?;
     let number = decode::length("partitions", partitions)?;
     let each = decode::count("count", Count(count.0))?;
-    let kind = decode::committed_datatype("datatype", datatype)?;
+    let kind = decode::datatype_of(MESSAGE, datatype, each)?;
     let all = each.checked_mul(number as u64);
     let Some(all) = all.filter(|all| all.checked_mul(kind.size).is_some()) else {
         return fail!(
@@ -30,7 +30,7 @@ fn whole(
             "count is {each}; {number} partitions of so many elements are more than memory has"
         );
     };
-    Ok((decode::buffer_of(BUF, buf, all, kind)?, number))
+    Ok((decode::buffer_of(MESSAGE, buf, all, kind)?, number))
 }
 
 /// A partitioned receive has no wildcards.

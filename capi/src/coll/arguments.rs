@@ -4,7 +4,7 @@
 //! anything.
 
 use super::apart;
-use crate::decode::{self, BUFFER, IN_PLACE, Names, RECV, SEND};
+use crate::decode::{self, IN_PLACE, Names, RECV, SEND};
 use crate::param::*;
 use crate::place::Array;
 use oxmpi::coll::{Call, NOBODY, ROOT};
@@ -12,6 +12,8 @@ use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
 use oxmpi::error::Result;
 use std::ffi::c_void;
+
+const BUFFER: Names = decode::BUFFER.or_null_type();
 
 /// The communicator and what to do there.
 pub type Decoded = Result<(&'static CommObject, Call)>;
@@ -50,7 +52,7 @@ fn own((address, count, kind): Out, comm: &CommObject) -> Result<Option<Buffer>>
 /// An equal part for each rank.
 pub fn equal(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Parts> {
     decode::recv_buffer(names, RecvBuffer(address), count, kind)?;
-    let kind = decode::named_datatype(names.datatype, kind)?;
+    let kind = decode::datatype_of(names, kind, count.0 as u64)?;
     // SAFETY: the caller of the C function owns memory for a part of each rank there, and leaves it to the operation until
     // that is complete.
     Ok(unsafe { Parts::equal(address.cast(), count.0 as u64, kind) })
@@ -71,7 +73,7 @@ pub fn counted(
     kind: Datatype,
     ranks: usize,
 ) -> Result<Parts> {
-    let object = decode::committed_datatype(names.datatype, kind)?;
+    let object = decode::datatype_of(names, kind, 0)?;
     let part = |rank| {
         let count = counts.get(rank)?;
         decode::count(names.count, count)?;
@@ -115,11 +117,11 @@ pub const RECVS: Names = Names {
 };
 pub const SENDS_TYPED: Names = Names {
     datatype: "sendtypes",
-    ..SENDS
+    ..SENDS.or_null_type()
 };
 pub const RECVS_TYPED: Names = Names {
     datatype: "recvtypes",
-    ..RECVS
+    ..RECVS.or_null_type()
 };
 
 pub fn barrier(comm: Comm) -> Decoded {

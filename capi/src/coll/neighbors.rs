@@ -5,7 +5,7 @@
 
 use super::apart;
 use super::arguments::{self, Decoded, Into, IntoParts, Out, OutParts};
-use crate::decode::{self, Names, RECV, SEND};
+use crate::decode::{self, Names};
 use crate::param::*;
 use crate::place::Array;
 use oxmpi::coll::Call;
@@ -18,6 +18,9 @@ use std::ffi::c_void;
 
 pub type OutTyped = (SendBuffer, Array<Count>, Array<Aint>, Array<Datatype>);
 pub type IntoTyped = (RecvBuffer, Array<Count>, Array<Aint>, Array<Datatype>);
+
+const SEND: Names = decode::SEND.or_null_type();
+const RECV: Names = decode::RECV.or_null_type();
 
 /// Those around this rank.
 struct Around {
@@ -55,8 +58,8 @@ fn equal(
     if number > 0 {
         return arguments::equal(names, address, count, kind);
     }
-    decode::count(names.count, count)?;
-    decode::committed_datatype(names.datatype, kind)?;
+    let count = decode::count(names.count, count)?;
+    decode::datatype_of(names, kind, count)?;
     Ok(Parts::Each(Box::default()))
 }
 

@@ -1,7 +1,7 @@
 //! The arguments that sends, receives and their pairs have in common, decoded in the order in which mistakes in them are
 //! reported. Inlined into the entries: nothing of it is a step of its own.
 
-use crate::decode::{self, BUF, RECV, SEND};
+use crate::decode::{self, MESSAGE, Names};
 use crate::param::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Buffer;
@@ -9,6 +9,10 @@ use oxmpi::error::Result;
 use oxmpi::pt2pt::exchange::Half;
 use oxmpi::pt2pt::signatures;
 use std::ffi::{c_int, c_void};
+
+/// The halves of an exchange.
+const SEND: Names = decode::SEND.or_null_type();
+const RECV: Names = decode::RECV.or_null_type();
 
 /// A message and whom it goes to or comes from: buffer, rank, tag, communicator.
 type Message = (Buffer, c_int, c_int, &'static CommObject);
@@ -24,7 +28,7 @@ pub fn signed(
     if !signatures::on() {
         return Ok(buffer);
     }
-    let kind = decode::datatype(datatype)?;
+    let kind = decode::datatype_of(MESSAGE, datatype, count.0 as u64)?;
     let signed = signatures::signed(address.cast(), count.0 as u64, kind)?;
     if let Some(made) = signed.datatype() {
         oxmpi::constructors::datatypes::free_when_used(made);
@@ -44,7 +48,7 @@ pub fn outgoing(
     let comm = decode::comm(comm)?;
     let dest = decode::dest(dest, comm)?;
     let tag = decode::tag(tag)?;
-    let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
+    let buffer = decode::send_buffer(MESSAGE, buf, count, datatype)?;
     let buffer = signed(buffer, buf.0.cast_mut(), count, datatype)?;
     Ok((buffer, dest, tag, comm))
 }
@@ -61,7 +65,7 @@ pub fn incoming(
     let comm = decode::comm(comm)?;
     let source = decode::source(source, comm)?;
     let tag = decode::recv_tag(tag)?;
-    let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+    let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
     let buffer = signed(buffer, buf.0, count, datatype)?;
     Ok((buffer, source, tag, comm))
 }

@@ -1,7 +1,7 @@
 //! Blocking send and receive.
 
 use super::arguments::{self, incoming, outgoing, received, sent};
-use crate::decode::{self, BUF};
+use crate::decode::{self, MESSAGE};
 use crate::param::*;
 use crate::place::*;
 use oxmpi::pt2pt::{self, Mode, exchange};
@@ -74,7 +74,7 @@ entry! {
     ) on comm {
         status.not_null()?;
         let comm = decode::comm(comm)?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
         let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let to = (decode::dest(dest, comm)?, decode::named_tag("sendtag", sendtag)?);
         let from = (decode::source(source, comm)?, decode::named_recv_tag("recvtag", recvtag)?);

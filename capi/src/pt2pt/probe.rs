@@ -1,7 +1,7 @@
 //! Probe, and matched probe and receive.
 
 use super::arguments;
-use crate::decode::{self, BUF};
+use crate::decode::{self, MESSAGE};
 use crate::param::*;
 use crate::place::*;
 use oxmpi::pt2pt::probe;
@@ -74,7 +74,7 @@ entry! {
     ) {
         decode::running()?;
         status.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
         let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::mrecv(buffer, &mut handle);
@@ -90,7 +90,7 @@ entry! {
     ) {
         decode::running()?;
         request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
+        let buffer = decode::recv_buffer(MESSAGE, buf, count, datatype)?;
         let buffer = arguments::signed(buffer, buf.0, count, datatype)?;
         let mut handle = message.read()?.0;
         let result = probe::imrecv(buffer, &mut handle);
