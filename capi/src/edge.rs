@@ -3,6 +3,7 @@
 //! Invariant: an error handler is called once for a failed call, and only here.
 
 use crate::decode;
+use crate::errhandler::FILES;
 use crate::param::{Comm, Describe, Errhandler, File, Session, Win};
 use crate::place::InOut;
 use oxmpi::comm;
@@ -15,16 +16,21 @@ use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
 use std::ffi::c_int;
 
+/// MPI_FILE_NULL, an address.
+const FILE_NULL: usize = 0;
+
 /// Whose error handler is called.
 #[derive(Clone, Copy)]
-#[allow(dead_code)] // the handlers of files, sessions and windows come with their chapters
 pub enum Origin {
     /// No object of the call's: the handler of MPI_COMM_SELF, or, where a program of MPI 3 left
     /// that alone, of MPI_COMM_WORLD.
     None,
     Comm(Comm),
-    File(File),
+    /// Without an open file, the handler set on MPI_FILE_NULL (MPI 5.0, 14.7). There are no open files yet.
+    File,
     Session(Session),
+    /// Without a window, as for `None`. There are no windows yet.
+    #[allow(dead_code)]
     Win(Win),
     /// The handler that a new object is to have is asked already when it cannot be made.
     Errhandler(Errhandler),
@@ -59,7 +65,19 @@ macro_rules! raises {
     };
 }
 
-raises!(Comm File Win);
+raises!(Comm Win);
+
+impl Raises for File {
+    fn origin(&self) -> Origin {
+        Origin::File
+    }
+}
+
+impl Raises for InOut<File> {
+    fn origin(&self) -> Origin {
+        Origin::File
+    }
+}
 
 // Sessions, and communicators without a parent, are made without MPI_Init.
 impl Raises for Errhandler {
@@ -93,13 +111,12 @@ impl Raises for InOut<Session> {
     }
 }
 
+const NOT_WRITTEN: &str = "this function is not written yet in oxmpi";
+
 /// What a stub returns; `raise` puts the function's name before it.
 #[cold]
 pub fn not_written() -> Result<()> {
-    Err(Error::new(
-        Class::UnsupportedOperation,
-        "this function is not written yet in oxmpi",
-    ))
+    Err(Error::new(Class::UnsupportedOperation, NOT_WRITTEN))
 }
 
 /// The code to return for `error`, after the error handler that belongs to `origin` was called.
@@ -144,19 +161,26 @@ pub fn raise(
         _ => None,
     };
     let (action, object) = match (comm, session) {
-        _ if given.is_some() => (given.map_or(Action::EndJob, errhandler::action), comm::NULL),
-        (Some(comm), _) => (comm.errhandler.action(), comm.handle),
-        (None, Some((handle, session))) => (session.errhandler.action(), handle.0),
-        (None, None) => (action_of_the_process(), comm::SELF),
+        _ if given.is_some() => (
+            given.map_or(Action::EndJob, errhandler::action),
+            comm::NULL as usize,
+        ),
+        (Some(comm), _) => (comm.errhandler.action(), comm.handle as usize),
+        (None, Some((handle, session))) => (session.errhandler.action(), handle.0 as usize),
+        (None, None) if matches!(origin, Origin::File) => (FILES.action(), FILE_NULL),
+        (None, None) => (action_of_the_process(), comm::SELF as usize),
     };
     match action {
         Action::Return => error.context(shortened(call)).code(),
         Action::Call(handler) => {
             let code = error.context(shortened(call)).code();
-            handler.callback.call(object as usize, code)
+            handler.callback.call(object, code)
         }
         Action::EndJob => {
-            let name = comm.map(comm::Comm::name);
+            let name = match origin {
+                Origin::File => Some("MPI_FILE_NULL".to_owned()),
+                _ => comm.map(comm::Comm::name),
+            };
             end_job(&call, name.as_deref(), &error)
         }
     }

@@ -15,7 +15,7 @@
 //! Before `fn` is the function's thread-safety class (`threads`), which says what the entry takes.
 //! `on` names the argument whose error handler is called, and makes sure that MPI is running;
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
-//! must.
+//! must. `on MPI_FILE_NULL` is for functions of files that are given no file.
 //! The types are those of `param` and `place`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
 //! returns a value of `param` and cannot fail. `stub!` is for what is not written yet.
@@ -126,11 +126,17 @@ macro_rules! entry {
     (@may_run) => {
         oxmpi::error::Result::Ok(())
     };
+    (@may_run MPI_FILE_NULL) => {
+        $crate::decode::running()
+    };
     (@may_run $object:ident) => {
         $crate::edge::Raises::may_run(&$object)
     };
     (@origin) => {
         $crate::edge::Origin::None
+    };
+    (@origin MPI_FILE_NULL) => {
+        $crate::edge::Origin::File
     };
     (@origin $object:ident) => {
         $crate::edge::Raises::origin(&$object)

@@ -12,8 +12,8 @@ use oxmpi::error::{Class, Error, Result, is_code};
 use oxmpi::fail;
 use oxmpi::process::session;
 
-/// The handler for errors of opening files, set on MPI_FILE_NULL.
-static FILES: Attached = Attached::predefined(core::ERRORS_RETURN);
+/// The handler for errors of functions without an open file, set on MPI_FILE_NULL.
+pub static FILES: Attached = Attached::predefined(core::ERRORS_RETURN);
 
 pub fn set_on_comm(comm: &CommObject, errhandler: Errhandler) -> Result<()> {
     core::check(errhandler.0, Target::Comm)?;
@@ -85,7 +85,7 @@ fn file_null(file: File) -> Result<()> {
 }
 
 entry! {
-    Own fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) {
+    Own fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) on fh {
         file_null(fh)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
@@ -112,7 +112,7 @@ entry! {
 }
 
 entry! {
-    UpdateRef fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) {
+    UpdateRef fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) on file {
         errhandler.not_null()?;
         file_null(file)?;
         errhandler.set(Errhandler(FILES.give()))
@@ -120,7 +120,7 @@ entry! {
 }
 
 entry! {
-    UpdateRef fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) {
+    UpdateRef fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) on file {
         file_null(file)?;
         core::check(errhandler.0, Target::File)?;
         FILES.set(errhandler.0);

@@ -6,7 +6,7 @@ use crate::place::*;
 stub! {
     Collective fn MPI_File_close(fh: InOut<File>) on fh;
 
-    Own fn MPI_File_delete(filename: Text, info: Info);
+    Own fn MPI_File_delete(filename: Text, info: Info) on MPI_FILE_NULL;
 
     AccessOnly fn MPI_File_get_amode(fh: File, amode: Out<AccessMode>) on fh;
 
@@ -29,7 +29,7 @@ stub! {
 
     Collective fn MPI_File_open(
         comm: Comm, filename: Text, amode: AccessMode, info: Info, fh: Out<File>,
-    ) on comm;
+    ) on MPI_FILE_NULL;
 
     Collective fn MPI_File_preallocate(fh: File, size: Offset) on fh;
 
@@ -49,5 +49,5 @@ stub! {
         datarep: Text, read_conversion_fn: DatarepConversionFunction,
         write_conversion_fn: DatarepConversionFunction, dtype_file_extent_fn: DatarepExtentFunction,
         extra_state: ExtraState,
-    );
+    ) on MPI_FILE_NULL;
 }
