@@ -14,7 +14,10 @@ use oxmpi::info;
 use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
+use std::collections::BTreeSet;
 use std::ffi::c_int;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 /// MPI_FILE_NULL, an address.
 const FILE_NULL: usize = 0;
@@ -119,6 +122,26 @@ pub fn not_written() -> Result<()> {
     Err(Error::new(Class::UnsupportedOperation, NOT_WRITTEN))
 }
 
+/// Says once for each function that it is not written: a program that ignores the code goes wrong later, far from the cause.
+#[cold]
+fn tell_not_written(function: &'static str, error: &Error) {
+    static TOLD: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    if error.class() != Class::UnsupportedOperation || error.text() != NOT_WRITTEN {
+        return;
+    }
+    // The lock also keeps lines of threads apart. A program that has closed stderr goes on.
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.insert(function) {
+        let rank = process::job().map_or(String::new(), |job| format!("rank {} on ", job.rank));
+        let host = info::host();
+        let _ = writeln!(
+            std::io::stderr(),
+            "oxmpi: {rank}{host}: {function} is not written yet in oxmpi; it fails with {} (told once)",
+            error.class().name()
+        );
+    }
+}
+
 /// The code to return for `error`, after the error handler that belongs to `origin` was called.
 #[cold]
 #[inline(never)]
@@ -170,6 +193,9 @@ pub fn raise(
         (None, None) if matches!(origin, Origin::File) => (FILES.action(), FILE_NULL),
         (None, None) => (action_of_the_process(), comm::SELF as usize),
     };
+    if !matches!(action, Action::EndJob) {
+        tell_not_written(function, &error);
+    }
     match action {
         Action::Return => error.context(shortened(call)).code(),
         Action::Call(handler) => {
