@@ -31,7 +31,8 @@ stage := target/stage
 cxx := $(built)/libmpicxx.so.12
 # Made by oxmpi-fortran from the entries; compiled by the C compiler alone, as docs/fortran.md says.
 fortran := $(built)/fortran
-mpifort := $(built)/libmpifort.so.12
+# In a directory of its own: cargo has $(built) in the LD_LIBRARY_PATH of tests.
+mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
