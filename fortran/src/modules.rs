@@ -132,10 +132,14 @@ pub fn mpi(functions: &[Function], constants: &[Constant], predefined: &[String]
     for prefix in ["", "P"] {
         for function in functions.iter().filter(|function| !function.large) {
             let name = format!("{prefix}{}", function.name);
-            interfaces.push_str(&format!("  interface {name}\n"));
-            interfaces.push_str(&procedure_of_mpi(function, &name, false));
             let pointer = |argument: &Argument| argument.form == Form::Pointer;
-            if function.arguments.iter().any(pointer) && !function.by_hand() {
+            let generic = function.arguments.iter().any(pointer) && !function.by_hand();
+            // A generic name is resolved by rank, which rules out an element where an array is wanted
+            // (`req(1)`, legal by sequence association): only what has two specific procedures gets one.
+            let head = if generic { format!(" {name}") } else { String::new() };
+            interfaces.push_str(&format!("  interface{head}\n"));
+            interfaces.push_str(&procedure_of_mpi(function, &name, false));
+            if generic {
                 interfaces.push_str(&procedure_of_mpi(function, &format!("{name}_cptr"), true));
             }
             interfaces.push_str("  end interface\n");
