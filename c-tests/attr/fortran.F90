@@ -5,6 +5,8 @@ module callbacks
   USE_MPI
   implicit none
   integer :: copies = 0, deletions = 0
+  integer, save :: old_own
+  integer(kind=selected_int_kind(18)), save, target :: own
   logical :: refuse = .false.
 contains
   subroutine copy(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
@@ -30,7 +32,61 @@ contains
         (refuse .and. attribute_val == 13)) &
       ierror = MPI_ERR_OTHER
   end subroutine
+  ! Each changes the state that the program gave.
+  subroutine copy_own(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
+    INCLUDE_MPI
+    T_COMM :: oldcomm
+    integer :: comm_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out
+    logical :: flag
+    attribute_val_out = extra_state
+    extra_state = extra_state + attribute_val_in
+    flag = oldcomm == MPI_COMM_SELF .and. comm_keyval /= MPI_KEYVAL_INVALID
+    ierror = MPI_SUCCESS
+  end subroutine
+  subroutine delete_own(comm, comm_keyval, attribute_val, extra_state, ierror)
+    INCLUDE_MPI
+    T_COMM :: comm
+    integer :: comm_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: attribute_val, extra_state
+    extra_state = extra_state + 10 * attribute_val
+    ierror = merge(MPI_SUCCESS, MPI_ERR_OTHER, comm /= MPI_COMM_NULL .and. comm_keyval /= MPI_KEYVAL_INVALID)
+  end subroutine
+  subroutine copy_own_type(oldtype, type_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
+    INCLUDE_MPI
+    T_DATATYPE :: oldtype
+    integer :: type_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state, attribute_val_in, attribute_val_out
+    logical :: flag
+    attribute_val_out = extra_state
+    extra_state = extra_state + attribute_val_in
+    flag = oldtype /= MPI_DATATYPE_NULL .and. type_keyval /= MPI_KEYVAL_INVALID
+    ierror = MPI_SUCCESS
+  end subroutine
+  subroutine delete_own_type(datatype, type_keyval, attribute_val, extra_state, ierror)
+    INCLUDE_MPI
+    T_DATATYPE :: datatype
+    integer :: type_keyval, ierror
+    integer(kind=MPI_ADDRESS_KIND) :: attribute_val, extra_state
+    extra_state = extra_state + 10 * attribute_val
+    ierror = merge(MPI_SUCCESS, MPI_ERR_OTHER, datatype /= MPI_DATATYPE_NULL .and. type_keyval /= MPI_KEYVAL_INVALID)
+  end subroutine
 #ifndef STYLE_F08
+  subroutine old_copy_own(oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierr)
+    INCLUDE_MPI
+    integer :: oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, ierr
+    logical :: flag
+    attribute_val_out = extra_state
+    extra_state = extra_state + attribute_val_in
+    flag = oldcomm == MPI_COMM_SELF .and. keyval /= MPI_KEYVAL_INVALID
+    ierr = MPI_SUCCESS
+  end subroutine
+  subroutine old_delete_own(comm, keyval, attribute_val, extra_state, ierr)
+    INCLUDE_MPI
+    integer :: comm, keyval, attribute_val, extra_state, ierr
+    extra_state = extra_state + 10 * attribute_val
+    ierr = merge(MPI_SUCCESS, MPI_ERR_OTHER, comm /= MPI_COMM_NULL .and. keyval /= MPI_KEYVAL_INVALID)
+  end subroutine
   subroutine old_copy(oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierr)
     INCLUDE_MPI
     integer :: oldcomm, keyval, extra_state, attribute_val_in, attribute_val_out, ierr
@@ -163,7 +219,52 @@ program attributes
   call MPI_Comm_free(comm, ierr); OK
   call MPI_Keyval_free(other, ierr); OK
 #endif
+  call own_state()
   call finish()
 contains
 #include "check.inc"
+
+  ! The state is the program's variable: both sides see what the other changed.
+  subroutine own_state()
+    own = 1
+    call MPI_Comm_create_keyval(copy_own, delete_own, other, own, ierr); OK
+    own = 7000
+    call MPI_Comm_set_attr(MPI_COMM_SELF, other, 1_MPI_ADDRESS_KIND, ierr); OK
+    call MPI_Comm_dup(MPI_COMM_SELF, comm, ierr); OK
+    CHECK(own == 7001)
+    call MPI_Comm_get_attr(comm, other, value, flag, ierr); OK
+    CHECK(flag .and. value == 7000)
+    own = 0
+    call MPI_Comm_free(comm, ierr); OK
+    CHECK(own == 70000)
+    call MPI_Comm_delete_attr(MPI_COMM_SELF, other, ierr); OK
+    CHECK(own == 70010)
+    call MPI_Comm_free_keyval(other, ierr); OK
+
+    own = 1
+    call MPI_Type_create_keyval(copy_own_type, delete_own_type, other, own, ierr); OK
+    own = 8000
+    call MPI_Type_dup(MPI_INTEGER, type, ierr); OK
+    call MPI_Type_set_attr(type, other, 3_MPI_ADDRESS_KIND, ierr); OK
+    call MPI_Type_delete_attr(type, other, ierr); OK
+    CHECK(own == 8030)
+    call MPI_Type_set_attr(type, other, 4_MPI_ADDRESS_KIND, ierr); OK
+    call MPI_Type_free(type, ierr); OK
+    CHECK(own == 8070)
+    call MPI_Type_free_keyval(other, ierr); OK
+
+#ifndef STYLE_F08
+    old_own = 1
+    call MPI_Keyval_create(old_copy_own, old_delete_own, other, old_own, ierr); OK
+    old_own = 9000
+    call MPI_Attr_put(MPI_COMM_SELF, other, 2, ierr); OK
+    call MPI_Comm_dup(MPI_COMM_SELF, comm, ierr); OK
+    CHECK(old_own == 9002)
+    call MPI_Comm_free(comm, ierr); OK
+    CHECK(old_own == 9002 + 90000)
+    call MPI_Attr_delete(MPI_COMM_SELF, other, ierr); OK
+    CHECK(old_own == 9002 + 90020)
+    call MPI_Keyval_free(other, ierr); OK
+#endif
+  end subroutine
 end program

@@ -8,6 +8,7 @@ module callbacks
   integer :: queries = 0, frees = 0, cancels = 0, code = 0
   logical :: was_complete
   integer(kind=MPI_ADDRESS_KIND) :: seen = 0
+  integer(kind=MPI_ADDRESS_KIND), save, target :: own = 0
 contains
   subroutine query(extra_state, status, ierror)
     integer(kind=MPI_ADDRESS_KIND) :: extra_state
@@ -39,17 +40,46 @@ contains
     was_complete = complete
     ierror = MPI_SUCCESS
   end subroutine
+
+  ! Each callback changes the state that the program gave.
+  subroutine query_own(extra_state, status, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    STATUS(status)
+    integer :: ierror
+    seen = extra_state
+    extra_state = extra_state + 1
+    call MPI_Status_set_elements(status, MPI_INTEGER, 0, ierror)
+    call MPI_Status_set_cancelled(status, .false., ierror)
+    ierror = MPI_SUCCESS
+  end subroutine
+
+  subroutine release_own(extra_state, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    integer :: ierror
+    extra_state = extra_state + 10
+    ierror = MPI_SUCCESS
+  end subroutine
+
+  subroutine cancel_own(extra_state, complete, ierror)
+    integer(kind=MPI_ADDRESS_KIND) :: extra_state
+    logical :: complete
+    integer :: ierror
+    if (.not. complete) extra_state = extra_state + 100
+    ierror = MPI_SUCCESS
+  end subroutine
 end module
 
 program requests
   USE_MPI
-  use callbacks, only: query, release, cancel, queries, frees, cancels, code, was_complete, seen
+  use callbacks, only: query, release, cancel, queries, frees, cancels, code, was_complete, seen, &
+    query_own, release_own, cancel_own, own
   implicit none
   INCLUDE_MPI
   CHECK_VARIABLES
   call start()
   call return_errors()
   call generalized()
+  call own_state()
   call partitioned()
   call finish()
 contains
@@ -97,6 +127,24 @@ contains
     call MPI_Grequest_complete(request, ierr); OK
     call MPI_Wait(request, status, ierr); FAILS(MPI_ERR_TOPOLOGY)
     CHECK(frees == 3)
+  end subroutine
+
+  ! The state is the program's variable: both sides see what the other changed.
+  subroutine own_state()
+    T_REQUEST :: request
+    logical :: flag
+    own = 1000
+    call MPI_Grequest_start(query_own, release_own, cancel_own, own, request, ierr); OK
+    CHECK(own == 1000)
+    call MPI_Cancel(request, ierr); OK
+    CHECK(own == 1100)
+    own = 5000
+    call MPI_Grequest_complete(request, ierr); OK
+    call MPI_Request_get_status(request, flag, MPI_STATUS_IGNORE, ierr); OK
+    CHECK(flag .and. seen == 5000 .and. own == 5001)
+    own = own + 1000
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr); OK
+    CHECK(seen == 6001 .and. own == 6012)
   end subroutine
 
   ! The module mpi of MPICH 4.0.2 wants an integer flag of MPI_Parrived.

@@ -1,5 +1,6 @@
 /* Functions whose arguments are procedures of the program: attributes, generalized requests, data
-   representations. C calls a proxy, and the proxy calls the Fortran procedure by reference.
+   representations. C calls a proxy, and the proxy calls the Fortran procedure by reference. Its extra_state
+   is the program's own variable: what either side changes, the other sees, as with MPICH.
 
    Reduction functions and the handlers of communicators, windows and sessions need none: what C gives
    them is what Fortran expects. */
@@ -26,10 +27,10 @@ int MPII_Win_get_attr(MPI_Win, int, void *, int *, int);
 static int copy_proxy(fortran_copy *copy, int object, int keyval, void *extra_state, int kind,
                       void *value, void **copied, int *flag)
 {
-  MPI_Aint extra = (MPI_Aint)extra_state, old = (MPI_Aint)value, new = 0;
+  MPI_Aint old = (MPI_Aint)value, new = 0;
   int found = 0, code = MPI_SUCCESS;
   (void)kind;
-  copy(&object, &keyval, &extra, &old, &new, &found, &code);
+  copy(&object, &keyval, extra_state, &old, &new, &found, &code);
   *flag = found != 0;
   *copied = (void *)new;
   return code;
@@ -38,20 +39,20 @@ static int copy_proxy(fortran_copy *copy, int object, int keyval, void *extra_st
 static int delete_proxy(fortran_delete *delete, int object, int keyval, int kind, void *value,
                         void *extra_state)
 {
-  MPI_Aint extra = (MPI_Aint)extra_state, old = (MPI_Aint)value;
+  MPI_Aint old = (MPI_Aint)value;
   int code = MPI_SUCCESS;
   (void)kind;
-  delete(&object, &keyval, &old, &extra, &code);
+  delete(&object, &keyval, &old, extra_state, &code);
   return code;
 }
 
 static int old_copy_proxy(old_fortran_copy *copy, int object, int keyval, void *extra_state,
                           int kind, void *value, void **copied, int *flag)
 {
-  MPI_Fint extra = (MPI_Fint)(MPI_Aint)extra_state, old = (MPI_Fint)(MPI_Aint)value, new = 0;
+  MPI_Fint old = (MPI_Fint)(MPI_Aint)value, new = 0;
   int found = 0, code = MPI_SUCCESS;
   (void)kind;
-  copy(&object, &keyval, &extra, &old, &new, &found, &code);
+  copy(&object, &keyval, extra_state, &old, &new, &found, &code);
   *flag = found != 0;
   *copied = (void *)(MPI_Aint)new;
   return code;
@@ -60,17 +61,17 @@ static int old_copy_proxy(old_fortran_copy *copy, int object, int keyval, void *
 static int old_delete_proxy(old_fortran_delete *delete, int object, int keyval, int kind,
                             void *value, void *extra_state)
 {
-  MPI_Fint extra = (MPI_Fint)(MPI_Aint)extra_state, old = (MPI_Fint)(MPI_Aint)value;
+  MPI_Fint old = (MPI_Fint)(MPI_Aint)value;
   int code = MPI_SUCCESS;
   (void)kind;
-  delete(&object, &keyval, &old, &extra, &code);
+  delete(&object, &keyval, &old, extra_state, &code);
   return code;
 }
 
 #define KEYVALS(Name, lower, upper, Copy, Delete, integer, copier, deleter) \
   void FN(lower##_)(Copy *copy, Delete *delete, int *keyval, integer *extra_state, int *ierror) \
   { \
-    int code = CALL(Name)(copy, delete, keyval, (void *)(MPI_Aint)*extra_state); \
+    int code = CALL(Name)(copy, delete, keyval, extra_state); \
     if (code == MPI_SUCCESS) MPII_Keyval_set_proxy(*keyval, copier, deleter); \
     if (ierror) *ierror = code; \
   } \
@@ -133,14 +134,14 @@ struct generalized {
   void (*query)(MPI_Aint *, MPI_Status *, int *);
   void (*free)(MPI_Aint *, int *);
   void (*cancel)(MPI_Aint *, int *, int *);
-  MPI_Aint extra_state;
+  MPI_Aint *extra_state;
 };
 
 static int query_proxy(void *state, MPI_Status *status)
 {
   struct generalized *request = state;
   int code = MPI_SUCCESS;
-  request->query(&request->extra_state, status, &code);
+  request->query(request->extra_state, status, &code);
   return code;
 }
 
@@ -148,7 +149,7 @@ static int free_proxy(void *state)
 {
   struct generalized *request = state;
   int code = MPI_SUCCESS;
-  request->free(&request->extra_state, &code);
+  request->free(request->extra_state, &code);
   free(request);
   return code;
 }
@@ -157,19 +158,19 @@ static int cancel_proxy(void *state, int complete)
 {
   struct generalized *request = state;
   int code = MPI_SUCCESS;
-  request->cancel(&request->extra_state, &complete, &code);
+  request->cancel(request->extra_state, &complete, &code);
   return code;
 }
 
 void FN(mpi_grequest_start_)(void (*query)(MPI_Aint *, MPI_Status *, int *),
                              void (*free_function)(MPI_Aint *, int *),
-                             void (*cancel)(MPI_Aint *, int *, int *), const MPI_Aint *extra_state,
+                             void (*cancel)(MPI_Aint *, int *, int *), MPI_Aint *extra_state,
                              int *request, int *ierror)
 {
   int code = MPI_ERR_NO_MEM;
   struct generalized *state = malloc(sizeof *state);
   if (state) {
-    *state = (struct generalized){query, free_function, cancel, *extra_state};
+    *state = (struct generalized){query, free_function, cancel, extra_state};
     code = CALL(MPI_Grequest_start)(query_proxy, free_proxy, cancel_proxy, state, request);
     if (code != MPI_SUCCESS) free(state);
   }
@@ -184,7 +185,7 @@ struct representation {
   void (*read)(void *, int *, MPI_Count *, void *, MPI_Offset *, MPI_Aint *, int *);
   void (*write)(void *, int *, MPI_Count *, void *, MPI_Offset *, MPI_Aint *, int *);
   void (*extent)(int *, MPI_Aint *, MPI_Aint *, int *);
-  MPI_Aint extra_state;
+  MPI_Aint *extra_state;
   int large;
 };
 
@@ -197,7 +198,7 @@ static int convert(struct representation *by, int reading, void *user, MPI_Datat
 {
   int code = MPI_SUCCESS, small = (int)count;
   void *number = by->large ? (void *)&count : (void *)&small;
-  (reading ? by->read : by->write)(user, &type, number, file, &position, &by->extra_state, &code);
+  (reading ? by->read : by->write)(user, &type, number, file, &position, by->extra_state, &code);
   return code;
 }
 
@@ -229,7 +230,7 @@ static int extent_proxy(MPI_Datatype type, MPI_Aint *extent, void *state)
 {
   struct representation *by = state;
   int code = MPI_SUCCESS;
-  by->extent(&type, extent, &by->extra_state, &code);
+  by->extent(&type, extent, by->extra_state, &code);
   return code;
 }
 
@@ -237,13 +238,13 @@ static int extent_proxy(MPI_Datatype type, MPI_Aint *extent, void *state)
   void FN(lower)(const char *name, __typeof__(((struct representation *)0)->read) read, \
                  __typeof__(((struct representation *)0)->write) write, \
                  __typeof__(((struct representation *)0)->extent) extent, \
-                 const MPI_Aint *extra_state, int *ierror, size_t name_length) \
+                 MPI_Aint *extra_state, int *ierror, size_t name_length) \
   { \
     int code = MPI_ERR_NO_MEM; \
     char copy[SHORT_TEXT], *c = text_in(copy, name, name_length, 0); \
     struct representation *by = malloc(sizeof *by); \
     if (by) { \
-      *by = (struct representation){read, write, extent, *extra_state, is_large}; \
+      *by = (struct representation){read, write, extent, extra_state, is_large}; \
       code = CALL(Name)(c, read == FN(null_function) ? null_pointer : reader, \
                         write == FN(null_function) ? null_pointer : writer, extent_proxy, by); \
       if (code != MPI_SUCCESS) free(by); \

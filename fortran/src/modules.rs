@@ -212,7 +212,8 @@ fn procedure_of_mpi(function: &Function, name: &str, c_pointers: bool) -> String
                 } else {
                     Width::Address
                 };
-                format!("{}{intent} :: {name}", integer(width))
+                let kept = kept_state(argument);
+                format!("{}{intent}{kept} :: {name}", integer(width))
             }
             Form::Function(_) => format!("external {name}"),
             Form::Range => format!("integer, intent(in) :: {name}(3,*)"),
@@ -233,6 +234,14 @@ fn f08_status(function: &Function, argument: &Argument) -> bool {
 /// is not, whatever ASYNCHRONOUS says, unless the argument is a TARGET.
 fn stays(function: &Function, argument: &Argument) -> bool {
     argument.form != Form::Buffer || function.outlasts_call() || function.stem.ends_with("_end")
+}
+
+/// Callbacks get the program's own variable, later.
+fn kept_state(argument: &Argument) -> &'static str {
+    match argument.form {
+        Form::ExtraState => ", target",
+        _ => "",
+    }
 }
 
 /// Any type and any rank, by its address.
@@ -391,7 +400,8 @@ fn procedure_of_f08(function: &Function, prefix: &str) -> String {
             }
             Form::Pointer => format!("type(c_ptr){intent} :: {name}"),
             Form::ExtraState | Form::Attribute => {
-                format!("integer(kind=MPI_ADDRESS_KIND){intent} :: {name}")
+                let kept = kept_state(argument);
+                format!("integer(kind=MPI_ADDRESS_KIND){intent}{kept} :: {name}")
             }
             Form::Function(interface) => format!("procedure({interface}) :: {name}"),
             Form::Range => format!("integer, intent(in) :: {name}(3,*)"),
