@@ -1,4 +1,4 @@
-/* mpi.h of oxmpi: MPI 5.0 with MPICH's ABI, for C99 and C++.
+/* mpi.h of oxmpi: MPI 5.0 with MPICH's ABI, for C89 and later and for C++.
  * Made from the entry points in capi/src by capi/build.rs; changes made here are lost. */
 
 
@@ -26,8 +26,16 @@ typedef struct ADIOI_FileD *MPI_File;
 
 typedef long MPI_Aint;
 typedef int MPI_Fint;
+/* C89 and C++98 have no long long: -pedantic would warn of it. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wlong-long"
+#endif
 typedef long long MPI_Count;
 typedef long long MPI_Offset;
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 #define MPI_AINT_FMT_DEC_SPEC "%ld"
 #define MPI_AINT_FMT_HEX_SPEC "%lx"
 
@@ -621,7 +629,7 @@ int MPIR_Dup_fn(MPI_Comm, int, void *, void *, void *, int *);
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif
 
 extern int MPI_Abi_get_info(MPI_Info *info);
 extern int MPI_Abi_get_fortran_info(MPI_Info *info);
@@ -2146,8 +2154,8 @@ extern int PMPI_Dims_create(int nnodes, int ndims, int *dims);
 extern int PMPI_Topo_test(MPI_Comm comm, int *status);
 extern int PMPI_Get_hw_resource_info(MPI_Info *hw_info);
 #ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+}
+#endif
 
 #endif  /* MPI_INCLUDED */
 

@@ -85,11 +85,17 @@ fn prototype(
     ))
 }
 
-/// cbindgen puts an empty line after each prototype.
+/// cbindgen puts an empty line after each prototype, and comments of C++ behind what it closes, which C89
+/// does not have.
 fn tidy(header: &str) -> String {
     let mut text = String::with_capacity(header.len());
     let mut after_prototype = false;
     for line in header.lines() {
+        let closes = line.starts_with("#endif") || line.starts_with('}');
+        let line = match line.find("//") {
+            Some(comment) if closes => line[..comment].trim_end(),
+            _ => line,
+        };
         if line.is_empty() && after_prototype {
             continue;
         }

@@ -19,8 +19,16 @@ typedef struct ADIOI_FileD *MPI_File;
 
 typedef long MPI_Aint;
 typedef int MPI_Fint;
+/* C89 and C++98 have no long long: -pedantic would warn of it. */
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wlong-long"
+#endif
 typedef long long MPI_Count;
 typedef long long MPI_Offset;
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 #define MPI_AINT_FMT_DEC_SPEC "%ld"
 #define MPI_AINT_FMT_HEX_SPEC "%lx"
 
