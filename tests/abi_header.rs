@@ -82,7 +82,7 @@ fn strict_compilers_take_the_header() {
                 &standard,
                 "-Wall",
                 "-Wextra",
-                        "-pedantic-errors",
+                "-pedantic-errors",
                 "-Werror",
                 &format!("a.{extension}"),
                 "-o",

@@ -136,7 +136,11 @@ pub fn mpi(functions: &[Function], constants: &[Constant], predefined: &[String]
             let generic = function.arguments.iter().any(pointer) && !function.by_hand();
             // A generic name is resolved by rank, which rules out an element where an array is wanted
             // (`req(1)`, legal by sequence association): only what has two specific procedures gets one.
-            let head = if generic { format!(" {name}") } else { String::new() };
+            let head = if generic {
+                format!(" {name}")
+            } else {
+                String::new()
+            };
             interfaces.push_str(&format!("  interface{head}\n"));
             interfaces.push_str(&procedure_of_mpi(function, &name, false));
             if generic {
