@@ -123,3 +123,54 @@ fn cmake_finds_us() {
         );
     }
 }
+
+/// FindMPI hands what `mpifort -show` says to all files of a target that uses MPI::MPI_Fortran, and clang ends
+/// at an option of gfortran's.
+#[test]
+fn cmake_builds_a_target_of_c_and_fortran() {
+    if !have("cmake") || !have("gfortran") {
+        return;
+    }
+    let work = scratch("cmake-mixed");
+    let project = "cmake_minimum_required(VERSION 3.18)\nproject(mixed C Fortran)\n\
+        find_package(MPI 4 REQUIRED COMPONENTS C Fortran)\n\
+        add_executable(mixed part.c main.f90)\n\
+        target_compile_options(mixed PRIVATE -Werror)\n\
+        target_link_libraries(mixed MPI::MPI_Fortran MPI::MPI_C)\n";
+    let part = "#include <mpi.h>\n#include <stdio.h>\nvoid part_(const int *comm)\n{\n  int size = 0;\n  \
+        MPI_Comm_size(MPI_Comm_f2c(*comm), &size);\n  printf(\"size %d\\n\", size);\n}\n";
+    let main = "program main\n  use mpi\n  implicit none\n  external :: part\n  integer :: ierr\n  real :: x(2)\n  \
+        call MPI_Init(ierr)\n  call part(MPI_COMM_WORLD)\n  call MPI_Bcast(x, 2, MPI_REAL, 0, MPI_COMM_WORLD, ierr)\n  \
+        call MPI_Bcast(ierr, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)\n  call MPI_Finalize(ierr)\nend program\n";
+    for (name, text) in [
+        ("CMakeLists.txt", project),
+        ("part.c", part),
+        ("main.f90", main),
+    ] {
+        std::fs::write(work.join(name), text).unwrap();
+    }
+    let path = format!(
+        "{}:{}",
+        stage().join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    let compiler = if have("clang") { "clang" } else { "gcc" };
+    let c = format!("-DCMAKE_C_COMPILER={compiler}");
+    for arguments in [
+        vec![
+            "-S",
+            ".",
+            "-B",
+            "build",
+            &c,
+            "-DCMAKE_Fortran_COMPILER=gfortran",
+        ],
+        vec!["--build", "build"],
+    ] {
+        run(Command::new("cmake")
+            .current_dir(&work)
+            .env("PATH", &path)
+            .args(arguments));
+    }
+    assert_eq!(run(&mut Command::new(work.join("build/mixed"))), "size 1\n");
+}

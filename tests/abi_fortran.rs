@@ -104,6 +104,18 @@ fn the_wrapper_answers_like_those_of_others() {
         show.contains(" -O2 x.f90 ") && show.contains("-lmpifort -lmpi"),
         "{show}"
     );
+    // What a program of mpif.h needs is in the command of a file, and not where flags are asked for: those end up in
+    // the commands of other languages.
+    if have("gfortran") {
+        let mpifort =
+            |arguments: &[&str]| run(staged("mpifort").arg("-fc=gfortran").args(arguments));
+        for question in ["-show", "-compile_info", "-link_info", "--showme:compile"] {
+            let answer = mpifort(&[question]);
+            assert!(!answer.contains("mismatch"), "{question}: {answer}");
+        }
+        let whole = mpifort(&["-show", "-c", "x.f90"]);
+        assert!(whole.contains("-fallow-argument-mismatch"), "{whole}");
+    }
     let by_variable = run(staged("mpif90")
         .env("MPICH_FC", "other")
         .arg("-showme:command"));

@@ -120,7 +120,13 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     match call.question {
         None => {}
         Some(Question::Command) => {
-            let command = command(&compiler, &call.arguments, &include, &link, true);
+            // Asked for the command of a file: all of it. Asked for flags alone, which CMake's FindMPI hands to
+            // the C files of a target too: only those that suit every language.
+            let mut flags = include;
+            if has_input(&call.arguments) {
+                flags.extend(own_flags(language, &compiler));
+            }
+            let command = command(&compiler, &call.arguments, &flags, &link, true);
             println!("{}", quoted(&command));
             return Ok(());
         }
@@ -133,7 +139,9 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     if call.arguments.iter().any(|argument| argument == "-v") {
         println!("{name} for oxmpi version {}", env!("CARGO_PKG_VERSION"));
     }
-    let command = command(&compiler, &call.arguments, &include, &link, false);
+    let mut flags = include;
+    flags.extend(own_flags(language, &compiler));
+    let command = command(&compiler, &call.arguments, &flags, &link, false);
     if call.echo {
         println!("{}", quoted(&command));
     }
@@ -233,10 +241,6 @@ fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<Os
     if language.libraries[0] == "mpifort" {
         let name = compiler_name(compiler);
         let family = name.split(['-', '.']).next().unwrap_or_default().to_owned();
-        if family == "gfortran" && gfortran_version(compiler) >= 10 {
-            // Choice arguments of mpif.h are an error to it otherwise.
-            flags.push("-fallow-argument-mismatch".to_owned());
-        }
         let found = [&name, &family]
             .map(|name| prefix.library.join("oxmpi/modules").join(name))
             .into_iter()
@@ -244,6 +248,14 @@ fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<Os
         flags.extend(found.map(|directory| format!("-I{}", directory.display())));
     }
     flags.into_iter().map(OsString::from).collect()
+}
+
+/// What a compilation needs that no compiler of another language takes.
+fn own_flags(language: &Language, compiler: &str) -> Option<OsString> {
+    let gfortran = language.libraries[0] == "mpifort"
+        && compiler_name(compiler).split(['-', '.']).next() == Some("gfortran");
+    // Choice arguments of mpif.h are an error to it otherwise.
+    (gfortran && gfortran_version(compiler) >= 10).then(|| "-fallow-argument-mismatch".into())
 }
 
 /// `gfortran-12` for "ccache /usr/bin/gfortran-12".
