@@ -114,13 +114,19 @@ fn announce(plan: &Plan) {
         .flat_map(|program| program.variables.keys().cloned());
     let names = inherited.chain(given);
     let unknown = variables::unknown(names.filter_map(|name| name.into_string().ok()));
-    if !unknown.is_empty() {
+    let request = &plan.request;
+    if !unknown.ours.is_empty() {
         eprintln!(
             "mpiexec: unknown variables have no effect: {}",
-            unknown.join(", ")
+            unknown.ours.join(", ")
         );
     }
-    let request = &plan.request;
+    if request.verbose && !unknown.of_mpich.is_empty() {
+        eprintln!(
+            "mpiexec: variables of MPICH that have no effect here: {}",
+            unknown.of_mpich.join(", ")
+        );
+    }
     if request.print_rank_map {
         let ranks: Vec<String> = (0..plan.ranks.len()).map(|rank| rank.to_string()).collect();
         println!("({}:{})", plan.host, ranks.join(","));

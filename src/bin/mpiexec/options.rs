@@ -4,6 +4,7 @@
 //! Invariant: an option not in the table is an error, never ignored; one that is accepted without effect says so here.
 
 use super::request::{Label, Parsing, Pass, StandardInput};
+use super::words;
 
 /// How many arguments an option takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -411,15 +412,10 @@ pub fn all() -> impl Iterator<Item = &'static Choice> {
 /// Names that end the parsing with an answer; see `request::Answer`.
 pub const ANSWERS: &[&str] = &["help", "h", "?", "version", "V", "info"];
 
-/// The known name closest to one that is not known, if any is close.
+/// The known name that an unknown one most likely means.
 pub fn suggestion(name: &str) -> Option<&'static str> {
-    all()
-        .flat_map(|choice| choice.names.iter())
-        .chain(ANSWERS)
-        .map(|known| (strsim::damerau_levenshtein(known, name), *known))
-        .filter(|(distance, known)| *distance <= 2 && known.len() > 2)
-        .min()
-        .map(|(_, known)| known)
+    let names = all().flat_map(|choice| choice.names.iter());
+    words::nearest(name, names.chain(ANSWERS).copied())
 }
 
 fn positive(text: &str) -> Result<u32, String> {
@@ -476,5 +472,6 @@ mod tests {
         assert_eq!(suggestion("bindto"), Some("bind-to"));
         assert_eq!(suggestion("timeuot"), Some("timeout"));
         assert_eq!(suggestion("zzzzzz"), None);
+        assert_eq!(suggestion("porl"), None);
     }
 }

@@ -1,8 +1,9 @@
 //! Which variables of the environment mean something, to mpiexec or to the library: the list for `-info`, the page
 //! docs/variables.md, and a word about those that mean nothing.
 //!
-//! Invariant: what is listed works; a variable of MPICH's launcher or library, or of ours, that is not listed is reported.
+//! Invariant: what is listed works; a variable of ours that is not listed is reported, one of MPICH's launcher or library with -v.
 
+use super::words;
 use oxmpi::launch::names;
 use oxmpi::process::settings;
 use std::collections::BTreeSet;
@@ -53,30 +54,43 @@ const ACCEPTED: &[&str] = &[
 /// Of the compiler wrappers and of the tests of this library.
 const OF_TOOLS: &[&str] = &["OXMPI_CC", "OXMPI_CXX", "OXMPI_STAGE"];
 
-/// Those among `present` that begin like variables of MPICH's launcher, MPICH's library or ours, and mean nothing here,
-/// so that nobody believes they work.
-pub fn unknown(present: impl Iterator<Item = String>) -> Vec<String> {
-    let mut known: BTreeSet<String> = ACCEPTED
+/// Variables that look as if they meant something here, and mean nothing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Unknown {
+    /// They begin as ours do: most likely a mistake. Each with what was probably meant.
+    pub ours: Vec<String>,
+    /// Of MPICH's launcher and library: many sites set them for all users.
+    pub of_mpich: Vec<String>,
+}
+
+/// The unknown ones among `present`.
+pub fn unknown(present: impl Iterator<Item = String>) -> Unknown {
+    let variables = settings::all();
+    let own: Vec<String> = variables.iter().map(|variable| variable.name()).collect();
+    let known: BTreeSet<&str> = ACCEPTED
         .iter()
         .chain(OF_TOOLS)
         .chain(names::OWN)
         .copied()
         .chain(HONOURED.iter().map(|(name, _)| *name))
-        .map(str::to_owned)
+        .chain(own.iter().map(String::as_str))
+        .chain(variables.iter().flat_map(|it| it.aliases()).copied())
         .collect();
-    for variable in settings::all() {
-        known.insert(variable.name());
-        known.extend(variable.aliases().iter().copied().map(str::to_owned));
+    let present: BTreeSet<String> = present.filter(|name| !known.contains(&**name)).collect();
+    let mut unknown = Unknown::default();
+    for name in present {
+        if let Some(rest) = name.strip_prefix("OXMPI_") {
+            // The common beginning would make short names look alike.
+            let rests = own.iter().filter_map(|name| name.strip_prefix("OXMPI_"));
+            unknown.ours.push(match words::nearest(rest, rests) {
+                Some(near) => format!("{name} (did you mean OXMPI_{near}?)"),
+                None => name,
+            });
+        } else if name.starts_with("HYDRA_") || name.starts_with("MPIR_CVAR_") {
+            unknown.of_mpich.push(name);
+        }
     }
-    let ours = |name: &String| {
-        ["HYDRA_", "MPIR_CVAR_", "OXMPI_"]
-            .iter()
-            .any(|beginning| name.starts_with(beginning))
-    };
-    let unknown: BTreeSet<String> = present
-        .filter(|name| ours(name) && !known.contains(name))
-        .collect();
-    unknown.into_iter().collect()
+    unknown
 }
 
 /// The list at the end of `mpiexec -info`.
@@ -97,8 +111,8 @@ fn page() -> String {
     let mut text = String::from(
         "# Variables\n\nMade from the declarations in the source (`make support`). `mpiexec -info` shows the same with the values in \
          force, and\n`OXMPI_SHOW_VARIABLES=1` lets rank 0 write them. Numbers may have k, m or g behind them. A value that cannot be \
-         read is\nreported by rank 0, and the default is taken. mpiexec reports variables that begin with `OXMPI_`, `MPIR_CVAR_` or \
-         `HYDRA_`\nand have no effect.\n\n## Of the library\n\n\
+         read is\nreported by rank 0, and the default is taken. mpiexec reports unknown variables that begin with `OXMPI_`, and with \
+         `-v` those\nthat begin with `MPIR_CVAR_` or `HYDRA_`.\n\n## Of the library\n\n\
          | variable | default | allowed | what it does | other libraries' names that are read too |\n|---|---|---|---|---|\n",
     );
     for variable in settings::all() {
@@ -146,11 +160,14 @@ mod tests {
             "MPIR_CVAR_DEFAULT_THREAD_LEVEL",
             "OXMPI_SPINS",
             "OXMPI_RANK",
+            "OXMPI_ZZZZ",
             "I_MPI_ROOT",
             "HOME",
         ];
         let found = unknown(present.into_iter().map(str::to_owned));
-        assert_eq!(found, ["HYDRA_FOO", "MPIR_CVAR_X", "OXMPI_SPIN"]);
+        let ours = ["OXMPI_SPIN (did you mean OXMPI_SPINS?)", "OXMPI_ZZZZ"];
+        assert_eq!(found.ours, ours);
+        assert_eq!(found.of_mpich, ["HYDRA_FOO", "MPIR_CVAR_X"]);
     }
 
     /// With OXMPI_WRITE_PAGES=1 it writes the page (`make support`).

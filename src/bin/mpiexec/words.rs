@@ -57,6 +57,22 @@ pub fn logical_lines(text: &str) -> Vec<(usize, String)> {
     lines
 }
 
+/// The known word that one with a typing mistake most likely means: at most one letter differs in words of three to six letters,
+/// two in words of seven to eleven, three in longer ones.
+pub fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = |length: usize| match length {
+        0..3 => 0,
+        3..7 => 1,
+        7..12 => 2,
+        _ => 3,
+    };
+    known
+        .map(|word| (strsim::damerau_levenshtein(word, given), word))
+        .filter(|(distance, word)| *distance <= allowed(word.len().min(given.len())))
+        .min()
+        .map(|(_, word)| word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +89,14 @@ mod tests {
     fn lines_can_be_continued() {
         let lines = logical_lines("# c\n-n 1 \\\n ./a\n\n  # d\n./b");
         assert_eq!(lines, [(2, "-n 1  ./a".into()), (6, "./b".into())]);
+    }
+
+    #[test]
+    fn only_near_words_are_taken_for_mistakes() {
+        let find = |given| nearest(given, ["path", "n", "timeout", "profile"].into_iter());
+        assert_eq!(find("timeuot"), Some("timeout"));
+        assert_eq!(find("pathh"), Some("path"));
+        assert_eq!(find("prot"), None);
+        assert_eq!(find("m"), None);
     }
 }
