@@ -93,6 +93,11 @@ impl Job {
         self
     }
 
+    pub fn env_remove(mut self, name: &str) -> Job {
+        self.command.env_remove(name);
+        self
+    }
+
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Job {
         self.input = input.into();
         self

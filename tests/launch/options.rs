@@ -18,6 +18,7 @@ pub const TESTS: &[(&str, fn())] = &[
         "options::programs_that_cannot_run",
         programs_that_cannot_run,
     ),
+    ("options::missing_libraries", missing_libraries),
     (
         "options::scripts_that_name_no_interpreter",
         scripts_that_name_no_interpreter,
@@ -198,6 +199,61 @@ fn programs_that_cannot_run() {
         assert_eq!(outcome.code, 1, "{outcome:?}");
         outcome.says("rank 0").says("script").says(wanted);
     }
+}
+
+/// A program whose library is not found: in the folder of libraries beside mpiexec, nowhere, of another MPI.
+fn missing_libraries() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.0.join(name).to_string_lossy().into_owned();
+    std::fs::create_dir(path("bin")).expect("bin");
+    std::fs::create_dir(path("lib")).expect("lib");
+    std::fs::copy(MPIEXEC, path("bin/mpiexec")).expect("copy");
+    let source = folder.file("a.c", "int f(void) { return 0; }\n");
+    let main = folder.file("main.c", "int f(void); int main(void) { return f(); }\n");
+    let compile = |words: &[&str]| {
+        let status = std::process::Command::new("gcc").args(words).status();
+        assert!(status.expect("gcc").success());
+    };
+    let program = |library: &str, name: &str| {
+        let soname = format!("-Wl,-soname,{library}");
+        let made = path(&format!("lib/{library}"));
+        compile(&["-shared", "-fPIC", &soname, "-o", &made, &source]);
+        compile(&["-o", &path(name), &main, &made]);
+        path(name)
+    };
+    let run = |words: &[&str]| {
+        let outcome = launcher(&path("bin/mpiexec"), words)
+            .env_remove("LD_LIBRARY_PATH")
+            .run();
+        assert_eq!(outcome.code, 127, "{outcome:?}");
+        outcome
+    };
+    let ours = program("liboxmpi-test.so.12", "ours");
+    let value = format!("set LD_LIBRARY_PATH={} ", path("lib"));
+    let outcome = run(&["-n", "3", &ours]);
+    outcome
+        .says("does not find liboxmpi-test.so.12")
+        .says(&value);
+    assert_eq!(outcome.error.matches(&value).count(), 1, "{outcome:?}");
+    // A shell or a tool between, and a value that is to be kept.
+    run(&["-n", "1", "sh", "-c", "\"$0\"; exit $?", &ours]).says(&value);
+    run(&["-genv", "LD_LIBRARY_PATH", "/a", "-n", "1", &ours]).says("/lib:$LD_LIBRARY_PATH ");
+    std::fs::remove_file(path("lib/liboxmpi-test.so.12")).expect("remove");
+    run(&["-n", "2", &ours]).says("; install it, or add its folder to LD_LIBRARY_PATH");
+    // Refused at once where there are several ranks.
+    let other = program("libmpi.so.80", "other");
+    run(&["-n", "1", &other])
+        .says("was built for Open MPI (libmpi.so.80)")
+        .says("compile it again");
+    let outcome = launcher(&path("bin/mpiexec"), ["-n", "2", &other]).run();
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    outcome.says("compile it again");
+    // Not every 127 is the loader's.
+    assert!(
+        !run(&["-n", "2", "sh", "-c", "exit 127"])
+            .error
+            .contains("cannot be loaded")
+    );
 }
 
 /// As in a shell and with execvp.

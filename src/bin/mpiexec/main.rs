@@ -3,6 +3,7 @@
 
 mod binding;
 mod descendants;
+mod elf;
 mod ending;
 mod environment;
 mod events;
@@ -12,6 +13,7 @@ mod hosts;
 mod input;
 mod keeper;
 mod lines;
+mod missing;
 mod options;
 mod output;
 mod plan;

@@ -176,7 +176,7 @@ fn resolve(request: &Request, program: Program) -> Result<ProgramPlan, Refusal> 
 
 /// Finds a program as a shell does: with a slash it is a path, relative to the ranks' folder; else PATH is searched,
 /// and at last the folder itself, as MPICH's launcher does.
-fn find_program(name: &OsStr, folder: Option<&Path>, path: &OsStr) -> Result<PathBuf, Refusal> {
+pub fn find_program(name: &OsStr, folder: Option<&Path>, path: &OsStr) -> Result<PathBuf, Refusal> {
     let here = std::env::current_dir().unwrap_or_default();
     let base = folder.map_or_else(|| here.clone(), |folder| here.join(folder));
     let shown = name.to_string_lossy();

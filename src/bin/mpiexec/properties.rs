@@ -3,7 +3,7 @@
 use super::lines::{IDLE, Merger};
 use super::request::{Answer, StandardInput};
 use super::server::{Effect, Server};
-use super::{foreign, hosts, request, topology, words};
+use super::{elf, hosts, request, topology, words};
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -110,7 +110,7 @@ proptest! {
         let _ = StandardInput::parse(&text);
         let mut file = b"\x7fELF\x02\x01".to_vec();
         file.extend(bytes);
-        let _ = foreign::needed_libraries(&|at, into| {
+        let _ = elf::read(&|at, into| {
             let rest = usize::try_from(at).ok().and_then(|at| file.get(at..)).unwrap_or_default();
             let count = rest.len().min(into.len());
             into[..count].copy_from_slice(&rest[..count]);

@@ -12,6 +12,7 @@ use super::descendants;
 use super::ending::{Cause, Ending};
 use super::foreign;
 use super::keeper::{Keeper, WATCHED, tag};
+use super::missing;
 use super::rank::{Life, Rank, Stage};
 use super::table::{render, signal_name};
 use rustix::event::epoll::{self, EventFlags};
@@ -82,12 +83,29 @@ impl Keeper<'_> {
                 if code != 0 {
                     self.check_absent();
                 }
+                if code == missing::LOADER_CODE {
+                    self.explain_loader(number);
+                }
                 // Will the others miss it? Not each one of many that end together needs an answer of its own.
                 self.look_at.get_or_insert(Instant::now() + SOON);
             }
             (Life::Running, _) => {}
         }
         self.tell_ranks(number);
+    }
+
+    /// Says once for each program that it cannot be loaded, if that is why the rank has ended.
+    fn explain_loader(&mut self, number: usize) {
+        let program = self.plan.ranks[number].program;
+        let ended_so = |rank: &&Rank| {
+            rank.life == Life::Exited(missing::LOADER_CODE)
+                && self.plan.ranks[rank.number].program == program
+        };
+        if self.ranks.iter().filter(ended_so).count() == 1
+            && let Some(text) = missing::explain(&self.plan.programs[program])
+        {
+            self.say(&text);
+        }
     }
 
     /// Tells the others that a rank has ended, for whom the job goes on: who waits for it need not do so for ever. Not while it has
