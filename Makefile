@@ -7,6 +7,7 @@
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
+# make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
@@ -36,7 +37,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-flang check-environment check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench bench-threads lint support install clean
 
 all: stage
 
@@ -125,6 +126,7 @@ check-c: stage
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
 	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
+	$(MAKE) --no-print-directory check-random
 	$(MAKE) --no-print-directory check-loom check-asan check-tsan check-valgrind
 
 check-reference: stage
@@ -150,6 +152,11 @@ check-flang: stage
 
 check-environment: stage
 	$(CARGO) test --test environment
+
+# New random programs are begun for so long; the head of tests/random/main.rs has the other variables.
+check-random: export RANDOM_SECONDS ?= 300
+check-random: stage
+	$(CARGO) test --test random
 
 # Names of trials end in the number of ranks.
 check-valgrind: stage

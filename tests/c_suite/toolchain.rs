@@ -201,7 +201,13 @@ impl Toolchain {
             modified(&helper.join("check.inc")),
             Some(self.stamp),
         ];
-        let newest = newest.into_iter().flatten().max();
+        // Headers that programs of one folder share.
+        let beside = file.parent().and_then(|folder| folder.read_dir().ok());
+        let beside = beside.into_iter().flatten().flatten().filter_map(|entry| {
+            let path = entry.path();
+            (path.extension()? == "h").then(|| modified(&path))?
+        });
+        let newest = newest.into_iter().flatten().chain(beside).max();
         if modified(&program).is_some_and(|built| newest.is_some_and(|newest| built > newest)) {
             return Ok(program);
         }
