@@ -38,6 +38,8 @@ pub mod events;
 #[cfg(not(loom))]
 pub mod launch;
 #[cfg(not(loom))]
+pub mod node;
+#[cfg(not(loom))]
 pub mod transport;
 // floor 4
 #[cfg(not(loom))]

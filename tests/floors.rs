@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
         "errhandler",
         "topology",
     ],
-    &["transport", "launch", "events"],
+    &["node", "transport", "launch", "events"],
     &["engine"],
     &["comm"],
     &["pt2pt", "coll"],
@@ -35,6 +35,7 @@ const NEIGHBOURS: &[(&str, &str)] = &[
     ("attr", "info"),
     ("errhandler", "info"),
     ("datatype", "attr"),
+    ("transport", "node"),
 ];
 
 fn floor(module: &str) -> Option<usize> {

@@ -13,6 +13,8 @@ use super::{
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::error::Result;
+#[cfg(not(test))]
+use crate::node;
 use crate::op::Op;
 use smallvec::SmallVec;
 
@@ -283,13 +285,25 @@ pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
     begins
 }
 
+/// Whether the ranks share cores with others.
+#[cfg(not(test))]
+fn is_crowded(_: &Team<'_>) -> bool {
+    node::is_oversubscribed()
+}
+
+/// Simulated ranks have no node: some numbers of them share cores.
+#[cfg(test)]
+fn is_crowded(team: &Team<'_>) -> bool {
+    team.together() > 2 && team.together() % 3 != 1
+}
+
 fn shape(team: &Team<'_>, bytes: usize) -> Shape {
     Shape {
         ranks: team.size(),
         bytes,
         commutes: true,
         equal: true,
-        crowded: choose::crowded(team.together()),
+        crowded: is_crowded(team),
         spread: team.nodes().is_some() && team.together() > 1,
         in_order: team.nodes().is_none_or(Nodes::are_in_order),
     }

@@ -4,9 +4,7 @@
 //! not on how many ranks have joined. A setting that an operation cannot be run by is not followed.
 
 use crate::choice;
-use crate::os::schedule;
 use crate::variables::{Listed, Variable};
-use std::sync::OnceLock;
 
 /// What the ranks of a call know alike.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +17,7 @@ pub struct Shape {
     pub commutes: bool,
     /// Whether the parts of all ranks have the same size by the function that was called.
     pub equal: bool,
-    /// More ranks than cores, on one node.
+    /// The node is oversubscribed, however many of its ranks take part: the others want their cores as well.
     pub crowded: bool,
     /// Ranks of several nodes, on one of them more than one.
     pub spread: bool,
@@ -127,12 +125,6 @@ pub fn boards() -> bool {
 /// Whether reductions keep to one association.
 pub fn reproducible() -> bool {
     REPRODUCIBLE.get()
-}
-
-/// Whether so many ranks share this machine's cores. Not a matter of who has joined, so all ranks say the same.
-pub fn crowded(ranks: usize) -> bool {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    ranks > *CORES.get_or_init(schedule::online_cores)
 }
 
 /// Whether reductions are those of two ranks, see [`super::pair`].

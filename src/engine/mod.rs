@@ -260,7 +260,7 @@ pub fn stop() {
 impl Engine {
     fn new(shm: Endpoint) -> Self {
         let ranks = shm.ranks();
-        let oversubscribed = shm.oversubscribed();
+        let oversubscribed = shm.node().is_oversubscribed();
         let number = shm.engine() as u32;
         Self {
             bell: shm.bell(),

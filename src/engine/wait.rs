@@ -278,12 +278,12 @@ pub fn poll_in(engines: u32) {
 }
 
 impl Engine {
-    /// Looks how many cores the ranks of the node share: each tells its own when it joins, so it is known only when
-    /// all have.
+    /// Asks whether the node is oversubscribed, which is certain only once that is decided.
     #[cold]
     fn survey(&mut self) {
-        self.surveyed = self.shm.all_joined();
-        self.oversubscribed = self.shm.oversubscribed();
+        let node = self.shm.node();
+        self.oversubscribed = node.is_oversubscribed();
+        self.surveyed = node.is_decided();
         self.shm.set_crowded(self.oversubscribed);
     }
 

@@ -8,6 +8,7 @@ pub mod hardware;
 pub mod memory;
 pub mod peer_memory;
 pub mod process;
+mod quota;
 pub mod schedule;
 
 /// Nanoseconds of CLOCK_MONOTONIC: comparable between the processes of a node.

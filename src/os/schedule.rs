@@ -1,5 +1,6 @@
 //! Handing over the processor: yield, futex, membarrier, and how many cores there are to share.
 
+pub use super::quota::cpu_quota;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -120,35 +121,10 @@ pub fn online_cores() -> usize {
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as usize
 }
 
-/// How many cores' worth of time the container may use, from cgroup v2 or v1; `None` without a limit.
-pub fn cpu_quota() -> Option<f64> {
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    if let Some(line) = read("/sys/fs/cgroup/cpu.max") {
-        return quota_of(&line);
-    }
-    let quota = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")?;
-    let period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us")?;
-    quota_of(&format!("{} {}", quota.trim(), period.trim()))
-}
-
-fn quota_of(line: &str) -> Option<f64> {
-    let (quota, period) = line.trim().split_once(' ')?;
-    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
-    (quota > 0.0 && period > 0.0).then(|| quota / period)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sync::Ordering;
-
-    #[test]
-    fn quotas_are_read() {
-        assert_eq!(quota_of("max 100000\n"), None);
-        assert_eq!(quota_of("150000 100000\n"), Some(1.5));
-        assert_eq!(quota_of("-1 100000"), None);
-        assert_eq!(quota_of(""), None);
-    }
 
     #[test]
     fn a_sleeper_is_woken() {

@@ -20,6 +20,7 @@ use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
 use crate::lifetime;
+use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
 use crate::pt2pt::TAG_UB;
@@ -328,6 +329,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     };
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
     let endpoint = Endpoint::join(fd, rank, size).map_err(no_segment)?;
+    node::set_here(endpoint.node());
     let status = &endpoint.page(rank).status;
     // Should mpiexec have believed that this rank had ended.
     status.come_back();

@@ -21,6 +21,7 @@ use crate::datatype::{Buffer, Parts, streaming};
 use crate::engine::enter;
 use crate::engine::wait::Reason;
 use crate::error::{Error, Result};
+use crate::node;
 use crate::os::ticks;
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
 use crate::transport::shm::seat::{Earned, Place, Seat};
@@ -78,7 +79,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
         context: comm.receive_context() + crate::comm::COLLECTIVE,
         ..Reason::of(function)
     };
-    let crowded = choose::crowded(seat.ranks());
+    let crowded = node::is_oversubscribed();
     at_seat(seat, Around::Comm(comm), crowded, reason, call)
 }
 

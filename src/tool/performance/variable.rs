@@ -6,6 +6,7 @@ use super::super::{at, check};
 use crate::constructors::{collector, context};
 use crate::engine::{self, Counts, long_wait};
 use crate::error::{Class, Result, fail};
+use crate::node;
 use crate::os::schedule;
 use crate::process::{self, ThreadLevel};
 
@@ -60,6 +61,7 @@ variables! {
     CollectorCycles
     CollectorEligible
     CollectorReclaimed
+    Oversubscribed
 }
 
 use Variable::*;
@@ -92,6 +94,7 @@ impl Variable {
             CollectorCycles => "collector_cycles",
             CollectorEligible => "collector_eligible",
             CollectorReclaimed => "collector_reclaimed",
+            Oversubscribed => "oversubscribed",
         }
     }
 
@@ -145,6 +148,9 @@ impl Variable {
                 "Freed communicators and datatypes that wait for a cycle, or for operations that use them."
             }
             CollectorReclaimed => "Communicators and datatypes that cycles gave back.",
+            Oversubscribed => {
+                "1 where more ranks run on the node than there are cores for them by affinity and CPU quota, else 0."
+            }
         }
     }
 
@@ -154,7 +160,7 @@ impl Variable {
             PostedReceives | UnexpectedMessages | PendingSends | Requests => "protocols",
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
-            Spins | LongWaits | Sleeps | WakeUps => "waiting",
+            Spins | LongWaits | Sleeps | WakeUps | Oversubscribed => "waiting",
             CollectorCycles | CollectorEligible | CollectorReclaimed => "lifetimes",
             _ => "context_ids",
         }
@@ -221,6 +227,9 @@ impl Variable {
             CollectorCycles => collector::statistics().cycles,
             CollectorEligible => collector::statistics().eligible,
             CollectorReclaimed => collector::statistics().reclaimed,
+            Oversubscribed => node::here()
+                .is_some_and(|node| node.is_oversubscribed())
+                .into(),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
 use super::trays::{Service, Trays};
 use super::trial::cost;
+use crate::node::Node;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
@@ -41,8 +42,6 @@ pub struct Endpoint {
     turn: usize,
     pool: Pool,
     fences: bool,
-    /// Cores' worth of time that the container may use.
-    quota: f64,
     /// As told in this rank's page.
     core: u32,
 }
@@ -75,11 +74,7 @@ impl Endpoint {
         let segment = Segment::open(map, ranks)?;
         claim(segment, me)?;
         let fences = !doorbell::join(segment);
-        let header = segment.header();
-        for (word, mine) in header.cores.iter().zip(schedule::affinity()) {
-            word.fetch_or(mine, Ordering::Relaxed);
-        }
-        header.joined.fetch_add(1, Ordering::Release);
+        segment.header().node.join();
         let common = Common {
             segment,
             me,
@@ -88,8 +83,7 @@ impl Endpoint {
             crowded: false,
         };
         let inbox = segment.inbox(me);
-        let quota = schedule::cpu_quota().unwrap_or(f64::INFINITY);
-        Ok(Self::of(common, Arc::new(fd), inbox, fences, quota))
+        Ok(Self::of(common, Arc::new(fd), inbox, fences))
     }
 
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
@@ -107,16 +101,10 @@ impl Endpoint {
             ..self.common
         };
         let fd = self.fd.clone();
-        Self::of(common, fd, inbox, self.fences, self.quota)
+        Self::of(common, fd, inbox, self.fences)
     }
 
-    fn of(
-        common: Common,
-        fd: Arc<OwnedFd>,
-        inbox: Ring<'static>,
-        fences: bool,
-        quota: f64,
-    ) -> Self {
+    fn of(common: Common, fd: Arc<OwnedFd>, inbox: Ring<'static>, fences: bool) -> Self {
         let out = |peer| Outbound::new(common.segment, common.engine, peer);
         Self {
             out: (0..common.ranks).map(out).collect(),
@@ -129,7 +117,6 @@ impl Endpoint {
             common,
             fd,
             fences,
-            quota,
             core: 0,
         }
     }
@@ -152,25 +139,14 @@ impl Endpoint {
         self.common.segment.rank(rank)
     }
 
-    /// Whether more ranks run than there are cores for them. Before all have joined and told where they may run, every
-    /// core of the machine counts.
-    pub fn oversubscribed(&self) -> bool {
-        let cores = if self.all_joined() {
-            let header = self.common.segment.header();
-            header
-                .cores
-                .iter()
-                .map(|word| word.load(Ordering::Relaxed).count_ones() as usize)
-                .sum()
-        } else {
-            schedule::online_cores()
-        };
-        self.ranks() as f64 > (cores as f64).min(self.quota)
+    /// The node whose ranks share the segment.
+    pub fn node(&self) -> Node {
+        Node::new(&self.common.segment.header().node, self.ranks())
     }
 
     /// Whether all ranks of the node have joined.
     pub fn all_joined(&self) -> bool {
-        self.common.segment.header().joined.load(Ordering::Acquire) as usize >= self.ranks()
+        self.node().all_joined()
     }
 
     /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of

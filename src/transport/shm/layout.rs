@@ -50,13 +50,10 @@ pub struct SegmentHeader {
     pub fences: AtomicU32,
     /// First byte that has not been handed out.
     next: AtomicU64,
-    /// How many ranks have joined.
-    pub joined: AtomicU32,
-    _pad: u32,
     /// Bytes of all boards.
     pub boards: AtomicU64,
-    /// Union of the cores that the ranks may run on.
-    pub cores: [AtomicU64; crate::os::schedule::CPU_WORDS],
+    /// The ranks and their cores.
+    pub node: crate::node::Shared,
 }
 
 const _: () = assert!(size_of::<SegmentHeader>() <= PAGE);
