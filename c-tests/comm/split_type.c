@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 #ifdef MPI_COMM_TYPE_RESOURCE_GUIDED
     if (!reference) {
         MPI(MPI_Info_create(&info));
-        MPI(MPI_Info_set(info, "mpi_pset_name", "mpi://SELF"));
+        MPI(MPI_Info_set(info, "mpi_pset_name", "MPI://self"));
         MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &comm));
         check_new(comm, 0, 1);
         MPI(MPI_Comm_free(&comm));

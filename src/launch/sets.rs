@@ -12,6 +12,53 @@ pub struct ProcessSet {
 /// The longest name, without the zero that C puts behind it.
 pub const LONGEST_NAME: usize = 255;
 
+/// Whether two names are one: names are URIs, in whose scheme and host case does not matter (RFC 3986, 6.2.2.1), nor in the
+/// digits of an escaped byte.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one == other || normalized(one) == normalized(other)
+}
+
+fn normalized(name: &str) -> String {
+    let Some((scheme, rest)) = name.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+        return name.to_owned();
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    let rest = with_upper_escapes(rest);
+    let Some(hierarchy) = rest.strip_prefix("//") else {
+        return format!("{scheme}:{rest}");
+    };
+    let end = hierarchy.find(['/', '?', '#']).unwrap_or(hierarchy.len());
+    let (authority, path) = hierarchy.split_at(end);
+    let (user, host) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+    // Not in the escapes, which are compared in upper case.
+    let host = with_upper_escapes(&host.to_ascii_lowercase());
+    format!("{scheme}://{user}{host}{path}")
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+/// The digits of each `%2f` in upper case.
+fn with_upper_escapes(text: &str) -> String {
+    let mut digits = 0;
+    let convert = |c: char| {
+        digits = match c {
+            '%' => 2,
+            _ if digits > 0 && c.is_ascii_hexdigit() => {
+                digits -= 1;
+                return c.to_ascii_uppercase();
+            }
+            _ => 0,
+        };
+        c
+    };
+    text.chars().map(convert).collect()
+}
+
 /// Reads `NAME=RANKS` in a job of so many ranks; ranks are numbers and ranges (`0-3`, `0-6:2`), separated by commas, or `all`.
 ///
 /// Errors: why it is none, in words.
@@ -24,7 +71,7 @@ pub fn parse(text: &str, size: u32) -> Result<ProcessSet, String> {
             "{text}: the name must have 1 to {LONGEST_NAME} bytes in one line"
         ));
     }
-    if name.starts_with("mpi://") {
+    if normalized(name).starts_with("mpi://") {
         return Err(format!("{text}: names beginning with mpi:// are MPI's own"));
     }
     let mut set = ProcessSet {
@@ -83,11 +130,37 @@ mod tests {
     }
 
     #[test]
+    fn case_does_not_matter_in_scheme_and_host() {
+        for (one, other, same) in [
+            ("mpi://WORLD", "MPI://world", true),
+            ("mpi://SELF", "mpi://self", true),
+            ("mpi://WORLD", "mpi://SELF", false),
+            ("mpi://WORLD", "mpi:/WORLD", false),
+            ("app://Host:80/Path?q#f", "APP://hOST:80/Path?q#f", true),
+            ("app://host/Path", "app://host/path", false),
+            ("app://me@host", "app://ME@host", false),
+            ("app://me@host", "app://me@HOST", true),
+            ("App:part", "aPP:part", true),
+            ("app:part", "app:Part", false),
+            ("app://h/%2f%e4", "app://h/%2F%E4", true),
+            ("app://h/%2fa", "app://h/%2FA", false),
+            ("app://%c3%a4", "app://%C3%A4", true),
+            ("even", "even", true),
+            ("even", "Even", false),
+            ("1a:b", "1A:b", false),
+            ("ä:b", "Ä:b", false),
+        ] {
+            assert_eq!(is_same(one, other), same, "{one} {other}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, word) in [
             ("a", "NAME=RANKS"),
             ("=1", "name"),
             ("mpi://WORLD=1", "MPI's own"),
+            ("MPI://mine=1", "MPI's own"),
             ("a=6", "no rank 6"),
             ("a=0,0-1", "twice"),
             ("a=3-1", "'3-1'"),

@@ -9,8 +9,8 @@ use crate::group::Group;
 use crate::launch::{Launcher, names, sets};
 use std::sync::{Arc, OnceLock};
 
-const WORLD: &str = "mpi://WORLD";
-const SELF: &str = "mpi://SELF";
+pub const WORLD: &str = "mpi://WORLD";
+pub const SELF: &str = "mpi://SELF";
 
 type Set = (String, Arc<Group>);
 
@@ -43,7 +43,7 @@ pub fn names_of_own() -> impl Iterator<Item = &'static str> {
 ///
 /// Errors: MPI_ERR_ARG.
 pub fn find(name: &str) -> Result<Arc<Group>> {
-    if let Some((_, group)) = all().iter().find(|(its, _)| its == name) {
+    if let Some((_, group)) = all().iter().find(|(its, _)| sets::is_same(its, name)) {
         return Ok(group.clone());
     }
     let names: Vec<&str> = all().iter().map(|(name, _)| name.as_str()).collect();

@@ -11,7 +11,9 @@ use oxmpi::constructors::{self, Peer};
 use oxmpi::errhandler::{self, Attached};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
+use oxmpi::launch::sets::is_same;
 use oxmpi::os::hardware;
+use oxmpi::process::sets;
 use oxmpi::pt2pt::origin;
 use oxmpi::{fail, group as groups, info as infos};
 
@@ -202,8 +204,8 @@ fn how_to_split(split_type: SplitType, info: Info) -> Result<Split> {
         MPI_COMM_TYPE_HW_UNGUIDED => Ok(Split::Unguided),
         MPI_COMM_TYPE_HW_GUIDED => resource(&hints),
         MPI_COMM_TYPE_RESOURCE_GUIDED => match hints.get("mpi_pset_name")? {
-            Some("mpi://WORLD") => Ok(Split::Shared),
-            Some("mpi://SELF") => Ok(Split::Alone),
+            Some(name) if is_same(name, sets::WORLD) => Ok(Split::Shared),
+            Some(name) if is_same(name, sets::SELF) => Ok(Split::Alone),
             Some(_) => Ok(Split::Unknown),
             None => resource(&hints),
         },

@@ -129,10 +129,10 @@ fn rank_counts(request: &Request, slots: Option<u32>) -> Vec<u32> {
 
 /// The process sets, each good and named once.
 fn process_sets(request: &Request, total: u32) -> Result<String, String> {
-    let mut names = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for text in &request.process_sets {
         let set = sets::parse(text, total).map_err(|error| format!("-pset {error}"))?;
-        if names.contains(&set.name) {
+        if names.iter().any(|name| sets::is_same(name, &set.name)) {
             return Err(format!("-pset {text}: there is a set of this name already"));
         }
         names.push(set.name);
