@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define OXMPI 1
-#define MPICH_VERSION "5.0.2"
+#define MPICH_VERSION "5.0.0"
 
 /* Handles are integers, but for files. */
 typedef int MPI_Comm;
@@ -88,7 +88,7 @@ typedef struct QMPI_Context {
 #define MPICH 1
 #define MPICH_HAS_C2F 1
 #define MPICH_NAME 5
-#define MPICH_NUMVERSION 50002300
+#define MPICH_NUMVERSION 50000300
 #define MPICH_RELEASE_TYPE_ALPHA 0
 #define MPICH_RELEASE_TYPE_BETA 1
 #define MPICH_RELEASE_TYPE_PATCH 3

@@ -60,11 +60,25 @@ pub mod process;
 #[cfg(not(loom))]
 pub mod tool;
 
-/// What MPI_Get_library_version says.
+/// The version of MPICH whose ABI and header this is; `mpi.h` says the same (MPICH_VERSION, MPICH_NUMVERSION).
+pub const MPICH_VERSION: &str = "5.0.0";
+
+/// What MPI_Get_library_version says. Programs look for their vendor in it: by default they find MPICH's first line, which is
+/// what a library in the place of MPICH's has to be taken for.
+#[cfg(not(loom))]
 pub fn library_version() -> String {
-    format!(
-        "oxmpi {}, an MPI library with the ABI of MPICH (libmpi.so.12), built by {}",
-        env!("CARGO_PKG_VERSION"),
-        env!("BUILT_BY_RUSTC")
-    )
+    use process::settings::{LIBRARY_VERSION, LibraryVersion};
+    let version = env!("CARGO_PKG_VERSION");
+    let compiler = env!("BUILT_BY_RUSTC");
+    match LIBRARY_VERSION.get() {
+        LibraryVersion::Mpich => format!(
+            "MPICH Version:      {MPICH_VERSION}\n\
+             oxmpi Version:      {version}\n\
+             oxmpi:              a library of its own with the ABI of MPICH (libmpi.so.12)\n\
+             oxmpi compiler:     {compiler}\n"
+        ),
+        LibraryVersion::Plain => format!(
+            "oxmpi {version}, an MPI library with the ABI of MPICH (libmpi.so.12), built by {compiler}"
+        ),
+    }
 }

@@ -37,6 +37,10 @@ fn constants_have_the_values_of_mpich() {
     let mut expected = BTreeMap::new();
     for constant in abi["constants"].as_array().unwrap() {
         let name = constant["name"].as_str().unwrap();
+        // The version is the first of MPICH with this ABI, whichever the facts are of.
+        if matches!(name, "MPICH_VERSION" | "MPICH_NUMVERSION") {
+            continue;
+        }
         let kind = constant["c_type"].as_str().unwrap();
         // Where two versions of MPICH differ, the newer one is followed.
         let value = constant.get("value_5_0_2").unwrap_or(&constant["value"]);

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 #define OXMPI 1
-#define MPICH_VERSION "5.0.2"
+#define MPICH_VERSION "5.0.0"
 
 /* Handles are integers, but for files. */
 typedef int MPI_Comm;

@@ -54,6 +54,18 @@ pub static SUPPRESS_ABORT_MESSAGE: Variable<bool> = Variable::new(
 )
 .with_aliases(&["MPIR_CVAR_SUPPRESS_ABORT_MESSAGE"]);
 
+choice! {
+    /// What MPI_Get_library_version begins with.
+    pub enum LibraryVersion { Mpich = "mpich", Plain = "plain" }
+}
+
+pub static LIBRARY_VERSION: Variable<LibraryVersion> = Variable::new(
+    "LIBRARY_VERSION",
+    LibraryVersion::Mpich,
+    "What MPI_Get_library_version says: mpich begins with the line of MPICH whose ABI this is, so that programs that accept \
+     known libraries only run, and names oxmpi in the next lines; plain names oxmpi only.",
+);
+
 static SHOW_VARIABLES: Variable<bool> = Variable::new(
     "SHOW_VARIABLES",
     false,
@@ -78,6 +90,7 @@ pub struct Chapter {
 static OWN: &[&dyn Listed] = &[
     &THREAD_LEVEL,
     &SUPPRESS_ABORT_MESSAGE,
+    &LIBRARY_VERSION,
     &SHOW_VARIABLES,
     &ERROR_CHECKING,
 ];

@@ -36,7 +36,7 @@ constants! {
     MPICH: c_int = 1;
     MPICH_HAS_C2F: c_int = 1;
     MPICH_NAME: c_int = 5;
-    MPICH_NUMVERSION: c_int = 50002300;
+    MPICH_NUMVERSION: c_int = 50000300;
     MPICH_RELEASE_TYPE_ALPHA: c_int = 0;
     MPICH_RELEASE_TYPE_BETA: c_int = 1;
     MPICH_RELEASE_TYPE_PATCH: c_int = 3;

@@ -1,6 +1,7 @@
 //! Who we are: mpichversion, -version, -info, -help.
 
 use super::options::{SECTIONS, Takes};
+use oxmpi::MPICH_VERSION;
 use std::fmt::Write;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -27,7 +28,12 @@ pub fn mpichversion(arguments: &[String]) -> Result<String, String> {
         (
             "version",
             'v',
-            format!("MPICH Version:      oxmpi {VERSION} (with MPICH's ABI, libmpi.so.12)"),
+            format!("MPICH Version:      {MPICH_VERSION}"),
+        ),
+        (
+            "oxmpi",
+            'o',
+            format!("oxmpi Version:      {VERSION} (with MPICH's ABI, libmpi.so.12)"),
         ),
         (
             "date",
@@ -59,7 +65,7 @@ pub fn mpichversion(arguments: &[String]) -> Result<String, String> {
     }
     match text.is_empty() {
         false => Ok(text),
-        true => Err("known options are -version -date -device -configure -ABI".into()),
+        true => Err("known options are -version -oxmpi -date -device -configure -ABI".into()),
     }
 }
 
@@ -138,7 +144,7 @@ mod tests {
             mpichversion(&["-version".into()]).unwrap().lines().count(),
             1
         );
-        assert_eq!(mpichversion(&[]).unwrap().lines().count(), 5);
+        assert_eq!(mpichversion(&[]).unwrap().lines().count(), 6);
         assert!(mpichversion(&["-x".into()]).is_err());
     }
 }
