@@ -1,5 +1,6 @@
 /* The buffer of a session serves the communicators that come from it, through groups and other communicators, and no other;
- * one that has a buffer of its own uses that. */
+ * one that has a buffer of its own uses that. Without either the buffer of the process serves (MPI 5.0, 3.6); a session's
+ * end leaves none of it behind. */
 #include "check.h"
 
 static char space[2][4000 + MPI_BSEND_OVERHEAD], world_space[100 + MPI_BSEND_OVERHEAD], payload[3000], incoming[3000];
@@ -23,6 +24,54 @@ static int has_room(MPI_Comm comm)
     return 1;
 }
 
+/* The process's buffer, on communicators of sessions: persistent and nonblocking sends too. */
+static void of_process(MPI_Comm comm, MPI_Comm dup, MPI_Session session)
+{
+    static char large[4000 + MPI_BSEND_OVERHEAD];
+    MPI_Request request;
+    void *address;
+    int bytes;
+    CHECK_INT(has_room(comm), 0);
+    MPI(MPI_Buffer_attach(large, sizeof large));
+    CHECK_INT(has_room(comm), 1);
+    MPI(MPI_Buffer_flush());
+    CHECK_INT(has_room(dup), 1);
+    MPI(MPI_Buffer_flush());
+    MPI(MPI_Ibsend(payload, sizeof payload, MPI_CHAR, MPI_PROC_NULL, 1, comm, &request));
+    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI(MPI_Bsend_init(payload, sizeof payload, MPI_CHAR, MPI_PROC_NULL, 1, comm, &request));
+    MPI(MPI_Start(&request));
+    MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    MPI(MPI_Request_free(&request));
+    /* A small one of the session comes first, although there is no room in it. */
+    MPI(MPI_Session_attach_buffer(session, world_space, sizeof world_space));
+    CHECK_INT(has_room(comm), 0);
+    MPI(MPI_Session_detach_buffer(session, &address, &bytes));
+    CHECK_INT(has_room(comm), 1);
+    MPI(MPI_Buffer_detach(&address, &bytes));
+    CHECK(address == large);
+    CHECK_INT(bytes, sizeof large);
+    CHECK_INT(has_room(comm), 0);
+}
+
+/* Sessions only: the process's buffer serves, and is gone with the last session. */
+static void without_world(int round)
+{
+    static char large[4000 + MPI_BSEND_OVERHEAD];
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    MPI(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
+    MPI(MPI_Comm_create_from_group(group, round ? "second" : "first", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    MPI(MPI_Group_free(&group));
+    CHECK_INT(has_room(comm), 0);
+    MPI(MPI_Buffer_attach(large, sizeof large));
+    CHECK_INT(has_room(comm), 1);
+    MPI(MPI_Comm_free(&comm));
+    MPI(MPI_Session_finalize(&session));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Session session, other;
@@ -30,6 +79,9 @@ int main(int argc, char **argv)
     MPI_Comm comm, others, dup, split, created, cart;
     void *address;
     int bytes, dims = 0, periods = 0;
+    watchdog(argv[0]);
+    without_world(0);
+    without_world(1);
     start(&argc, &argv);
     return_errors();
     MPI(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
@@ -75,6 +127,7 @@ int main(int argc, char **argv)
     CHECK(address == space[0]);
     CHECK_INT(has_room(cart), 0);
     MPI(MPI_Buffer_detach(&address, &bytes));
+    of_process(comm, dup, session);
     MPI(MPI_Comm_free(&comm));
     MPI(MPI_Comm_free(&others));
     MPI(MPI_Comm_free(&dup));

@@ -234,6 +234,8 @@ fn end_session() -> Result<()> {
     };
     if is_last {
         drain(&wait::Reason::of("MPI_Session_finalize"));
+        // What comes later begins without the process's buffer, as after MPI_Finalize.
+        buffered::detach_all(|_| true)?;
     }
     let mut life = LIFE.lock();
     life.sessions -= 1;

@@ -132,15 +132,18 @@ fn has_left(attached: Attached) -> bool {
     account::state(attached.account).messages == 0
 }
 
-/// Charges a send on a communicator to the communicator's account, else to that of its session, or of the process; which
-/// it is.
+/// The buffer for sends on a communicator: the most specific one (MPI 5.0, 3.6), that of the communicator, of the session that
+/// it comes from, or of the process.
+fn nearest(communicator: i32) -> Option<Attached> {
+    let of_session = || find(Scope::Session(origin::of(communicator)?));
+    find(Scope::Comm(communicator))
+        .or_else(of_session)
+        .or_else(|| find(Scope::Process))
+}
+
+/// Charges a send on a communicator to the account of its buffer; which it is.
 fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
-    // A communicator that comes from a session is none of the world's.
-    let otherwise = || match origin::of(communicator) {
-        Some(session) => find(Scope::Session(session)),
-        None => find(Scope::Process),
-    };
-    let Some(attached) = find(Scope::Comm(communicator)).or_else(otherwise) else {
+    let Some(attached) = nearest(communicator) else {
         return fail!(
             Class::Buffer,
             "no buffer is attached for buffered sends; this message needs {} bytes",
