@@ -5,8 +5,11 @@ use crate::decode;
 use crate::edge;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::attr::{self as core, Attributes, Kind, Target, Value as Attribute};
+use oxmpi::attr::{self as core, Attributes, Found, Kind, Target, Value as Attribute};
+use oxmpi::comm::Comm as CommObject;
+use oxmpi::datatype::Datatype as DatatypeObject;
 use oxmpi::error::{Error, Result};
+use oxmpi::pt2pt::origin;
 use std::ffi::c_void;
 
 pub fn set(
@@ -23,17 +26,26 @@ pub fn set(
     core::put(attributes, target, object, key.0, value)
 }
 
-pub fn get(
-    attributes: &Attributes,
-    target: Target,
-    key: Keyval,
+/// The attribute of a communicator; predefined ones of the world are on none that comes from a session.
+pub fn of_comm(comm: &CommObject, key: i32) -> Result<Option<Found>> {
+    let found = core::get(&comm.attributes, Target::Comm, key)?;
+    Ok(found.filter(|_| !core::is_of_world(key) || origin::of(comm.handle).is_none()))
+}
+
+pub fn of_type(datatype: &DatatypeObject, key: i32) -> Result<Option<Found>> {
+    core::get(&datatype.attributes, Target::Datatype, key)
+}
+
+/// Writes what is found, for C.
+pub fn give(
+    find: impl FnOnce() -> Result<Option<Found>>,
     place: AttributeOut,
     flag: Out<Logical>,
 ) -> Result<()> {
     if place.0.is_null() {
         return edge::null("attribute_val");
     }
-    let found = core::get(attributes, target, key.0)?;
+    let found = find()?;
     if let Some(found) = found {
         AddressOut(place.0).write(found.for_c() as *mut c_void)?;
     }
@@ -75,7 +87,7 @@ entry! {
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
-        get(&comm.attributes, Target::Comm, comm_keyval, attribute_val, flag)
+        give(|| of_comm(comm, comm_keyval.0), attribute_val, flag)
     }
 }
 
@@ -120,7 +132,7 @@ entry! {
     ) {
         decode::running()?;
         let datatype = decode::datatype(datatype)?;
-        get(&datatype.attributes, Target::Datatype, type_keyval, attribute_val, flag)
+        give(|| of_type(datatype, type_keyval.0), attribute_val, flag)
     }
 }
 
@@ -209,11 +221,9 @@ pub fn set_foreign(
     core::put(attributes, target, object, key, value)
 }
 
-/// MPII_Comm_get_attr and its like: an attribute read by another language.
-pub fn get_foreign(
-    attributes: &Attributes,
-    target: Target,
-    key: i32,
+/// MPII_Comm_get_attr and its like: writes what is found, for another language.
+pub fn give_foreign(
+    find: impl FnOnce() -> Result<Option<Found>>,
     place: *mut c_void,
     flag: *mut i32,
     kind: i32,
@@ -221,7 +231,7 @@ pub fn get_foreign(
     if place.is_null() || flag.is_null() {
         return edge::null("attribute_val or flag");
     }
-    let found = core::get(attributes, target, key)?;
+    let found = find()?;
     // SAFETY: the wrapper has an int at `flag` and a value of this kind at `place`.
     unsafe {
         flag.write(found.is_some().into());

@@ -27,7 +27,7 @@ entry! {
         comm: Comm, keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
-        attr::get(&comm.attributes, Target::Comm, keyval, attribute_val, flag)
+        attr::give(|| attr::of_comm(comm, keyval.0), attribute_val, flag)
     }
 }
 

@@ -120,10 +120,8 @@ extern "C" fn comm_get_attr(
     flag: *mut c_int,
     kind: c_int,
 ) -> c_int {
-    let result = decode::comm(Comm(comm)).and_then(|object| {
-        let attributes = &object.attributes;
-        attr::get_foreign(attributes, Target::Comm, keyval, value, flag, kind)
-    });
+    let result = decode::comm(Comm(comm))
+        .and_then(|object| attr::give_foreign(|| attr::of_comm(object, keyval), value, flag, kind));
     code_of(result, "MPII_Comm_get_attr", Origin::Comm(Comm(comm)))
 }
 
@@ -156,10 +154,8 @@ extern "C" fn type_get_attr(
     flag: *mut c_int,
     kind: c_int,
 ) -> c_int {
-    let result = decode::datatype(Datatype(datatype)).and_then(|object| {
-        let attributes = &object.attributes;
-        attr::get_foreign(attributes, Target::Datatype, keyval, value, flag, kind)
-    });
+    let result = decode::datatype(Datatype(datatype))
+        .and_then(|object| attr::give_foreign(|| attr::of_type(object, keyval), value, flag, kind));
     code_of(result, "MPII_Type_get_attr", Origin::None)
 }
 

@@ -55,6 +55,12 @@ pub fn set(key: i32, value: Option<i32>) {
     cell.set.store(value.is_some(), Ordering::Release);
 }
 
+/// Whether a key is one of those that the world model has only. Communicators that come from a session have MPI_TAG_UB (MPI 5.0,
+/// 9.1.2).
+pub fn is_of_world(key: i32) -> bool {
+    (TAG_UB + 2..=APPNUM + 1).contains(&key)
+}
+
 /// `None` if the key is not predefined; else what it is set to. MPI_ERR_KEYVAL for a predefined key
 /// of another kind of object.
 pub(super) fn get(target: Target, key: i32) -> Result<Option<Option<Found>>> {
@@ -125,6 +131,14 @@ mod tests {
         let found = get(Target::Comm, LAST_USED_CODE + 1).unwrap();
         assert!(found.unwrap().unwrap().for_fortran() >= class as usize);
         remove_class(class).unwrap();
+    }
+
+    #[test]
+    fn a_session_has_the_upper_bound_of_tags() {
+        let of_world = [HOST, IO + 1, LAST_USED_CODE, APPNUM + 1].map(is_of_world);
+        assert_eq!(of_world, [true; 4]);
+        let others = [TAG_UB, TAG_UB + 1, WINDOW_FIRST, 0x6440_0100].map(is_of_world);
+        assert_eq!(others, [false; 4]);
     }
 
     #[test]
