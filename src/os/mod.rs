@@ -22,6 +22,37 @@ pub fn monotonic_nanoseconds() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// The time of day as ctime(3) writes it: `Sun Nov 22 10:59:47 2026`.
+pub fn local_time() -> String {
+    const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    // SAFETY: both calls write only to `broken`, for which all zeros are a valid value; a null pointer for the time's own place
+    // is allowed.
+    let time = unsafe {
+        let mut broken: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&libc::time(std::ptr::null_mut()), &mut broken);
+        broken
+    };
+    let name = |names: &[&'static str], number: i32| {
+        usize::try_from(number)
+            .ok()
+            .and_then(|number| names.get(number).copied())
+            .unwrap_or("???")
+    };
+    format!(
+        "{} {} {:2} {:02}:{:02}:{:02} {}",
+        name(&DAYS, time.tm_wday),
+        name(&MONTHS, time.tm_mon),
+        time.tm_mday,
+        time.tm_hour,
+        time.tm_min,
+        time.tm_sec,
+        time.tm_year + 1900
+    )
+}
+
 /// A counter for short times: the processor's time-stamp counter where there is one, else nanoseconds.
 #[inline(always)]
 pub fn ticks() -> u64 {

@@ -6,6 +6,7 @@
 
 mod endings;
 mod forwarding;
+mod habits;
 mod harness;
 mod joining;
 mod options;
@@ -21,6 +22,7 @@ fn main() {
     let tests: Vec<(&str, fn())> = [
         options::TESTS,
         forwarding::TESTS,
+        habits::TESTS,
         endings::TESTS,
         reports::TESTS,
         joining::TESTS,

@@ -48,6 +48,7 @@ pub fn of_program(
                 None | Some(Pass::All) => true,
                 Some(Pass::Nothing) => false,
                 Some(Pass::List(list)) => list.iter().any(|wanted| *wanted == name),
+                Some(Pass::AllBut(list)) => list.iter().all(|unwanted| *unwanted != name),
             };
             (wanted || request.also_pass.iter().any(|wanted| *wanted == name))
                 && !belongs_to_a_launcher(&name)

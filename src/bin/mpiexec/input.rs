@@ -21,15 +21,11 @@ pub enum Source {
 
 /// Decides for every rank.
 pub fn sources(wish: &StandardInput, ranks: usize, direct: bool) -> Vec<Source> {
-    let reads = |rank: usize| match wish {
-        StandardInput::All => true,
-        StandardInput::Ranks(list) => list.contains(&(rank as u32)),
-    };
-    let readers = (0..ranks).filter(|rank| reads(*rank)).count();
+    let readers = (0..ranks).filter(|rank| wish.has(*rank)).count();
     // A rank in a process group of its own would be stopped when it reads from the terminal.
     let inherit = readers == 1 && (direct || !isatty(rustix::stdio::stdin()));
     (0..ranks)
-        .map(|rank| match (reads(rank), inherit) {
+        .map(|rank| match (wish.has(rank), inherit) {
             (false, _) => Source::Null,
             (true, true) => Source::Inherit,
             (true, false) => Source::Pipe,

@@ -175,7 +175,7 @@ impl<'a> Keeper<'a> {
                 appnums,
                 plan.request.universe_size.or(Some(plan.ranks.len() as u32)),
             ),
-            output: Output::new([tag(SINK, 0), tag(SINK, 1)])?,
+            output: Output::new([tag(SINK, 0), tag(SINK, 1)], plan.request.timestamps)?,
             ending: None,
             code: None,
             begin: Instant::now(),
@@ -230,9 +230,13 @@ impl<'a> Keeper<'a> {
         for (kind, stream) in [(Kind::Output, started.output), (Kind::Error, started.error)] {
             if let Some(fd) = stream {
                 let label = self.label(number, kind).into_bytes();
+                let copy = self.plan.ranks[number].copies[kind as usize].as_deref();
+                let copy = copy.map(super::start::create).transpose()?;
                 let data = tag(SOURCE, self.output.next_number());
-                rank.sources
-                    .push(self.output.add(&self.epoll, fd, kind, label, data)?);
+                rank.sources.push(
+                    self.output
+                        .add(&self.epoll, (fd, copy), kind, label, data)?,
+                );
             }
         }
         if let Some(pipe) = started.input {
@@ -245,6 +249,10 @@ impl<'a> Keeper<'a> {
 
     fn label(&self, rank: usize, kind: Kind) -> String {
         match &self.plan.request.label {
+            Label::None if self.plan.request.timestamps => match kind {
+                Kind::Output => "<stdout>: ".into(),
+                Kind::Error => "<stderr>: ".into(),
+            },
             Label::None => String::new(),
             Label::Rank => format!("[{rank}] "),
             Label::Tag if kind == Kind::Output => format!("[1,{rank}]<stdout>: "),

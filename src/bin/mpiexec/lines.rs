@@ -40,6 +40,8 @@ pub struct Merger {
     waiting: Vec<usize>,
     /// What is to be written.
     pub out: Vec<u8>,
+    /// Written before each label.
+    pub stamp: Vec<u8>,
 }
 
 impl Merger {
@@ -49,6 +51,7 @@ impl Merger {
             open: None,
             waiting: Vec::new(),
             out: Vec::new(),
+            stamp: Vec::new(),
         }
     }
 
@@ -91,7 +94,11 @@ impl Merger {
         }
         match data.iter().rposition(|byte| *byte == b'\n') {
             Some(end) if self.streams[id].held.is_empty() => {
-                Self::emit(&mut self.out, &self.streams[id].label, &data[..=end]);
+                Self::emit(
+                    &mut self.out,
+                    [&self.stamp, &self.streams[id].label],
+                    &data[..=end],
+                );
                 self.streams[id].held.extend_from_slice(&data[end + 1..]);
             }
             _ => {
@@ -172,6 +179,7 @@ impl Merger {
         }
         for stream in &mut self.streams {
             if !stream.held.is_empty() {
+                self.out.extend_from_slice(&self.stamp);
                 self.out.extend_from_slice(&stream.label);
                 self.out.append(&mut stream.held);
                 if !stream.label.is_empty() {
@@ -202,7 +210,11 @@ impl Merger {
     fn emit_lines(&mut self, id: usize) {
         let stream = &mut self.streams[id];
         if let Some(end) = stream.held.iter().rposition(|byte| *byte == b'\n') {
-            Self::emit(&mut self.out, &stream.label, &stream.held[..=end]);
+            Self::emit(
+                &mut self.out,
+                [&self.stamp, &stream.label],
+                &stream.held[..=end],
+            );
             stream.held.drain(..=end);
         }
     }
@@ -215,6 +227,7 @@ impl Merger {
 
     fn open_line(&mut self, id: usize, now: Instant, idle: bool) {
         let stream = &mut self.streams[id];
+        self.out.extend_from_slice(&self.stamp);
         self.out.extend_from_slice(&stream.label);
         self.out.append(&mut stream.held);
         self.open = Some(Open {
@@ -224,12 +237,13 @@ impl Merger {
         });
     }
 
-    fn emit(out: &mut Vec<u8>, label: &[u8], lines: &[u8]) {
+    fn emit(out: &mut Vec<u8>, [stamp, label]: [&[u8]; 2], lines: &[u8]) {
         if label.is_empty() {
             out.extend_from_slice(lines);
             return;
         }
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            out.extend_from_slice(stamp);
             out.extend_from_slice(label);
             out.extend_from_slice(line);
         }
@@ -335,6 +349,23 @@ mod tests {
         test.give(1, "x\n");
         test.merger.finish();
         assert_eq!(test.take(), "[0] a\n[0] b\n[1] x\n[0] c\n");
+    }
+
+    #[test]
+    fn every_line_has_its_time() {
+        let mut test = Test::new(&["<stdout>: "]);
+        test.merger.stamp = b"[1]".to_vec();
+        test.give(0, "a\nb\nc");
+        test.merger.stamp = b"[2]".to_vec();
+        test.give(0, "d\ne");
+        test.merger.finish();
+        let lines = [
+            "[1]<stdout>: a",
+            "[1]<stdout>: b",
+            "[2]<stdout>: cd",
+            "[2]<stdout>: e\n",
+        ];
+        assert_eq!(test.take(), lines.join("\n"));
     }
 
     #[test]

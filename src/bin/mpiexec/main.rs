@@ -20,11 +20,14 @@ mod plan;
 #[cfg(test)]
 mod properties;
 mod rank;
+mod rankfile;
 mod request;
 mod server;
 mod sink;
+mod stacks;
 mod start;
 mod table;
+mod tools;
 mod topology;
 mod variables;
 mod verdict;
@@ -90,6 +93,12 @@ fn run(mut request: Request) -> i32 {
         }
     }
     announce(&plan);
+    if let Err(text) = report_pid(plan.request.report_pid.as_deref()) {
+        refuse("mpiexec", &text, 1);
+    }
+    if plan.request.do_not_launch {
+        return 0;
+    }
     let (ours, theirs) = match UnixStream::pair() {
         Ok(pair) => pair,
         Err(error) => refuse("mpiexec", &format!("cannot make a socket pair: {error}"), 1),
@@ -129,6 +138,15 @@ fn announce(plan: &Plan) {
             unknown.of_mpich.join(", ")
         );
     }
+    if request.verbose {
+        for line in &request.without_effect {
+            eprintln!("mpiexec: {line}");
+        }
+    }
+    if request.print_protocols {
+        let last = plan.ranks.len() - 1;
+        println!("ranks 0-{last} on {}: shared memory", plan.host);
+    }
     if request.print_rank_map {
         let ranks: Vec<String> = (0..plan.ranks.len()).map(|rank| rank.to_string()).collect();
         println!("({}:{})", plan.host, ranks.join(","));
@@ -147,4 +165,17 @@ fn announce(plan: &Plan) {
             );
         }
     }
+}
+
+/// Writes the process id of mpiexec where -report-pid wants it.
+fn report_pid(place: Option<&str>) -> Result<(), String> {
+    let pid = std::process::id();
+    match place {
+        None => {}
+        Some("-") => println!("{pid}"),
+        Some("+") => eprintln!("{pid}"),
+        Some(path) => std::fs::write(path, format!("{pid}\n"))
+            .map_err(|error| format!("-report-pid: cannot write {path}: {error}"))?,
+    }
+    Ok(())
 }

@@ -4,9 +4,11 @@
 
 use super::lines::Merger;
 use super::sink::Sink;
+use oxmpi::os::local_time;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
@@ -27,6 +29,8 @@ struct Source {
     channel: usize,
     merger: usize,
     paused: bool,
+    /// A file that gets the same bytes.
+    copy: Option<File>,
 }
 
 struct Channel {
@@ -47,11 +51,13 @@ pub struct Output {
     /// Index of the channel for each `Kind`.
     of_kind: [usize; 2],
     chunk: Vec<u8>,
+    /// Each line begins with the time when it came.
+    timestamps: bool,
 }
 
 impl Output {
     /// `events`: what epoll shall return when standard output and error become ready again.
-    pub fn new(events: [EventData; 2]) -> io::Result<Output> {
+    pub fn new(events: [EventData; 2], timestamps: bool) -> io::Result<Output> {
         let sinks = [
             Sink::of(rustix::stdio::stdout(), 1)?,
             Sink::of(rustix::stdio::stderr(), 2)?,
@@ -71,14 +77,16 @@ impl Output {
             channels: channels.collect(),
             of_kind: [0, if same { 0 } else { 1 }],
             chunk: vec![0; CHUNK],
+            timestamps,
         })
     }
 
-    /// Forwards from a non-blocking descriptor; `data` is what epoll shall return for it. The source's number.
+    /// Forwards from a non-blocking descriptor, and copies to a file if one is given; `data` is what epoll shall return for it.
+    /// The source's number.
     pub fn add(
         &mut self,
         epoll: &OwnedFd,
-        fd: OwnedFd,
+        (fd, copy): (OwnedFd, Option<File>),
         kind: Kind,
         label: Vec<u8>,
         data: EventData,
@@ -92,6 +100,7 @@ impl Output {
             channel,
             merger,
             paused: false,
+            copy,
         }));
         Ok(self.sources.len() - 1)
     }
@@ -102,6 +111,9 @@ impl Output {
             return;
         };
         let channel = &mut self.channels[source.channel];
+        if self.timestamps {
+            channel.merger.stamp = format!("[{}]", local_time()).into_bytes();
+        }
         // Four chunks, then the others have a turn.
         for turn in 0.. {
             let queued = channel.merger.out.len() - channel.written;
@@ -116,6 +128,11 @@ impl Output {
             match rustix::io::read(&source.fd, self.chunk.as_mut_slice()) {
                 Ok(count) if count > 0 => {
                     let data = &self.chunk[..count];
+                    if let Some(Err(error)) = source.copy.as_mut().map(|it| it.write_all(data)) {
+                        let text = format!("mpiexec: cannot write a copy of output: {error}\n");
+                        channel.merger.say(&text, Instant::now());
+                        source.copy = None;
+                    }
                     channel.merger.accept(source.merger, data, Instant::now());
                     if all && !channel.blocked && channel.merger.out.len() > CHUNK {
                         channel.flush(epoll);

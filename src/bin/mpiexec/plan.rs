@@ -2,11 +2,11 @@
 //!
 //! Invariant: whatever can be wrong before a process is started is found here.
 
-use super::binding::{self, Situation};
+use super::binding::{self, Binding, Situation};
 use super::environment::{self, Variables};
-use super::hosts;
-use super::request::{Program, Request};
+use super::request::{OutputFolder, Program, Request};
 use super::topology::Topology;
+use super::{hosts, rankfile};
 use oxmpi::launch::sets;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
@@ -33,6 +33,10 @@ pub struct RankPlan {
     pub processors: Vec<usize>,
     pub output_file: Option<PathBuf>,
     pub error_file: Option<PathBuf>,
+    /// Files that forwarded output and error output are written to as well.
+    pub copies: [Option<PathBuf>; 2],
+    /// Words to put before the program; the first one is a path.
+    pub tool: Vec<OsString>,
 }
 
 #[derive(Debug)]
@@ -63,28 +67,36 @@ impl From<String> for Refusal {
 /// Resolves a request.
 pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     let slots = hosts::slots(&request.hosts, request.host_file.as_deref())?;
-    let counts = rank_counts(&request, slots);
+    let topology = Topology::of(&usable_processors()).only_wanted(&request)?;
+    let by_file = match &request.rank_file {
+        Some(path) => Some(rankfile::read(path, &topology, request.hardware_threads)?),
+        None => None,
+    };
+    let sockets = topology.groups(|it| it.socket).len() as u32;
+    let listed = by_file.as_ref().map(|places| places.len() as u32);
+    let counts = rank_counts(&request, sockets, listed.or(slots));
     let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
     if total > 1 << 16 {
         return Err(format!("{total} ranks are more than one host can have").into());
     }
-    let process_sets = process_sets(&request, total as u32)?;
-    let usable = usable_processors();
-    let topology = Topology::of(&usable);
-    let threads = std::env::var("OMP_NUM_THREADS").ok();
-    let situation = Situation {
-        quota: schedule::cpu_quota(),
-        threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
-    };
-    let wish = request.bind_to.as_deref();
-    let mut bound = binding::bind(wish, total as usize, &topology, &situation)
-        .map_err(|error| format!("-bind-to {error}"))?;
-    let by_default = wish.is_none() && bound.is_some();
-    let claim = by_default.then(binding::claim).flatten();
-    if by_default && claim.is_none() {
-        bound = None;
+    if let Some(listed) = listed.filter(|listed| u64::from(*listed) > total) {
+        let rank = listed - 1;
+        return Err(format!("-rankfile: there is no rank {rank} among {total}").into());
     }
+    let processors = topology.processors.len();
+    if request.no_oversubscribe && total > processors as u64 {
+        return Err(format!(
+            "-nooversubscribe: {total} ranks are more than the {processors} processors that may be used"
+        )
+        .into());
+    }
+    let process_sets = process_sets(&request, total as u32)?;
+    let (bound, claim) = match by_file {
+        Some(places) => (Some(places), None),
+        None => bind(&request, total as usize, &topology)?,
+    };
     let mut bound = bound.map(Vec::into_iter);
+    let otherwise = request.processors.clone().unwrap_or_default();
     let host = hosts::name();
     let programs = std::mem::take(&mut request.programs);
     let mut plan = Plan {
@@ -104,11 +116,32 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
                 let folder = resolved.folder.clone().unwrap_or_default();
                 Some(folder.join(path))
             };
+            let mut files = [
+                file(&plan.request.output_file),
+                file(&plan.request.error_file),
+            ];
+            let mut copies = [None, None];
+            if let Some(folder) = &plan.request.output_folder {
+                let both = in_folder(folder, rank, total as usize)?;
+                match folder.copy {
+                    true => copies = both,
+                    false => files = both,
+                }
+            }
+            if plan.request.merge_error {
+                files[1] = files[0].clone();
+                copies[1] = None;
+            }
+            let [output_file, error_file] = files;
+            let bound = bound.as_mut().and_then(Iterator::next);
+            let bound = bound.filter(|processors| !processors.is_empty());
             plan.ranks.push(RankPlan {
                 program: index,
-                processors: bound.as_mut().and_then(Iterator::next).unwrap_or_default(),
-                output_file: file(&plan.request.output_file),
-                error_file: file(&plan.request.error_file),
+                processors: bound.unwrap_or_else(|| otherwise.clone()),
+                output_file,
+                error_file,
+                copies,
+                tool: tool(&plan.request, rank)?,
             });
         }
         plan.programs.push(resolved);
@@ -116,11 +149,95 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-/// How many ranks each program gets: what -n says; else -ppn, else the slots of the hosts if there is one program;
-/// else one.
-fn rank_counts(request: &Request, slots: Option<u32>) -> Vec<u32> {
+impl Topology {
+    /// Without the processors that -cpu-set leaves out.
+    fn only_wanted(self, request: &Request) -> Result<Topology, String> {
+        let Some(wanted) = &request.processors else {
+            return Ok(self);
+        };
+        let has = |number: &usize| self.processors.iter().any(|it| it.number == *number);
+        match wanted.iter().find(|number| !has(number)) {
+            Some(other) => Err(format!("-cpu-set: processor {other} may not be used here")),
+            None => Ok(self.only(wanted)),
+        }
+    }
+}
+
+/// The processors of the ranks, as options or the default say, and the claim to be bound by default.
+fn bind(
+    request: &Request,
+    total: usize,
+    topology: &Topology,
+) -> Result<(Binding, Option<UnixListener>), String> {
+    let threads = std::env::var("OMP_NUM_THREADS").ok();
+    let situation = Situation {
+        quota: schedule::cpu_quota(),
+        threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
+    };
+    let each = request
+        .cores_per_rank
+        .map(|cores| match request.hardware_threads {
+            true => format!("hwthread:{cores}"),
+            false => format!("core:{cores}"),
+        });
+    let by_socket = request.ranks_per_socket.map(|_| "socket".to_owned());
+    let wish = match request.bind_to.as_deref() {
+        // How many is said apart.
+        Some("core" | "hwthread") => each.or_else(|| request.bind_to.clone()),
+        Some(wish) => Some(wish.to_owned()),
+        None => each.or(by_socket),
+    };
+    let bound = binding::bind(wish.as_deref(), total, topology, &situation)
+        .map_err(|error| format!("-bind-to {error}"))?;
+    if wish.is_some() || bound.is_none() {
+        return Ok((bound, None));
+    }
+    let claim = binding::claim();
+    Ok((bound.filter(|_| claim.is_some()), claim))
+}
+
+/// The files for output and error output of a rank in the folder of -output-filename, which is made.
+fn in_folder(
+    folder: &OutputFolder,
+    rank: usize,
+    total: usize,
+) -> Result<[Option<PathBuf>; 2], String> {
+    let mut path = PathBuf::from(&folder.path);
+    if folder.job {
+        path.push("1");
+    }
+    let width = total.to_string().len();
+    path.push(format!("rank.{rank:0width$}"));
+    std::fs::create_dir_all(&path)
+        .map_err(|error| format!("-output-filename: cannot make {}: {error}", path.display()))?;
+    // Ranks may run in another folder.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    Ok(["stdout", "stderr"].map(|name| Some(path.join(name))))
+}
+
+/// The tools that start a rank, the last one said outermost.
+fn tool(request: &Request, rank: usize) -> Result<Vec<OsString>, Refusal> {
+    let mut words = Vec::new();
+    for tool in request.tools.iter().rev() {
+        let before = tool.before(rank);
+        if let Some((name, rest)) = before.split_first() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            words.push(find_program(OsStr::new(name), None, &path)?.into_os_string());
+            words.extend(rest.iter().map(OsString::from));
+        }
+    }
+    Ok(words)
+}
+
+/// How many ranks each program gets: what -n says; else, if there is one program, -ppn or what is said a socket, else the
+/// lines of the rank file or the slots of the hosts; else one.
+fn rank_counts(request: &Request, sockets: u32, listed: Option<u32>) -> Vec<u32> {
     let alone = request.programs.len() == 1;
-    let otherwise = request.ranks_per_host.or(slots).filter(|_| alone);
+    let of_sockets = request
+        .ranks_per_socket
+        .map(|ranks| ranks.saturating_mul(sockets));
+    let otherwise = request.ranks_per_host.or(of_sockets).or(listed);
+    let otherwise = otherwise.filter(|_| alone);
     let counts = request.programs.iter();
     counts
         .map(|program| program.ranks.or(otherwise).unwrap_or(1))
@@ -262,13 +379,15 @@ mod tests {
             programs: vec![Program::default()],
             ..Request::default()
         };
-        assert_eq!(rank_counts(&request, None), [1]);
-        assert_eq!(rank_counts(&request, Some(4)), [4]);
+        assert_eq!(rank_counts(&request, 2, None), [1]);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [4]);
+        request.ranks_per_socket = Some(3);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [6]);
         request.ranks_per_host = Some(2);
-        assert_eq!(rank_counts(&request, Some(4)), [2]);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [2]);
         request.programs[0].ranks = Some(3);
-        assert_eq!(rank_counts(&request, Some(4)), [3]);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [3]);
         request.programs.push(Program::default());
-        assert_eq!(rank_counts(&request, Some(4)), [3, 1]);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [3, 1]);
     }
 }

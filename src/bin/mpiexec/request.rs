@@ -6,11 +6,14 @@ use super::options::{self, Takes};
 use super::words;
 use std::ffi::OsString;
 
+pub use super::tools::Tool;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pass {
     All,
     Nothing,
     List(Vec<String>),
+    AllBut(Vec<String>),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +31,21 @@ pub enum StandardInput {
     Ranks(Vec<u32>),
 }
 
+impl Default for StandardInput {
+    fn default() -> Self {
+        StandardInput::Ranks(vec![0])
+    }
+}
+
 impl StandardInput {
+    /// Whether this rank is among them.
+    pub fn has(&self, rank: usize) -> bool {
+        match self {
+            StandardInput::All => true,
+            StandardInput::Ranks(list) => list.contains(&(rank as u32)),
+        }
+    }
+
     pub fn parse(text: &str) -> Result<StandardInput, String> {
         match text {
             "all" => return Ok(StandardInput::All),
@@ -52,6 +69,36 @@ impl StandardInput {
     }
 }
 
+/// Where Open MPI's -output-filename puts copies of the output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFolder {
+    pub path: String,
+    /// Output goes to mpiexec's own too.
+    pub copy: bool,
+    /// The number of the job is part of the path.
+    pub job: bool,
+}
+
+impl OutputFolder {
+    pub fn parse(text: &str) -> Result<OutputFolder, String> {
+        let mut parts = text.split(':');
+        let path = parts.next().unwrap_or_default().to_owned();
+        if path.is_empty() {
+            return Err(format!("'{text}' names no folder"));
+        }
+        let (mut copy, mut job) = (true, true);
+        for part in parts {
+            match part.to_ascii_lowercase().as_str() {
+                "nocopy" => copy = false,
+                "nojobid" => job = false,
+                "copy" | "jobid" => {}
+                _ => return Err(format!("'{part}' is neither nocopy nor nojobid")),
+            }
+        }
+        Ok(OutputFolder { path, copy, job })
+    }
+}
+
 /// One of the programs between colons.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -63,7 +110,7 @@ pub struct Program {
 }
 
 /// All that was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     pub programs: Vec<Program>,
     pub set: Vec<(String, String)>,
@@ -77,46 +124,38 @@ pub struct Request {
     pub hosts: Vec<String>,
     pub host_file: Option<String>,
     pub ranks_per_host: Option<u32>,
+    pub ranks_per_socket: Option<u32>,
+    pub no_oversubscribe: bool,
+    /// The processors that may be used; `None`: all.
+    pub processors: Option<Vec<usize>>,
+    pub cores_per_rank: Option<u32>,
+    /// Where cores are counted, hardware threads are meant.
+    pub hardware_threads: bool,
+    pub rank_file: Option<String>,
     pub bind_to: Option<String>,
     pub report_bindings: bool,
     pub label: Label,
+    /// Each line begins with the time.
+    pub timestamps: bool,
     pub output_file: Option<String>,
     pub error_file: Option<String>,
+    pub output_folder: Option<OutputFolder>,
+    /// Error output goes where output goes.
+    pub merge_error: bool,
     pub input: StandardInput,
     pub timeout: Option<f64>,
+    /// At the timeout.
+    pub stack_traces: bool,
+    pub tools: Vec<Tool>,
+    pub report_pid: Option<String>,
+    pub do_not_launch: bool,
+    pub print_protocols: bool,
+    /// Options that change nothing, with the reason.
+    pub without_effect: Vec<String>,
     pub print_rank_map: bool,
     pub print_exit_codes: bool,
     pub keep_going: bool,
     pub verbose: bool,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Request {
-            programs: Vec::new(),
-            set: Vec::new(),
-            also_pass: Vec::new(),
-            pass: None,
-            folder: None,
-            path: None,
-            universe_size: None,
-            process_sets: Vec::new(),
-            hosts: Vec::new(),
-            host_file: None,
-            ranks_per_host: None,
-            bind_to: None,
-            report_bindings: false,
-            label: Label::None,
-            output_file: None,
-            error_file: None,
-            input: StandardInput::Ranks(vec![0]),
-            timeout: None,
-            print_rank_map: false,
-            print_exit_codes: false,
-            keep_going: false,
-            verbose: false,
-        }
-    }
 }
 
 /// What the command line wants.
@@ -215,6 +254,10 @@ impl Parsing {
                 );
             }
             rest = &after[more..];
+            if choice.without_effect {
+                let line = format!("{argument} has no effect: {}", choice.help);
+                self.request.without_effect.push(line);
+            }
             (choice.set)(self, &given).map_err(|error| format!("{argument}: {error}"))?;
         }
         Ok(None)

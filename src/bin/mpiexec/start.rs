@@ -52,7 +52,10 @@ pub struct Starter<'a> {
 
 impl<'a> Starter<'a> {
     pub fn new(plan: &'a Plan, segment: &'a OwnedFd) -> io::Result<Starter<'a>> {
-        let direct = plan.ranks.len() == 1 && plan.request.label == Label::None;
+        let request = &plan.request;
+        let copied = request.output_folder.as_ref().is_some_and(|it| it.copy);
+        let direct =
+            plan.ranks.len() == 1 && request.label == Label::None && !request.timestamps && !copied;
         let terminal = isatty(rustix::stdio::stdin())
             || isatty(rustix::stdio::stdout())
             || isatty(rustix::stdio::stderr());
@@ -85,6 +88,12 @@ impl<'a> Starter<'a> {
     /// Starts one rank. What the kernel cannot execute is run by the shell if it is text, as a shell and execvp do.
     pub fn start(&self, rank: usize) -> io::Result<Started> {
         let program = &self.plan.programs[self.plan.ranks[rank].program];
+        if let Some((tool, words)) = self.plan.ranks[rank].tool.split_first() {
+            let mut command = Command::new(tool);
+            command.args(words).arg(&program.executable);
+            let started = self.start_by(command, rank);
+            return started.map_err(|error| explained(&tool.to_string_lossy(), error));
+        }
         let started = match self.start_by(Command::new(&program.executable), rank) {
             Err(error) if is_not_executable(&error) && is_text(&program.executable) => {
                 let mut shell = Command::new(SHELL);
@@ -142,11 +151,16 @@ impl<'a> Starter<'a> {
             }
         };
         let (stdout, output) = self.stream(plan.output_file.as_deref())?;
-        let (stderr, error) = match plan.error_file == plan.output_file && plan.error_file.is_some()
-        {
+        let one_file = plan.error_file == plan.output_file && plan.error_file.is_some();
+        let (stderr, error) = match &stdout {
             // One file for both: one offset, or they would overwrite each other.
-            true => (stdout.as_ref().map(OwnedFd::try_clone).transpose()?, None),
-            false => self.stream(plan.error_file.as_deref())?,
+            Some(stdout) if one_file || self.plan.request.merge_error => {
+                (Some(stdout.try_clone()?), None)
+            }
+            None if self.plan.request.merge_error => {
+                (Some(rustix::stdio::stdout().try_clone_to_owned()?), None)
+            }
+            _ => self.stream(plan.error_file.as_deref())?,
         };
         command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
@@ -163,7 +177,7 @@ impl<'a> Starter<'a> {
         })
     }
 
-    /// After the last rank: this process may run everywhere again.
+    /// This process may run everywhere again.
     pub fn unbind(&self) {
         if let Some(all) = &self.all_processors {
             let _ = sched_setaffinity(None, all);
@@ -173,12 +187,7 @@ impl<'a> Starter<'a> {
     /// The rank's end (`None`: mpiexec's own) and ours (`None`: nothing to forward).
     fn stream(&self, file: Option<&Path>) -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
         if let Some(path) = file {
-            let file = File::create(path).map_err(|error| {
-                io::Error::new(
-                    error.kind(),
-                    format!("cannot write {}: {error}", path.display()),
-                )
-            })?;
+            let file = create(path)?;
             return Ok((Some(file.into()), None));
         }
         if self.direct {
@@ -230,7 +239,8 @@ impl<'a> Starter<'a> {
     /// The child inherits the processors of this thread.
     fn bind(&self, plan: &RankPlan) {
         if plan.processors.is_empty() {
-            return;
+            // The one before may have been bound.
+            return self.unbind();
         }
         let mut set = CpuSet::new();
         for processor in plan.processors.iter().filter(|it| **it < CpuSet::MAX_CPU) {
@@ -238,6 +248,16 @@ impl<'a> Starter<'a> {
         }
         let _ = sched_setaffinity(None, &set);
     }
+}
+
+/// Makes a file for output.
+pub fn create(path: &Path) -> io::Result<File> {
+    File::create(path).map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot write {}: {error}", path.display()),
+        )
+    })
 }
 
 fn is_not_executable(error: &io::Error) -> bool {

@@ -41,6 +41,13 @@ impl Topology {
         Topology { processors }
     }
 
+    /// The part that consists of these processors.
+    pub fn only(&self, members: &[usize]) -> Topology {
+        let mut processors = self.processors.clone();
+        processors.retain(|it| members.contains(&it.number));
+        Topology { processors }
+    }
+
     /// The processors in groups that agree in `key`, in order.
     pub fn groups<K: PartialEq>(&self, key: impl Fn(&Processor) -> K) -> Vec<Vec<usize>> {
         self.processors

@@ -14,6 +14,7 @@ use super::foreign;
 use super::keeper::{Keeper, WATCHED, tag};
 use super::missing;
 use super::rank::{Life, Rank, Stage};
+use super::stacks;
 use super::table::{render, signal_name};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
@@ -221,8 +222,19 @@ impl Keeper<'_> {
                 "the time limit of {limit} s is over: ending the job"
             ));
             self.show_table();
+            if self.plan.request.stack_traces {
+                self.show_stacks();
+            }
             self.fail(TIMEOUT_CODE, Cause::Failure);
         }
+    }
+
+    fn show_stacks(&mut self) {
+        let running = self.ranks.iter().filter(|rank| rank.is_running());
+        let processes: Vec<_> = running
+            .map(|rank| (rank.number, rank.mpi_pid(&self.segment)))
+            .collect();
+        self.output.say(&stacks::show(&processes));
     }
 
     pub(super) fn show_table(&mut self) {

@@ -77,7 +77,7 @@ pub fn help() -> String {
     );
     for (heading, choices) in SECTIONS {
         let _ = write!(text, "\n{heading}:\n");
-        if choices.iter().all(|choice| choice.help.is_empty()) {
+        if choices.iter().all(|choice| choice.without_effect) {
             let names: Vec<String> = choices
                 .iter()
                 .flat_map(|choice| choice.names)
