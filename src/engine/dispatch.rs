@@ -89,6 +89,13 @@ impl Limits {
     }
 }
 
+#[cfg(test)]
+impl Limits {
+    pub(super) fn of(eager: usize, single_copy: usize) -> Self {
+        Self { eager, single_copy }
+    }
+}
+
 /// The ways of a message that its receiver may read itself, as [`crate::transport::shm::trial`] numbers them: a few cells
 /// that the core still holds beat both reading and lanes to many peers, as long as the cores share a cache.
 pub(super) const BY_CELLS: usize = 0;

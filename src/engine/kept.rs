@@ -3,6 +3,7 @@
 //! Invariant: a message is here from the moment it is kept until a receive meets it. Its first part may still be coming.
 
 use super::matching::Key;
+use super::records::{READ_ME, SYNCHRONOUS};
 use super::requests::{self, Index};
 use crate::datatype::Status;
 
@@ -36,7 +37,7 @@ impl Message {
 
     /// Whether the sender waits for a reply.
     pub(super) fn awaits_reply(&self) -> bool {
-        self.flags != 0 || self.total > self.eager
+        self.flags & (SYNCHRONOUS | READ_ME) != 0 || self.total > self.eager
     }
 }
 

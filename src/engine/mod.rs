@@ -24,6 +24,8 @@ pub mod roots;
 pub mod send;
 pub mod spread;
 pub mod tasks;
+#[cfg(test)]
+mod tests;
 pub mod wait;
 
 pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at, enter_shared};

@@ -44,7 +44,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    fn handle(&mut self, header: &Header, may_defer: bool) -> Handled {
+    pub(super) fn handle(&mut self, header: &Header, may_defer: bool) -> Handled {
         if header.kind == records::SHORT {
             self.on_short(header, may_defer)
         } else {
@@ -78,7 +78,7 @@ impl Engine {
         Handled::Matched
     }
 
-    fn decode<P: Payload>(&self, header: &Header) -> P {
+    pub(super) fn decode<P: Payload>(&self, header: &Header) -> P {
         assert!(
             header.length as usize >= P::BYTES,
             "a record of kind {} with {} bytes came from process {}",

@@ -73,7 +73,7 @@ pub(super) fn is_refusable(context: u32) -> bool {
 }
 
 impl Engine {
-    fn refuse_kept(&mut self) {
+    pub(super) fn refuse_kept(&mut self) {
         for message in self.messages.numbers() {
             self.refuse(message);
         }
@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// Completes the sends that were refused before.
-    fn end_refused(&mut self) {
+    pub(super) fn end_refused(&mut self) {
         let refused = |(_, request): &(Index, &Request)| {
             request.is_active()
                 && matches!(request.kind, Kind::Send(_))

@@ -1,0 +1,533 @@
+//! One play: see the module above.
+
+use crate::datatype::pack::Buffer;
+use crate::datatype::{self, Datatype, create};
+use crate::engine::Engine;
+use crate::engine::dispatch::{Limits, Outgoing};
+use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
+use crate::engine::progress::Handled;
+use crate::engine::records::{self, Reply};
+use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
+use crate::engine::send::Envelope;
+use crate::error::Class;
+use crate::os::memory;
+use crate::queue::ring::Header;
+use crate::sync::Ordering;
+use crate::transport::shm::endpoint::Endpoint;
+use crate::transport::shm::layout::{initialise, segment_bytes};
+use std::collections::BTreeMap;
+use std::os::fd::AsFd;
+use std::sync::OnceLock;
+
+/// How often something was reached.
+pub type Reached = BTreeMap<&'static str, u64>;
+
+/// The sizes around every border, bytes.
+const SIZES: [usize; 26] = [
+    0, 1, 7, 8, 100, 147, 148, 149, 1000, 4096, 5000, 16_383, 16_384, 16_385, 20_000, 32_767,
+    32_768, 32_769, 40_000, 60_000, 65_535, 65_536, 65_537, 100_000, 150_000, 300_000,
+];
+const LARGEST: usize = 300_032;
+const CONTEXT: u32 = 4;
+/// Messages too small for a number in them have this tag.
+const TAG_OF_SMALL: i32 = 9;
+/// What a buffer is overwritten with.
+const OVERWRITTEN: u8 = 0xee;
+/// Bytes of a block of data with holes, and of a hole.
+const BLOCK: usize = 64;
+const ACTIONS: usize = 250;
+const MOST_SENDS: usize = 40;
+
+/// Numbers below others, by a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let value = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((value ^ value >> 29) >> 32) as usize % below
+    }
+
+    fn one_in(&mut self, number: usize) -> bool {
+        self.below(number) == 0
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// Memory of the program's, with or without holes.
+struct Data {
+    memory: Box<[u8]>,
+    buffer: Buffer,
+}
+
+fn with_holes() -> &'static Datatype {
+    static TYPE: OnceLock<&'static Datatype> = OnceLock::new();
+    TYPE.get_or_init(|| {
+        let byte = datatype::get(datatype::BYTE).unwrap();
+        let block = create::contiguous(false, BLOCK as i64, byte).unwrap();
+        let apart = create::resized(false, 0, 2 * BLOCK as i64, block).unwrap();
+        apart.commit();
+        apart
+    })
+}
+
+impl Data {
+    fn new(bytes: usize, holes: bool) -> Data {
+        if holes && bytes % BLOCK == 0 && bytes > 0 {
+            let mut memory = vec![0; 2 * bytes].into_boxed_slice();
+            let count = (bytes / BLOCK) as u64;
+            // SAFETY: the elements lie in `memory`, which lives and stays where it is as long as the buffer.
+            #[allow(unsafe_code)]
+            let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, with_holes()) };
+            return Data { memory, buffer };
+        }
+        let mut memory = vec![0; bytes].into_boxed_slice();
+        let buffer = Buffer::of_copy(&mut memory);
+        Data { memory, buffer }
+    }
+}
+
+/// A message by its number; its first bytes have the number in them, the rest says which message and where.
+fn content(number: usize, bytes: usize) -> Vec<u8> {
+    let mut content = vec![0; bytes];
+    for (chunk, piece) in content.chunks_mut(512).enumerate() {
+        piece.fill((number * 37 + chunk) as u8 & 0x7f);
+    }
+    if bytes >= 8 {
+        content[..8].copy_from_slice(&(number as u64).to_ne_bytes());
+    }
+    content
+}
+
+struct Message {
+    from: usize,
+    to: usize,
+    tag: i32,
+    bytes: usize,
+    /// The order of its receive, once received.
+    received: Option<usize>,
+}
+
+struct Send {
+    at: usize,
+    index: Index,
+    data: Data,
+}
+
+struct Receive {
+    at: usize,
+    index: Index,
+    order: usize,
+    data: Data,
+}
+
+pub struct Play {
+    dice: Dice,
+    engines: Vec<Engine>,
+    messages: Vec<Message>,
+    sends: Vec<Send>,
+    /// Of sends that nobody holds: they may be in use until the end.
+    kept: Vec<Data>,
+    receives: Vec<Receive>,
+    orders: usize,
+    received: usize,
+}
+
+impl Play {
+    pub fn new(seed: u64) -> Play {
+        let mut dice = Dice(seed);
+        let ranks = dice.one_of(&[2, 2, 3]);
+        let dynamic = segment_bytes(ranks) - (160 << 20) - ranks as u64 * (6 << 20);
+        let further = dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]);
+        let fd = memory::create("test", dynamic + further, false).unwrap();
+        initialise(fd.as_fd(), ranks).unwrap();
+        let crowded = dice.one_in(2);
+        let limits = Limits::of(
+            dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
+            dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+        );
+        let engine = |me| {
+            let mut shm = Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
+            shm.set_crowded(crowded);
+            let mut engine = Engine::new(shm);
+            engine.oversubscribed = crowded;
+            engine.limits = limits;
+            for peer in &mut engine.peers {
+                // Ranks here are one process, which the kernel lets read itself.
+                peer.readable = Some(!dice.one_in(3));
+            }
+            engine
+        };
+        let engines: Vec<Engine> = (0..ranks).map(engine).collect();
+        for engine in &engines {
+            let status = &engine.shm.page(engine.me()).status;
+            status
+                .pid
+                .store(std::process::id() as i32, Ordering::Relaxed);
+        }
+        Play {
+            dice,
+            engines,
+            messages: Vec::new(),
+            sends: Vec::new(),
+            kept: Vec::new(),
+            receives: Vec::new(),
+            orders: 0,
+            received: 0,
+        }
+    }
+
+    pub fn run(mut self, reached: &mut Reached) {
+        for _ in 0..ACTIONS {
+            let at = self.dice.below(self.engines.len());
+            match self.dice.below(16) {
+                0..=4 => self.send(at),
+                5..=7 => self.post(at),
+                8 => self.receive_probed(at),
+                9 if self.dice.one_in(4) => self.cancel(at),
+                10 if self.dice.one_in(10) => {
+                    let from = self.dice.below(self.engines.len());
+                    self.engines[at].peers[from].readable = Some(false);
+                }
+                11 => {
+                    self.engines[at].flush_busy();
+                }
+                _ => self.look(at, reached),
+            }
+            self.check(reached);
+        }
+        let refuses = self.dice.one_in(2);
+        for turn in 0.. {
+            assert!(turn < 100_000, "messages are stuck");
+            let at = self.dice.below(self.engines.len());
+            if refuses && !self.engines[at].refuses && self.dice.one_in(10) {
+                self.engines[at].refuses = true;
+                self.engines[at].refuse_kept();
+                self.engines[at].end_refused();
+            } else if !refuses
+                && (self.engines[at].posted.is_empty() || !self.engines[at].unexpected.is_empty())
+            {
+                self.post_any(at);
+            }
+            self.look(at, reached);
+            self.engines[at].flush_busy();
+            self.check(reached);
+            if self.is_over(refuses) {
+                break;
+            }
+        }
+        self.end(refuses);
+    }
+
+    fn is_over(&mut self, refuses: bool) -> bool {
+        let drained = self.engines.iter_mut().all(Engine::is_drained);
+        let silent = drained
+            && self
+                .engines
+                .iter_mut()
+                .all(|engine| engine.shm.peek().is_none());
+        silent && (refuses || self.received == self.messages.len())
+    }
+
+    fn size(&mut self) -> usize {
+        let size = self.dice.one_of(&SIZES);
+        match self.dice.below(3) {
+            0 => size.next_multiple_of(BLOCK),
+            _ => size,
+        }
+    }
+
+    fn send(&mut self, from: usize) {
+        if self.sends.iter().filter(|send| send.at == from).count() >= MOST_SENDS {
+            return;
+        }
+        let to = self.dice.below(self.engines.len());
+        let bytes = self.size();
+        let tag = if bytes < 8 {
+            TAG_OF_SMALL
+        } else {
+            self.dice.below(2) as i32
+        };
+        let number = self.messages.len();
+        self.messages.push(Message {
+            from,
+            to,
+            tag,
+            bytes,
+            received: None,
+        });
+        let data = Data::new(bytes, self.dice.one_in(2));
+        data.buffer.write(0, &content(number, bytes));
+        let envelope = Envelope {
+            world: to as u32,
+            context: CONTEXT,
+            source: from as i32,
+            tag,
+            peer: to as i32,
+            communicator: 0,
+        };
+        let mode = self
+            .dice
+            .one_of(&[Mode::Standard, Mode::Synchronous, Mode::Synchronous]);
+        let engine = &mut self.engines[from];
+        match self.dice.below(6) {
+            0 => {
+                if !engine.send_short(&envelope, &data.buffer) {
+                    engine.send_copy(None, &envelope, data.buffer);
+                }
+            }
+            1 => {
+                // MPI_Request_free.
+                let index = engine.send(mode, &envelope, data.buffer);
+                match engine.requests.at(index).phase {
+                    Phase::Complete => engine.requests.release(index),
+                    _ => engine.requests.at(index).detached = true,
+                }
+                self.kept.push(data);
+            }
+            _ => {
+                let index = engine.send(mode, &envelope, data.buffer);
+                self.sends.push(Send {
+                    at: from,
+                    index,
+                    data,
+                });
+            }
+        }
+    }
+
+    fn key(&mut self) -> Key {
+        let source = match self.dice.below(3) {
+            0 => ANY_SOURCE,
+            _ => self.dice.below(self.engines.len()) as i32,
+        };
+        let tag = self.dice.one_of(&[ANY_TAG, 0, 1, TAG_OF_SMALL]);
+        Key {
+            context: CONTEXT,
+            source,
+            tag,
+        }
+    }
+
+    fn data_for_receive(&mut self) -> Data {
+        let bytes = match self.dice.below(3) {
+            0 => self.size(),
+            _ => LARGEST,
+        };
+        Data::new(bytes, self.dice.one_in(2))
+    }
+
+    fn post(&mut self, at: usize) {
+        if self.receives.len() < 3 * MOST_SENDS {
+            let (key, data) = (self.key(), self.data_for_receive());
+            self.receive(at, key, data);
+        }
+    }
+
+    fn post_any(&mut self, at: usize) {
+        let key = Key {
+            context: CONTEXT,
+            source: ANY_SOURCE,
+            tag: ANY_TAG,
+        };
+        let data = self.data_for_receive();
+        self.receive(at, key, data);
+    }
+
+    fn receive(&mut self, at: usize, key: Key, data: Data) {
+        let index = self.engines[at].receive(key, key.source, 0, data.buffer);
+        self.expect(at, index, data);
+    }
+
+    fn expect(&mut self, at: usize, index: Index, data: Data) {
+        let order = self.orders;
+        self.orders += 1;
+        self.receives.push(Receive {
+            at,
+            index,
+            order,
+            data,
+        });
+    }
+
+    fn receive_probed(&mut self, at: usize) {
+        let key = self.key();
+        let probed = self.engines[at].probe(key);
+        let Some((message, status)) = self.engines[at].probe_matched(key) else {
+            assert!(probed.is_none());
+            return;
+        };
+        let same = |one: &datatype::Status| (one.source, one.tag, one.bytes());
+        assert_eq!(probed.as_ref().map(same), Some(same(&status)));
+        let data = self.data_for_receive();
+        let index = self.engines[at].receive_matched(message, 0, data.buffer);
+        self.expect(at, index, data);
+    }
+
+    fn cancel(&mut self, at: usize) {
+        let all = (0..self.receives.len()).filter(|one| self.receives[*one].at == at);
+        let all: Vec<usize> = all.collect();
+        if all.is_empty() {
+            return;
+        }
+        let which = self.dice.one_of(&all);
+        let (engine, index) = (&mut self.engines[at], self.receives[which].index);
+        let posted = engine.requests.at(index).posted != NOT_POSTED;
+        assert_eq!(engine.cancel_receive(index), posted);
+        if posted {
+            engine.requests.release(index);
+            self.receives.swap_remove(which);
+        }
+    }
+
+    /// Handles some of the records that have come in.
+    fn look(&mut self, at: usize, reached: &mut Reached) {
+        let records = self.dice.one_of(&[1, 1, 2, 5, 40]);
+        for _ in 0..records {
+            let Some(header) = self.engines[at].shm.peek() else {
+                return;
+            };
+            if header.kind == records::REPLY {
+                note(&mut self.engines[at], &header, reached);
+            }
+            let may_defer = self.dice.one_in(4);
+            let engine = &mut self.engines[at];
+            if engine.handle(&header, may_defer) == Handled::Deferred {
+                return;
+            }
+            engine.shm.done(&header);
+            self.overwrite(at);
+        }
+    }
+
+    /// Takes the buffers of complete sends into use again.
+    fn overwrite(&mut self, at: usize) {
+        let engine = &mut self.engines[at];
+        self.sends.retain_mut(|send| {
+            if send.at != at || engine.requests.at(send.index).phase != Phase::Complete {
+                return true;
+            }
+            assert!(engine.requests.at(send.index).error.is_none());
+            engine.requests.release(send.index);
+            send.data.memory.fill(OVERWRITTEN);
+            // What still reads it reads this.
+            self.kept.push(Data {
+                memory: std::mem::take(&mut send.data.memory),
+                buffer: send.data.buffer,
+            });
+            false
+        });
+    }
+
+    fn check(&mut self, reached: &mut Reached) {
+        for at in 0..self.engines.len() {
+            self.overwrite(at);
+            for peer in &self.engines[at].peers {
+                for what in &peer.queue {
+                    let name = match what {
+                        Outgoing::Short(_) => "short",
+                        Outgoing::Long(_) => "long",
+                        Outgoing::FirstPart(_) => "first part",
+                        Outgoing::Reply { .. } => "reply",
+                    };
+                    *reached.entry(name).or_default() += 1;
+                }
+            }
+        }
+        let receives = std::mem::take(&mut self.receives);
+        for receive in receives {
+            let engine = &mut self.engines[receive.at];
+            if engine.requests.at(receive.index).phase == Phase::Complete {
+                self.compare(&receive);
+            } else {
+                self.receives.push(receive);
+            }
+        }
+    }
+
+    fn compare(&mut self, receive: &Receive) {
+        let engine = &mut self.engines[receive.at];
+        let request = engine.requests.at(receive.index);
+        let (status, error) = (request.status, request.error.take());
+        engine.requests.release(receive.index);
+        self.received += 1;
+        let (bytes, room) = (status.bytes() as usize, receive.data.buffer.len());
+        if status.tag == TAG_OF_SMALL || bytes < 8 {
+            return;
+        }
+        let mut found = vec![0; bytes];
+        receive.data.buffer.read(0, &mut found);
+        let number = u64::from_ne_bytes(found[..8].try_into().unwrap()) as usize;
+        assert!(
+            number < self.messages.len(),
+            "{bytes} bytes begin with {number:#x}"
+        );
+        let message = &mut self.messages[number];
+        assert_eq!(
+            (message.from as i32, message.to),
+            (status.source, receive.at)
+        );
+        assert_eq!((message.tag, message.bytes.min(room)), (status.tag, bytes));
+        let truncated = error.map(|error| error.class() == Class::Truncate);
+        assert_eq!(truncated, (message.bytes > room).then_some(true));
+        assert_eq!(message.received.replace(receive.order), None);
+        let expected = content(number, message.bytes);
+        let wrong = (0..bytes).find(|at| found[*at] != expected[*at]);
+        assert_eq!(wrong, None, "of the {bytes} bytes of message {number}");
+    }
+
+    fn end(&mut self, refuses: bool) {
+        for receive in std::mem::take(&mut self.receives) {
+            let engine = &mut self.engines[receive.at];
+            assert!(
+                engine.cancel_receive(receive.index),
+                "half of a message came"
+            );
+            engine.requests.release(receive.index);
+        }
+        assert!(self.sends.is_empty());
+        for engine in &self.engines {
+            assert_eq!(engine.requests.count(), 0);
+            assert!(refuses || engine.unexpected.is_empty());
+            for peer in &engine.peers {
+                assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.inflow.is_none());
+            }
+        }
+        // Messages of one sender and tag meet receives in the order of both.
+        let mut last: BTreeMap<(usize, usize, i32), usize> = BTreeMap::new();
+        for message in &self.messages {
+            if let Some(order) = message.received {
+                let before = last.insert((message.from, message.to, message.tag), order);
+                assert!(before < Some(order), "a message was overtaken");
+            }
+        }
+    }
+}
+
+/// Notes in which state a send is whose reply is here.
+fn note(engine: &mut Engine, header: &Header, reached: &mut Reached) {
+    let reply = engine.decode::<Reply>(header);
+    let request = engine.requests.at(reply.sender);
+    let gone = request.moved >= request.first_part as usize;
+    let name = match header.flags & 15 {
+        records::REFUSED if gone => "refused, first part gone",
+        records::REFUSED => "refused, first part queued",
+        records::DONE if gone => "done, first part gone",
+        records::DONE => "done, first part queued",
+        records::UNREADABLE if reply.wanted == 0 => {
+            "unreadable and nothing wanted, first part gone"
+        }
+        records::UNREADABLE => "unreadable, first part gone",
+        0 => match (reply.wanted > u64::from(request.first_part), gone) {
+            (true, true) => "more, first part gone",
+            (true, false) => "more, first part queued",
+            (false, true) => "enough, first part gone",
+            (false, false) => "enough, first part queued",
+        },
+        _ => "read, first part gone",
+    };
+    *reached.entry(name).or_default() += 1;
+}
