@@ -9,7 +9,7 @@ use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, Entry, for_each, has_threads, numbers};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
-use crate::transport::shm::status::Loss;
+use crate::transport::shm::status::{Loss, State};
 use std::sync::OnceLock;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
@@ -28,6 +28,12 @@ pub fn find_lost_by(lost: LostPeer) {
 #[inline]
 pub fn of(engine: &Engine, world: u32) -> Option<Loss> {
     engine.shm.page(world as usize).status.loss()
+}
+
+/// Whether a rank has ended without MPI_Finalize.
+pub fn has_died(engine: &Engine, world: u32) -> bool {
+    let status = &engine.shm.page(world as usize).status;
+    status.loss().is_some_and(|loss| loss != Loss::Leaving) && status.state() != State::Finalized
 }
 
 /// The error of who has waited for a lost rank.

@@ -3,9 +3,9 @@
 //!
 //! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so.
 
-use super::Work;
 #[cfg(test)]
 use super::around::Around;
+use super::{Step, Work};
 use crate::coll::call::Call;
 use crate::coll::choose;
 use crate::coll::packed::{Packed, room};
@@ -52,32 +52,32 @@ impl There {
 
 impl Work<'_> {
     /// False: not an operation for this.
-    pub(super) fn directly(&mut self, call: &Call) -> bool {
+    pub(super) fn directly(&mut self, call: &Call) -> Step<bool> {
         let Call::Alltoall { out, into } = call else {
-            return false;
+            return Ok(false);
         };
         let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
-        if !equal || !self.crowded || into.len(0) < choose::LEAST_DIRECT || !self.may_reach() {
-            return false;
+        if !equal || !self.crowded || into.len(0) < choose::LEAST_DIRECT || !self.may_reach()? {
+            return Ok(false);
         }
-        self.alltoall_directly(out.as_ref(), into);
-        true
+        self.alltoall_directly(out.as_ref(), into)?;
+        Ok(true)
     }
 
     /// Whether all ranks may read each other's memory, which they find out together.
-    fn may_reach(&mut self) -> bool {
+    fn may_reach(&mut self) -> Step<bool> {
         if let Reach::Unknown = self.seat.reach {
             let pids: Option<Box<[i32]>> =
                 (0..self.ranks).map(|rank| self.reachable(rank)).collect();
             let bytes = u64::from(pids.is_some());
-            let told = self.tell(There { address: 0, bytes });
+            let told = self.tell(There { address: 0, bytes })?;
             let all = told.iter().all(|there| there.bytes == 1);
             self.seat.reach = match pids {
                 Some(pids) if all => Reach::Granted(pids),
                 _ => Reach::Refused,
             };
         }
-        matches!(self.seat.reach, Reach::Granted(_))
+        Ok(matches!(self.seat.reach, Reach::Granted(_)))
     }
 
     /// The process id of a rank whose memory this one may read. Only the right word proves that it is the right process.
@@ -101,15 +101,16 @@ impl Work<'_> {
     }
 
     /// Tells all ranks something and waits for what they tell.
-    fn tell(&mut self, there: There) -> Vec<There> {
+    fn tell(&mut self, there: There) -> Step<Vec<There>> {
         let rounds = self.rounds(1, 1);
         let mut all = Vec::with_capacity(self.ranks);
         let show = |work: &mut Self, _, round| work.show(round, TOLD, 0, |told| there.store(told));
         self.everybody(rounds, None, show, |work, _, round| {
             let told = (0..work.ranks).map(|rank| There::load(work.board.read(rank, round, TOLD)));
             all.extend(told);
-        });
-        all
+            Ok(())
+        })?;
+        Ok(all)
     }
 
     /// Reads a rank's memory.
@@ -141,7 +142,7 @@ impl Work<'_> {
         }
     }
 
-    fn alltoall_directly(&mut self, out: Option<&Parts>, into: &Parts) {
+    fn alltoall_directly(&mut self, out: Option<&Parts>, into: &Parts) -> Step {
         let (ranks, me) = (self.ranks, self.me);
         let source = out.unwrap_or(into);
         let whole = source.range(0, ranks).unwrap_or(Buffer::empty());
@@ -153,7 +154,7 @@ impl Work<'_> {
             Some(copy) => Buffer::of_copy(copy),
             None => packed.bytes(),
         };
-        let all = self.tell(There::of(&exposed));
+        let all = self.tell(There::of(&exposed))?;
         if let Some(out) = out {
             self.copy(&out.of(me), &into.of(me));
         }
@@ -165,6 +166,6 @@ impl Work<'_> {
             self.fetch((rank, address), &part, (0, part.len().min(theirs)));
         }
         debug_assert!(each == source.len(ranks - 1));
-        self.barrier();
+        self.barrier()
     }
 }

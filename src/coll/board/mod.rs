@@ -18,8 +18,8 @@ use super::lane::{Lane, now};
 use super::packed::room;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, streaming};
-use crate::engine::enter;
 use crate::engine::wait::Reason;
+use crate::engine::{enter, loss};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::os::ticks;
@@ -63,6 +63,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
     let seat = match &mut *place {
         Place::Given(seat) => seat,
         Place::Refused => return None,
+        Place::Lost(world) => return Some(Err(error_of_loss(*world))),
         Place::Counting(count) => {
             *count += 1;
             if *count < PATIENCE {
@@ -71,6 +72,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
             *place = take_place(comm, function);
             match &mut *place {
                 Place::Given(seat) => seat,
+                Place::Lost(world) => return Some(Err(error_of_loss(*world))),
                 _ => return None,
             }
         }
@@ -80,7 +82,19 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
         ..Reason::of(function)
     };
     let crowded = node::is_oversubscribed();
-    at_seat(seat, Around::Comm(comm), crowded, reason, call)
+    match at_seat(seat, Around::Comm(comm), crowded, reason, call) {
+        Ok(done) => done,
+        Err(Lost(world)) => {
+            *place = Place::Lost(world);
+            Some(Err(error_of_loss(world)))
+        }
+    }
+}
+
+/// A rank that takes part is lost, so nothing more is done at this board.
+#[cold]
+fn error_of_loss(world: u32) -> Error {
+    loss::error(&enter(), world)
 }
 
 #[inline(always)]
@@ -90,7 +104,7 @@ fn at_seat(
     crowded: bool,
     reason: Reason,
     call: &Call,
-) -> Option<Result<()>> {
+) -> Step<Option<Result<()>>> {
     let mut work = Work {
         ranks: seat.ranks(),
         me: seat.me,
@@ -101,8 +115,8 @@ fn at_seat(
         reason,
         failure: None,
     };
-    work.run(call)
-        .then(|| work.failure.take().map_or(Ok(()), Err))
+    let done = work.run(call)?;
+    Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
 }
 
 /// The same on a stage, for tests: the ranks take turns.
@@ -114,28 +128,49 @@ pub fn rehearse(
     call: &Call,
 ) -> Option<Result<()>> {
     let reason = Reason::of(function);
-    at_seat(seat, Around::Stage(stage), crowded, reason, call)
+    match at_seat(seat, Around::Stage(stage), crowded, reason, call) {
+        Ok(done) => done,
+        Err(Lost(rank)) => unreachable!("rank {rank} of a stage is lost"),
+    }
 }
+
+/// In place of where a board is: a rank on the way from rank 0 is lost.
+const NO_WORD: u64 = u64::MAX;
 
 /// Rank 0 makes a board and tells the others where.
 #[cold]
 fn take_place(comm: &Comm, function: &'static str) -> Place {
     let ranks = comm.size() as usize;
-    let mut word = vec![0u8; 8].into_boxed_slice();
-    if comm.rank() == 0 && choose::boards() && comm.nodes().is_none() {
-        let offset = enter().endpoint().make_board(ranks).unwrap_or(0);
-        word.copy_from_slice(&(offset as u64).to_ne_bytes());
+    // Passed on as it is where no word has come.
+    let mut word = NO_WORD.to_ne_bytes().to_vec().into_boxed_slice();
+    if comm.rank() == 0 {
+        let wanted = choose::boards() && comm.nodes().is_none();
+        let offset = wanted
+            .then(|| enter().endpoint().make_board(ranks))
+            .flatten();
+        word.copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
     }
     let lane = Lane::new(comm, function);
-    if now(super::bcast_on(&lane, Buffer::of_copy(&mut word), 0)).is_err() {
-        return Place::Refused;
+    let told = now(super::bcast_on(&lane, Buffer::of_copy(&mut word), 0));
+    let word = u64::from_ne_bytes(word[..].try_into().unwrap_or_default());
+    if told.is_err() || word == NO_WORD {
+        // Some of the others may have got the message, and wait at the board.
+        let engine = enter();
+        let mut worlds = (0..comm.size()).map(|rank| comm.world(rank));
+        let lost = worlds.find(|world| loss::of(&engine, *world).is_some());
+        return lost.map_or(Place::Refused, Place::Lost);
     }
-    let offset = u64::from_ne_bytes(word[..].try_into().unwrap_or_default()) as usize;
-    match enter().endpoint().board(offset, ranks) {
+    match enter().endpoint().board(word as usize, ranks) {
         Some(board) => Place::Given(Box::new(Seat::new(board, comm.rank() as usize))),
         None => Place::Refused,
     }
 }
+
+/// A rank of MPI_COMM_WORLD that the operation needs is lost: it ends at once, and this rank touches the board no more.
+struct Lost(u32);
+
+/// What all functions return that may wait.
+type Step<T = ()> = std::result::Result<T, Lost>;
 
 /// One operation under way.
 struct Work<'a> {
@@ -175,42 +210,44 @@ impl Rounds {
 
 impl Work<'_> {
     /// False: not an operation for boards.
-    fn run(&mut self, call: &Call) -> bool {
+    fn run(&mut self, call: &Call) -> Step<bool> {
         let slot = self.board.slot_bytes();
-        if self.at_trays(call) || self.directly(call) {
-            return true;
+        if self.at_trays(call)? || self.directly(call)? {
+            return Ok(true);
         }
         if !self.is_small(call) {
             return self.through_pipes(call);
         }
         match call {
-            Call::Barrier => self.barrier(),
-            Call::Bcast { buffer, root } => self.bcast(buffer, *root as usize),
+            Call::Barrier => self.barrier()?,
+            Call::Bcast { buffer, root } => self.bcast(buffer, *root as usize)?,
             Call::Gather {
                 own,
                 parts,
                 root,
                 equal: true,
-            } => self.gather(own.as_ref(), parts.as_ref(), *root as usize),
+            } => self.gather(own.as_ref(), parts.as_ref(), *root as usize)?,
             Call::Scatter {
                 parts,
                 into,
                 root,
                 equal: true,
-            } => self.scatter(parts.as_ref(), into.as_ref(), *root as usize),
-            Call::Allgather { own, parts } => self.allgather(own.as_ref(), parts),
-            Call::Alltoall { out, into } if into.are_equal() => self.alltoall(out.as_ref(), into),
-            _ if choose::reproducible() => return false,
+            } => self.scatter(parts.as_ref(), into.as_ref(), *root as usize)?,
+            Call::Allgather { own, parts } => self.allgather(own.as_ref(), parts)?,
+            Call::Alltoall { out, into } if into.are_equal() => {
+                self.alltoall(out.as_ref(), into)?
+            }
+            _ if choose::reproducible() => return Ok(false),
             Call::Reduce {
                 own,
                 into,
                 with,
                 root,
             } if with.datatype.size as usize <= slot => {
-                self.reduce(own, into, with, *root as usize);
+                self.reduce(own, into, with, *root as usize)?;
             }
             Call::Allreduce { own, into, with } if with.datatype.size as usize <= slot => {
-                self.allreduce(own, into, with);
+                self.allreduce(own, into, with)?;
             }
             Call::ReduceScatter {
                 own,
@@ -218,17 +255,17 @@ impl Work<'_> {
                 counts,
                 with,
             } if with.datatype.size as usize * self.ranks <= slot => {
-                self.reduce_scatter(own, into, counts, with);
+                self.reduce_scatter(own, into, counts, with)?;
             }
             Call::Scan {
                 own,
                 into,
                 with,
                 exclusive,
-            } if with.datatype.size as usize <= slot => self.scan(own, into, with, *exclusive),
-            _ => return false,
+            } if with.datatype.size as usize <= slot => self.scan(own, into, with, *exclusive)?,
+            _ => return Ok(false),
         }
-        true
+        Ok(true)
     }
 
     /// Whether the data is not too much.
@@ -282,10 +319,16 @@ impl Work<'_> {
 
     /// Fills and shows this rank's slot, when all have passed what it held.
     #[inline]
-    fn show(&mut self, round: u64, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8])) {
+    fn show(
+        &mut self,
+        round: u64,
+        bytes: usize,
+        total: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Step {
         let (unit, enough) = self.seat.room(round, bytes);
         if self.seat.least < enough {
-            self.await_passing(enough);
+            self.await_passing(enough)?;
         }
         let since = (self.is_trial(bytes)).then(ticks);
         self.board.fill(self.me, round, (unit, bytes), fill);
@@ -299,6 +342,7 @@ impl Work<'_> {
             .fills
             .wrapping_add(u32::from(bytes >= TRIAL_BYTES));
         self.board.show(self.me, round, unit, total);
+        Ok(())
     }
 
     /// Whether filling the next slot is measured.
@@ -381,10 +425,10 @@ impl Work<'_> {
         &mut self,
         rounds: Rounds,
         whom: Option<&dyn Fn(usize) -> bool>,
-        show: impl FnMut(&mut Self, usize, u64),
-        take: impl FnMut(&mut Self, usize, u64),
-    ) {
-        self.everybody_and_last(rounds, whom, show, |_, _, _| {}, take);
+        show: impl FnMut(&mut Self, usize, u64) -> Step,
+        take: impl FnMut(&mut Self, usize, u64) -> Step,
+    ) -> Step {
+        self.everybody_and_last(rounds, whom, show, |_, _, _| {}, take)
     }
 
     /// The same; the last one to come to a round that is counted does what there is for it.
@@ -392,19 +436,19 @@ impl Work<'_> {
         &mut self,
         rounds: Rounds,
         whom: Option<&dyn Fn(usize) -> bool>,
-        mut show: impl FnMut(&mut Self, usize, u64),
+        mut show: impl FnMut(&mut Self, usize, u64) -> Step,
         mut last: impl FnMut(&mut Self, usize, u64),
-        mut take: impl FnMut(&mut Self, usize, u64),
-    ) {
+        mut take: impl FnMut(&mut Self, usize, u64) -> Step,
+    ) -> Step {
         if rounds.number == 0 {
-            return;
+            return Ok(());
         }
         let counted = whom.is_none() && self.counts(&rounds);
         let ahead = rounds.ahead();
         for at in 0..rounds.number + ahead {
             if at < rounds.number {
                 let round = rounds.round(at);
-                show(self, at, round);
+                show(self, at, round)?;
                 if self.arrive(round, counted) {
                     last(self, at, round);
                 }
@@ -412,18 +456,19 @@ impl Work<'_> {
             if at >= ahead {
                 let round = rounds.round(at - ahead);
                 if counted {
-                    self.await_arrivals(round);
+                    self.await_arrivals(round)?;
                 } else {
                     let all = |rank: &usize| *rank != self.me && whom.is_none_or(|is| is(*rank));
-                    self.await_ranks((0..self.ranks).filter(all), round);
+                    self.await_ranks((0..self.ranks).filter(all), round)?;
                 }
                 if whom.is_none() {
                     self.all_have_shown(round, ahead);
                 }
-                take(self, at - ahead, round);
+                take(self, at - ahead, round)?;
                 self.pass(round);
             }
         }
+        Ok(())
     }
 
     /// What the ranks have for large operations, out of the seat, if they have it by now: rank 0 makes it, and tells the
@@ -433,9 +478,9 @@ impl Work<'_> {
         of: impl Fn(&mut Seat) -> &mut Earned<T>,
         make: impl FnOnce(Around<'_>, &Board),
         open: impl FnOnce(Around<'_>, &Board, usize) -> Option<T>,
-    ) -> Option<Box<T>> {
-        match std::mem::replace(of(self.seat), Earned::Refused) {
-            Earned::Refused => None,
+    ) -> Step<Option<Box<T>>> {
+        Ok(match std::mem::replace(of(self.seat), Earned::Refused) {
+            Earned::Refused | Earned::Lost(_) => None,
             Earned::Given(theirs) => Some(theirs),
             Earned::Counting(count) if count + 1 < PATIENCE_OF_LARGE => {
                 *of(self.seat) = Earned::Counting(count + 1);
@@ -445,29 +490,30 @@ impl Work<'_> {
                 let round = self.rounds(1, 1).round(0);
                 if self.me == 0 {
                     make(self.around, &self.board);
-                    self.show(round, 0, 0, |_| {});
+                    self.show(round, 0, 0, |_| {})?;
                     self.wake_others();
                 } else {
-                    self.await_rank(0, round);
+                    self.await_rank(0, round)?;
                 }
                 self.pass(round);
                 open(self.around, &self.board, self.me).map(Box::new)
             }
-        }
+        })
     }
 
-    fn barrier(&mut self) {
+    fn barrier(&mut self) -> Step {
         if self.ranks <= FEW {
             let rounds = self.rounds(1, 1);
             let show = |work: &mut Self, _, round| work.show(round, 0, 0, |_| {});
-            return self.everybody(rounds, None, show, |_, _, _| {});
+            return self.everybody(rounds, None, show, |_, _, _| Ok(()));
         }
         self.seat.barriers += self.ranks as u64;
         let (board, all) = (self.board, self.seat.barriers);
         if board.enter_barrier() == all {
             self.wake_others();
         } else {
-            self.wait(0..self.ranks, || board.entered_barrier() >= all);
+            self.wait(0..self.ranks, || board.entered_barrier() >= all)?;
         }
+        Ok(())
     }
 }

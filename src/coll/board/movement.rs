@@ -1,6 +1,6 @@
 //! Operations at a board that move data: a rank reads what others show, and reduces nothing.
 
-use super::Work;
+use super::{Step, Work};
 use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
 use crate::error::{Class, fail};
@@ -23,7 +23,7 @@ impl Work<'_> {
         }
     }
 
-    pub(super) fn bcast(&mut self, buffer: &Buffer, root: usize) {
+    pub(super) fn bcast(&mut self, buffer: &Buffer, root: usize) -> Step {
         let bytes = buffer.len();
         let rounds = self.rounds(bytes, self.board.slot_bytes());
         for at in 0..rounds.number {
@@ -32,18 +32,24 @@ impl Work<'_> {
                 let streams = self.streams(part.len());
                 self.show(round, part.len(), bytes, |data| {
                     Self::lay(streams, buffer, part.start, data);
-                });
+                })?;
                 self.wake_others();
             } else {
-                self.await_rooted(root, root..root + 1, round);
+                self.await_rooted(root, root..root + 1, round)?;
                 self.compare(root, round, bytes);
                 buffer.write(part.start, self.board.read(root, round, part.len()));
             }
             self.pass(round);
         }
+        Ok(())
     }
 
-    pub(super) fn gather(&mut self, own: Option<&Buffer>, parts: Option<&Parts>, root: usize) {
+    pub(super) fn gather(
+        &mut self,
+        own: Option<&Buffer>,
+        parts: Option<&Parts>,
+        root: usize,
+    ) -> Step {
         let each = own.map_or_else(|| parts.map_or(0, |parts| parts.len(root)), Buffer::len);
         let rounds = self.rounds(each, self.board.slot_bytes());
         if let (Some(own), Some(parts)) = (own, parts) {
@@ -53,7 +59,7 @@ impl Work<'_> {
             let (round, part) = (rounds.round(at), rounds.part(at, each));
             if let Some(parts) = parts {
                 let others = (0..self.ranks).filter(|rank| *rank != root);
-                self.await_rooted(root, others.clone(), round);
+                self.await_rooted(root, others.clone(), round)?;
                 for rank in others {
                     let shown = (part.len(), 0..part.len());
                     self.deposit((rank, round), shown, &parts.of(rank), part.start);
@@ -62,11 +68,12 @@ impl Work<'_> {
                 let streams = self.streams(part.len());
                 self.show(round, part.len(), each, |data| {
                     Self::lay(streams, own, part.start, data);
-                });
+                })?;
                 self.wake(root);
             }
             self.pass(round);
         }
+        Ok(())
     }
 
     /// Where in a slot that has a piece for each other rank that of one is.
@@ -75,7 +82,12 @@ impl Work<'_> {
         at * bytes..(at + 1) * bytes
     }
 
-    pub(super) fn scatter(&mut self, parts: Option<&Parts>, into: Option<&Buffer>, root: usize) {
+    pub(super) fn scatter(
+        &mut self,
+        parts: Option<&Parts>,
+        into: Option<&Buffer>,
+        root: usize,
+    ) -> Step {
         let each = match (into, parts) {
             (_, Some(parts)) => parts.len(root),
             (into, None) => into.map_or(0, Buffer::len),
@@ -95,10 +107,10 @@ impl Work<'_> {
                         let place = &mut data[at * part.len()..][..part.len()];
                         Self::lay(streams, &parts.of(rank), part.start, place);
                     }
-                });
+                })?;
                 self.wake_others();
             } else if let Some(into) = into {
-                self.await_rooted(root, root..root + 1, round);
+                self.await_rooted(root, root..root + 1, round)?;
                 self.compare(root, round, each);
                 let place = self.place(root, self.me, part.len());
                 let shown = (part.len() * (self.ranks - 1), place);
@@ -106,6 +118,7 @@ impl Work<'_> {
             }
             self.pass(round);
         }
+        Ok(())
     }
 
     /// Copies this rank's own part, which must fit.
@@ -126,7 +139,7 @@ impl Work<'_> {
         into.write(offset.min(into.len()), &data[part.start..][..bytes]);
     }
 
-    pub(super) fn allgather(&mut self, own: Option<&Buffer>, parts: &Parts) {
+    pub(super) fn allgather(&mut self, own: Option<&Buffer>, parts: &Parts) -> Step {
         let (ranks, me) = (self.ranks, self.me);
         if let Some(own) = own {
             self.copy(own, &parts.of(me));
@@ -139,7 +152,7 @@ impl Work<'_> {
             let streams = work.streams(part.len());
             work.show(round, part.len(), mine.len(), |data| {
                 Self::lay(streams, &mine, part.start, data);
-            });
+            })
         };
         // Nobody waits for those who have nothing.
         let gives = |rank: usize| parts.len(rank) > 0;
@@ -155,10 +168,11 @@ impl Work<'_> {
                     work.deposit((rank, round), shown, &parts.of(rank), part.start);
                 }
             }
-        });
+            Ok(())
+        })
     }
 
-    pub(super) fn alltoall(&mut self, out: Option<&Parts>, into: &Parts) {
+    pub(super) fn alltoall(&mut self, out: Option<&Parts>, into: &Parts) -> Step {
         let (ranks, me, each) = (self.ranks, self.me, into.len(0));
         let source = out.unwrap_or(into);
         if let Some(out) = out {
@@ -176,7 +190,7 @@ impl Work<'_> {
                     let place = &mut data[at * bytes..][..bytes];
                     Self::lay(streams, &source.of(rank), part.start, place);
                 }
-            });
+            })
         };
         self.everybody(rounds, None, show, |work, at, round| {
             work.expect_others(round);
@@ -187,6 +201,7 @@ impl Work<'_> {
                 let data = work.board.read(rank, round, part.len() * (ranks - 1));
                 into.of(rank).write(part.start, &data[place]);
             }
-        });
+            Ok(())
+        })
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! Invariant: in which order a rank sends pieces, and which, the other knows from the call. Both send some before they wait.
 
-use super::Work;
+use super::{Step, Work};
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::room;
@@ -62,21 +62,21 @@ impl Pieces {
 
 impl Work<'_> {
     /// False: not an operation for pipes.
-    pub(super) fn through_pipes(&mut self, call: &Call) -> bool {
+    pub(super) fn through_pipes(&mut self, call: &Call) -> Step<bool> {
         if !self.fits_pipes(call) {
-            return false;
+            return Ok(false);
         }
         let earned = self.earned(
             |seat| &mut seat.pipes,
             |around, board| around.make_pipes(board),
             |around, board, me| around.pipes(board, me),
-        );
+        )?;
         let Some(mut pipes) = earned else {
-            return false;
+            return Ok(false);
         };
-        self.pass_through(&mut pipes, call);
+        self.pass_through(&mut pipes, call)?;
         self.seat.pipes = Earned::Given(pipes);
-        true
+        Ok(true)
     }
 
     /// Whether it is an operation for pipes.
@@ -99,16 +99,16 @@ impl Work<'_> {
         matches!(self.seat.pipes, Earned::Given(_)) && self.fits_pipes(call)
     }
 
-    fn pass_through(&mut self, pipes: &mut Pipes, call: &Call) {
+    fn pass_through(&mut self, pipes: &mut Pipes, call: &Call) -> Step {
         let (me, peer) = (self.me, 1 - self.me);
         match call {
             Call::Bcast { buffer, root } => {
                 let bytes = buffer.len();
                 let pieces = Pieces::new(bytes, bytes.div_ceil(ONE_WAY), 1);
                 if me == *root as usize {
-                    self.put_all(pipes, pieces, buffer);
+                    self.put_all(pipes, pieces, buffer)
                 } else {
-                    self.get_all(pipes, pieces, buffer);
+                    self.get_all(pipes, pieces, buffer)
                 }
             }
             Call::Allgather { own, parts } => {
@@ -117,7 +117,7 @@ impl Work<'_> {
                     if let Some(own) = own {
                         work.copy(own, &mine);
                     }
-                });
+                })
             }
             Call::Alltoall { out, into } => {
                 let source = out.as_ref().unwrap_or(into).of(peer);
@@ -125,7 +125,7 @@ impl Work<'_> {
                     if let Some(out) = out {
                         work.copy(&out.of(me), &into.of(me));
                     }
-                });
+                })
             }
             Call::Reduce {
                 own,
@@ -141,8 +141,9 @@ impl Work<'_> {
                 }
                 for at in 0..pieces.number() {
                     let range = pieces.range(at);
-                    self.reduce_piece(pipes, (own, range.start), (into, range), with);
+                    self.reduce_piece(pipes, (own, range.start), (into, range), with)?;
                 }
+                Ok(())
             }
             Call::Allreduce { own, into, with } => self.reduce_halves(pipes, own, into, with),
             Call::ReduceScatter {
@@ -156,39 +157,49 @@ impl Work<'_> {
     }
 
     /// Sends a piece.
-    fn put(&mut self, pipes: &mut Pipes, buffer: &Buffer, range: Range<usize>, total: usize) {
+    fn put(
+        &mut self,
+        pipes: &mut Pipes,
+        buffer: &Buffer,
+        range: Range<usize>,
+        total: usize,
+    ) -> Step {
         let writer = &mut pipes.writer;
         let peer = 1 - self.me;
-        self.wait(peer..peer + 1, || writer.has_room(range.len()));
+        self.wait(peer..peer + 1, || writer.has_room(range.len()))?;
         writer.write(range.len(), total, |data, stores| {
             Self::lay(stores == Stores::Streaming, buffer, range.start, data);
         });
         self.wake(1 - self.me);
+        Ok(())
     }
 
     /// Takes a piece.
-    fn get(&mut self, pipes: &mut Pipes, take: impl FnOnce(&mut Self, &mut Reader)) {
+    fn get(&mut self, pipes: &mut Pipes, take: impl FnOnce(&mut Self, &mut Reader)) -> Step {
         let peer = 1 - self.me;
-        self.wait(peer..peer + 1, || pipes.reader.is_shown());
+        self.wait(peer..peer + 1, || pipes.reader.is_shown())?;
         take(self, &mut pipes.reader);
         // It may wait for room.
         self.wake(peer);
+        Ok(())
     }
 
-    fn put_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) {
+    fn put_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) -> Step {
         for at in 0..pieces.number() {
-            self.put(pipes, buffer, pieces.range(at), pieces.bytes);
+            self.put(pipes, buffer, pieces.range(at), pieces.bytes)?;
         }
+        Ok(())
     }
 
-    fn get_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) {
+    fn get_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) -> Step {
         for at in 0..pieces.number() {
-            self.get_piece(pipes, pieces.range(at).start, buffer, false);
+            self.get_piece(pipes, pieces.range(at).start, buffer, false)?;
         }
+        Ok(())
     }
 
     /// Takes a piece to a place of a buffer.
-    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer, streams: bool) {
+    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer, streams: bool) -> Step {
         let lies_in_memory = pipes.writer.streams();
         self.get(pipes, |work, reader| {
             reader.read(|data, total| {
@@ -204,7 +215,7 @@ impl Work<'_> {
                     Self::take_in(streams, buffer, at + number * stretch, data);
                 }
             });
-        });
+        })
     }
 
     /// Whether results of so many bytes on each side are written past the caches.
@@ -219,23 +230,24 @@ impl Work<'_> {
         out: &Buffer,
         into: &Buffer,
         meanwhile: impl FnOnce(&mut Self),
-    ) {
+    ) -> Step {
         let leaving = Pieces::new(out.len(), 1, 1);
         let coming = Pieces::new(into.len(), 1, 1);
         let streams = Self::pipes_stream(pipes, into.len());
         let mut meanwhile = Some(meanwhile);
         for step in 0..leaving.number().max(coming.number() + AHEAD) {
             if step < leaving.number() {
-                self.put(pipes, out, leaving.range(step), out.len());
+                self.put(pipes, out, leaving.range(step), out.len())?;
             }
             if let Some(meanwhile) = meanwhile.take() {
                 meanwhile(self);
             }
             if (AHEAD..coming.number() + AHEAD).contains(&step) {
-                self.get_piece(pipes, coming.range(step - AHEAD).start, into, streams);
+                self.get_piece(pipes, coming.range(step - AHEAD).start, into, streams)?;
             }
         }
         streaming::fence();
+        Ok(())
     }
 
     /// Takes a piece and makes part of the result of it: of this rank's data from `begin` on.
@@ -245,7 +257,7 @@ impl Work<'_> {
         (own, begin): (&Buffer, usize),
         (into, range): (&Buffer, Range<usize>),
         with: &Operands,
-    ) {
+    ) -> Step {
         let block = Self::elements(with, BLOCK);
         self.get(pipes, |work, reader| {
             let total = reader.read_for_work((range.len(), block), |from, theirs| {
@@ -257,7 +269,7 @@ impl Work<'_> {
                 }
             });
             work.fits(1 - work.me, total, own.len());
-        });
+        })
     }
 
     /// The same for what stays in the first cache.
@@ -310,13 +322,13 @@ impl Work<'_> {
         own: &Buffer,
         (into, range): (&Buffer, Range<usize>),
         with: &Operands,
-    ) {
+    ) -> Step {
         let (peer, total) = (1 - self.me, own.len());
         let streams = Self::pipes_stream(pipes, into.len());
         let Pipes { writer, reader } = pipes;
         self.wait(peer..peer + 1, || {
             reader.is_shown() && writer.has_room(range.len())
-        });
+        })?;
         // A result that lies apart and stays in the caches is made where it belongs.
         let in_place = !streams && into.contiguous().is_some() && into.is_apart_from(own);
         let block = Self::elements(with, BLOCK);
@@ -357,10 +369,17 @@ impl Work<'_> {
             storing
         });
         self.wake(peer);
+        Ok(())
     }
 
     /// Each rank makes half of the result, and sends it to the other as it is made.
-    fn reduce_halves(&mut self, pipes: &mut Pipes, own: &Buffer, into: &Buffer, with: &Operands) {
+    fn reduce_halves(
+        &mut self,
+        pipes: &mut Pipes,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+    ) -> Step {
         let (bytes, unit) = (own.len(), with.datatype.size as usize);
         let middle = bytes / unit / 2 * unit;
         // The second half is the longer one, if any; both have as many pieces, one of which may be empty.
@@ -376,18 +395,19 @@ impl Work<'_> {
         let streams = Self::pipes_stream(pipes, bytes);
         for step in 0..number + 2 * AHEAD_OF_RESULT {
             if step < number {
-                self.put(pipes, own, part(peer, step), bytes);
+                self.put(pipes, own, part(peer, step), bytes)?;
             }
             if (AHEAD_OF_RESULT..number + AHEAD_OF_RESULT).contains(&step) {
                 let mine = part(me, step - AHEAD_OF_RESULT);
-                self.reduce_and_send(pipes, own, (into, mine), with);
+                self.reduce_and_send(pipes, own, (into, mine), with)?;
             }
             if step >= 2 * AHEAD_OF_RESULT {
                 let theirs = part(peer, step - 2 * AHEAD_OF_RESULT);
-                self.get_piece(pipes, theirs.start, into, streams);
+                self.get_piece(pipes, theirs.start, into, streams)?;
             }
         }
         streaming::fence();
+        Ok(())
     }
 
     fn reduce_and_scatter(
@@ -397,7 +417,7 @@ impl Work<'_> {
         into: &Buffer,
         begins: &[usize],
         with: &Operands,
-    ) {
+    ) -> Step {
         let (me, peer) = (self.me, 1 - self.me);
         let pieces = |rank: usize| {
             let bytes = begins[rank + 1] - begins[rank];
@@ -411,16 +431,17 @@ impl Work<'_> {
             if step < leaving.number() {
                 let range = leaving.range(step);
                 let there = begins[peer] + range.start..begins[peer] + range.end;
-                self.put(pipes, own, there, own.len());
+                self.put(pipes, own, there, own.len())?;
             }
             if (AHEAD..coming.number() + AHEAD).contains(&step) {
                 let range = coming.range(step - AHEAD);
                 let begin = begins[me] + range.start;
-                self.reduce_piece(pipes, (own, begin), (&target, range), with);
+                self.reduce_piece(pipes, (own, begin), (&target, range), with)?;
             }
         }
         if let Some(aside) = aside {
             into.write(0, &aside);
         }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Reductions at a board, all in the order of the ranks.
 
-use super::{FEW, Work};
+use super::{FEW, Step, Work};
 use crate::coll::call::{Operands, blocks};
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
@@ -62,7 +62,7 @@ impl Work<'_> {
         bytes / unit * unit
     }
 
-    pub(super) fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) {
+    pub(super) fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
         let (ranks, bytes) = (self.ranks, own.len());
         let apart = own.is_apart_from(into);
         let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
@@ -72,7 +72,7 @@ impl Work<'_> {
             let streams = work.streams(length);
             work.show(round, length, bytes, |data| {
                 Self::lay(streams, own, part.start, data);
-            });
+            })
         };
         // The last one to come works it out for all.
         let last = |work: &mut Self, at, round| {
@@ -87,10 +87,11 @@ impl Work<'_> {
                     work.combine(0..ranks, round, (length, 0..length), mine, with, right);
                 });
             } else {
-                work.await_rank(ranks, round);
+                work.await_rank(ranks, round)?;
                 into.write(part.start, work.board.read(ranks, round, length));
             }
-        });
+            Ok(())
+        })
     }
 
     pub(super) fn reduce_for_all(&mut self, round: u64, bytes: usize, with: &Operands) {
@@ -110,7 +111,13 @@ impl Work<'_> {
         self.wake_others();
     }
 
-    pub(super) fn reduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands, root: usize) {
+    pub(super) fn reduce(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        root: usize,
+    ) -> Step {
         let (ranks, bytes) = (self.ranks, own.len());
         let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
         let apart = self.me == root && own.is_apart_from(into);
@@ -122,10 +129,10 @@ impl Work<'_> {
             if !apart {
                 self.show(round, length, bytes, |data| {
                     Self::lay(streams, own, part.start, data);
-                });
+                })?;
             }
             if self.me == root {
-                self.await_rooted(root, (0..ranks).filter(|rank| *rank != root), round);
+                self.await_rooted(root, (0..ranks).filter(|rank| *rank != root), round)?;
                 let mine = apart.then(|| own.slice(part.start, length));
                 self.make(into, part, |work, right| {
                     work.combine(0..ranks, round, (length, 0..length), mine, with, right);
@@ -135,6 +142,7 @@ impl Work<'_> {
             }
             self.pass(round);
         }
+        Ok(())
     }
 
     pub(super) fn reduce_scatter(
@@ -143,7 +151,7 @@ impl Work<'_> {
         into: &Buffer,
         counts: &[u64],
         with: &Operands,
-    ) {
+    ) -> Step {
         let (ranks, me) = (self.ranks, self.me);
         let mut receivers = (0..ranks).filter(|rank| counts[*rank] > 0);
         if let (Some(only), None) = (receivers.next(), receivers.next())
@@ -168,7 +176,7 @@ impl Work<'_> {
         let shown = receivers * each;
         let show = |work: &mut Self, at, round| {
             if !is_read {
-                return;
+                return Ok(());
             }
             let streams = work.streams(shown);
             work.show(round, shown, own.len(), |data| {
@@ -178,7 +186,7 @@ impl Work<'_> {
                     let place = &mut place[..part.len()];
                     Self::lay(streams, own, begins[rank] + part.start, place);
                 }
-            });
+            })
         };
         let before = (0..me).filter(|rank| size(*rank) > 0).count() * each;
         let waiting = |_| waits;
@@ -194,13 +202,21 @@ impl Work<'_> {
                     work.combine(0..ranks, round, (shown, place), mine, with, right);
                 });
             }
-        });
+            Ok(())
+        })?;
         if let Some(aside) = aside {
             into.write(0, &aside);
         }
+        Ok(())
     }
 
-    pub(super) fn scan(&mut self, own: &Buffer, into: &Buffer, with: &Operands, exclusive: bool) {
+    pub(super) fn scan(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        exclusive: bool,
+    ) -> Step {
         let (bytes, me) = (own.len(), self.me);
         let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
         let end = if exclusive { me } else { me + 1 };
@@ -210,9 +226,9 @@ impl Work<'_> {
             let streams = self.streams(length);
             self.show(round, length, bytes, |data| {
                 Self::lay(streams, own, part.start, data);
-            });
+            })?;
             self.wake_others();
-            self.await_ranks(0..me, round);
+            self.await_ranks(0..me, round)?;
             if end > 0 {
                 self.make(into, part, |work, right| {
                     work.combine(0..end, round, (length, 0..length), None, with, right);
@@ -220,5 +236,6 @@ impl Work<'_> {
             }
             self.pass(round);
         }
+        Ok(())
     }
 }

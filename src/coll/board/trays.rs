@@ -8,7 +8,7 @@
 
 mod reduction;
 
-use super::Work;
+use super::{Step, Work};
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::datatype::{Buffer, Parts, streaming};
@@ -84,9 +84,9 @@ impl Course {
 
 impl Work<'_> {
     /// False: not an operation for trays.
-    pub(super) fn at_trays(&mut self, call: &Call) -> bool {
+    pub(super) fn at_trays(&mut self, call: &Call) -> Step<bool> {
         if !self.crowded || !self.fits_trays(call) {
-            return false;
+            return Ok(false);
         }
         let service = match call {
             Call::Alltoall { .. } => Service::Exchange,
@@ -102,14 +102,14 @@ impl Work<'_> {
             |seat| &mut seat.trays[service as usize],
             |around, board| around.make_trays(board, service),
             |around, board, _| around.trays(board, service),
-        );
+        )?;
         let Some(mut trays) = earned else {
-            return false;
+            return Ok(false);
         };
-        self.serve(&mut trays, call);
+        self.serve(&mut trays, call)?;
         streaming::fence();
         self.seat.trays[service as usize] = Earned::Given(trays);
-        true
+        Ok(true)
     }
 
     /// Whether the parts of a result are about equal, so that each rank may as well make its own.
@@ -144,7 +144,7 @@ impl Work<'_> {
         }
     }
 
-    fn serve(&mut self, trays: &mut Trays, call: &Call) {
+    fn serve(&mut self, trays: &mut Trays, call: &Call) -> Step {
         let me = self.me;
         match call {
             Call::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
@@ -163,7 +163,7 @@ impl Work<'_> {
                 Op::Predefined(_) => self.reduce_at_root(trays, own, with, (into, *root as usize)),
                 Op::User(_) => {
                     let mine = if me == *root as usize { own.len() } else { 0 };
-                    self.reduce_by_shares(trays, own, with, (into, 0..mine));
+                    self.reduce_by_shares(trays, own, with, (into, 0..mine))
                 }
             },
             Call::ReduceScatter {
@@ -176,7 +176,7 @@ impl Work<'_> {
                 match trays.service() {
                     Service::Exchange => self.reduce_own_parts(trays, own, with, (into, &begins)),
                     Service::Parts => {
-                        self.reduce_by_shares(trays, own, with, (into, begins[me]..begins[me + 1]));
+                        self.reduce_by_shares(trays, own, with, (into, begins[me]..begins[me + 1]))
                     }
                 }
             }
@@ -185,11 +185,11 @@ impl Work<'_> {
     }
 
     /// Makes this rank wait until the next round's trays may be filled.
-    fn begin(&self, trays: &mut Trays, course: &Course, at: usize) -> u64 {
+    fn begin(&self, trays: &mut Trays, course: &Course, at: usize) -> Step<u64> {
         let round = trays.begin(course.shares(at));
         debug_assert_eq!(round, course.round(at));
-        self.wait(0..self.ranks, || trays.has_room(round));
-        round
+        self.wait(0..self.ranks, || trays.has_room(round))?;
+        Ok(round)
     }
 
     /// Packs a part of a buffer into a tray.
@@ -224,13 +224,14 @@ impl Work<'_> {
         course: &Course,
         at: usize,
         lay_out: impl FnOnce(&mut Self, &Trays, usize),
-    ) {
-        let round = self.begin(trays, course, at);
+    ) -> Step {
+        let round = self.begin(trays, course, at)?;
         lay_out(self, trays, at);
         streaming::fence();
         if trays.arrive(round) {
             self.wake_others();
         }
+        Ok(())
     }
 
     /// Lays out all pieces, one ahead, and takes them round by round.
@@ -239,29 +240,30 @@ impl Work<'_> {
         trays: &mut Trays,
         course: &Course,
         mut lay_out: impl FnMut(&mut Self, &Trays, usize),
-        mut take: impl FnMut(&mut Self, &Trays, usize),
-    ) {
+        mut take: impl FnMut(&mut Self, &Trays, usize) -> Step,
+    ) -> Step {
         for step in 0..course.number + AHEAD {
             if step < course.number {
-                self.lay_out_piece(trays, course, step, &mut lay_out);
+                self.lay_out_piece(trays, course, step, &mut lay_out)?;
             }
             if step >= AHEAD {
                 let round = course.round(step - AHEAD);
-                self.wait(0..self.ranks, || trays.is_full(round));
-                take(self, trays, step - AHEAD);
+                self.wait(0..self.ranks, || trays.is_full(round))?;
+                take(self, trays, step - AHEAD)?;
                 self.pass_trays(trays, round);
             }
         }
+        Ok(())
     }
 
-    fn bcast_at_trays(&mut self, trays: &mut Trays, buffer: &Buffer, root: usize) {
+    fn bcast_at_trays(&mut self, trays: &mut Trays, buffer: &Buffer, root: usize) -> Step {
         let (me, bytes) = (self.me, buffer.len());
         let course = Course::new(trays, bytes, trays.whole_bytes(), Made::Nothing);
         let streams = self.trays_stream(bytes);
         for at in 0..course.number {
             let range = course.range(at);
             if me == root {
-                let round = self.begin(trays, &course, at);
+                let round = self.begin(trays, &course, at)?;
                 trays.fill(0, round, (0, range.len()), |data| {
                     self.lay_out(buffer, range.start, data);
                 });
@@ -270,16 +272,22 @@ impl Work<'_> {
                 self.wake_others();
             } else {
                 let round = trays.begin(0);
-                self.wait(root..root + 1, || trays.is_full(round));
+                self.wait(root..root + 1, || trays.is_full(round))?;
                 self.fits(root, trays.total(round), bytes);
                 let data = trays.read(0, round, (0, range.len()));
                 Self::take_in(streams, buffer, range.start, data);
             }
             self.pass_trays(trays, course.round(at));
         }
+        Ok(())
     }
 
-    fn allgather_at_trays(&mut self, trays: &mut Trays, own: Option<&Buffer>, parts: &Parts) {
+    fn allgather_at_trays(
+        &mut self,
+        trays: &mut Trays,
+        own: Option<&Buffer>,
+        parts: &Parts,
+    ) -> Step {
         let (ranks, me) = (self.ranks, self.me);
         let mine = parts.of(me);
         if let Some(own) = own {
@@ -305,11 +313,12 @@ impl Work<'_> {
                 let data = trays.read(rank, course.round(at), (0, range.len()));
                 Self::take_in(streams, &parts.of(rank), range.start, data);
             }
-        });
+            Ok(())
+        })
     }
 
     /// Each rank's tray has a piece for each.
-    fn alltoall_at_trays(&mut self, trays: &mut Trays, out: Option<&Parts>, into: &Parts) {
+    fn alltoall_at_trays(&mut self, trays: &mut Trays, out: Option<&Parts>, into: &Parts) -> Step {
         let (ranks, me, each) = (self.ranks, self.me, into.len(0));
         if let Some(out) = out {
             self.copy(&out.of(me), &into.of(me));
@@ -337,6 +346,7 @@ impl Work<'_> {
                 let data = trays.read(rank, course.round(at), (course.place(me, at), range.len()));
                 Self::take_in(streams, &into.of(rank), range.start, data);
             }
-        });
+            Ok(())
+        })
     }
 }

@@ -1,15 +1,14 @@
 //! Waiting at a board, and waking those who wait.
 //!
-//! Invariant: whoever may sleep has said so at the board and looked once more after that.
+//! Invariant: whoever may sleep has said so at the board and looked once more after that. A rank that gives up, because one that it
+//! needs is lost, says so at the board and writes nothing there any more: so what others read is always what all have given.
 
 #[cfg(test)]
 use super::around::Around;
-use super::{FEW, Work};
+use super::{FEW, Lost, Step, Work};
 use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, take_turns, until_at};
-use crate::engine::{enter_at, loss};
-use crate::error::{Class, Error};
-use crate::os::cancellation::Uncancelled;
+use crate::engine::{Engine, enter_at, loss};
 #[cfg(test)]
 use crate::sync::turns;
 use std::ops::Range;
@@ -26,31 +25,33 @@ const _: () = assert!(RESTLESS < YIELDS);
 impl Work<'_> {
     /// Waits for some of the ranks.
     #[inline]
-    pub(super) fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) {
+    pub(super) fn wait(&self, whom: Range<usize>, mut holds: impl FnMut() -> bool) -> Step {
         #[cfg(test)]
         if let Around::Stage(_) = self.around {
-            return self.wait_in_turns(whom, &mut holds);
+            self.wait_in_turns(whom, &mut holds);
+            return Ok(());
         }
         if self.crowded {
             if take_turns(&mut holds) {
-                return;
+                return Ok(());
             }
         } else {
             for _ in 0..LOOKS {
                 if holds() {
-                    return;
+                    return Ok(());
                 }
                 std::hint::spin_loop();
             }
         }
-        self.wait_long(whom, &mut holds);
+        self.wait_long(whom, &mut holds)
     }
 
     /// The same with progress of all that is under way.
     #[cold]
-    fn wait_long(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) {
+    fn wait_long(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) -> Step {
         let (mut watch, mut looks) = (Watch::default(), 0u32);
-        let left = until_at(self.engine(), &self.reason, |engine| {
+        let mut watch_of_all = Watch::default();
+        let lost = until_at(self.engine(), &self.reason, |engine| {
             looks = looks.saturating_add(1);
             if looks == RESTLESS {
                 self.board.rest();
@@ -58,17 +59,44 @@ impl Work<'_> {
             if holds() {
                 return Some(None);
             }
+            if let Some(world) = self.board.lost() {
+                return Some(Some(world));
+            }
             let ranks = whom.clone().filter(|rank| *rank != self.me);
             let mut worlds = ranks.map(|rank| self.around.comm().world(rank as i32));
-            let left = worlds.find(|world| watch.is_in_vain(engine, *world));
-            left.map(|world| Some(loss::error(engine, world)))
+            if let Some(world) = worlds.find(|world| watch.is_in_vain(engine, *world)) {
+                return Some(Some(world));
+            }
+            // Those who are waited for may have given up, because of a rank that this one does not wait for.
+            if !engine.doubts() {
+                return None;
+            }
+            let world = self.missing(engine)?;
+            watch_of_all.has_left(engine, world).then_some(Some(world))
         });
         if looks >= RESTLESS {
             self.board.rise();
         }
-        if let Some(error) = left {
-            self.end_the_job(&error);
-        }
+        let Some(world) = lost else {
+            return Ok(());
+        };
+        // The others may wait for this rank, which does nothing more at this board.
+        self.board.tell_lost(world);
+        self.wake_others();
+        Err(Lost(world))
+    }
+
+    /// A rank without which the board cannot be used any further: it has died, or was lost before it came here. Who has only left
+    /// for MPI_Finalize may have done its part in this operation.
+    #[cold]
+    fn missing(&self, engine: &Engine) -> Option<u32> {
+        let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
+        let mut lost = ranks.filter_map(|rank| {
+            let world = self.around.comm().world(rank as i32);
+            let never_here = self.board.passed(rank) == 0 && loss::of(engine, world).is_some();
+            (never_here || loss::has_died(engine, world)).then_some(world)
+        });
+        lost.next()
     }
 
     /// On a stage: a few looks, then sleep. What is waited for comes from those who take turns with this rank, or never.
@@ -103,21 +131,6 @@ impl Work<'_> {
         };
         let (function, me, round) = (self.reason.function, self.me, self.seat.round);
         panic!("{function}: rank {me} waits for {whom:?}{came}; last round {round}; {places:?}")
-    }
-
-    /// A rank that the others need is in MPI_Finalize or has ended. They may be in different rounds of different operations, and the
-    /// board cannot tell them; what they would do next is wait for each other.
-    #[cold]
-    fn end_the_job(&self, error: &Error) -> ! {
-        let _uncancelled = Uncancelled::begin();
-        eprintln!(
-            "oxmpi: rank {} of {}: {} failed\noxmpi:   MPI_ERR_OTHER: {}",
-            self.me,
-            self.around.comm().title(),
-            self.reason.function,
-            error
-        );
-        crate::os::process::exit_now(Class::Other.value())
     }
 
     /// The engine whose bell the others ring.
@@ -155,24 +168,25 @@ impl Work<'_> {
     }
 
     /// Waits until all others have passed a round, and looks how far they are.
-    pub(super) fn await_passing(&mut self, enough: u64) {
+    pub(super) fn await_passing(&mut self, enough: u64) -> Step {
         let (board, me) = (self.board, self.me);
         for rank in (0..self.ranks).filter(|rank| *rank != me) {
             if self.seat.seen[rank] < enough {
-                self.wait(rank..rank + 1, || board.passed(rank) >= enough);
+                self.wait(rank..rank + 1, || board.passed(rank) >= enough)?;
                 self.seat.seen[rank] = board.passed(rank);
             }
         }
         self.seat.find_least();
+        Ok(())
     }
 
     /// Waits until a rank shows its data of a round.
     #[inline]
-    pub(super) fn await_rank(&self, rank: usize, round: u64) {
+    pub(super) fn await_rank(&self, rank: usize, round: u64) -> Step {
         let board = self.board;
         // The desk of results is nobody's: all have come, and one is working.
         let owner = rank..(rank + 1).min(self.ranks);
-        self.wait(owner, || board.is_shown(rank, round));
+        self.wait(owner, || board.is_shown(rank, round))
     }
 
     /// Wakes all, because any of them may wait for a slot of its own, which it wants to write.
@@ -185,11 +199,11 @@ impl Work<'_> {
 
     /// Waits until all have come to a counted round.
     #[inline]
-    pub(super) fn await_arrivals(&mut self, round: u64) {
+    pub(super) fn await_arrivals(&mut self, round: u64) -> Step {
         let board = self.board;
         let number = round - self.seat.others;
         let all = board.all_arrived(number);
-        self.wait(0..self.ranks, || board.arrived(number) >= all);
+        self.wait(0..self.ranks, || board.arrived(number) >= all)
     }
 
     /// Asks for the lines of a round that this rank will read: they come together. Of two ranks there is one, and of few each was
@@ -210,7 +224,7 @@ impl Work<'_> {
         root: usize,
         ranks: impl Iterator<Item = usize> + Clone,
         round: u64,
-    ) {
+    ) -> Step {
         let again = self.seat.last_root == (root, round - 1);
         self.seat.last_root = (root, round);
         let board = self.board;
@@ -219,21 +233,27 @@ impl Work<'_> {
                 board.expect(rank, round + FORESIGHT);
             }
         } else {
-            self.await_ranks(ranks.clone(), round);
+            self.await_ranks(ranks.clone(), round)?;
         }
         self.seat.have_passed(ranks, round - 1);
+        Ok(())
     }
 
     /// Waits until some ranks show their data of a round; their lines come together.
     #[inline]
-    pub(super) fn await_ranks(&self, ranks: impl Iterator<Item = usize> + Clone, round: u64) {
+    pub(super) fn await_ranks(
+        &self,
+        ranks: impl Iterator<Item = usize> + Clone,
+        round: u64,
+    ) -> Step {
         if self.ranks > 2 {
             for rank in ranks.clone() {
                 self.board.expect(rank, round);
             }
         }
         for rank in ranks {
-            self.await_rank(rank, round);
+            self.await_rank(rank, round)?;
         }
+        Ok(())
     }
 }

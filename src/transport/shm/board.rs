@@ -60,13 +60,15 @@ struct Head {
     left: Count,
     /// Ranks that may be sleeping at this board.
     resting: Count,
+    /// A rank of MPI_COMM_WORLD that is lost, and 1: whoever waits for anything here gives up.
+    lost: Count,
     /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
     pipes: Count,
     /// The same for the trays of ranks that share cores, by what they are for.
     trays: [Count; SERVICES.len()],
 }
 
-const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 6));
+const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 7));
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -386,6 +388,19 @@ impl Board {
     #[inline]
     pub fn rest(&self) {
         self.head().resting.0.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Tells all ranks that they wait in vain.
+    #[cold]
+    pub fn tell_lost(&self, world: u32) {
+        let lost = &self.head().lost.0;
+        lost.store(u64::from(world) + 1, Ordering::Release);
+    }
+
+    /// The lost rank that somebody has told of.
+    pub fn lost(&self) -> Option<u32> {
+        let lost = self.head().lost.0.load(Ordering::Acquire);
+        lost.checked_sub(1).map(|world| world as u32)
     }
 
     #[inline]

@@ -13,6 +13,8 @@ pub enum Earned<T> {
     /// Operations so far.
     Counting(u32),
     Refused,
+    /// No more: this rank of MPI_COMM_WORLD, which takes part, is lost.
+    Lost(u32),
     Given(Box<T>),
 }
 

@@ -5,7 +5,7 @@
 //! out for it. Costs: docs/collectives.md.
 //! Invariant: every element is made by one rank alone in the order of the ranks, so the bits do not depend on who does it.
 
-use super::{Course, Made, STREAMING, Work};
+use super::{Course, Made, STREAMING, Step, Work};
 use crate::coll::call::Operands;
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
@@ -69,7 +69,7 @@ impl Work<'_> {
         own: &Buffer,
         with: &Operands,
         (into, mine): (&Buffer, Range<usize>),
-    ) {
+    ) -> Step {
         let (me, ranks) = (self.me, self.ranks);
         let piece = Self::elements(with, trays.tray_bytes());
         let share = (own.len().min(piece) / SHARES).clamp(SHORTEST_SHARE, LONGEST_SHARE);
@@ -90,11 +90,12 @@ impl Work<'_> {
             let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
             if begin < end {
                 // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
-                work.wait(0..0, || trays.is_made(round));
+                work.wait(0..0, || trays.is_made(round))?;
                 let made = trays.read(ranks, round, (begin - range.start, end - begin));
                 Self::take_in(streams, into, begin - mine.start, made);
             }
-        });
+            Ok(())
+        })
     }
 
     /// Makes shares of a piece as long as there are some that nobody has taken.
@@ -131,17 +132,17 @@ impl Work<'_> {
         own: &Buffer,
         with: &Operands,
         (into, root): (&Buffer, usize),
-    ) {
+    ) -> Step {
         let me = self.me;
         let piece = Self::elements(with, trays.tray_bytes());
         let course = Course::new(trays, own.len(), piece, Made::Nothing);
         let streams = self.trays_stream(own.len() / self.ranks);
         for at in 0..course.number {
             let range = course.range(at);
-            let round = self.begin(trays, &course, at);
+            let round = self.begin(trays, &course, at)?;
             if me == root {
                 for rank in (0..self.ranks).filter(|rank| *rank != me) {
-                    self.wait(rank..rank + 1, || trays.has_filled(rank, round));
+                    self.wait(rank..rank + 1, || trays.has_filled(rank, round))?;
                 }
                 let place = Own {
                     own,
@@ -163,6 +164,7 @@ impl Work<'_> {
             }
             self.pass_trays(trays, round);
         }
+        Ok(())
     }
 
     /// Each rank makes its part of the result; `begins` are those of all parts.
@@ -172,7 +174,7 @@ impl Work<'_> {
         own: &Buffer,
         with: &Operands,
         (into, begins): (&Buffer, &[usize]),
-    ) {
+    ) -> Step {
         let me = self.me;
         let parts = Shared::new(trays, begins, with, Made::Nothing);
         let streams = self.trays_stream(into.len());
@@ -192,7 +194,8 @@ impl Work<'_> {
             let (round, tray) = (parts.course.round(at), parts.tray(me, at));
             let of = |rank: usize| trays.read(rank, round, tray);
             work.reduce_trays(with, target, of, part.len(), None);
-        });
+            Ok(())
+        })
     }
 
     /// Each rank makes a part of the result for all: lays out, makes, takes.
@@ -202,7 +205,7 @@ impl Work<'_> {
         own: &Buffer,
         with: &Operands,
         into: &Buffer,
-    ) {
+    ) -> Step {
         let (me, ranks) = (self.me, self.ranks);
         let size = (with.datatype.size as usize).max(1);
         let count = own.len() / size;
@@ -215,7 +218,7 @@ impl Work<'_> {
         for step in 0..course.number + 2 {
             if let Some(at) = step.checked_sub(2) {
                 let round = course.round(at);
-                self.wait(0..ranks, || trays.is_made(round));
+                self.wait(0..ranks, || trays.is_made(round))?;
                 for distance in 1..ranks {
                     let rank = (me + distance) % ranks;
                     let made = trays.read(rank, round, parts.tray(rank, at));
@@ -226,11 +229,11 @@ impl Work<'_> {
             if step < course.number {
                 self.lay_out_piece(trays, course, step, |work, trays, at| {
                     work.lay_out_parts(trays, at, own, &parts);
-                });
+                })?;
             }
             if let Some(at) = step.checked_sub(1).filter(|at| *at < course.number) {
                 let round = course.round(at);
-                self.wait(0..ranks, || trays.is_full(round));
+                self.wait(0..ranks, || trays.is_full(round))?;
                 let part = parts.part(me, at);
                 let target = Own {
                     own,
@@ -251,6 +254,7 @@ impl Work<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Lays out a piece of what each other rank reduces.
