@@ -34,6 +34,8 @@ struct Garbage {
     named: BTreeMap<i32, Freed>,
     /// A cycle that has to look at many requests is made when so many are eligible.
     enough: usize,
+    /// How many the last cycle had to leave.
+    left: usize,
     /// Communicators that were given back but for their memory, which stays for a while: a program that is in a call with one
     /// of them is wrong, and gets wrong results instead of an end.
     ended: VecDeque<i32>,
@@ -43,6 +45,7 @@ static GARBAGE: Mutex<Garbage> = Mutex::new(Garbage {
     eligible: Vec::new(),
     named: BTreeMap::new(),
     enough: 0,
+    left: 0,
     ended: VecDeque::new(),
 });
 
@@ -51,12 +54,13 @@ static ELIGIBLE: AtomicUsize = AtomicUsize::new(0);
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static CYCLES: AtomicU64 = AtomicU64::new(0);
 static RECLAIMED: AtomicU64 = AtomicU64::new(0);
+static SWEPT: AtomicU64 = AtomicU64::new(0);
 
 const KEPT: usize = 256;
 /// Fewer ids than there are in the 16-bit space.
 const MANY_IDS: u64 = 4096;
 /// Requests that it is cheap to look at for each that is eligible.
-const LOOKS: usize = 64;
+const LOOKS: usize = 128;
 
 /// Numbers for tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +68,8 @@ pub struct Statistics {
     pub cycles: u64,
     pub eligible: u64,
     pub reclaimed: u64,
+    /// Of the cycles, at requests and at what waited.
+    pub looks: u64,
 }
 
 pub fn statistics() -> Statistics {
@@ -71,6 +77,7 @@ pub fn statistics() -> Statistics {
         cycles: CYCLES.load(Ordering::Relaxed),
         eligible: ELIGIBLE.load(Ordering::Relaxed) as u64,
         reclaimed: RECLAIMED.load(Ordering::Relaxed),
+        looks: roots::looks() + SWEPT.load(Ordering::Relaxed),
     }
 }
 
@@ -145,7 +152,11 @@ impl Garbage {
             return true;
         }
         match when {
-            When::Soon => roots::number() <= eligible * LOOKS,
+            // What the last cycle left is looked at again: that is part of the cost, and no reason.
+            When::Soon => {
+                let fresh = eligible.saturating_sub(self.left);
+                roots::number() + self.left <= (fresh + 1) * LOOKS
+            }
             // With threads, those that are wrongly in a call with something that was freed are given time.
             When::Enough => !engine::has_threads() && roots::number() == 0,
             When::Later => false,
@@ -177,7 +188,9 @@ impl Garbage {
             self.sweep(freed, &live, &mut left);
         }
         self.eligible = left;
-        self.enough = 2 * self.eligible.len();
+        self.left = self.eligible.len();
+        self.enough = 2 * self.left;
+        SWEPT.fetch_add(eligible as u64, Ordering::Relaxed);
         events::raise(Event::CollectorCycle, || {
             let reclaimed = RECLAIMED.load(Ordering::Relaxed) - before;
             [eligible as u64, reclaimed, self.eligible.len() as u64, 0, 0]

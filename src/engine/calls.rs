@@ -7,7 +7,7 @@
 use super::has_threads;
 use crate::datatype;
 use crate::lifetime;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::cell::Cell;
 
@@ -26,18 +26,38 @@ struct Thread {
     callbacks: AtomicU32,
     /// It runs its last destructors: nothing will tell that it has ended.
     is_ending: AtomicU32,
+    /// Where it is among those that live; changed under the lock of [`THREADS`].
+    place: AtomicUsize,
 }
 
-/// All threads there ever were at one time.
+/// The words of threads that live, and those of ended threads, for the next ones.
 struct Threads {
-    all: Vec<&'static Thread>,
+    live: Vec<&'static Thread>,
     idle: Vec<&'static Thread>,
 }
 
 static THREADS: Mutex<Threads> = Mutex::new(Threads {
-    all: Vec::new(),
+    live: Vec::new(),
     idle: Vec::new(),
 });
+
+impl Threads {
+    fn begin(&mut self) -> &'static Thread {
+        let own = self.idle.pop().unwrap_or_else(|| Box::leak(Box::default()));
+        own.place.store(self.live.len(), Ordering::Relaxed);
+        self.live.push(own);
+        own
+    }
+
+    fn end(&mut self, own: &'static Thread) {
+        let place = own.place.load(Ordering::Relaxed);
+        self.live.swap_remove(place);
+        if let Some(moved) = self.live.get(place) {
+            moved.place.store(place, Ordering::Relaxed);
+        }
+        self.idle.push(own);
+    }
+}
 
 thread_local! {
     /// Nothing that has to be dropped, so that it is there for exit handlers and destructors of keys, which may call MPI.
@@ -55,7 +75,7 @@ impl Drop for End {
             if own.depth.swap(0, Ordering::Relaxed) > 0 {
                 own.turn();
             }
-            THREADS.lock().idle.push(own);
+            THREADS.lock().end(own);
         }
     }
 }
@@ -68,13 +88,7 @@ fn own() -> &'static Thread {
 #[cold]
 #[inline(never)]
 fn begin() -> &'static Thread {
-    let mut threads = THREADS.lock();
-    let own = threads.idle.pop().unwrap_or_else(|| {
-        let new: &'static Thread = Box::leak(Box::default());
-        threads.all.push(new);
-        new
-    });
-    drop(threads);
+    let own = THREADS.lock().begin();
     let is_ending = END.try_with(|_| ()).is_err();
     own.is_ending.store(is_ending.into(), Ordering::Relaxed);
     OWN.set(Some(own));
@@ -95,7 +109,7 @@ impl Thread {
         let busy = self.depth.load(Ordering::Relaxed) + self.callbacks.load(Ordering::Relaxed);
         if busy == 0 {
             OWN.set(None);
-            THREADS.lock().idle.push(self);
+            THREADS.lock().end(self);
         }
     }
 }
@@ -212,7 +226,7 @@ impl Users {
             return Users::none();
         }
         let threads = THREADS.lock();
-        let calls = threads.all.iter().filter_map(|thread| {
+        let calls = threads.live.iter().filter_map(|thread| {
             let round = thread.round.load(Ordering::Acquire);
             let uses = round % 2 == 1 && may_use(thread);
             uses.then_some((*thread, round))
@@ -226,5 +240,36 @@ impl Users {
             thread.round.load(Ordering::Acquire) != *round
         };
         self.0.iter().all(ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn threads_that_have_ended_are_not_asked() {
+        const MANY: usize = 200;
+        let all_there = Barrier::new(MANY);
+        std::thread::scope(|scope| {
+            for _ in 0..MANY {
+                scope.spawn(|| {
+                    drop(Callback::begin());
+                    all_there.wait();
+                    assert!(THREADS.lock().live.len() >= MANY / 2);
+                    all_there.wait();
+                });
+            }
+        });
+        // A scope ends before the destructors of its threads have run.
+        while THREADS.lock().live.len() > MANY / 2 {
+            std::thread::yield_now();
+        }
+        let threads = THREADS.lock();
+        let places = threads.live.iter().zip(0..);
+        for (thread, place) in places {
+            assert_eq!(thread.place.load(Ordering::Relaxed), place);
+        }
     }
 }

@@ -6,6 +6,8 @@
 //! request, freed by the program or made for a buffered send, which is recycled when it completes).
 //! Slots are reused oldest first, so that a stale handle stays recognisable.
 
+mod walk;
+
 use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
@@ -297,6 +299,7 @@ pub struct Slab {
     first: u32,
     slots: Vec<Request>,
     free: VecDeque<Index>,
+    blocks: walk::Blocks,
 }
 
 impl Slab {
@@ -319,6 +322,10 @@ impl Slab {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
+            self.slots[own_slot(index)] = request;
+            return index;
+        }
+        if let Some(index) = self.more() {
             self.slots[own_slot(index)] = request;
             return index;
         }
@@ -375,31 +382,6 @@ impl Slab {
     #[inline]
     pub fn at(&mut self, index: Index) -> &mut Request {
         &mut self.slots[own_slot(index)]
-    }
-
-    /// The requests there are.
-    pub fn in_use(&self) -> impl Iterator<Item = &Request> {
-        let requests = self.slots.iter();
-        requests.filter(|request| request.phase != Phase::Free)
-    }
-
-    /// All slots, free ones as well, with their numbers.
-    pub fn numbered(&self) -> impl Iterator<Item = (Index, &Request)> {
-        let slots = self.slots.iter().enumerate();
-        slots.map(|(slot, request)| (number(self.first, slot), request))
-    }
-
-    /// How many requests there are.
-    pub fn count(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    /// How many slots [`Slab::in_use`] looks at; zero if there is no request.
-    pub fn in_use_at_most(&self) -> usize {
-        if self.free.len() == self.slots.len() {
-            return 0;
-        }
-        self.slots.len()
     }
 
     #[inline]

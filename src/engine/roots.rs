@@ -9,7 +9,7 @@ use super::{Engine, for_each};
 use crate::datatype::{Buffer, Datatype};
 use crate::handle::{self, Kind};
 use crate::lifetime::{self, References};
-use crate::sync::{AtomicUsize, Ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,6 +92,13 @@ impl Drop for Held {
     }
 }
 
+/// Requests that [`mark`] has looked at, free ones included.
+static LOOKS: AtomicU64 = AtomicU64::new(0);
+
+pub fn looks() -> u64 {
+    LOOKS.load(Ordering::Relaxed)
+}
+
 /// How many requests [`mark`] looks at, at most; zero if nothing pends that has a communicator or datatype.
 pub fn number() -> usize {
     let mut number = HOLDERS.load(Ordering::Relaxed);
@@ -117,12 +124,13 @@ pub fn mark_held() -> BTreeSet<i32> {
 }
 
 fn mark_requests(engine: &mut Engine, live: &mut BTreeSet<i32>) {
-    for request in engine.requests().in_use() {
+    let looks = engine.requests().visit(|request| {
         if !matches!(handle::kind(request.communicator), Kind::Builtin) {
             live.insert(request.communicator);
         }
         if let Some(datatype) = request.buffer.datatype() {
             live.insert(datatype.handle);
         }
-    }
+    });
+    LOOKS.fetch_add(looks as u64, Ordering::Relaxed);
 }

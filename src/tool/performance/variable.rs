@@ -62,6 +62,7 @@ variables! {
     CollectorEligible
     CollectorReclaimed
     Oversubscribed
+    CollectorLooks
 }
 
 use Variable::*;
@@ -95,6 +96,7 @@ impl Variable {
             CollectorEligible => "collector_eligible",
             CollectorReclaimed => "collector_reclaimed",
             Oversubscribed => "oversubscribed",
+            CollectorLooks => "collector_looks",
         }
     }
 
@@ -151,6 +153,9 @@ impl Variable {
             Oversubscribed => {
                 "1 where more ranks run on the node than there are cores for them by affinity and CPU quota, else 0."
             }
+            CollectorLooks => {
+                "Slots of requests, free ones included, and freed objects that cycles looked at."
+            }
         }
     }
 
@@ -161,7 +166,9 @@ impl Variable {
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
             Spins | LongWaits | Sleeps | WakeUps | Oversubscribed => "waiting",
-            CollectorCycles | CollectorEligible | CollectorReclaimed => "lifetimes",
+            CollectorCycles | CollectorEligible | CollectorReclaimed | CollectorLooks => {
+                "lifetimes"
+            }
             _ => "context_ids",
         }
     }
@@ -173,7 +180,7 @@ impl Variable {
             UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
             Spins | LongWaits | Sleeps | WakeUps => Shows::Counter,
             SegmentBytes => Shows::Size,
-            CollectorCycles | CollectorReclaimed => Shows::Counter,
+            CollectorCycles | CollectorReclaimed | CollectorLooks => Shows::Counter,
             CommunicatorsMost => Shows::HighWatermark,
             _ => Shows::Level,
         }
@@ -230,6 +237,7 @@ impl Variable {
             Oversubscribed => node::here()
                 .is_some_and(|node| node.is_oversubscribed())
                 .into(),
+            CollectorLooks => collector::statistics().looks,
         }
     }
 }
