@@ -12,7 +12,7 @@ use crate::coll::now;
 use crate::comm::Comm;
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
-use crate::os::hardware::{Kind, confined_to};
+use crate::os::hardware::{Binding, Kind};
 
 /// How a rank wants its communicator to be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +73,14 @@ pub fn split_type(
     said[0] = how.as_ref().map_or(WRONG, |how| how.encode());
     said[1] = key as u32;
     said[2] = promises.to_bits();
-    let resources = Kind::ALL.map(confined_to);
-    for (word, resource) in said[3..].iter_mut().zip(resources) {
+    let binding = Binding::now();
+    for (kind, word) in Kind::ALL.into_iter().zip(&mut said[3..]) {
+        let about = match how {
+            Ok(Split::Guided(guided)) => guided == kind,
+            Ok(Split::Undefined | Split::Unguided) => true,
+            _ => false,
+        };
+        let resource = about.then(|| binding.confined_to(kind)).flatten();
         *word = resource.unwrap_or(NOT_CONFINED);
     }
     let own = now(tell(&sides, &mut begun, said))?;

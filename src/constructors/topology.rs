@@ -14,7 +14,7 @@ use crate::comm::{self, Comm, Members, Parts};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
-use crate::os::hardware::{Kind, confined_to};
+use crate::os::hardware::{Binding, Kind};
 use crate::topology::reorder::{self, Edge, Place};
 use crate::topology::{Adjacent, Cartesian, Graph, Neighbor, Topology};
 use std::collections::BTreeMap;
@@ -251,7 +251,11 @@ fn members(
     count: i32,
     arranged: impl FnOnce() -> Result<Option<Vec<i32>>>,
 ) -> Result<Vec<i32>> {
-    let better = if reorder { arranged()? } else { None };
+    let better = if reorder && count > 0 {
+        arranged()?
+    } else {
+        None
+    };
     Ok(better.unwrap_or_else(|| (0..count).collect()))
 }
 
@@ -267,7 +271,8 @@ async fn places(lane: &Lane<'_>) -> Result<Vec<Place>> {
     const BYTES: usize = WORDS * 4;
     const NOT_CONFINED: u32 = u32::MAX;
     let node = nodes::of(lane.world(lane.rank()));
-    let inside = LEVELS.map(|kind| confined_to(kind).unwrap_or(NOT_CONFINED));
+    let binding = Binding::now();
+    let inside = LEVELS.map(|kind| binding.confined_to(kind).unwrap_or(NOT_CONFINED));
     let mine = [node].into_iter().chain(inside);
     let mut all = vec![0; lane.size() as usize * BYTES].into_boxed_slice();
     all[lane.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));

@@ -1,11 +1,14 @@
 //! The hardware resources that this process is confined to, by its affinity mask, as /sys tells them.
 //!
+//! What belongs to a processor is looked up once a process, when it is first asked for; the mask, which may change, each time.
 //! Invariant: on one node, two processes get the same number for a kind exactly when they are confined to the same
 //! resource.
 
 use super::cancellation::uncancelled;
-use super::schedule::affinity;
+use super::schedule::{CPU_WORDS, affinity};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 /// Kinds of resources, from the whole to the smallest, with the names of hwloc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,25 +59,76 @@ impl Kind {
     }
 }
 
-/// The number of the one resource of this kind that the calling thread is confined to; `None` if it may use several,
-/// or there is no such thing.
-pub fn confined_to(kind: Kind) -> Option<u32> {
-    let mask = affinity();
-    let cores = (0..mask.len() * 64).filter(|core| mask[core / 64] & 1 << (core % 64) != 0);
-    uncancelled(|| {
+/// Where the calling thread may run now.
+pub struct Binding {
+    mask: [u64; CPU_WORDS],
+}
+
+impl Binding {
+    pub fn now() -> Binding {
+        Binding { mask: affinity() }
+    }
+
+    /// The number of the one resource of this kind that the thread is confined to; `None` if it may use several, or there
+    /// is no such thing.
+    pub fn confined_to(&self, kind: Kind) -> Option<u32> {
+        let allowed = |core: &usize| self.mask[core / 64] & 1 << (core % 64) != 0;
+        let cores = (0..CPU_WORDS * 64).filter(allowed);
         let mut numbers = cores.map(|core| number(kind, core));
         let first = numbers.next()??;
         numbers.all(|other| other == Some(first)).then_some(first)
-    })
+    }
 }
 
-/// The number of the resource that a processor belongs to: for what has no number of its own, its first processor.
+/// What was found for each kind and processor: 0 nothing yet, 1 that there is no such resource, else its number and 2. Threads that
+/// look at the same time find the same.
+static FOUND: [[AtomicU32; CPU_WORDS * 64]; Kind::ALL.len()] =
+    [const { [const { AtomicU32::new(0) }; CPU_WORDS * 64] }; Kind::ALL.len()];
+
+/// How often the system was asked.
+static LOOKUPS: AtomicU64 = AtomicU64::new(0);
+
+pub fn lookups() -> u64 {
+    LOOKUPS.load(Ordering::Relaxed)
+}
+
+/// The number of the resource that a processor belongs to.
 fn number(kind: Kind, core: usize) -> Option<u32> {
+    match kind {
+        Kind::Machine => return Some(0),
+        Kind::Pu => return Some(core as u32),
+        _ => {}
+    }
+    let found = &FOUND[kind as usize][core];
+    match found.load(Ordering::Relaxed) {
+        0 => {
+            LOOKUPS.fetch_add(1, Ordering::Relaxed);
+            let number = uncancelled(|| look_up(kind, core));
+            found.store(
+                number.map_or(1, |number| number.saturating_add(2)),
+                Ordering::Relaxed,
+            );
+            number
+        }
+        1 => None,
+        number => Some(number - 2),
+    }
+}
+
+/// A directory's file system and number there; `None` for what is no directory that this process sees.
+pub fn directory(path: &str) -> Option<[u32; 4]> {
+    let found = uncancelled(|| fs::metadata(path)).ok()?;
+    let (device, number) = (found.dev(), found.ino());
+    let place = [device, device >> 32, number, number >> 32];
+    found.is_dir().then(|| place.map(|word| word as u32))
+}
+
+/// What /sys says: for what has no number of its own, its first processor.
+fn look_up(kind: Kind, core: usize) -> Option<u32> {
     let file = |what: &str| fs::read_to_string(format!("/sys/devices/system/cpu/cpu{core}/{what}"));
     let first = |list: &str| list.trim().split([',', '-']).next()?.parse().ok();
     match kind {
-        Kind::Machine => Some(0),
-        Kind::Pu => Some(core as u32),
+        Kind::Machine | Kind::Pu => None,
         Kind::Package => file("topology/physical_package_id")
             .ok()?
             .trim()
@@ -124,6 +178,34 @@ mod tests {
 
     #[test]
     fn every_process_is_confined_to_its_machine() {
-        assert_eq!(confined_to(Kind::Machine), Some(0));
+        assert_eq!(Binding::now().confined_to(Kind::Machine), Some(0));
+    }
+
+    #[test]
+    fn the_system_is_asked_once() {
+        let ask = || Kind::ALL.map(|kind| Binding::now().confined_to(kind));
+        let first = ask();
+        let before = lookups();
+        assert!(before > 0);
+        assert_eq!(ask(), first);
+        assert_eq!(lookups(), before);
+    }
+
+    #[test]
+    fn the_binding_is_asked_each_time() {
+        let core = affinity()
+            .iter()
+            .zip((0..).step_by(64))
+            .find(|(word, _)| **word != 0)
+            .map(|(word, first)| first + word.trailing_zeros())
+            .unwrap();
+        // A thread of its own, whose mask ends with it.
+        let bound = std::thread::spawn(move || {
+            let mut one = rustix::thread::CpuSet::new();
+            one.set(core as usize);
+            rustix::thread::sched_setaffinity(None, &one).unwrap();
+            Binding::now().confined_to(Kind::Pu)
+        });
+        assert_eq!(bound.join().unwrap(), Some(core));
     }
 }

@@ -95,8 +95,9 @@ entry! {
     AccessOnly fn MPI_Get_hw_resource_info(hw_info: Out<Info>) {
         hw_info.not_null()?;
         let mut entries = info::Info::new();
+        let binding = hardware::Binding::now();
         for kind in hardware::Kind::ALL {
-            let confined = hardware::confined_to(kind).is_some();
+            let confined = binding.confined_to(kind).is_some();
             entries.set(&format!("hwloc://{}", kind.name()), &confined.to_string())?;
         }
         hw_info.set(Info(info::create(entries)?))
