@@ -6,13 +6,13 @@ use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::{self as communicator, Comm as CommObject};
 use oxmpi::constructors::hints::Promises;
-use oxmpi::constructors::split_type::Split;
+use oxmpi::constructors::split_type::{Guide, Split};
 use oxmpi::constructors::{self, Peer};
 use oxmpi::errhandler::{self, Attached};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
 use oxmpi::launch::sets::is_same;
-use oxmpi::os::hardware;
+use oxmpi::os::hardware::{self, directory};
 use oxmpi::process::sets;
 use oxmpi::pt2pt::origin;
 use oxmpi::{fail, group as groups, info as infos};
@@ -187,12 +187,54 @@ entry! {
     }
 }
 
-/// What an info says about the resource to split by.
-fn resource(hints: &Hints) -> Result<Split> {
+/// What an info says about the hardware to split by.
+fn hardware_of(hints: &Hints) -> Result<Guide> {
     Ok(match hints.get("mpi_hw_resource_type")? {
-        Some("mpi_shared_memory") => Split::Shared,
-        Some(name) => hardware::Kind::of(name).map_or(Split::Unknown, Split::Guided),
-        None => Split::Unknown,
+        Some("mpi_shared_memory") => Guide::Memory,
+        Some(name) => hardware::Kind::of(name).map_or(Guide::Unknown, Guide::Kind),
+        None => Guide::Unknown,
+    })
+}
+
+/// The same about a process set. One that is not known is ignored, as the standard wants it of hints.
+fn process_set(name: &str) -> Guide {
+    if is_same(name, sets::SELF) {
+        return Guide::Alone;
+    }
+    let Ok(set) = sets::find(name) else {
+        return Guide::Unknown;
+    };
+    let members = (0..set.size()).flat_map(|rank| set.member(rank).to_le_bytes());
+    let me = oxmpi::process::job().map(|job| job.rank);
+    let is_in = me.is_some_and(|me| set.rank_of(me).is_some());
+    Guide::Set {
+        set: hash(members),
+        is_in,
+    }
+}
+
+/// The same about neighborhoods, which are MPICH's: a directory that processes have in common, or how nodes are connected; here
+/// the nodes of one communicator's processes are one.
+fn neighborhood(hints: &Hints) -> Result<Guide> {
+    if let Some(path) = hints.get("nbhd_common_dirname")? {
+        let place = directory(path);
+        return Ok(Guide::Directory {
+            name: hash(path.bytes()),
+            place,
+        });
+    }
+    let network = hints.get("network_topo")?.is_some();
+    Ok(if network {
+        Guide::Memory
+    } else {
+        Guide::Unknown
+    })
+}
+
+fn hash(bytes: impl Iterator<Item = u8>) -> u32 {
+    // FNV-1a.
+    bytes.fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })
 }
 
@@ -202,16 +244,19 @@ fn how_to_split(split_type: SplitType, info: Info) -> Result<Split> {
         MPI_UNDEFINED => Ok(Split::Undefined),
         MPI_COMM_TYPE_SHARED => Ok(Split::Shared),
         MPI_COMM_TYPE_HW_UNGUIDED => Ok(Split::Unguided),
-        MPI_COMM_TYPE_HW_GUIDED => resource(&hints),
-        MPI_COMM_TYPE_RESOURCE_GUIDED => match hints.get("mpi_pset_name")? {
-            Some(name) if is_same(name, sets::WORLD) => Ok(Split::Shared),
-            Some(name) if is_same(name, sets::SELF) => Ok(Split::Alone),
-            Some(_) => Ok(Split::Unknown),
-            None => resource(&hints),
-        },
+        MPI_COMM_TYPE_HW_GUIDED => hardware_of(&hints).map(Split::Hardware),
+        // In MPICH 4.0 the number was that of neighborhoods, whose keys have other names.
+        MPI_COMM_TYPE_RESOURCE_GUIDED => Ok(Split::Resource(match hints.get("mpi_pset_name")? {
+            Some(name) => process_set(name),
+            None => match hardware_of(&hints)? {
+                Guide::Unknown => neighborhood(&hints)?,
+                guide => guide,
+            },
+        })),
+        MPIX_COMM_TYPE_NEIGHBORHOOD => neighborhood(&hints).map(Split::Neighborhood),
         other => fail!(
             Class::Arg,
-            "split_type is {other}; allowed are MPI_COMM_TYPE_SHARED and its like (1 to 4) and MPI_UNDEFINED"
+            "split_type is {other}; allowed are MPI_COMM_TYPE_SHARED and its like (1 to 5) and MPI_UNDEFINED"
         ),
     }
 }
