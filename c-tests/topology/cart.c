@@ -134,6 +134,19 @@ int main(int argc, char **argv)
         MPI(MPI_Cart_coords(grid, 0, 0, NULL));
         MPI(MPI_Comm_free(&grid));
     }
+    /* with a side of zero: none */
+    static const int empty[][3] = {{2, 0, 1}, {0, 2, 2}, {0, 0, 0}, {100000, 100000, 0}, {0, 100000, 100000}};
+    for (int i = 0; i < 5; i++)
+        for (int reorder = 0; reorder < 2; reorder++) {
+            grid = MPI_COMM_WORLD;
+            MPI(MPI_Cart_create(MPI_COMM_WORLD, 3, empty[i], periods, reorder, &grid));
+            CHECK(grid == MPI_COMM_NULL);
+            found = 0;
+            MPI(MPI_Cart_map(MPI_COMM_WORLD, 3, empty[i], periods, &found));
+            CHECK_INT(found, MPI_UNDEFINED);
+        }
+    MPI(MPI_Cart_map(MPI_COMM_WORLD, 0, NULL, NULL, &found));
+    CHECK_INT(found, rank == 0 ? 0 : MPI_UNDEFINED);
     /* the ranks that MPI_Cart_map would give, each once */
     int *all = calloc((size_t) size, sizeof *all);
     MPI(MPI_Cart_map(MPI_COMM_WORLD, 1, &size, periods, &found));

@@ -1,6 +1,6 @@
 //! Grids: ranks in row-major order, the last dimension fastest.
 //!
-//! Invariant: no side is zero, and the number of ranks fits an int.
+//! Invariant: the number of ranks fits an int. A grid with a side of zero has none, so no communicator has such a grid.
 
 use crate::error::{Class, Result, fail};
 
@@ -12,15 +12,20 @@ pub struct Cartesian {
 }
 
 impl Cartesian {
-    /// A grid of at most `most` processes. Without dimensions it is of one.
+    /// A grid of at most `most` processes. Without dimensions it is of one, with a side of zero it has none, as in MPICH.
     ///
-    /// Errors: MPI_ERR_DIMS for a side that is not positive, and for a grid that is too large.
+    /// Errors: MPI_ERR_DIMS for a negative side, and for a grid that is too large.
     pub fn new(sides: Vec<i32>, periodic: Vec<bool>, most: i32) -> Result<Cartesian> {
-        let mut size: i32 = 1;
         for (index, side) in sides.iter().enumerate() {
-            if *side < 1 {
-                return fail!(Class::Dims, "dims[{index}] is {side}; it must be positive");
+            if *side < 0 {
+                return fail!(
+                    Class::Dims,
+                    "dims[{index}] is {side}; it must not be negative"
+                );
             }
+        }
+        let mut size = i32::from(!sides.contains(&0));
+        for side in &sides {
             match size.checked_mul(*side) {
                 Some(product) if product <= most => size = product,
                 _ => {
@@ -212,10 +217,12 @@ mod tests {
                 .unwrap_err()
                 .class()
         };
-        assert_eq!(class(&[2, 0], 9), Class::Dims);
         assert_eq!(class(&[2, -2], 9), Class::Dims);
         assert_eq!(class(&[5, 2], 9), Class::Dims);
         assert_eq!(class(&[i32::MAX, i32::MAX, i32::MAX], 9), Class::Dims);
+        assert_eq!(class(&[0, -2], 9), Class::Dims);
         assert_eq!(grid(&[], &[]).size(), 1);
+        assert_eq!(grid(&[2, 0], &[false; 2]).size(), 0);
+        assert_eq!(grid(&[i32::MAX, i32::MAX, 0], &[true; 3]).size(), 0);
     }
 }

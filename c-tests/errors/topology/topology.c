@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     ERROR(MPI_Cart_create(MPI_COMM_WORLD, 3, NULL, periods, 0, &wrong), MPI_ERR_ARG, "dims", NULL);
     ERROR(MPI_Cart_create(MPI_COMM_WORLD, 3, dims, NULL, 0, &wrong), MPI_ERR_ARG, "periods", NULL);
     ERROR(MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, NULL), MPI_ERR_ARG, "comm_cart", NULL);
-    for (int bad = -1; bad < 1; bad++) {
+    for (int bad = -2; bad < 0; bad++) {
         dims[1] = bad;
         ERROR(MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &wrong), MPI_ERR_DIMS, "dims", number(bad));
     }
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     ERROR(MPI_Cartdim_get(MPI_COMM_WORLD, &a), MPI_ERR_TOPOLOGY, "comm", NULL);
     ERROR(MPI_Cartdim_get(grid, NULL), MPI_ERR_ARG, "ndims", NULL);
     ERROR(MPI_Cart_map(MPI_COMM_WORLD, -2, dims, periods, &a), MPI_ERR_ARG, "ndims", "-2");
-    ERROR(MPI_Cart_map(MPI_COMM_WORLD, 1, ((int[]) {0}), periods, &a), MPI_ERR_DIMS, "dims", NULL);
+    ERROR(MPI_Cart_map(MPI_COMM_WORLD, 1, ((int[]) {-1}), periods, &a), MPI_ERR_DIMS, "dims", NULL);
     MPI(MPI_Cart_shift(grid, 1, -2147483647 - 1, &a, &b));
     MPI(MPI_Cart_shift(grid, 0, -2147483647 - 1, &a, &b));
     CHECK(a == MPI_PROC_NULL && b == MPI_PROC_NULL);
