@@ -25,6 +25,7 @@ int main(int argc, char **argv)
     GRID(96, 4, LIST(0, 0, 0, 0), LIST(4, 4, 3, 2));
     GRID(1000, 2, LIST(0, 0), LIST(40, 25));
     GRID(1024, 3, LIST(0, 0, 0), LIST(16, 8, 8));
+    GRID(24624, 3, LIST(0, 0, 0), LIST(38, 27, 24));
     GRID(2310, 4, LIST(0, 0, 0, 0), LIST(11, 7, 6, 5));
     GRID(36, 3, LIST(0, 2, 0), LIST(6, 2, 3));
     GRID(1, 2, LIST(0, 0), LIST(1, 1));
