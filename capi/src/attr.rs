@@ -185,7 +185,7 @@ pub fn delete_at_finalize() -> Result<()> {
         };
         while let Err(error) = comm.attributes.delete_all(comm.handle) {
             let object = comm.handle as usize;
-            let (action, name) = (comm.errhandler.action(), comm.name());
+            let (action, name) = (comm.errhandler.action(), comm.title());
             let code = edge::call_handler(action, object, Some(&name), "MPI_Finalize()", &error);
             if code != 0 && result.is_ok() {
                 result = Err(Error::from_code(code).after_handler());

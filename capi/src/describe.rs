@@ -36,7 +36,11 @@ fn named(value: c_int, name: Option<String>, text: &mut dyn Write) -> Result {
 pub fn comm(value: c_int, text: &mut dyn Write) -> Result {
     match value {
         MPI_COMM_NULL => text.write_str("MPI_COMM_NULL"),
-        _ => named(value, oxmpi::comm::get(value).map(Comm::name), text),
+        _ => named(
+            value,
+            oxmpi::comm::get(value).map(Comm::title_of_argument),
+            text,
+        ),
     }
 }
 

@@ -205,7 +205,7 @@ pub fn raise(
         Action::EndJob => {
             let name = match origin {
                 Origin::File => Some("MPI_FILE_NULL".to_owned()),
-                _ => comm.map(comm::Comm::name),
+                _ => comm.map(comm::Comm::title),
             };
             end_job(&call, name.as_deref(), &error)
         }
@@ -275,7 +275,7 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
 
 /// MPI_Abort.
 pub fn abort(comm: Comm, code: c_int) -> ! {
-    let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::name);
+    let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::title);
     let rank = process::job().map_or(0, |job| job.rank);
     if !SUPPRESS_ABORT_MESSAGE.get() {
         eprintln!(

@@ -50,8 +50,8 @@ entry! {
     Own fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
         let object = decode::comm(comm)?;
         let error = check_code(errorcode)?;
-        let call = format!("MPI_Comm_call_errhandler({}, {})", object.name(), errorcode.0);
-        edge::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.name()), &call, &error);
+        let call = format!("MPI_Comm_call_errhandler({}, {})", object.title_of_argument(), errorcode.0);
+        edge::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.title()), &call, &error);
         Ok(())
     }
 }

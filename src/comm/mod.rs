@@ -7,6 +7,7 @@ mod engines;
 mod members;
 mod nodes;
 mod place;
+mod title;
 mod waits;
 
 use crate::attr::Attributes;
@@ -30,6 +31,7 @@ use once_cell::race::OnceBox;
 use parking_lot::{Mutex, RwLock};
 pub use place::{job, me};
 use std::sync::Arc;
+pub use title::{Made, Maker};
 
 /// MPI_COMM_NULL.
 pub const NULL: i32 = null(ObjectType::Comm);
@@ -72,6 +74,7 @@ pub struct Parts {
     pub members: Members,
     /// The remote group of an intercommunicator.
     pub remote: Option<Members>,
+    pub made: Made,
 }
 
 /// A communicator.
@@ -86,6 +89,7 @@ pub struct Comm {
     spread: AtomicU32,
     rank: i32,
     size: i32,
+    made: Made,
     /// Whom messages go to and come from: of an intercommunicator, the remote group.
     peers: Members,
     /// The local group of an intercommunicator.
@@ -249,16 +253,6 @@ impl Comm {
         }
     }
 
-    /// The name, or what there is instead, for texts.
-    pub fn title(&self) -> String {
-        let name = self.name();
-        if name.is_empty() {
-            format!("{:#010x}", self.handle)
-        } else {
-            name
-        }
-    }
-
     pub fn name(&self) -> String {
         self.name.lock().clone()
     }
@@ -298,6 +292,7 @@ impl Comm {
             receive_context: AtomicU32::new(parts.receive_context),
             spread: AtomicU32::new(Spread::FIRST.to_bits()),
             rank: parts.rank,
+            made: parts.made,
             size: local.as_ref().unwrap_or(&peers).size(),
             peers,
             local,
@@ -341,6 +336,7 @@ pub fn start(rank: u32, size: u32) {
         rank,
         members,
         remote: None,
+        made: Made::without_parent(Maker::Start),
     };
     let world = parts(WORLD_CONTEXT, rank as i32, Members::All(size));
     let own = Members::of(Arc::new(Group::range(rank, 1)), size);

@@ -4,6 +4,7 @@
 
 use super::{Comm, for_each, get, me};
 use crate::engine::{self, long_wait, loss};
+use crate::transport::shm::status::NAME_BYTES;
 
 /// From now on.
 pub(super) fn begin_to_tell() {
@@ -27,18 +28,17 @@ fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u3
     others.all(is_lost).then_some(first)
 }
 
-/// The name of the communicator that a context (of any of the types) belongs to. `None` if it has no name, or if it
-/// cannot be told: what an intercommunicator sends has a context that the remote group chose.
+/// What the communicator is called that a context (of any of the types) belongs to. `None` if it cannot be told: what an intercommunicator sends has a context that the remote group chose.
 fn name_of_context(context: u32) -> Option<String> {
     let is_of = |comm: &Comm| [comm.context(), comm.receive_context()].contains(&(context & !3));
     let mut found: Vec<String> = Vec::new();
     for_each(|_, comm| {
         if is_of(comm) {
-            found.push(comm.name());
+            found.push(comm.short_title(NAME_BYTES));
         }
     });
     match found.as_slice() {
-        [name] if !name.is_empty() => found.pop(),
+        [_] => found.pop(),
         _ => None,
     }
 }

@@ -1,26 +1,33 @@
 //! Communicators from groups: MPI_Comm_create, MPI_Comm_create_group, MPI_Comm_create_from_group.
 
 use super::context::{self, Creation};
-use super::dup::{made, unless_wrong};
+use super::dup::{or_release, unless_wrong};
 use super::hints::{self, Promises};
 use super::sides::{Ids, Sides};
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
-use crate::comm::{self, Comm, Members, Parts, job, me};
+use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use std::sync::Arc;
 
-fn add(members: Arc<Group>, rank: i32, ids: Ids, errhandler: Attached) -> Result<&'static Comm> {
+fn add(
+    members: Arc<Group>,
+    rank: i32,
+    ids: Ids,
+    errhandler: Attached,
+    made: Made,
+) -> Result<&'static Comm> {
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
         rank,
         members: Members::of(members, job()),
         remote: None,
+        made,
     };
-    made(comm::add(parts, errhandler), ids)
+    or_release(comm::add(parts, errhandler), ids)
 }
 
 /// That a group has no process but those of a communicator's local group.
@@ -62,7 +69,10 @@ pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static 
     }
     let ids = now(sides.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
-        Some(rank) => add(group, rank, ids, comm.errhandler.copy()).map(Some),
+        Some(rank) => {
+            let made = Made::of(Maker::Create, comm);
+            add(group, rank, ids, comm.errhandler.copy(), made).map(Some)
+        }
         None => {
             context::release(ids.receive);
             Ok(None)
@@ -100,8 +110,9 @@ fn create_inter(
                 rank,
                 members: Members::of(group, job()),
                 remote: Some(Members::of(Arc::new(remote), job())),
+                made: Made::of(Maker::Create, comm),
             };
-            made(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
+            or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
         }
         _ => {
             context::release(ids.receive);
@@ -148,6 +159,7 @@ pub fn create_group(
         rank,
         unless_wrong(right, ids)?,
         comm.errhandler.copy(),
+        Made::of(Maker::CreateGroup, comm),
     )
     .map(Some)
 }
@@ -180,7 +192,8 @@ pub fn create_from_group(
     let ids = now(context::allocate(&lane, creation)).map(Ids::one);
     let promises = hints::agreed_among(&lane, &members, promises);
     let ids = unless_wrong(right, ids)?;
-    let new = add(group, rank, ids, errhandler)?;
+    let made = Made::without_parent(Maker::CreateFromGroup);
+    let new = add(group, rank, ids, errhandler, made)?;
     hints::rely_on(new, promises?);
     Ok(Some(new))
 }

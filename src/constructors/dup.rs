@@ -5,16 +5,18 @@ use super::hints::{self, Promises};
 use super::lifetime;
 use super::sides::{Ids, Sides};
 use crate::coll::{Lane, now};
-use crate::comm::{self, Comm, Parts};
+use crate::comm::{self, Comm, Made, Maker, Parts};
 use crate::engine::{enter_at, requests, tasks};
 use crate::error::Result;
 
 /// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions). `right` says what is wrong with
 /// the other arguments: the creation takes its place in the order of those on the parent nevertheless.
 ///
+/// `by` is the function that is called.
+///
 /// Errors: MPI_ERR_NO_MEM or MPI_ERR_OTHER when there is no id, on all ranks; `right`.
 #[inline(always)]
-pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
+pub fn dup(parent: &Comm, right: Result<()>, by: Maker) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Comm_dup";
     let creation = Creation::whole(parent).refused_if(right.is_err());
     let ids = if parent.is_inter() {
@@ -30,31 +32,32 @@ pub fn dup(parent: &Comm, right: Result<()>) -> Result<&'static Comm> {
         id.map(Ids::one)
     };
     let ids = unless_wrong(right, ids)?;
-    made(like(parent, ids), ids)
+    or_release(like(parent, ids, by), ids)
 }
 
 /// A communicator of the same processes with the same topology.
 #[inline(always)]
-fn like(parent: &Comm, ids: Ids) -> Result<&'static Comm> {
-    let new = comm::add(parts_like(parent, ids), parent.errhandler.copy())?;
+fn like(parent: &Comm, ids: Ids, by: Maker) -> Result<&'static Comm> {
+    let new = comm::add(parts_like(parent, ids, by), parent.errhandler.copy())?;
     if let Some(topology) = parent.topology() {
         new.set_topology(topology.clone());
     }
     Ok(new)
 }
 
-fn parts_like(parent: &Comm, ids: Ids) -> Parts {
+fn parts_like(parent: &Comm, ids: Ids, by: Maker) -> Parts {
     Parts {
         context: ids.send,
         receive_context: ids.receive,
         rank: parent.rank(),
         members: parent.members().clone(),
         remote: parent.remote().cloned(),
+        made: Made::of(by, parent),
     }
 }
 
 /// Gives the id back if there is no communicator for it.
-pub(super) fn made(comm: Result<&'static Comm>, ids: Ids) -> Result<&'static Comm> {
+pub(super) fn or_release(comm: Result<&'static Comm>, ids: Ids) -> Result<&'static Comm> {
     if comm.is_err() {
         context::release(ids.receive);
     }
@@ -79,7 +82,11 @@ pub fn idup(
     promises: Option<Promises>,
 ) -> Result<(&'static Comm, i32)> {
     let none = Ids::one(comm::PENDING);
-    let new = like(parent, none)?;
+    let by = match promises {
+        Some(_) => Maker::IdupWithInfo,
+        None => Maker::Idup,
+    };
+    let new = like(parent, none, by)?;
     let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);

@@ -2,12 +2,12 @@
 
 use super::context::{self, Creation};
 use super::create::{tag_of, without_parent};
-use super::dup::made;
+use super::dup::or_release;
 use super::hints::{self, Promises};
 use super::sides::{Across, Ids, Sides};
 use super::{bytes, everywhere, share, words};
 use crate::coll::{Lane, allreduce_on, now};
-use crate::comm::{self, Comm, Members, Parts};
+use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
@@ -57,7 +57,14 @@ pub fn intercomm_create(
         across,
     };
     let creation = Creation::whole(local);
-    connect(&own, arguments, creation, local.errhandler.copy(), None)
+    let made = Made::of(Maker::IntercommCreate, local);
+    connect(
+        &own,
+        arguments,
+        creation,
+        (local.errhandler.copy(), made),
+        None,
+    )
 }
 
 /// MPI_Intercomm_create_from_groups. `remote` is what the leader has: the other group and its leader; the rest as in
@@ -102,7 +109,14 @@ pub fn intercomm_create_from_groups(
         across,
     };
     let creation = without_parent(&local, tag);
-    connect(&own, arguments, creation, errhandler, Some(promises))
+    let made = Made::without_parent(Maker::IntercommCreateFromGroups);
+    connect(
+        &own,
+        arguments,
+        creation,
+        (errhandler, made),
+        Some(promises),
+    )
 }
 
 /// The leader that all ranks of a group name, and whether none of them has a wrong argument.
@@ -137,7 +151,7 @@ fn connect(
     own: &Lane<'_>,
     arguments: Arguments<'_>,
     creation: Creation,
-    errhandler: Attached,
+    (errhandler, made): (Attached, Made),
     promises: Option<Promises>,
 ) -> Result<&'static Comm> {
     let Arguments {
@@ -214,8 +228,9 @@ fn connect(
         rank: own.rank(),
         members: own.members.clone(),
         remote: Some(Members::of(Arc::new(remote), job())),
+        made,
     };
-    let new = made(comm::add(parts, errhandler), ids)?;
+    let new = or_release(comm::add(parts, errhandler), ids)?;
     hints::rely_on(new, promises?);
     Ok(new)
 }
@@ -279,6 +294,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
         rank,
         members: members.clone(),
         remote: None,
+        made: Made::of(Maker::IntercommMerge, comm),
     };
-    made(comm::add(parts, comm.errhandler.copy()), Ids::one(id))
+    or_release(comm::add(parts, comm.errhandler.copy()), Ids::one(id))
 }

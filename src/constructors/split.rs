@@ -1,12 +1,12 @@
 //! MPI_Comm_split: everybody tells colour and key, and each finds its own group.
 
 use super::context::{self, Begun, Creation};
-use super::dup::made;
+use super::dup::or_release;
 use super::sides::Sides;
 use super::strategy::combine;
 use super::{bytes, words};
 use crate::coll::{allgather_on, now};
-use crate::comm::{self, Comm, Members, Parts};
+use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
@@ -57,14 +57,15 @@ pub fn split(
         check(&own, "")?;
         check(remote.as_deref().unwrap_or_default(), "the other group's ")
     });
-    partition(comm, &sides, begun, right, &own, remote.as_deref())
+    let sides = (&sides, Maker::Split);
+    partition(comm, sides, begun, right, &own, remote.as_deref())
 }
 
 /// Makes the communicators, once all know what all said and whether it is `right`. No id is taken if there is none to
 /// make.
 pub(super) fn partition(
     comm: &Comm,
-    sides: &Sides<'_>,
+    (sides, by): (&Sides<'_>, Maker),
     begun: Begun,
     right: Result<()>,
     own: &[Entry],
@@ -92,8 +93,9 @@ pub(super) fn partition(
         rank,
         members: Members::of(Arc::new(mine), job()),
         remote: theirs.map(|theirs| Members::of(theirs, job())),
+        made: Made::of(by, comm),
     };
-    made(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
+    or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
 }
 
 /// Whether some communicator comes out; both sides find the same.

@@ -10,7 +10,7 @@ use super::sides::Sides;
 use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
 use super::{bytes, words};
 use crate::coll::now;
-use crate::comm::Comm;
+use crate::comm::{Comm, Maker};
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
 use crate::os::hardware::{Binding, Kind};
@@ -182,7 +182,8 @@ pub fn split_type(
     let entries: Vec<Entry> = own.iter().map(|said| by.entry(said)).collect();
     let remote: Option<Vec<Entry>> =
         remote.map(|remote| remote.iter().map(|said| by.entry(said)).collect());
-    let new = partition(comm, &sides, begun, right, &entries, remote.as_deref())?;
+    let sides = (&sides, Maker::SplitType);
+    let new = partition(comm, sides, begun, right, &entries, remote.as_deref())?;
     if let Some(new) = new.filter(|new| !new.is_inter()) {
         let group = new.members().group();
         let members = own

@@ -5,12 +5,12 @@
 //! to the processes at their ends, in messages whose lengths an alltoall of a number for each rank tells.
 
 use super::context::{self, Creation};
-use super::dup::made;
+use super::dup::or_release;
 use super::sides::Ids;
 use super::{bytes, everywhere, words};
 use crate::coll::{Lane, allgather_on, alltoall_on, bcast_on, exchange_on, now};
 use crate::comm::job;
-use crate::comm::{self, Comm, Members, Parts};
+use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
@@ -44,7 +44,8 @@ pub fn cart_create(
         arrange(&lane, &nodes, &edges)
     };
     let members = members(reorder, grid.size(), arranged)?;
-    make(parent, &lane, &members, || Topology::Cartesian(grid))
+    let by = Maker::CartCreate;
+    make(parent, (&lane, by), &members, || Topology::Cartesian(grid))
 }
 
 /// MPI_Graph_create: `None` for who is not in the graph.
@@ -66,7 +67,8 @@ pub fn graph_create(
         )
     };
     let members = members(reorder, graph.size(), arranged)?;
-    make(parent, &lane, &members, || Topology::Graph(graph))
+    let by = Maker::GraphCreate;
+    make(parent, (&lane, by), &members, || Topology::Graph(graph))
 }
 
 /// MPI_Cart_sub on a communicator with this grid: the slice that this process is in.
@@ -80,7 +82,8 @@ pub fn cart_sub(
     let lane = Lane::new(parent, "MPI_Cart_sub");
     let (keep, _) = agreed(parent, &lane, keep, false)?;
     let (slice, members) = grid.slice(&keep, parent.rank());
-    make(parent, &lane, &members, || Topology::Cartesian(slice))
+    let by = Maker::CartSub;
+    make(parent, (&lane, by), &members, || Topology::Cartesian(slice))
 }
 
 /// MPI_Dist_graph_create_adjacent: each process knows its own neighbors.
@@ -113,7 +116,10 @@ pub fn dist_graph_create_adjacent(
             adjacent.destinations = adjacent.sources.split_off(said[0] as usize);
         }
     }
-    make(parent, &lane, &holders, || Topology::Distributed(adjacent))
+    let by = Maker::DistGraphCreateAdjacent;
+    make(parent, (&lane, by), &holders, || {
+        Topology::Distributed(adjacent)
+    })
 }
 
 /// MPI_Dist_graph_create: each process brings edges, of whichever nodes.
@@ -150,7 +156,10 @@ pub fn dist_graph_create(
         destinations,
         weighted,
     };
-    make(parent, &lane, &holders, || Topology::Distributed(adjacent))
+    let by = Maker::DistGraphCreate;
+    make(parent, (&lane, by), &holders, || {
+        Topology::Distributed(adjacent)
+    })
 }
 
 /// Sides of an edge, as a process sees it.
@@ -310,7 +319,7 @@ async fn messages_on(
 /// A communicator of these ranks of the parent, for who is one of them.
 fn make(
     parent: &Comm,
-    lane: &Lane<'_>,
+    (lane, by): (&Lane<'_>, Maker),
     members: &[i32],
     topology: impl FnOnce() -> Topology,
 ) -> Result<Option<&'static Comm>> {
@@ -334,8 +343,9 @@ fn make(
             Members::of(Arc::new(processes.collect()), job())
         },
         remote: None,
+        made: Made::of(by, parent),
     };
-    let new = made(comm::add(parts, parent.errhandler.copy()), ids)?;
+    let new = or_release(comm::add(parts, parent.errhandler.copy()), ids)?;
     new.set_topology(Arc::new(topology()));
     Ok(Some(new))
 }

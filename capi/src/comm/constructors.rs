@@ -4,7 +4,7 @@ use crate::constants::*;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::comm::{self as communicator, Comm as CommObject};
+use oxmpi::comm::{self as communicator, Comm as CommObject, Maker};
 use oxmpi::constructors::hints::Promises;
 use oxmpi::constructors::split_type::{Guide, Split};
 use oxmpi::constructors::{self, Peer};
@@ -28,8 +28,8 @@ pub fn give(from: i32, newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<(
 /// A duplicate with the attributes that their copy callbacks give it. Who has a wrong argument takes part in the creation,
 /// here and below, so that no other rank waits.
 #[inline(always)]
-fn duplicate(comm: &CommObject, right: Result<()>) -> Result<&'static CommObject> {
-    let new = constructors::dup(comm, right)?;
+fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static CommObject> {
+    let new = constructors::dup(comm, right, by)?;
     if comm.attributes.is_empty() {
         return Ok(new);
     }
@@ -44,7 +44,7 @@ fn duplicate(comm: &CommObject, right: Result<()>) -> Result<&'static CommObject
 
 entry! {
     Collective fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
-        let new = duplicate(decode::comm(comm)?, newcomm.not_null())?;
+        let new = duplicate(decode::comm(comm)?, newcomm.not_null(), Maker::Dup)?;
         give(comm.0, newcomm, Some(new))
     }
 }
@@ -62,7 +62,7 @@ entry! {
         let comm = decode::comm(comm)?;
         let hints = newcomm.not_null().and_then(|()| infos::hints(info.0));
         let (hints, right) = parted(hints);
-        let new = duplicate(comm, right);
+        let new = duplicate(comm, right, Maker::DupWithInfo);
         let promises = constructors::hints::agreed(comm, &hints)?;
         let new = new?;
         constructors::hints::rely_on(new, promises);
@@ -117,7 +117,7 @@ fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
         return fail!(
             Class::Comm,
             "comm is {}, which cannot be {how}",
-            object.name()
+            object.title()
         );
     }
     object.attributes.delete_all(object.handle)?;

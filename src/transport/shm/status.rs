@@ -6,6 +6,8 @@
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 const NAME_WORDS: usize = 6;
+/// What a [`Name`] has room for.
+pub const NAME_BYTES: usize = NAME_WORDS * 8;
 
 /// Where a rank is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ pub struct Name([AtomicU64; NAME_WORDS]);
 
 impl Name {
     pub fn store(&self, text: &str) {
-        let mut bytes = [0u8; NAME_WORDS * 8];
+        let mut bytes = [0u8; NAME_BYTES];
         let length = text.len().min(bytes.len());
         bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
         for (word, chunk) in self.0.iter().zip(bytes.chunks_exact(8)) {
