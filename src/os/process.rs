@@ -6,6 +6,8 @@ use std::fs::metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::Mutex;
 
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
@@ -61,6 +63,32 @@ pub fn fork() -> Result<Fork> {
         -1 => Err(Error::last_os_error()),
         0 => Ok(Fork::Child),
         child => Ok(Fork::Parent(child)),
+    }
+}
+
+/// The process that `command` starts will lead a session of its own, and a process group, without a terminal.
+pub fn lead_session(command: &mut Command) {
+    let begin = || match
+        // SAFETY: a plain call without arguments.
+        unsafe { libc::setsid() } {
+            -1 => Err(Error::last_os_error()),
+            _ => Ok(()),
+        };
+    // SAFETY: between fork and exec the closure only calls setsid, which is async-signal-safe, and does not allocate.
+    unsafe { command.pre_exec(begin) };
+}
+
+/// Does what SIGTSTP does by default: stops this process until it is continued, unless nobody is there to continue it (the kernel
+/// does not stop orphaned process groups). A handler that is set stays. For a process with one thread.
+pub fn suspend() {
+    // SAFETY: all-zero is a valid value (the default action, no flags); the calls read and write only the two structs.
+    unsafe {
+        let by_default: libc::sigaction = std::mem::zeroed();
+        let mut before: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGTSTP, &by_default, &mut before) == 0 {
+            libc::raise(libc::SIGTSTP);
+            libc::sigaction(libc::SIGTSTP, &before, std::ptr::null_mut());
+        }
     }
 }
 

@@ -268,7 +268,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Processes that are alive and have the mark in their environment.
-fn marked(mark: &str) -> Vec<i32> {
+pub fn marked(mark: &str) -> Vec<i32> {
     let wanted = format!("{MARK}={mark}");
     let entries = std::fs::read_dir("/proc").expect("/proc");
     entries
@@ -276,6 +276,12 @@ fn marked(mark: &str) -> Vec<i32> {
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let environment = std::fs::read(entry.path().join("environ")).ok()?;
+/// A mark for the environment of what a test starts.
+pub fn new_mark() -> (&'static str, String) {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    (MARK, format!("{}-{number}", std::process::id()))
+}
+
             let mut variables = environment.split(|byte| *byte == 0);
             variables
                 .any(|variable| variable == wanted.as_bytes())

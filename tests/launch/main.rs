@@ -12,6 +12,7 @@ mod joining;
 mod options;
 mod reports;
 mod roles;
+mod terminal;
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -26,6 +27,7 @@ fn main() {
         endings::TESTS,
         reports::TESTS,
         joining::TESTS,
+        terminal::TESTS,
     ]
     .concat();
     let trials = tests

@@ -13,23 +13,46 @@ pub fn list() -> Vec<i32> {
     below(std::process::id() as i32)
 }
 
+/// A line of /proc/PID/stat, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    session: i32,
+}
+
+/// All processes of the system but zombies, which are dead already.
+fn processes() -> impl Iterator<Item = Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| {
+        entry.file_name().to_str()?.parse::<i32>().ok()?;
+        Process::of_stat(&fs::read_to_string(entry.path().join("stat")).ok()?)
+    })
+}
+
+/// The process groups in the sessions of these leaders that others lead.
+pub fn further_groups(leaders: &[i32]) -> Vec<i32> {
+    if leaders.is_empty() {
+        return Vec::new();
+    }
+    let further = processes()
+        .filter(|it| it.group != it.session && leaders.contains(&it.session))
+        .map(|it| it.group);
+    let mut groups: Vec<i32> = further.collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups
+}
+
 /// The process ids below a process, parents before children.
 pub fn below(root: i32) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    for entry in entries {
-        let Some(pid) = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<i32>().ok())
-        else {
-            continue;
-        };
-        if let Ok(stat) = fs::read_to_string(entry.path().join("stat"))
-            && let Some(parent) = parent_of(&stat)
-        {
-            children.entry(parent).or_default().push(pid);
-        }
+    for process in processes() {
+        children
+            .entry(process.parent)
+            .or_default()
+            .push(process.pid);
     }
     let mut found = children.remove(&root).unwrap_or_default();
     let mut next = 0;
@@ -40,13 +63,22 @@ pub fn below(root: i32) -> Vec<i32> {
     found
 }
 
-/// The parent in a line of /proc/PID/stat: the second field after the name, which is in parentheses and may hold any.
-/// Zombies have none: they are dead already.
-fn parent_of(stat: &str) -> Option<i32> {
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(parent)
+impl Process {
+    /// The second field is a name in parentheses, which may hold any character.
+    fn of_stat(stat: &str) -> Option<Process> {
+        let (begin, rest) = stat.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        if let "Z" | "X" = fields.next()? {
+            return None;
+        }
+        let mut number = || fields.next()?.parse().ok();
+        Some(Process {
+            pid: begin.split_whitespace().next()?.parse().ok()?,
+            parent: number()?,
+            group: number()?,
+            session: number()?,
+        })
+    }
 }
 
 /// Sends a signal to all of them.
@@ -85,9 +117,15 @@ mod tests {
 
     #[test]
     fn names_do_not_confuse() {
-        assert_eq!(parent_of("12 (a) b (c)) S 7 1 1"), Some(7));
-        assert_eq!(parent_of("12 (a) Z 7 1 1"), None);
-        assert_eq!(parent_of("nonsense"), None);
+        let process = Process {
+            pid: 12,
+            parent: 7,
+            group: 3,
+            session: 4,
+        };
+        assert_eq!(Process::of_stat("12 (a) b (c)) S 7 3 4 0"), Some(process));
+        assert_eq!(Process::of_stat("12 (a) Z 7 3 4 0"), None);
+        assert_eq!(Process::of_stat("nonsense"), None);
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! Invariant: this process ends after the keeper and everything below it.
 
 use super::descendants;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
+use oxmpi::os::process::suspend;
+use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
 };
@@ -58,7 +59,9 @@ pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
         }
         let _ = line.write_all(&[signal as u8]);
         if signal == SIGTSTP {
-            let _ = kill_process(rustix::process::getpid(), Signal::STOP);
+            suspend();
+            // It goes on: it was continued, or not stopped at all, as where mpiexec is all that runs in a terminal.
+            let _ = line.write_all(&[SIGCONT as u8]);
         }
     }
     1

@@ -51,6 +51,8 @@ pub struct Input {
     /// A file: epoll does not know it, it is always ready.
     always_ready: bool,
     ended: bool,
+    /// A reader wants more, but this process is in the background of the terminal.
+    suspended: bool,
 }
 
 impl Input {
@@ -62,6 +64,7 @@ impl Input {
             listening: false,
             always_ready: false,
             ended: false,
+            suspended: false,
         }
     }
 
@@ -77,6 +80,7 @@ impl Input {
 
     /// Does what can be done without waiting, and asks epoll for the rest.
     pub fn advance(&mut self, epoll: &OwnedFd) {
+        self.suspended = false;
         loop {
             self.hand_out(epoll);
             let pending = self.readers.iter().any(|it| it.taken < self.chunk.len());
@@ -88,7 +92,8 @@ impl Input {
                 self.stop_listening(epoll);
                 return;
             }
-            if pending || !self.may_read() {
+            self.suspended = !pending && !self.may_read();
+            if pending || self.suspended {
                 self.stop_listening(epoll);
                 return;
             }
@@ -98,6 +103,11 @@ impl Input {
             }
             self.read();
         }
+    }
+
+    /// Whether it has to be asked at times if this process is in the foreground now: no signal says so to a job that runs.
+    pub fn is_suspended(&self) -> bool {
+        self.suspended
     }
 
     /// Standard input is ready.

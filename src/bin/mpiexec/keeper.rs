@@ -220,7 +220,7 @@ impl<'a> Keeper<'a> {
         let mut rank = Rank {
             number,
             pid: started.pid,
-            own_group: started.own_group,
+            own_session: started.own_session,
             pmi: Some(started.pmi),
             lines: Lines::default(),
             sources: Vec::new(),
@@ -335,16 +335,38 @@ impl<'a> Keeper<'a> {
         self.signal_ranks(signal);
     }
 
-    /// Sends a signal to the ranks and, where they are leaders of groups, to what they started.
+    /// Sends a signal to the ranks and, where they lead sessions, to what they started in these.
     pub(super) fn signal_ranks(&self, signal: Signal) {
+        let mut sessions = Vec::new();
         for rank in self.ranks.iter().filter(|rank| rank.is_running()) {
-            if let Some(pid) = Pid::from_raw(rank.pid) {
-                let _ = match rank.own_group {
-                    true => kill_process_group(pid, signal),
-                    false => kill_process(pid, signal),
-                };
+            match Pid::from_raw(rank.pid) {
+                Some(pid) if !rank.own_session => {
+                    let _ = kill_process(pid, signal);
+                }
+                Some(pid) => {
+                    let _ = kill_process_group(pid, signal);
+                    sessions.push(rank.pid);
+                }
+                None => {}
             }
         }
+        // Such as the command of `timeout` in a script, which has a process group of its own.
+        for group in descendants::further_groups(&sessions) {
+            if let Some(group) = Pid::from_raw(group) {
+                let _ = kill_process_group(group, signal);
+            }
+        }
+    }
+
+    /// Stops the ranks until they are continued.
+    pub(super) fn suspend_ranks(&self) {
+        // A rank at the terminal puts it in order first. To one that is stopped already the signal means nothing.
+        let at_terminal = self.ranks.iter().all(|rank| !rank.own_session);
+        self.signal_ranks(if at_terminal {
+            Signal::TSTP
+        } else {
+            Signal::STOP
+        });
     }
 
     /// A line of mpiexec's own on standard error.

@@ -34,7 +34,7 @@ pub enum Stage {
 pub struct Rank {
     pub number: usize,
     pub pid: i32,
-    pub own_group: bool,
+    pub own_session: bool,
     pub pmi: Option<OwnedFd>,
     pub lines: Lines,
     /// Numbers of its streams in `Output`.

@@ -10,6 +10,7 @@ use super::input::Source;
 use super::plan::{Plan, RankPlan};
 use super::request::Label;
 use oxmpi::launch::names;
+use oxmpi::os::process::lead_session;
 use rustix::fs::fstat;
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -27,8 +28,8 @@ use std::process::{Command, Stdio};
 /// A process that has been started, and our ends of what leads to it.
 pub struct Started {
     pub pid: i32,
-    /// Leader of a process group of its own.
-    pub own_group: bool,
+    /// Leader of a session of its own.
+    pub own_session: bool,
     pub pmi: OwnedFd,
     pub input: Option<OwnedFd>,
     pub output: Option<OwnedFd>,
@@ -45,7 +46,7 @@ pub struct Starter<'a> {
     segment_inode: u64,
     /// One rank whose output needs no treatment has mpiexec's own descriptors.
     pub direct: bool,
-    own_group: bool,
+    own_session: bool,
     inputs: Vec<Source>,
     all_processors: Option<CpuSet>,
 }
@@ -79,8 +80,8 @@ impl<'a> Starter<'a> {
             plan,
             segment,
             direct,
-            // To read from a terminal, or to change it, a process must be in the foreground group.
-            own_group: !(direct && terminal),
+            // To read from a terminal, or to change it, a process must be in its session and in the foreground group.
+            own_session: !(direct && terminal),
             all_processors: sched_getaffinity(None).ok(),
         })
     }
@@ -131,8 +132,10 @@ impl<'a> Starter<'a> {
         if let Some(folder) = &program.folder {
             command.current_dir(folder);
         }
-        if self.own_group {
-            command.process_group(0);
+        // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
+        // would get what another user's single process gets.
+        if self.own_session {
+            lead_session(&mut command);
         }
         let input = match self.inputs[rank] {
             Source::Inherit => {
@@ -169,7 +172,7 @@ impl<'a> Starter<'a> {
         let child = command.spawn()?;
         Ok(Started {
             pid: child.id() as i32,
-            own_group: self.own_group,
+            own_session: self.own_session,
             pmi,
             input,
             output,

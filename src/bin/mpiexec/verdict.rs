@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const TIMEOUT_CODE: i32 = 124;
 /// After the end of a rank others that end with it have ended too.
 const SOON: Duration = Duration::from_millis(10);
+/// How often a job in the background looks whether it is in the foreground by now.
+const FOREGROUND: Duration = Duration::from_millis(300);
 /// When to look whether the ranks are what they should be, milliseconds after the start; then every five seconds.
 const CHECKS: &[u64] = &[20, 100, 400, 1500];
 
@@ -115,7 +117,7 @@ impl Keeper<'_> {
         let rank = &self.ranks[number];
         let goes_on = self.ending.is_none() && !rank.is_running();
         let left_some = |pid| test_kill_process_group(pid).is_ok();
-        if goes_on && !(rank.own_group && Pid::from_raw(rank.pid).is_some_and(left_some)) {
+        if goes_on && !(rank.own_session && Pid::from_raw(rank.pid).is_some_and(left_some)) {
             self.segment.rank(number).status.end();
         }
     }
@@ -208,8 +210,12 @@ impl Keeper<'_> {
             SIGALRM => self.time_is_over(),
             SIGUSR1 => self.show_table(),
             SIGUSR2 => self.signal_ranks(Signal::USR2),
-            SIGTSTP => self.signal_ranks(Signal::STOP),
-            SIGCONT => self.signal_ranks(Signal::CONT),
+            SIGTSTP => self.suspend_ranks(),
+            SIGCONT => {
+                self.signal_ranks(Signal::CONT);
+                // This process may be in the foreground now, where it may read from the terminal.
+                self.input.advance(&self.epoll);
+            }
             _ => {}
         }
     }
@@ -290,6 +296,12 @@ impl Keeper<'_> {
             earlier(due);
         }
         if self.ranks.len() > 1 {
+        if self.input.is_suspended() {
+            self.input.advance(&self.epoll);
+            if self.input.is_suspended() {
+                earlier(now + FOREGROUND);
+            }
+        }
             let regular = self.next_check();
             let soon = self.look_at.unwrap_or(regular);
             if now >= regular.min(soon) {
