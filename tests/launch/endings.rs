@@ -12,6 +12,14 @@ pub const TESTS: &[(&str, fn())] = &[
         ignored_signals_stay_ignored,
     ),
     (
+        "endings::a_script_may_interrupt_its_job",
+        a_script_may_interrupt_its_job,
+    ),
+    (
+        "endings::each_rank_leads_a_session",
+        each_rank_leads_a_session,
+    ),
+    (
         "endings::exit_codes_of_any_program",
         exit_codes_of_any_program,
     ),
@@ -156,6 +164,40 @@ fn ignored_signals_stay_ignored() {
     running.wait_for(2, "sleep 0.5");
     running.signal(Signal::HUP);
     assert_eq!(running.finish().good().output, "done\ndone\n");
+}
+
+/// A shell without job control ignores SIGINT and SIGQUIT for its background commands; others may have SIGTERM ignored.
+fn a_script_may_interrupt_its_job() {
+    for (signal, code) in [("INT", 130), ("QUIT", 131), ("TERM", 143)] {
+        // The ranks are not to inherit that. They say when they run.
+        let ranks = "trap 'exit 1' INT QUIT TERM; echo up; while :; do sleep 0.1; done";
+        let script = format!(
+            "trap '' TERM; \"$0\" -n 2 sh -c \"$1\" > \"$2\" & pid=$!; \
+             until test $(wc -l < \"$2\") = 2; do sleep 0.05; done; kill -{signal} $pid; wait $pid"
+        );
+        let folder = crate::harness::Folder::new();
+        let file = folder.file("output", "");
+        let outcome = launcher("sh", ["-c", &script, MPIEXEC, ranks, &file]).run();
+        assert_eq!(outcome.code, code, "SIG{signal}: {outcome:?}");
+        outcome.says(&format!("SIG{signal}"));
+    }
+}
+
+/// Linux divides processors among sessions first.
+fn each_rank_leads_a_session() {
+    let script = "test $(ps -o sid= -p $$) = $$ && echo leads";
+    for ranks in ["1", "3"] {
+        let outcome = mpiexec(["-n", ranks, "sh", "-c", script]).run();
+        let lines = outcome.good().output.lines().filter(|it| *it == "leads");
+        assert_eq!(lines.count().to_string(), ranks, "{outcome:?}");
+    }
+    // A process group of its own does not hide a process from signals to the job.
+    let script = "trap 'echo got' INT; timeout 1000 sleep 777; exit 1";
+    let running = mpiexec(["-n", "2", "sh", "-c", script]).start();
+    running.wait_for(6, "7");
+    running.signal(Signal::INT);
+    let outcome = running.finish();
+    assert_eq!(outcome.output, "got\ngot\n", "{outcome:?}");
 }
 
 fn the_whole_process_group_is_killed() {

@@ -10,7 +10,7 @@ use super::descendants;
 use oxmpi::os::process::suspend;
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2,
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1, SIGUSR2,
 };
 use signal_hook::iterator::Signals;
 use std::io::{Read, Write};
@@ -33,7 +33,7 @@ pub fn is_ready(mut line: &UnixStream) -> bool {
 
 /// Watches the keeper until it ends; the exit code.
 pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
-    let ignored = ignored_signals();
+    let ignored = signals_to_ignore();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
     let signals = Signals::new(wanted.chain([SIGCHLD]));
@@ -75,6 +75,11 @@ impl SignalSet {
         self.0 >> (signal - 1) & 1 == 1
     }
 
+    fn only(self, signals: &[i32]) -> SignalSet {
+        let mask = signals.iter().map(|signal| 1 << (signal - 1));
+        SignalSet(self.0 & mask.sum::<u64>())
+    }
+
     /// From a line such as `SigIgn:\t0000000000000001` in /proc/PID/status.
     fn of_status(status: &str) -> SignalSet {
         let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -82,10 +87,15 @@ impl SignalSet {
     }
 }
 
-/// What this process was told to ignore when it was started, by nohup or as a background command of a script. That is
-/// meant for the whole job, so no handler may be set for these.
-pub fn ignored_signals() -> SignalSet {
+/// Signals that stay ignored for the whole job if they were when this process was started: by nohup, and by a shell without job
+/// control. Not SIGINT and SIGQUIT, which a script ignores for all its background commands: whoever sends one to mpiexec
+/// wants the job to end.
+const STAY_IGNORED: &[i32] = &[SIGHUP, SIGTSTP, SIGTTOU];
+
+/// No handler may be set for these. To be asked before any was.
+pub fn signals_to_ignore() -> SignalSet {
     SignalSet::of_status(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+        .only(STAY_IGNORED)
 }
 
 fn code_of_keeper(keeper: Pid, options: WaitOptions) -> Option<i32> {
@@ -114,6 +124,8 @@ mod tests {
         );
         assert!(set.contains(SIGHUP) && set.contains(13));
         assert!(!set.contains(SIGINT));
+        let kept = set.only(&[SIGHUP, SIGINT]);
+        assert!(kept.contains(SIGHUP) && !kept.contains(13) && !kept.contains(SIGINT));
         assert!(!SignalSet::of_status("").contains(SIGHUP));
     }
 }

@@ -150,7 +150,7 @@ impl<'a> Keeper<'a> {
         let flag = || Arc::new(AtomicBool::new(false));
         let (terminate, report) = (flag(), flag());
         // The terminal sends these to us too, but they count when the guard passes them on.
-        let ignored = super::guard::ignored_signals();
+        let ignored = super::guard::signals_to_ignore();
         for signal in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
             if !ignored.contains(signal) {
                 signal_hook::flag::register(signal, flag())?;
