@@ -5,7 +5,7 @@
 
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
 use crate::datatype::Buffer;
-use crate::engine::matching::Key;
+use crate::engine::matching::{ANY_SOURCE, Key};
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
@@ -291,7 +291,7 @@ impl<'a> Lane<'a> {
     /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
         if matches!(self.way, Way::Blocks) {
-            let reason = Reason::of(self.function);
+            let reason = self.reason(ANY_SOURCE);
             until_at(self.engines.1, &reason, |_| holds().then_some(()));
         } else {
             tasks::condition(holds).await;

@@ -8,7 +8,7 @@ use super::call::Call;
 use super::lane::{Lane, now};
 use super::team::Team;
 use super::{board, check, inter};
-use crate::comm::Comm;
+use crate::comm::{COLLECTIVE, Comm};
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, tasks};
@@ -87,7 +87,8 @@ impl Operation {
 
 /// Begins it; the handle of its request.
 pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
-    let request = enter_at(comm.spread().of_library().1).begin_task(comm.handle);
+    let context = comm.receive_context() + COLLECTIVE;
+    let request = enter_at(comm.spread().of_library().1).begin_task(comm.handle, context);
     Operation::new(comm, function, call).launch(request);
     requests::handle_of(request)
 }
@@ -101,6 +102,7 @@ pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
         operation.clone().launch(request);
     };
     let mut engine = enter_at(comm.spread().of_library().1);
-    let request = engine.keep_task(comm.handle, Restart(Arc::new(restart)));
+    let context = comm.receive_context() + COLLECTIVE;
+    let request = engine.keep_task(comm.handle, context, Restart(Arc::new(restart)));
     requests::handle_of(request)
 }

@@ -3,12 +3,12 @@
 //! Invariant: a rank is called lost only if no message that the call waits for can come any more.
 
 use super::{Comm, for_each, get, me};
-use crate::engine::{self, long_wait, loss};
+use crate::engine::{self, loss, published};
 use crate::transport::shm::status::NAME_BYTES;
 
 /// From now on.
 pub(super) fn begin_to_tell() {
-    long_wait::name_contexts_by(name_of_context);
+    published::name_contexts_by(name_of_context);
     loss::find_lost_by(lost_peer);
 }
 

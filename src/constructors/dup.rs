@@ -87,7 +87,8 @@ pub fn idup(
         None => Maker::Idup,
     };
     let new = like(parent, none, by)?;
-    let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle);
+    let context = parent.receive_context() + comm::COLLECTIVE;
+    let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle, context);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();

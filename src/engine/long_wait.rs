@@ -4,15 +4,14 @@
 //! waited for from the moment a wait is no longer short.
 
 use super::entry::Entry;
+use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{PAGE, enter, enter_at, has_threads, in_use, loss, tasks};
+use super::{PAGE, enter, has_threads, in_use, loss, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::shm::doorbell::Sleeper;
-use crate::transport::shm::layout::RankPage;
 use crate::variables::Variable;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Yielding costs a third of a microsecond, waking up to thirty.
@@ -31,20 +30,6 @@ const NAP: Duration = Duration::from_millis(1);
 const OWN_SLEEP: Duration = Duration::from_millis(10);
 /// How long a call sleeps before it looks whether those that it waits for can still come.
 const GLANCE: Duration = Duration::from_millis(500);
-
-/// How a communicator is called, by a context of its.
-type NameOfContext = fn(u32) -> Option<String>;
-static NAME_OF_CONTEXT: OnceLock<NameOfContext> = OnceLock::new();
-
-/// Tells the engine, which knows no communicators, how to name them on the status page.
-pub fn name_contexts_by(name: NameOfContext) {
-    let _ = NAME_OF_CONTEXT.set(name);
-}
-
-/// The name of the communicator that a context belongs to, if it has one.
-pub fn name_of_context(context: u32) -> Option<String> {
-    NAME_OF_CONTEXT.get().and_then(|name| name(context))
-}
 
 /// Looks of long waits before their first yield.
 static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
@@ -74,15 +59,14 @@ pub(super) fn long_wait<R>(
     LONG_WAITS.fetch_add(1, Ordering::Relaxed);
     let mut yields = 0u32;
     let mut began = 0;
-    let mut page: Option<&'static RankPage> = None;
-    let mut named = false;
+    let mut published: Option<Published> = None;
     let mut in_vain = false;
     let mut asked = 0;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
-    let result = loop {
+    loop {
         let (moved, result) = look(engines, done, false);
         if let Some(result) = result {
-            break result;
+            return result;
         }
         if moved {
             began = 0;
@@ -101,37 +85,31 @@ pub(super) fn long_wait<R>(
             if asked == 0 {
                 asked = now;
             }
-            if page.is_none() {
-                page = publish(engines, reason, now);
+            if published.is_none() {
+                published = Published::begin(reason, first_of(engines), now);
             }
         } else if now - began > sleep_after {
-            // Finding the name takes its time, which a rank has that is about to sleep.
-            if let (Some(page), false) = (page, named) {
-                let name = name_of_context(reason.context);
-                page.status.communicator.store(&name.unwrap_or_default());
-                named = true;
+            // A rank that is about to sleep has the time.
+            if let Some(published) = &mut published {
+                published.name();
             }
             tasks::watch();
             if now - asked > GLANCE.as_nanos() as u64 {
                 asked = now;
                 if let Some(result) = loss::ask(engines, done) {
-                    break result;
+                    return result;
                 }
             }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
             match sleep(engines, reason, done, in_vain) {
-                Slept::Done(result) => break result,
+                Slept::Done(result) => return result,
                 Slept::Moved => in_vain = false,
                 Slept::InVain => in_vain = !in_vain,
             }
         }
-    };
-    if let Some(page) = page {
-        page.status.waiting.store(0, Ordering::Relaxed);
     }
-    result
 }
 
 fn look<R>(
@@ -223,25 +201,4 @@ fn are_blocked() -> (bool, bool) {
         blocked |= engine.is_blocked();
     });
     (blocked, enter().shm.fences_reach_all())
-}
-
-fn publish(engines: u32, reason: &Reason, now: u64) -> Option<&'static RankPage> {
-    let page = PAGE.get()?;
-    let engine = enter_at(first_of(engines));
-    let status = &page.status;
-    status.function.store(reason.function);
-    status.peer.store(reason.peer, Ordering::Relaxed);
-    status.tag.store(reason.tag, Ordering::Relaxed);
-    status.context.store(reason.context, Ordering::Relaxed);
-    status.communicator.store("");
-    status
-        .posted
-        .store(engine.posted.len() as u32, Ordering::Relaxed);
-    status
-        .unexpected
-        .store(engine.unexpected.len() as u32, Ordering::Relaxed);
-    status.sending.store(engine.sending, Ordering::Relaxed);
-    status.since.store(now, Ordering::Relaxed);
-    status.waiting.store(1, Ordering::Release);
-    Some(page)
 }

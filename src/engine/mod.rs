@@ -16,6 +16,7 @@ pub mod loss;
 pub mod matching;
 mod patience;
 pub mod progress;
+pub mod published;
 pub mod receive;
 pub mod records;
 pub mod refusal;

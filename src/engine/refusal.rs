@@ -9,7 +9,7 @@ use super::Engine;
 use super::loss::KIND_OF_CONTEXT;
 use super::records::{self, Reply};
 use super::requests::{Answer, Index, Kind, Request};
-use super::{for_each, long_wait};
+use super::{for_each, published};
 use crate::events::Event;
 
 /// The sends of this process that were refused, and that no call reports.
@@ -55,7 +55,7 @@ pub fn report() -> Option<String> {
         bytes,
         context,
     } = all.first?;
-    let communicator = long_wait::name_of_context(context);
+    let communicator = published::name_of_context(context);
     let communicator = communicator.as_deref().unwrap_or("a freed communicator");
     let more = match all.count - 1 {
         0 => String::new(),

@@ -204,17 +204,17 @@ pub(super) fn stop() {
 }
 
 impl Engine {
-    /// The request that a program holds for a task.
-    pub fn begin_task(&mut self, communicator: i32) -> Index {
+    /// The request that a program holds for a task, whose messages have this context.
+    pub fn begin_task(&mut self, communicator: i32, context: u32) -> Index {
         let request = Request {
             others: 1,
-            ..Request::new(Kind::Task, Buffer::empty(), communicator, 0, 0)
+            ..Request::new(Kind::Task, Buffer::empty(), communicator, context, 0)
         };
         self.requests.insert(request)
     }
 
     /// The request of a task that is begun when the program starts it, by `restart`.
-    pub fn keep_task(&mut self, communicator: i32, restart: Restart) -> Index {
+    pub fn keep_task(&mut self, communicator: i32, context: u32, restart: Restart) -> Index {
         let request = Request {
             phase: Phase::Inactive,
             persistent: true,
@@ -222,7 +222,7 @@ impl Engine {
                 restart: Some(restart),
                 ..Extra::default()
             })),
-            ..Request::new(Kind::Task, Buffer::empty(), communicator, 0, 0)
+            ..Request::new(Kind::Task, Buffer::empty(), communicator, context, 0)
         };
         self.requests.insert(request)
     }

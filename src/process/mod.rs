@@ -336,7 +336,9 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     // Should mpiexec have believed that this rank had ended.
     status.come_back();
     let pid = std::process::id();
-    let nonce = crate::os::monotonic_nanoseconds() ^ u64::from(pid) << 32 | 1;
+    let now = crate::os::monotonic_nanoseconds();
+    status.since.store(now, Ordering::Relaxed);
+    let nonce = now ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);
     status.pid.store(pid as i32, Ordering::Relaxed);
     status

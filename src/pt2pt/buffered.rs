@@ -88,7 +88,7 @@ pub fn iflush(scope: Scope) -> Result<i32> {
     Ok(match find(scope) {
         Some(attached) if has_left(attached) => requests::SENT,
         Some(attached) => {
-            let request = enter().begin_task(SELF);
+            let request = enter().begin_task(SELF, u32::MAX);
             tasks::spawn(async move {
                 tasks::condition(|| has_left(attached)).await;
                 tasks::end(request, None);

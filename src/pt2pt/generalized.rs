@@ -43,7 +43,7 @@ pub fn start(functions: Arc<dyn Functions>) -> i32 {
             owner: Some(Arc::new(Owner(functions))),
             ..Extra::default()
         })),
-        ..Request::new(Kind::General, Buffer::empty(), 0, 0, 0)
+        ..Request::new(Kind::General, Buffer::empty(), 0, u32::MAX, 0)
     };
     requests::handle_of(enter().requests().insert(request))
 }

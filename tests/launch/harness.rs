@@ -276,11 +276,11 @@ pub fn marked(mark: &str) -> Vec<i32> {
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let environment = std::fs::read(entry.path().join("environ")).ok()?;
-/// A mark for the environment of what a test starts.
-pub fn new_mark() -> (&'static str, String) {
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    (MARK, format!("{}-{number}", std::process::id()))
-}
+            /// A mark for the environment of what a test starts.
+            pub fn new_mark() -> (&'static str, String) {
+                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                (MARK, format!("{}-{number}", std::process::id()))
+            }
 
             let mut variables = environment.split(|byte| *byte == 0);
             variables

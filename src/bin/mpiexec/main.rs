@@ -1,6 +1,7 @@
 //! mpiexec: starts the ranks of a job on this host, watches over them, and leaves nothing behind. It answers to mpirun
 //! and mpiexec.hydra too, and as mpichversion says who we are. See docs/launch.md.
 
+mod activity;
 mod binding;
 mod descendants;
 mod elf;

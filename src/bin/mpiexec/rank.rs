@@ -2,12 +2,13 @@
 //!
 //! A program of oxmpi tells nothing: its status page in the segment is read. A program of another MPI tells by PMI-1.
 
+use super::activity::Activity;
 use super::plan::Plan;
 use super::table::{Row, Wait, signal_name};
 use oxmpi::launch::exit_status;
 use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
-use oxmpi::sync::Ordering;
+use oxmpi::sync::{AtomicI32, Ordering};
 use oxmpi::transport::shm::layout::Segment;
 use oxmpi::transport::shm::status::State;
 use std::os::fd::OwnedFd;
@@ -86,36 +87,51 @@ impl Rank {
         let load = |number: &oxmpi::sync::AtomicU32| number.load(Ordering::Relaxed);
         let ours = page.state() != State::NotJoined;
         let stage = self.stage(segment);
+        let joined = ours && stage == Stage::Inside && self.is_running();
+        let waits = if joined { load(&page.waiting) } else { 0 };
         let state = match (self.life, stage) {
             (Life::Exited(code), _) => format!("ended, exit code {code}"),
             (Life::Killed(signal), _) => signal_name(signal),
             (_, Stage::Outside) => "before MPI_Init".into(),
-            (_, Stage::Inside) => "in MPI".into(),
+            (_, Stage::Inside) => state_inside(self.mpi_pid(segment), ours, waits != 0).into(),
             (_, Stage::Finalized) => "after MPI_Finalize".into(),
             (_, Stage::Aborted(_)) => "in MPI_Abort".into(),
         };
-        let waits = ours && stage == Stage::Inside && load(&page.waiting) != 0;
-        let known = |number: i32| (number >= 0).then_some(number);
-        let wait = waits.then(|| {
-            let since = page.since.load(Ordering::Relaxed);
+        let number = |number: &AtomicI32| match number.load(Ordering::Relaxed) {
+            0.. => number.load(Ordering::Relaxed).to_string(),
+            _ => "any".into(),
+        };
+        let wait = (waits != 0).then(|| {
+            let context = load(&page.context);
+            let (peer, tag) = match context {
+                u32::MAX => ("-".into(), "-".into()),
+                // What is waited for are messages of a collective operation.
+                context if context & 3 != 0 => ("all".into(), "-".into()),
+                _ => (number(&page.peer), number(&page.tag)),
+            };
             let name = page.communicator.load().replace(char::is_control, "?");
             Wait {
                 function: page.function.load(),
-                peer: known(page.peer.load(Ordering::Relaxed)),
-                tag: known(page.tag.load(Ordering::Relaxed)),
-                communicator: match (name.is_empty(), load(&page.context)) {
+                further_threads: waits - 1,
+                peer,
+                tag,
+                communicator: match (name.is_empty(), context) {
                     (false, _) => name,
                     (true, u32::MAX) => "-".into(),
                     // The two low bits say what the library does with it.
                     (true, context) => format!("no name, context {}", context & !3),
                 },
-                time: Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since)),
             }
+        });
+        let time = joined.then(|| {
+            let since = page.since.load(Ordering::Relaxed);
+            Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since))
         });
         Row {
             pid: self.mpi_pid(segment),
             state,
             wait,
+            time,
             queues: ours.then(|| {
                 (
                     load(&page.posted),
@@ -124,5 +140,17 @@ impl Rank {
                 )
             }),
         }
+    }
+}
+
+/// What to call the state of a rank between MPI_Init and MPI_Finalize. Of a program of another MPI nobody knows whether it waits.
+fn state_inside(pid: i32, ours: bool, waits: bool) -> &'static str {
+    match Activity::of(pid) {
+        Some(Activity::Stopped) => "stopped",
+        Some(Activity::Traced) => "in a debugger",
+        Some(Activity::Runs) if ours && !waits => "computing",
+        Some(Activity::Sleeps) if ours && !waits => "sleeping",
+        Some(Activity::Disk) if ours && !waits => "in I/O",
+        _ => "in MPI",
     }
 }

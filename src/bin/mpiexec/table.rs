@@ -1,5 +1,6 @@
 //! The table that says what every rank is doing: made when a rank dies, at a timeout, and on SIGUSR1.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ pub struct Row {
     pub state: String,
     /// What it waits in, if it does.
     pub wait: Option<Wait>,
+    /// How long it has waited; of one that does not, how long ago its last wait was.
+    pub time: Option<Duration>,
     /// Posted receives, unexpected messages, unfinished sends; `None` if unknown.
     pub queues: Option<(u32, u32, u32)>,
 }
@@ -18,11 +21,11 @@ pub struct Row {
 #[derive(Clone, Debug)]
 pub struct Wait {
     pub function: String,
-    /// `None`: from anyone, or from all.
-    pub peer: Option<i32>,
-    pub tag: Option<i32>,
+    /// Threads of the rank that wait too.
+    pub further_threads: u32,
+    pub peer: String,
+    pub tag: String,
     pub communicator: String,
-    pub time: Duration,
 }
 
 const HEADINGS: [&str; 10] = [
@@ -38,13 +41,40 @@ const HEADINGS: [&str; 10] = [
     "unexpected",
 ];
 
+/// Lines of a table that nobody asked for.
+const SHORT: usize = 32;
+
 /// The table as text, a line a rank, columns aligned.
 pub fn render(rows: &[Row]) -> String {
-    let cells: Vec<[String; 11]> = rows
+    render_some(rows, 0..rows.len())
+}
+
+/// The table of a job that may have many ranks: those that do not wait for others come first, they may be why others do.
+pub fn render_short(rows: &[Row]) -> String {
+    if rows.len() <= SHORT {
+        return render(rows);
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|rank| rows[*rank].wait.is_some());
+    let rest = order.split_off(SHORT);
+    order.sort_unstable();
+    let mut what: BTreeMap<&str, usize> = BTreeMap::new();
+    for rank in &rest {
+        let row = &rows[*rank];
+        let doing = row.wait.as_ref().map_or(&row.state, |wait| &wait.function);
+        *what.entry(doing).or_default() += 1;
+    }
+    let what: Vec<String> = what
         .iter()
-        .enumerate()
-        .map(|(rank, row)| cells_of(rank, row))
+        .map(|(doing, count)| format!("{count} {doing}"))
         .collect();
+    let text = render_some(rows, order.into_iter());
+    let (count, what) = (rest.len(), what.join(", "));
+    format!("{text}  and {count} more ranks: {what}\n")
+}
+
+fn render_some(rows: &[Row], ranks: impl Iterator<Item = usize>) -> String {
+    let cells: Vec<[String; 11]> = ranks.map(|rank| cells_of(rank, &rows[rank])).collect();
     let headings: Vec<&str> = HEADINGS.into_iter().chain(["sending"]).collect();
     let widths: Vec<usize> = (0..headings.len())
         .map(|column| {
@@ -70,18 +100,20 @@ pub fn render(rows: &[Row]) -> String {
 }
 
 fn cells_of(rank: usize, row: &Row) -> [String; 11] {
-    let any = |number: Option<i32>| number.map_or("any".to_owned(), |number| number.to_string());
     let none = || "-".to_owned();
-    let (function, peer, tag, communicator, time) = match &row.wait {
+    let (function, peer, tag, communicator) = match &row.wait {
         Some(wait) => (
-            wait.function.clone(),
-            any(wait.peer),
-            any(wait.tag),
+            match wait.further_threads {
+                0 => wait.function.clone(),
+                further => format!("{} +{further}", wait.function),
+            },
+            wait.peer.clone(),
+            wait.tag.clone(),
             wait.communicator.clone(),
-            duration(wait.time),
         ),
-        None => (none(), none(), none(), none(), none()),
+        None => (none(), none(), none(), none()),
     };
+    let time = row.time.map_or_else(none, duration);
     let (posted, unexpected, sending) = match row.queues {
         Some((a, b, c)) => (a.to_string(), b.to_string(), c.to_string()),
         None => (none(), none(), none()),
@@ -148,11 +180,12 @@ mod tests {
                 state: "in MPI".into(),
                 wait: Some(Wait {
                     function: "MPI_Recv".into(),
-                    peer: Some(1),
-                    tag: None,
+                    further_threads: 0,
+                    peer: "1".into(),
+                    tag: "any".into(),
                     communicator: "MPI_COMM_WORLD".into(),
-                    time: Duration::from_millis(12_340),
                 }),
+                time: Some(Duration::from_millis(12_340)),
                 queues: Some((1, 0, 0)),
             },
             Row {
@@ -169,5 +202,29 @@ mod tests {
         assert!(!text.contains(" \n"));
         assert_eq!(duration(Duration::from_secs(3700)), "1 h 1 min");
         assert!(signal_name(11).contains("SIGSEGV"));
+    }
+
+    #[test]
+    fn of_many_ranks_those_are_shown_that_do_not_wait() {
+        let wait = Wait {
+            function: "MPI_Barrier".into(),
+            further_threads: 2,
+            peer: "all".into(),
+            tag: "-".into(),
+            communicator: "-".into(),
+        };
+        let row = |rank| Row {
+            state: if rank == 99 { "computing" } else { "in MPI" }.into(),
+            wait: (rank != 99).then(|| wait.clone()),
+            ..Row::default()
+        };
+        let rows: Vec<Row> = (0..100).map(row).collect();
+        let text = render_short(&rows);
+        assert_eq!(text.lines().count(), 1 + SHORT + 1);
+        assert!(text.contains("  99 ") && text.contains("computing"));
+        assert!(text.contains("MPI_Barrier +2"));
+        assert!(text.ends_with("and 68 more ranks: 68 MPI_Barrier\n"));
+        assert_eq!(render(&rows).lines().count(), 1 + 100);
+        assert_eq!(render_short(&rows[..3]), render(&rows[..3]));
     }
 }

@@ -296,12 +296,12 @@ impl Keeper<'_> {
             earlier(due);
         }
         if self.ranks.len() > 1 {
-        if self.input.is_suspended() {
-            self.input.advance(&self.epoll);
             if self.input.is_suspended() {
-                earlier(now + FOREGROUND);
+                self.input.advance(&self.epoll);
+                if self.input.is_suspended() {
+                    earlier(now + FOREGROUND);
+                }
             }
-        }
             let regular = self.next_check();
             let soon = self.look_at.unwrap_or(regular);
             if now >= regular.min(soon) {

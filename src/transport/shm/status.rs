@@ -74,14 +74,16 @@ pub struct Page {
     pub pid: AtomicI32,
     /// The code of MPI_Abort.
     pub abort_code: AtomicI32,
-    /// Not zero while the rank waits.
+    /// How many threads of the rank wait; what follows is about the one that has waited longest.
     pub waiting: AtomicU32,
-    /// CLOCK_MONOTONIC nanoseconds when the wait began.
+    /// CLOCK_MONOTONIC nanoseconds when the wait began; while nobody waits, when the last wait was over or the rank joined.
     pub since: AtomicU64,
-    /// Rank in the communicator that is waited for; -1 any or none.
+    /// Rank in the communicator that is waited for; negative: any.
     pub peer: AtomicI32,
-    /// -1: any.
+    /// Negative: any.
     pub tag: AtomicI32,
+    /// Of the messages that are waited for; `u32::MAX`: of no particular ones. The two low bits are zero for the program's own
+    /// messages, others are the library's: there peer and tag mean nothing to the program.
     pub context: AtomicU32,
     /// Posted receives.
     pub posted: AtomicU32,
