@@ -178,6 +178,15 @@ impl Running {
         String::from_utf8_lossy(&bytes).contains(text)
     }
 
+    /// Waits until the ranks have said this so often on standard output.
+    pub fn wait_for_output(&self, text: &str, times: usize) {
+        until("the ranks have said it", || {
+            let bytes = self.output.lock().expect("lock").clone();
+            let text = String::from_utf8_lossy(&bytes).matches(text).count();
+            (text >= times).then_some(())
+        });
+    }
+
     /// Waits until so many processes, besides the launcher's two, have this text in their command line.
     pub fn wait_for(&self, count: usize, text: &str) -> Vec<i32> {
         until("the processes are there", || {
@@ -267,6 +276,12 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// A mark for the environment of what a test starts.
+pub fn new_mark() -> (&'static str, String) {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    (MARK, format!("{}-{number}", std::process::id()))
+}
+
 /// Processes that are alive and have the mark in their environment.
 pub fn marked(mark: &str) -> Vec<i32> {
     let wanted = format!("{MARK}={mark}");
@@ -276,12 +291,6 @@ pub fn marked(mark: &str) -> Vec<i32> {
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let environment = std::fs::read(entry.path().join("environ")).ok()?;
-            /// A mark for the environment of what a test starts.
-            pub fn new_mark() -> (&'static str, String) {
-                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-                (MARK, format!("{}-{number}", std::process::id()))
-            }
-
             let mut variables = environment.split(|byte| *byte == 0);
             variables
                 .any(|variable| variable == wanted.as_bytes())

@@ -139,6 +139,26 @@ pub fn play(role: &str) -> ! {
             let _ = rank.job.finalize();
             std::process::exit(if bad { code() } else { 0 });
         }
+        // Rank 0 waits with two threads, the others do not.
+        "activities" => {
+            let page = rank.page();
+            page.since.store(monotonic_nanoseconds(), Ordering::Relaxed);
+            if rank.job.rank == 0 {
+                page.function.store("MPI_Recv");
+                page.waiting.store(2, Ordering::Relaxed);
+            }
+            rank.others_joined();
+            println!("activity");
+            match rank.job.rank {
+                1 => loop {
+                    std::hint::spin_loop();
+                },
+                3 => {
+                    let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
+                }
+                _ => {}
+            }
+        }
         // Rank 0 waits in MPI_Recv, the others are elsewhere.
         "wait" => {
             let page = rank.page();

@@ -377,7 +377,7 @@ impl<'a> Keeper<'a> {
     fn finish(mut self) -> i32 {
         if self.table_due {
             // The others were gone before they had to be ended.
-            self.show_table();
+            self.show_short_table();
         }
         if self.plan.request.print_exit_codes {
             let codes: Vec<String> = self

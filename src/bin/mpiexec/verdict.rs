@@ -15,7 +15,7 @@ use super::keeper::{Keeper, WATCHED, tag};
 use super::missing;
 use super::rank::{Life, Rank, Stage};
 use super::stacks;
-use super::table::{render, signal_name};
+use super::table::{Row, render, render_short, signal_name};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, test_kill_process_group};
@@ -204,6 +204,7 @@ impl Keeper<'_> {
                         "got {}: ending the job{hint}",
                         signal_name(signal)
                     ));
+                    self.show_hang();
                 }
                 self.fail(128 + signal, cause);
             }
@@ -243,13 +244,29 @@ impl Keeper<'_> {
         self.output.say(&stacks::show(&processes));
     }
 
+    fn rows(&self) -> Vec<Row> {
+        let rows = self.ranks.iter().map(|rank| rank.row(&self.segment));
+        rows.collect()
+    }
+
     pub(super) fn show_table(&mut self) {
-        let rows: Vec<_> = self
-            .ranks
-            .iter()
-            .map(|rank| rank.row(&self.segment))
-            .collect();
-        self.output.say(&render(&rows));
+        let text = render(&self.rows());
+        self.output.say(&text);
+    }
+
+    /// For somebody who did not ask.
+    pub(super) fn show_short_table(&mut self) {
+        let text = render_short(&self.rows());
+        self.output.say(&text);
+    }
+
+    /// Shows what is known of the ranks to somebody who ends the job, maybe because it hangs.
+    fn show_hang(&mut self) {
+        let rows = self.rows();
+        let known = |row: &Row| row.time.is_some() && (rows.len() > 1 || row.wait.is_some());
+        if rows.iter().any(known) {
+            self.output.say(&render_short(&rows));
+        }
     }
 
     /// Does what is due by the clock; when something will be due next.
@@ -273,11 +290,17 @@ impl Keeper<'_> {
             earlier(ending.next(now));
             if let Some(signal) = signal {
                 if std::mem::take(&mut self.table_due) {
-                    self.show_table();
+                    self.show_short_table();
                 }
                 self.signal_job(signal);
             }
             return next;
+        }
+        if self.input.is_suspended() {
+            self.input.advance(&self.epoll);
+            if self.input.is_suspended() {
+                earlier(now + FOREGROUND);
+            }
         }
         if let Some(limit) = self.plan.request.timeout.filter(|limit| *limit > 0.0) {
             let end = self.begin + Duration::from_secs_f64(limit.min(1e9));
@@ -296,12 +319,6 @@ impl Keeper<'_> {
             earlier(due);
         }
         if self.ranks.len() > 1 {
-            if self.input.is_suspended() {
-                self.input.advance(&self.epoll);
-                if self.input.is_suspended() {
-                    earlier(now + FOREGROUND);
-                }
-            }
             let regular = self.next_check();
             let soon = self.look_at.unwrap_or(regular);
             if now >= regular.min(soon) {
