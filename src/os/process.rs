@@ -79,15 +79,65 @@ pub fn lead_session(command: &mut Command) {
 }
 
 /// Does what SIGTSTP does by default: stops this process until it is continued, unless nobody is there to continue it (the kernel
-/// does not stop orphaned process groups). A handler that is set stays. For a process with one thread.
+/// does not stop orphaned process groups). For a process with one thread that has no handler for it.
 pub fn suspend() {
-    // SAFETY: all-zero is a valid value (the default action, no flags); the calls read and write only the two structs.
+    let set = set_of(&[libc::SIGTSTP]);
+    // SAFETY: plain calls; the set is valid, and nobody asks for the one before.
     unsafe {
-        let by_default: libc::sigaction = std::mem::zeroed();
-        let mut before: libc::sigaction = std::mem::zeroed();
-        if libc::sigaction(libc::SIGTSTP, &by_default, &mut before) == 0 {
-            libc::raise(libc::SIGTSTP);
-            libc::sigaction(libc::SIGTSTP, &before, std::ptr::null_mut());
+        libc::raise(libc::SIGTSTP);
+        // Until it is unblocked it is only pending.
+        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+    }
+}
+
+fn set_of(signals: &[i32]) -> libc::sigset_t {
+    // SAFETY: all-zero is a valid value, which sigemptyset fills; the numbers are checked by sigaddset.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in signals {
+            libc::sigaddset(&mut set, *signal);
+        }
+        set
+    }
+}
+
+/// Signals that this process takes one by one. For a process with one thread; programs that it starts inherit the block.
+pub struct Signals(libc::sigset_t);
+
+/// A signal that was taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Signal {
+    pub number: i32,
+    /// By the kernel, as for a key of the terminal, and not by a process.
+    pub by_kernel: bool,
+}
+
+impl Signals {
+    /// From now on these wait until they are taken.
+    pub fn block(signals: &[i32]) -> Result<Signals> {
+        let set = set_of(signals);
+        // SAFETY: the set is valid, and nobody asks for the one before.
+        match unsafe { libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) } {
+            0 => Ok(Signals(set)),
+            _ => Err(Error::last_os_error()),
+        }
+    }
+
+    /// Waits for the next.
+    pub fn take(&self) -> Signal {
+        // SAFETY: all-zero is a valid value for the call to fill.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        loop {
+            // SAFETY: both are valid places.
+            let number = unsafe { libc::sigwaitinfo(&self.0, &mut info) };
+            if number > 0 {
+                return Signal {
+                    number,
+                    by_kernel: info.si_code == libc::SI_KERNEL,
+                };
+            }
         }
     }
 }

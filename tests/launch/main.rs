@@ -4,6 +4,7 @@
 //! Invariant: after every test no process that it started is left; `harness.rs` looks for them by a mark in their
 //! environment.
 
+mod debuggers;
 mod endings;
 mod forwarding;
 mod habits;
@@ -28,6 +29,7 @@ fn main() {
         reports::TESTS,
         joining::TESTS,
         terminal::TESTS,
+        debuggers::TESTS,
     ]
     .concat();
     let trials = tests

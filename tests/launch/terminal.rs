@@ -31,7 +31,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("terminal::input_of_rank_0", input_of_rank_0),
 ];
 
-const INTERRUPT: &str = "\x03";
+pub const INTERRUPT: &str = "\x03";
 const SUSPEND: &str = "\x1a";
 const END: &str = "\x04";
 
@@ -61,7 +61,7 @@ fn read(master: OwnedFd, screen: &Arc<Mutex<Vec<u8>>>, ended: &Arc<AtomicBool>) 
 }
 
 /// A terminal and the process that leads its session.
-struct Terminal {
+pub struct Terminal {
     keyboard: Option<File>,
     reader: Option<JoinHandle<()>>,
     ended: Arc<AtomicBool>,
@@ -109,14 +109,14 @@ impl Terminal {
     }
 
     /// An interactive shell that shows nothing of its own but what happens to jobs.
-    fn shell() -> Terminal {
+    pub fn shell() -> Terminal {
         let terminal = Terminal::of(&["bash", "--norc", "--noprofile", "--noediting", "-i"]);
         terminal.types("stty -echo; PS1=; echo shell-$((1 + 1))\n");
         terminal.shows("shell-2");
         terminal
     }
 
-    fn types(&self, keys: &str) {
+    pub fn types(&self, keys: &str) {
         let mut keyboard = self.keyboard.as_ref().expect("not hung up");
         keyboard.write_all(keys.as_bytes()).expect("write");
     }
@@ -125,7 +125,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.screen.lock().expect("lock")).into_owned()
     }
 
-    fn shows(&self, text: &str) {
+    pub fn shows(&self, text: &str) {
         self.shows_times(text, 1);
     }
 
@@ -162,7 +162,7 @@ impl Terminal {
         });
     }
 
-    fn leave_shell(mut self) {
+    pub fn leave_shell(mut self) {
         self.types("exit\n");
         self.hang_up();
     }

@@ -3,6 +3,7 @@
 //! Invariant: what a rank said or wrote before it died is taken before its death is judged.
 
 use super::ending::Cause;
+use super::guard::BY_KERNEL;
 use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SIGNALS, SINK, SOURCE, WATCHED};
 use super::output::Kind;
 use super::rank::{Life, Stage};
@@ -48,7 +49,8 @@ impl Keeper<'_> {
             }
             Ok(count) => {
                 for signal in &bytes[..count] {
-                    self.told_signal(i32::from(*signal));
+                    let number = i32::from(signal & !BY_KERNEL);
+                    self.told_signal(number, signal & BY_KERNEL != 0);
                 }
             }
             Err(_) => {}
@@ -59,10 +61,10 @@ impl Keeper<'_> {
         let mut bytes = [0u8; 256];
         while matches!((&self.signals).read(&mut bytes), Ok(count) if count > 0) {}
         if self.terminate.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGTERM);
+            self.told_signal(SIGTERM, false);
         }
         if self.report.swap(false, Ordering::Relaxed) {
-            self.told_signal(SIGUSR1);
+            self.told_signal(SIGUSR1, false);
         }
         self.reap();
     }

@@ -7,15 +7,17 @@
 //! Invariant: this process ends after the keeper and everything below it.
 
 use super::descendants;
-use oxmpi::os::process::suspend;
+use oxmpi::os::process::{Signals, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
     SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1, SIGUSR2,
 };
-use signal_hook::iterator::Signals;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+
+/// Added to the number of a signal that no process sent: the terminal's signals go to all of its foreground processes.
+pub const BY_KERNEL: u8 = 0x80;
 
 /// What is passed to the keeper, one byte each: the signal's number.
 pub const PASSED: &[i32] = &[
@@ -36,35 +38,37 @@ pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
     let ignored = signals_to_ignore();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
-    let signals = Signals::new(wanted.chain([SIGCHLD]));
+    let wanted: Vec<i32> = wanted.chain([SIGCHLD]).collect();
+    let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
     let Some(keeper) = Pid::from_raw(keeper) else {
         return 1;
     };
-    let mut signals = match signals {
+    let signals = match signals {
         Ok(signals) => signals,
         Err(_) => return code_of_keeper(keeper, WaitOptions::empty()).unwrap_or(1),
     };
-    // It may have ended before the handler was there.
+    // It may have ended before its signal was blocked.
     if let Some(code) = code_of_keeper(keeper, WaitOptions::NOHANG) {
         return code;
     }
-    for signal in signals.forever() {
-        if signal == SIGCHLD {
+    loop {
+        let signal = signals.take();
+        if signal.number == SIGCHLD {
             if let Some(code) = code_of_keeper(keeper, WaitOptions::NOHANG) {
                 return code;
             }
             continue;
         }
-        let _ = line.write_all(&[signal as u8]);
-        if signal == SIGTSTP {
+        let origin = if signal.by_kernel { BY_KERNEL } else { 0 };
+        let _ = line.write_all(&[signal.number as u8 | origin]);
+        if signal.number == SIGTSTP {
             suspend();
             // It goes on: it was continued, or not stopped at all, as where mpiexec is all that runs in a terminal.
             let _ = line.write_all(&[SIGCONT as u8]);
         }
     }
-    1
 }
 
 /// A set of signals.

@@ -225,6 +225,8 @@ impl<'a> Keeper<'a> {
             lines: Lines::default(),
             sources: Vec::new(),
             life: Life::Running,
+            debugger: None,
+            abort_said: false,
             told: Stage::Outside,
         };
         for (kind, stream) in [(Kind::Output, started.output), (Kind::Error, started.error)] {

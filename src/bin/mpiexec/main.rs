@@ -3,6 +3,7 @@
 
 mod activity;
 mod binding;
+mod debugger;
 mod descendants;
 mod elf;
 mod ending;

@@ -3,6 +3,7 @@
 //! A program of oxmpi tells nothing: its status page in the segment is read. A program of another MPI tells by PMI-1.
 
 use super::activity::Activity;
+use super::debugger;
 use super::plan::Plan;
 use super::table::{Row, Wait, signal_name};
 use oxmpi::launch::exit_status;
@@ -41,6 +42,10 @@ pub struct Rank {
     /// Numbers of its streams in `Output`.
     pub sources: Vec<usize>,
     pub life: Life,
+    /// The debugger that it was seen in.
+    pub debugger: Option<i32>,
+    /// That it has ended the job was said.
+    pub abort_said: bool,
     /// What it told by PMI-1.
     pub told: Stage,
 }
@@ -69,6 +74,19 @@ impl Rank {
             0 => self.pid,
             pid => pid,
         }
+    }
+
+    /// Looks for a debugger that mpiexec has started with the rank.
+    pub fn look_for_debugger(&mut self, segment: &Segment<'_>) {
+        let pid = self.mpi_pid(segment);
+        if pid != self.pid {
+            self.debugger = debugger::of(pid, self.pid).or(self.debugger);
+        }
+    }
+
+    /// That debugger, if it is still there, for messages.
+    pub fn shown_debugger(&self) -> Option<String> {
+        debugger::shown(self.debugger?)
     }
 
     /// For messages: rank, process, host and program.

@@ -134,10 +134,19 @@ impl Keeper<'_> {
 
     pub(super) fn aborted(&mut self, number: usize, code: i32) {
         if self.ending.is_none() {
+            self.ranks[number].look_for_debugger(&self.segment);
             let name = self.ranks[number].name(self.plan, &self.segment);
-            self.say(&format!(
-                "{name} ended the job with exit code {code}: MPI_Abort, or an error that is fatal"
-            ));
+            if !std::mem::replace(&mut self.ranks[number].abort_said, true) {
+                self.say(&format!(
+                    "{name} ended the job with exit code {code}: MPI_Abort, or an error that is fatal"
+                ));
+            }
+            // A single rank ends itself; its debugger may go on.
+            let rank = &self.ranks[number];
+            if self.ranks.len() == 1 && rank.is_running() && rank.shown_debugger().is_some() {
+                self.code.get_or_insert(code);
+                return;
+            }
             self.fail(code, Cause::Abort);
         }
     }
@@ -181,8 +190,16 @@ impl Keeper<'_> {
     }
 
     /// A signal that somebody sent to mpiexec.
-    pub(super) fn told_signal(&mut self, signal: i32) {
+    pub(super) fn told_signal(&mut self, signal: i32, by_kernel: bool) {
+        let at_terminal = self.ranks.iter().any(|rank| !rank.own_session);
         match signal {
+            // The rank has got it too, and may live on: a debugger, an interpreter at its prompt.
+            SIGINT if by_kernel && at_terminal => {
+                self.ranks[0].look_for_debugger(&self.segment);
+                if self.ranks[0].shown_debugger().is_none() {
+                    self.show_hang();
+                }
+            }
             SIGINT | SIGTERM | SIGHUP | SIGQUIT => {
                 let again = self
                     .ending
@@ -367,7 +384,8 @@ impl Keeper<'_> {
 
     /// Where the process in MPI is a descendant of the one we started (a script's program), its end must be watched too.
     fn watch_descendants(&mut self) {
-        for rank in &self.ranks {
+        for rank in &mut self.ranks {
+            rank.look_for_debugger(&self.segment);
             let pid = rank.mpi_pid(&self.segment);
             let new = pid != rank.pid && !self.watched.contains_key(&rank.number);
             // A rank in a namespace of its own calls itself by another number than we do.
@@ -396,9 +414,19 @@ impl Keeper<'_> {
     }
 
     fn judge_lost(&mut self, number: usize) {
+        if self.ranks.len() == 1 {
+            return;
+        }
         let rank = &self.ranks[number];
         if rank.is_running() && rank.stage(&self.segment) == Stage::Inside {
             let name = rank.name(self.plan, &self.segment);
+            if let Some(debugger) = rank.shown_debugger() {
+                self.say(&format!(
+                    "{name} ended without MPI_Finalize in its debugger, {debugger}; what waits for this rank waits until the \
+                     debugger has ended too, which ends the job"
+                ));
+                return;
+            }
             self.say(&format!(
                 "{name} died without MPI_Finalize; the process that started it goes on"
             ));
