@@ -162,6 +162,25 @@ pub fn rename(name: &str) -> Result<()> {
     memory.write_all_at(&line, start)
 }
 
+/// Lets a program that is about to be started have these limits (soft, hard) of open files instead of this process's own.
+pub fn limit_files(command: &mut Command, soft: Option<u64>, hard: Option<u64>) {
+    let number =
+        |limit: Option<u64>| limit.map_or(libc::RLIM_INFINITY, |limit| limit as libc::rlim_t);
+    let limit = libc::rlimit {
+        rlim_cur: number(soft),
+        rlim_max: number(hard),
+    };
+    let set = move || {
+        // SAFETY: reads a valid value.
+        match unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } {
+            0 => Ok(()),
+            _ => Err(Error::last_os_error()),
+        }
+    };
+    // SAFETY: between fork and exec the closure does nothing but one system call on a copy of its own.
+    unsafe { command.pre_exec(set) };
+}
+
 /// Asks the kernel to kill this process when `parent`, its parent, dies. Does nothing for any other process.
 pub fn die_with(parent: i32) {
     // SAFETY: plain calls on integers.

@@ -49,6 +49,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
     ("endings::limits_of_the_shell", limits_of_the_shell),
+    ("endings::few_descriptors", few_descriptors),
 ];
 
 fn exit_codes_of_any_program() {
@@ -292,4 +293,73 @@ fn limits_of_the_shell() {
         assert_eq!(outcome.code, code, "{script}: {outcome:?}");
         outcome.says(limit.rsplit_once(' ').unwrap().0);
     }
+}
+
+/// Forty ranks where 64 files may be open.
+fn few_descriptors() {
+    let own = own_path();
+    let run = |limit: &str, role: &str, command: &str| {
+        let script = format!("ulimit {limit}; exec {MPIEXEC} {command}");
+        let job = launcher("sh", ["-c", &script]);
+        job.env(crate::harness::ROLE, role).run()
+    };
+    let outcome = run("-n 64", "hello", &format!("-n 40 {own}"));
+    let mut numbers: Vec<u32> = outcome
+        .good()
+        .output
+        .lines()
+        .map(|line| {
+            line.split(' ')
+                .next()
+                .expect("a word")
+                .parse()
+                .expect("a rank")
+        })
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..40).collect::<Vec<_>>());
+    let outcome = run("-n 64", "abort:7", &format!("-n 40 {own}"));
+    assert_eq!(outcome.code, 7, "{outcome:?}");
+    outcome
+        .says("rank 1 (pid ")
+        .says("ended the job with exit code 7");
+    let both = "sh -c 'echo out; echo err >&2'";
+    let outcome = run("-n 64", "", &format!("-v -n 40 {both}"));
+    assert_eq!(outcome.good().output.lines().count(), 40);
+    assert_eq!(
+        outcome.error.lines().filter(|line| *line == "err").count(),
+        40,
+        "{outcome:?}"
+    );
+    outcome.says("few open files are allowed (ulimit -n)");
+    // Labels need a pipe for each stream.
+    let outcome = run("-n 64", "", &format!("-l -n 16 {both}"));
+    let labelled = outcome
+        .good()
+        .error
+        .lines()
+        .filter(|line| line.ends_with("] err"))
+        .count();
+    assert_eq!(labelled, 16, "{outcome:?}");
+    let outcome = run("-n 64", "", &format!("-l -n 40 {both}"));
+    assert_eq!(
+        (outcome.code, outcome.output.as_str()),
+        (1, ""),
+        "{outcome:?}"
+    );
+    outcome
+        .says("40 ranks need 82 open files more")
+        .says("the limit of 64 (ulimit -n)");
+    // Each rank needs a socket then.
+    let outcome = run("-n 64", "exchange", &format!("-n 40 {own}"));
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    outcome.says("a socket for each rank: allow more open files (ulimit -n)");
+    // The limit that can be raised is raised, but not for the ranks.
+    let outcome = run("-Sn 64", "", "-l -n 40 sh -c 'ulimit -Sn'");
+    let lines = outcome.good().output.lines();
+    assert_eq!(
+        lines.filter(|line| line.ends_with("] 64")).count(),
+        40,
+        "{outcome:?}"
+    );
 }

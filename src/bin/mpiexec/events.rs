@@ -4,7 +4,7 @@
 
 use super::ending::Cause;
 use super::guard::BY_KERNEL;
-use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SIGNALS, SINK, SOURCE, WATCHED};
+use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, WATCHED};
 use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
@@ -23,6 +23,7 @@ impl Keeper<'_> {
             GUARD => self.hear_guard(),
             SIGNALS => self.hear_signals(),
             PMI => self.hear_rank(number),
+            SHARED => self.hear_all_ranks(),
             SOURCE => self.output.read(&self.epoll, number, false),
             SINK => {
                 let kind = if number == 0 {
@@ -123,6 +124,38 @@ impl Keeper<'_> {
                     self.apply(effect);
                 }
             }
+        }
+    }
+
+    /// Reads what is said over the socket that all ranks share. A program of oxmpi says there that it aborts; with others one would
+    /// have to know which rank it is.
+    fn hear_all_ranks(&mut self) {
+        let mut bytes = [0u8; 4096];
+        let Some(socket) = &self.shared_pmi else {
+            return;
+        };
+        let (said, ended) = match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
+            Ok((count, _)) => (
+                String::from_utf8_lossy(&bytes[..count]).into_owned(),
+                count == 0,
+            ),
+            Err(Errno::INTR | Errno::AGAIN) => return,
+            Err(_) => (String::new(), true),
+        };
+        if ended {
+            self.shared_pmi = None;
+        }
+        for number in 0..self.ranks.len() {
+            if let Stage::Aborted(code) = self.ranks[number].stage(&self.segment) {
+                self.aborted(number, code);
+            }
+        }
+        let only_aborts = said.lines().all(|line| line.starts_with("cmd=abort"));
+        if !only_aborts && self.ending.is_none() {
+            self.say(
+                "the program uses another MPICH than oxmpi, which needs a socket for each rank: allow more open files (ulimit -n)",
+            );
+            self.fail(1, Cause::AtOnce);
         }
     }
 

@@ -40,6 +40,7 @@ pub(super) const SINK: u64 = 4;
 pub(super) const INPUT: u64 = 5;
 pub(super) const READER: u64 = 6;
 pub(super) const WATCHED: u64 = 7;
+pub(super) const SHARED: u64 = 8;
 
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
@@ -72,6 +73,8 @@ pub struct Keeper<'a> {
     pub(super) terminate: Arc<AtomicBool>,
     pub(super) report: Arc<AtomicBool>,
     pub(super) input: Input,
+    /// Our end of the socket for PMI-1 that all ranks share, where there are too few descriptors for one each.
+    pub(super) shared_pmi: Option<OwnedFd>,
     pub(super) rank_of_pid: HashMap<i32, usize>,
     /// Whether a process that is no rank may be left: one that a rank started and left behind.
     pub(super) childless: bool,
@@ -192,6 +195,7 @@ impl<'a> Keeper<'a> {
             terminate,
             report,
             input: Input::new(tag(INPUT, 0)),
+            shared_pmi: None,
             rank_of_pid: HashMap::new(),
             childless: false,
         })
@@ -200,10 +204,19 @@ impl<'a> Keeper<'a> {
     fn start(&mut self, segment: &OwnedFd) {
         let plan = self.plan;
         let started = Starter::new(plan, segment).and_then(|starter| {
+            if let Some(text) = starter.descriptors.explanation()
+                && plan.request.verbose
+            {
+                self.say(text);
+            }
             for rank in 0..plan.ranks.len() {
                 self.start_rank(&starter, rank)?;
             }
             starter.unbind();
+            self.shared_pmi = starter.into_shared_pmi();
+            if let Some(socket) = &self.shared_pmi {
+                epoll::add(&self.epoll, socket, tag(SHARED, 0), EventFlags::IN)?;
+            }
             Ok(())
         });
         if let Err((rank, error)) = started.map_err(|error| (self.ranks.len(), error)) {
@@ -216,12 +229,14 @@ impl<'a> Keeper<'a> {
 
     fn start_rank(&mut self, starter: &Starter<'_>, number: usize) -> io::Result<()> {
         let started = starter.start(number)?;
-        epoll::add(&self.epoll, &started.pmi, tag(PMI, number), EventFlags::IN)?;
+        if let Some(pmi) = &started.pmi {
+            epoll::add(&self.epoll, pmi, tag(PMI, number), EventFlags::IN)?;
+        }
         let mut rank = Rank {
             number,
             pid: started.pid,
             own_session: started.own_session,
-            pmi: Some(started.pmi),
+            pmi: started.pmi,
             lines: Lines::default(),
             sources: Vec::new(),
             life: Life::Running,

@@ -5,6 +5,7 @@ mod activity;
 mod binding;
 mod debugger;
 mod descendants;
+mod descriptors;
 mod elf;
 mod ending;
 mod environment;

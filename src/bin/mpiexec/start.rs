@@ -5,17 +5,17 @@
 //!
 //! Invariant: a rank inherits no descriptor that belongs to another rank.
 
+use super::descriptors::{Descriptors, Supply};
 use super::environment::Variables;
 use super::input::Source;
 use super::plan::{Plan, RankPlan};
 use super::request::Label;
 use oxmpi::launch::names;
-use oxmpi::os::process::lead_session;
+use oxmpi::os::process::{lead_session, limit_files};
 use rustix::fs::fstat;
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::termios::isatty;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::File;
@@ -30,7 +30,8 @@ pub struct Started {
     pub pid: i32,
     /// Leader of a session of its own.
     pub own_session: bool,
-    pub pmi: OwnedFd,
+    /// `None`: all ranks share one.
+    pub pmi: Option<OwnedFd>,
     pub input: Option<OwnedFd>,
     pub output: Option<OwnedFd>,
     pub error: Option<OwnedFd>,
@@ -48,6 +49,9 @@ pub struct Starter<'a> {
     pub direct: bool,
     own_session: bool,
     inputs: Vec<Source>,
+    pub descriptors: Descriptors,
+    /// Our end and that of all ranks, where there are not enough descriptors for a pair each.
+    shared_pmi: Option<(OwnedFd, OwnedFd)>,
     all_processors: Option<CpuSet>,
 }
 
@@ -60,22 +64,17 @@ impl<'a> Starter<'a> {
         let terminal = isatty(rustix::stdio::stdin())
             || isatty(rustix::stdio::stdout())
             || isatty(rustix::stdio::stderr());
-        // The kernel wants room for four descriptors a rank.
-        let needed = plan.ranks.len() as u64 * 4 + 64;
-        let limit = getrlimit(Resource::Nofile);
-        if limit.current.is_some_and(|current| current < needed) {
-            let raised = Rlimit {
-                current: limit
-                    .maximum
-                    .map(|maximum| maximum.min(needed))
-                    .or(Some(needed)),
-                maximum: limit.maximum,
-            };
-            setrlimit(Resource::Nofile, raised)?;
-        }
+        let inputs = super::input::sources(&plan.request.input, plan.ranks.len(), direct);
+        let descriptors = Descriptors::arrange(plan, &inputs, direct)?;
+        let shared_pmi = match descriptors.supply {
+            Supply::All => None,
+            _ => Some(pmi_pair()?),
+        };
         fcntl_setfd(segment, FdFlags::empty())?;
         Ok(Starter {
-            inputs: super::input::sources(&plan.request.input, plan.ranks.len(), direct),
+            inputs,
+            descriptors,
+            shared_pmi,
             segment_inode: fstat(segment)?.st_ino,
             plan,
             segment,
@@ -109,12 +108,10 @@ impl<'a> Starter<'a> {
     fn start_by(&self, mut command: Command, rank: usize) -> io::Result<Started> {
         let plan = &self.plan.ranks[rank];
         let program = &self.plan.programs[plan.program];
-        let (pmi, theirs) = socketpair(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC,
-            None,
-        )?;
+        let own_pmi = match self.shared_pmi {
+            Some(_) => None,
+            None => Some(pmi_pair()?),
+        };
         if command.get_program() == program.executable {
             command.arg0(&program.shown);
         }
@@ -126,7 +123,7 @@ impl<'a> Starter<'a> {
             &mut command,
             rank,
             plan.program,
-            &theirs,
+            self.pmi_of_ranks(&own_pmi)?,
             &program.variables,
         )?;
         if let Some(folder) = &program.folder {
@@ -163,21 +160,42 @@ impl<'a> Starter<'a> {
             None if self.plan.request.merge_error => {
                 (Some(rustix::stdio::stdout().try_clone_to_owned()?), None)
             }
+            _ if plan.error_file.is_none() && self.descriptors.supply == Supply::OutputOnly => {
+                (None, None)
+            }
             _ => self.stream(plan.error_file.as_deref())?,
         };
         command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
         self.bind(plan);
-        fcntl_setfd(&theirs, FdFlags::empty())?;
+        if let Some(limit) = &self.descriptors.before {
+            limit_files(&mut command, limit.current, limit.maximum);
+        }
         let child = command.spawn()?;
         Ok(Started {
             pid: child.id() as i32,
             own_session: self.own_session,
-            pmi,
+            pmi: own_pmi.map(|(ours, _)| ours),
             input,
             output,
             error,
         })
+    }
+
+    /// The ranks' end of the socket for PMI-1, which the next process inherits.
+    fn pmi_of_ranks<'b>(&'b self, own: &'b Option<(OwnedFd, OwnedFd)>) -> io::Result<&'b OwnedFd> {
+        match own.as_ref().or(self.shared_pmi.as_ref()) {
+            Some((_, theirs)) => {
+                fcntl_setfd(theirs, FdFlags::empty())?;
+                Ok(theirs)
+            }
+            None => Err(io::Error::from(Errno::BADF)),
+        }
+    }
+
+    /// Our end of the socket that all ranks share, if they do.
+    pub fn into_shared_pmi(self) -> Option<OwnedFd> {
+        self.shared_pmi.map(|(ours, _)| ours)
     }
 
     /// This process may run everywhere again.
@@ -251,6 +269,16 @@ impl<'a> Starter<'a> {
         }
         let _ = sched_setaffinity(None, &set);
     }
+}
+
+fn pmi_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let pair = socketpair(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    );
+    Ok(pair?)
 }
 
 /// Makes a file for output.
