@@ -5,11 +5,18 @@
 //! whole machine instead of both sitting on its first cores, and one rank a core results only when the job fills the
 //! machine. Nothing is bound when there are more ranks than processors, one rank, a CPU quota that is smaller than the
 //! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors; nor
-//! while another job is bound: of many small jobs side by side, all busy in rank 0, each would sit on the same processor.
+//! while another job of this user is bound: of many small jobs side by side, all busy in rank 0, each would sit on the same processor.
 
 use super::topology::{Topology, number_list};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind as bind_socket, connect, listen,
+    socket_with,
+};
+use rustix::process::Uid;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 /// The processors of each rank; `None`: not bound.
 pub type Binding = Option<Vec<Vec<usize>>>;
@@ -22,11 +29,71 @@ pub struct Situation {
     pub threads: Option<usize>,
 }
 
-/// Claims to be the one job of this host that is bound by default; the claim ends with the descriptor. `None` if another
-/// job has it.
-pub fn claim() -> Option<UnixListener> {
-    let name = SocketAddr::from_abstract_name("oxmpi-binding").ok()?;
-    UnixListener::bind_addr(&name).ok()
+/// That no other job of this user on this host is bound by default; it ends with the descriptor. Without one if other users have
+/// taken all names: they cannot keep us from being bound.
+pub type Claim = Option<OwnedFd>;
+
+/// How many names are tried.
+const NAMES: usize = 4;
+
+/// `None` if another job of this user has the claim.
+pub fn claim() -> Option<Claim> {
+    claim_as(rustix::process::geteuid(), "oxmpi-binding")
+}
+
+/// Claims the first name that is not held by another user.
+fn claim_as(user: Uid, base: &str) -> Option<Claim> {
+    let addresses: Vec<SocketAddrUnix> = (0..NAMES)
+        .map(|number| format!("{base}-{}-{number}", user.as_raw()))
+        .filter_map(|name| SocketAddrUnix::new_abstract_name(name.as_bytes()).ok())
+        .collect();
+    for (number, address) in addresses.iter().enumerate() {
+        match listen_at(address) {
+            Ok(socket) => {
+                // Another job may have got a later name while this one was not free.
+                let later = &addresses[number + 1..];
+                let taken = later.iter().any(|address| is_held_by(user, address, 1));
+                return (!taken).then_some(Some(socket));
+            }
+            // The one that has it may not listen yet.
+            Err(Errno::ADDRINUSE) if is_held_by(user, address, 10) => return None,
+            Err(Errno::ADDRINUSE) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(None)
+}
+
+fn stream() -> Result<OwnedFd, Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)
+}
+
+fn listen_at(address: &SocketAddrUnix) -> Result<OwnedFd, Errno> {
+    let socket = stream()?;
+    bind_socket(&socket, address)?;
+    // Those who ask stay in the queue.
+    listen(&socket, 4096)?;
+    Ok(socket)
+}
+
+/// Whether a process of this user listens there; asks so many times, a millisecond apart, before that is denied.
+fn is_held_by(user: Uid, address: &SocketAddrUnix, times: u32) -> bool {
+    for attempt in 0..times {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let Ok(socket) = stream() else {
+            return true;
+        };
+        match connect(&socket, address) {
+            Ok(()) => return socket_peercred(&socket).is_ok_and(|it| it.uid == user),
+            // It has been asked very often.
+            Err(Errno::AGAIN) => return true,
+            Err(_) => {}
+        }
+    }
+    false
 }
 
 /// Gives each of `ranks` ranks its processors.
@@ -170,5 +237,49 @@ mod tests {
         for wish in ["nonsense", "user:", "user:99", "core:x"] {
             assert!(bind(wish, 2).is_err(), "{wish}");
         }
+    }
+
+    #[test]
+    fn one_job_of_a_user_has_the_claim() {
+        let user = rustix::process::geteuid();
+        let base = format!("oxmpi-test-{}", std::process::id());
+        let first = claim_as(user, &base).unwrap();
+        assert!(first.is_some());
+        assert!(claim_as(user, &base).is_none());
+        drop(first);
+        assert!(claim_as(user, &base).unwrap().is_some());
+    }
+
+    #[test]
+    fn names_of_others_are_passed_over() {
+        let user = rustix::process::geteuid();
+        let base = format!("oxmpi-other-{}", std::process::id());
+        let address = |number: usize| {
+            let name = format!("{base}-{}-{number}", user.as_raw());
+            SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap()
+        };
+        // One that does not listen, and so cannot be asked.
+        let silent = stream().unwrap();
+        bind_socket(&silent, &address(0)).unwrap();
+        let second = claim_as(user, &base).unwrap();
+        assert!(second.is_some() && is_held_by(user, &address(1), 1));
+        assert!(claim_as(user, &base).is_none());
+        // Seen by another user.
+        let other = Uid::from_raw(user.as_raw() + 1);
+        assert!(!is_held_by(other, &address(1), 1));
+        // The first name is free again, but the second is still held.
+        drop(silent);
+        assert!(claim_as(user, &base).is_none());
+        // All names are taken.
+        drop(second);
+        let others: Vec<OwnedFd> = (0..NAMES)
+            .map(|number| {
+                let socket = stream().unwrap();
+                bind_socket(&socket, &address(number)).unwrap();
+                socket
+            })
+            .collect();
+        assert!(claim_as(user, &base).unwrap().is_none());
+        drop(others);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: whatever can be wrong before a process is started is found here.
 
-use super::binding::{self, Binding, Situation};
+use super::binding::{self, Binding, Claim, Situation};
 use super::environment::{self, Variables};
 use super::request::{OutputFolder, Program, Request};
 use super::topology::Topology;
@@ -11,7 +11,6 @@ use oxmpi::launch::sets;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// What is common to the ranks of one program.
@@ -48,7 +47,7 @@ pub struct Plan {
     /// For the ranks: one in a line.
     pub process_sets: String,
     /// Held as long as the job lives.
-    _claim: Option<UnixListener>,
+    _claim: Option<Claim>,
 }
 
 /// Why nothing was started, and the exit code for it.
@@ -168,7 +167,7 @@ fn bind(
     request: &Request,
     total: usize,
     topology: &Topology,
-) -> Result<(Binding, Option<UnixListener>), String> {
+) -> Result<(Binding, Option<Claim>), String> {
     let threads = std::env::var("OMP_NUM_THREADS").ok();
     let situation = Situation {
         quota: schedule::cpu_quota(),
