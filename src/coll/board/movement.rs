@@ -23,6 +23,36 @@ impl Work<'_> {
         }
     }
 
+    /// Of what a rank shows, or the last one for all, for an operation to which every rank comes with the same number of bytes: it is
+    /// on the line that is read anyway.
+    #[inline]
+    pub(super) fn agree(&mut self, from: usize, round: u64, bytes: usize) {
+        let total = self.board.total_of(from, round);
+        self.agrees(from, total, bytes);
+    }
+
+    #[inline]
+    pub(super) fn agrees(&mut self, from: usize, total: usize, bytes: usize) {
+        if total != bytes {
+            self.disagree(from, total, bytes);
+        }
+    }
+
+    #[cold]
+    fn disagree(&mut self, from: usize, total: usize, bytes: usize) {
+        if total > bytes {
+            return self.fits(from, total, bytes);
+        }
+        let whose = match from == self.ranks {
+            true => "another rank".to_string(),
+            false => format!("rank {from}"),
+        };
+        self.note(fail!(
+            Class::Count,
+            "{whose} has given {total} bytes, this rank wants {bytes}"
+        ));
+    }
+
     pub(super) fn bcast(&mut self, buffer: &Buffer, root: usize) -> Step {
         let bytes = buffer.len();
         let rounds = self.rounds(bytes, self.board.slot_bytes());
@@ -36,7 +66,7 @@ impl Work<'_> {
                 self.wake_others();
             } else {
                 self.await_rooted(root, root..root + 1, round)?;
-                self.compare(root, round, bytes);
+                self.agree(root, round, bytes);
                 buffer.write(part.start, self.board.read(root, round, part.len()));
             }
             self.pass(round);

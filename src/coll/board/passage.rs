@@ -193,18 +193,27 @@ impl Work<'_> {
 
     fn get_all(&mut self, pipes: &mut Pipes, pieces: Pieces, buffer: &Buffer) -> Step {
         for at in 0..pieces.number() {
-            self.get_piece(pipes, pieces.range(at).start, buffer, false)?;
+            self.get_piece(pipes, pieces.range(at).start, buffer, (false, true))?;
         }
         Ok(())
     }
 
-    /// Takes a piece to a place of a buffer.
-    fn get_piece(&mut self, pipes: &mut Pipes, at: usize, buffer: &Buffer, streams: bool) -> Step {
+    /// Takes a piece to a place of a buffer, past the caches if it `streams`; `exact`: both ranks have the same number of bytes.
+    fn get_piece(
+        &mut self,
+        pipes: &mut Pipes,
+        at: usize,
+        buffer: &Buffer,
+        (streams, exact): (bool, bool),
+    ) -> Step {
         let lies_in_memory = pipes.writer.streams();
         self.get(pipes, |work, reader| {
             reader.read(|data, total| {
                 let room = buffer.len();
-                work.fits(1 - work.me, total, room);
+                match exact {
+                    true => work.agrees(1 - work.me, total, room),
+                    false => work.fits(1 - work.me, total, room),
+                }
                 let at = at.min(room);
                 let bytes = data.len().min(room - at);
                 let stretch = match lies_in_memory && total > LONGEST {
@@ -243,7 +252,8 @@ impl Work<'_> {
                 meanwhile(self);
             }
             if (AHEAD..coming.number() + AHEAD).contains(&step) {
-                self.get_piece(pipes, coming.range(step - AHEAD).start, into, streams)?;
+                let begin = coming.range(step - AHEAD).start;
+                self.get_piece(pipes, begin, into, (streams, false))?;
             }
         }
         streaming::fence();
@@ -268,7 +278,7 @@ impl Work<'_> {
                     work.note(result);
                 }
             });
-            work.fits(1 - work.me, total, own.len());
+            work.agrees(1 - work.me, total, own.len());
         })
     }
 
@@ -365,7 +375,7 @@ impl Work<'_> {
                     }
                 }
             });
-            self.fits(peer, came, total);
+            self.agrees(peer, came, total);
             storing
         });
         self.wake(peer);
@@ -403,7 +413,7 @@ impl Work<'_> {
             }
             if step >= 2 * AHEAD_OF_RESULT {
                 let theirs = part(peer, step - 2 * AHEAD_OF_RESULT);
-                self.get_piece(pipes, theirs.start, into, streams)?;
+                self.get_piece(pipes, theirs.start, into, (streams, true))?;
             }
         }
         streaming::fence();

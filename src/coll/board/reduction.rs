@@ -63,7 +63,7 @@ impl Work<'_> {
     }
 
     pub(super) fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
-        let (ranks, bytes) = (self.ranks, own.len());
+        let (ranks, me, bytes) = (self.ranks, self.me, own.len());
         let apart = own.is_apart_from(into);
         let rounds = self.rounds(bytes, Self::elements(with, self.board.slot_bytes()));
         let show = |work: &mut Self, at, round| {
@@ -76,29 +76,42 @@ impl Work<'_> {
         };
         // The last one to come works it out for all.
         let last = |work: &mut Self, at, round| {
-            work.reduce_for_all(round, rounds.part(at, bytes).len(), with);
+            work.reduce_for_all(round, (rounds.part(at, bytes).len(), bytes), with);
         };
         self.everybody_and_last(rounds, None, show, last, |work, at, round| {
             let part = rounds.part(at, bytes);
             let length = part.len();
             if ranks <= FEW {
+                for rank in (0..ranks).filter(|rank| *rank != me) {
+                    work.agree(rank, round, bytes);
+                }
                 let mine = apart.then(|| own.slice(part.start, length));
                 work.make(into, part, |work, right| {
                     work.combine(0..ranks, round, (length, 0..length), mine, with, right);
                 });
             } else {
                 work.await_rank(ranks, round)?;
+                work.agree(ranks, round, bytes);
                 into.write(part.start, work.board.read(ranks, round, length));
             }
             Ok(())
         })
     }
 
-    pub(super) fn reduce_for_all(&mut self, round: u64, bytes: usize, with: &Operands) {
-        let (board, ranks) = (self.board, self.ranks);
+    /// A part of so many bytes of vectors of `total`.
+    pub(super) fn reduce_for_all(
+        &mut self,
+        round: u64,
+        (bytes, total): (usize, usize),
+        with: &Operands,
+    ) {
+        let (board, ranks, me) = (self.board, self.ranks, self.me);
         let (streams, unit) = (self.streams(bytes), board.unit_of_result(round));
         let mut result = room(bytes);
         self.expect_others(round);
+        for rank in (0..ranks).filter(|rank| *rank != me) {
+            self.agree(rank, round, total);
+        }
         self.combine(0..ranks, round, (bytes, 0..bytes), None, with, &mut result);
         let result = Buffer::of_copy(&mut result);
         board.fill(ranks, round, (unit, bytes), |data| {
@@ -107,7 +120,7 @@ impl Work<'_> {
         if streams {
             streaming::fence();
         }
-        board.show(ranks, round, unit, bytes);
+        board.show(ranks, round, unit, total);
         self.wake_others();
     }
 
@@ -132,7 +145,11 @@ impl Work<'_> {
                 })?;
             }
             if self.me == root {
-                self.await_rooted(root, (0..ranks).filter(|rank| *rank != root), round)?;
+                let others = (0..ranks).filter(|rank| *rank != root);
+                self.await_rooted(root, others.clone(), round)?;
+                for rank in others {
+                    self.agree(rank, round, bytes);
+                }
                 let mine = apart.then(|| own.slice(part.start, length));
                 self.make(into, part, |work, right| {
                     work.combine(0..ranks, round, (length, 0..length), mine, with, right);

@@ -273,7 +273,7 @@ impl Work<'_> {
             } else {
                 let round = trays.begin(0);
                 self.wait(root..root + 1, || trays.is_full(round))?;
-                self.fits(root, trays.total(round), bytes);
+                self.agrees(root, trays.total(round), bytes);
                 let data = trays.read(0, round, (0, range.len()));
                 Self::take_in(streams, buffer, range.start, data);
             }
