@@ -266,17 +266,29 @@ impl<'a> Lane<'a> {
         peer: i32,
         watch: &mut Watch,
     ) -> Option<Result<()>> {
-        let world = self.world(peer);
-        if !watch.is_in_vain(engine, world)
-            || self.function == FINALIZE && loss::of(engine, world) == Some(Loss::Leaving)
-            // What it sent last may have come after the last look and before it ended.
-            || engine.moves()
-            || !engine.cancel_receive(index)
-        {
+        let sender = self.world(peer);
+        let all_leave =
+            || self.function == FINALIZE && loss::of(engine, sender) == Some(Loss::Leaving);
+        let world = match watch.is_in_vain(engine, sender) && !all_leave() {
+            true => sender,
+            false if engine.doubts() => self.lost_at_board()?,
+            false => return None,
+        };
+        // What it sent last may have come after the last look and before it ended.
+        if engine.moves() || !engine.cancel_receive(index) {
             return None;
         }
         engine.requests().release(index);
         Some(Err(loss::error(engine, world)))
+    }
+
+    /// A rank of whose loss somebody has told at the communicator's board: no member need come to its collective operations any more.
+    #[cold]
+    fn lost_at_board(&self) -> Option<u32> {
+        let is_collective = self.receive_context & 3 == COLLECTIVE && self.function != FINALIZE;
+        comm::get(self.communicator)
+            .filter(|_| is_collective)?
+            .lost_at_board()
     }
 
     fn reason(&self, peer: i32) -> Reason {

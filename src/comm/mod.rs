@@ -268,6 +268,15 @@ impl Comm {
         }
     }
 
+    /// A member of whose loss somebody has told at the board, unless this rank is there now.
+    pub fn lost_at_board(&self) -> Option<u32> {
+        match &*self.place.try_lock()? {
+            Place::Given(seat) => seat.board.lost(),
+            Place::Lost(world) => Some(*world),
+            _ => None,
+        }
+    }
+
     /// The topology, if it has one.
     #[inline]
     pub fn topology(&self) -> Option<&Arc<Topology>> {

@@ -82,7 +82,18 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
         ..Reason::of(function)
     };
     let crowded = node::is_oversubscribed();
-    match at_seat(seat, Around::Comm(comm), crowded, reason, call) {
+    let (board, done) = (
+        seat.board,
+        at_seat(seat, Around::Comm(comm), crowded, reason, call),
+    );
+    // It goes by messages, for which those do not come who have given up at the board.
+    let done = done.and_then(
+        |done| match done.is_none().then(|| board.lost()).flatten() {
+            Some(world) => Err(Lost(world)),
+            None => Ok(done),
+        },
+    );
+    match done {
         Ok(done) => done,
         Err(Lost(world)) => {
             *place = Place::Lost(world);
