@@ -30,7 +30,12 @@ pub fn read(path: &str, topology: &Topology, threads: bool) -> Result<Vec<Vec<us
     }
 }
 
-fn entry(line: &str, topology: &Topology, threads: bool) -> Result<(usize, Vec<usize>), String> {
+/// A line: the rank and its processors.
+pub fn entry(
+    line: &str,
+    topology: &Topology,
+    threads: bool,
+) -> Result<(usize, Vec<usize>), String> {
     let wrong = || format!("'{}' is not rank N=HOST slot=CORES", line.trim());
     let line = line.split('#').next().unwrap_or_default();
     let rest = line.trim().strip_prefix("rank").ok_or_else(wrong)?;

@@ -88,7 +88,7 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["use-hwthread-cpus"],
         No,
-        "where cores are counted (-cpus-per-proc, -rankfile, -cpu-set), count hardware threads",
+        "where cores are counted (-cpus-per-proc, -rankfile), count hardware threads",
         |parsing, _| {
             parsing.request.hardware_threads = true;
             Ok(())
