@@ -8,7 +8,7 @@
 
 enum { ACTIVE = 400 };
 
-enum what { SEND, RECEIVE, COLLECTIVE, DUPLICATE, PARTS };
+enum what { SEND, RECEIVE, COLLECTIVE, DUPLICATE, PAIR };
 
 struct active {
     int count;

@@ -323,6 +323,11 @@ static void round_of_communicators(struct lane *l)
     if (made.size[0] == 0)
         return;
     verify_communicator(l, &made, names[how]);
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    /* A buffer of its own for buffered sends: of as many bytes as needed. */
+    if (made.side >= 0 && once_in(&l->own, 4))
+        MPI(MPI_Comm_attach_buffer(made.handle, MPI_BUFFER_AUTOMATIC, 0));
+#endif
     l->pool[entry] = made;
     l->communicators++;
 }

@@ -38,7 +38,7 @@ struct lane {
 };
 
 /* Kinds of rounds that are wanted: bits of the last argument. */
-enum { MESSAGES = 1, ORDERED = 2, COLLECTIVES = 4, CONSTRUCTORS = 8, PARTITIONED = 16, CANCELS = 32, SESSION_BUFFERED = 64, ALL_KINDS = 63 };
+enum { MESSAGES = 1, ORDERED = 2, COLLECTIVES = 4, CONSTRUCTORS = 8, PARTITIONED = 16, CANCELS = 32, SESSION_BUFFERED = 64, ALL_KINDS = 127 };
 static int wanted_kinds = ALL_KINDS;
 static int only_lane = -1, first_round = 0;
 static size_t largest = 1 << 20;

@@ -222,6 +222,13 @@ static void prepare_receive(struct lane *l, struct receive *to)
 static void prepare_send(struct lane *l, struct round *r, struct message *m)
 {
     uint64_t forms = m->seed;
+    if (!m->layout.elements && once_in(&l->own, 12)) {
+        /* In packed form, which is the elements one after the other: it fits every type. */
+        m->layout = (struct layout) {.type = MPI_PACKED, .base = m->base, .element = base_bytes[m->base]};
+        layout_block(&m->layout, 0, 1);
+        m->layout.extent = (ptrdiff_t) m->layout.element;
+        m->items = m->elements;
+    }
     if (!m->layout.elements)
         m->layout = layout_make(&forms, m->base, m->elements);
     if (m->area.memory)
@@ -264,13 +271,18 @@ static void sent(struct lane *l, struct round *r, struct message *m)
         area_reuse(&l->own, a);
 }
 
+static int send_count(const struct message *m)
+{
+    return (int) (m->layout.type == MPI_PACKED ? m->items * m->layout.element : m->items);
+}
+
 /* A blocking or nonblocking send of any mode; the request is null if it has completed. */
 static MPI_Request send(struct lane *l, struct message *m)
 {
     MPI_Request request = MPI_REQUEST_NULL, *q = &request;
     MPI_Comm comm = comm_of(l, m->comm)->handle;
     const void *at = m->area.address;
-    int count = (int) m->items, to = m->destination, tag = m->tag;
+    int count = send_count(m), to = m->destination, tag = m->tag;
     MPI_Datatype type = m->layout.type;
     if (m->form == BLOCKING_FORM) {
         switch (m->mode) {
@@ -314,6 +326,10 @@ static void post_send(struct lane *l, struct round *r, int index)
     TRACE(l, "send %d to %d (world %d), tag %d, %zu bytes, mode %d, form %d, communicator %d", index, m->destination, m->to, m->tag,
           m->elements * base_bytes[m->base], (int) m->mode, (int) m->form, m->comm);
     MPI_Request request = send(l, m);
+    if (m->layout.derived && r->iterations == 1 && once_in(&l->own, 3)) {
+        MPI(MPI_Type_free(&m->layout.type));
+        m->layout.derived = 0;
+    }
     if (m->form == BLOCKING_FORM)
         sent(l, r, m);
     else if (m->form != FREED_FORM)
@@ -404,11 +420,55 @@ static void post_receive(struct lane *l, struct round *r, int index)
     received(l, to, &status);
 }
 
+/* A send and a receive in one request, of which both sides need not know. */
+static void post_pair(struct lane *l, struct round *r, int out_index, int in_index)
+{
+#if MPI_VERSION >= 4
+    struct message *out = &r->message[out_index];
+    struct receive *in = &r->receive[in_index];
+    MPI_Request request;
+    prepare_send(l, r, out);
+    prepare_receive(l, in);
+    in->posted = r->posted++;
+    in->way = IRECV;
+    TRACE(l, "MPI_Isendrecv: send %d to %d, tag %d, %zu bytes; receive %d of %d, tag %d, communicator %d", out_index, out->destination, out->tag,
+          out->elements * base_bytes[out->base], in_index, in->source, in->tag, in->comm);
+    MPI(MPI_Isendrecv(out->area.address, send_count(out), out->layout.type, out->destination, out->tag, in->area.address, (int) in->items,
+                      in->layout.type, in->source, in->tag, comm_of(l, in->comm)->handle, &request));
+    active_add(&r->active, request, PAIR, out_index * 1000 + in_index);
+#else
+    (void) l, (void) r, (void) out_index, (void) in_index;
+#endif
+}
+
+/* Messages to and from nobody. */
+static void post_nothing(struct lane *l)
+{
+    char nothing[8] = "nobody";
+    MPI_Comm comm = l->pool[0].handle;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int count = -1;
+    spoil(&statuses[0]);
+    /* MPICH's MPI_Waitall gives source 0. */
+    if (!reference && once_in(&l->own, 2)) {
+        MPI(MPI_Irecv(nothing, 8, MPI_CHAR, MPI_PROC_NULL, 3, comm, &requests[0]));
+        MPI(MPI_Issend(nothing, 8, MPI_CHAR, MPI_PROC_NULL, 3, comm, &requests[1]));
+        MPI(MPI_Waitall(2, requests, statuses));
+    } else {
+        MPI(MPI_Ssend(nothing, 8, MPI_CHAR, MPI_PROC_NULL, 3, comm));
+        MPI(MPI_Recv(nothing, 8, MPI_CHAR, MPI_PROC_NULL, MPI_ANY_TAG, comm, &statuses[0]));
+    }
+    MPI(MPI_Get_count(&statuses[0], MPI_CHAR, &count));
+    if (statuses[0].MPI_SOURCE != MPI_PROC_NULL || statuses[0].MPI_TAG != MPI_ANY_TAG || count || strcmp(nothing, "nobody"))
+        complain(l, "received of MPI_PROC_NULL: source %d, tag %d, count %d, %s", statuses[0].MPI_SOURCE, statuses[0].MPI_TAG, count, nothing);
+}
+
 static void message_completed(struct lane *l, void *round, enum what what, int index, MPI_Request left, const MPI_Status *status)
 {
     struct round *r = round;
     int flag = 0, persistent = 0;
-    TRACE(l, "complete: %s %d, source %d, tag %d", what == SEND ? "send" : what == RECEIVE ? "receive" : what == COLLECTIVE ? "collective" : "idup", index,
+    TRACE(l, "complete: %s %d, source %d, tag %d", what == SEND ? "send" : what == RECEIVE ? "receive" : what == COLLECTIVE ? "collective" : what == PAIR ? "pair" : "idup", index,
           status->MPI_SOURCE, status->MPI_TAG);
     switch (what) {
     case SEND:
@@ -441,6 +501,10 @@ static void message_completed(struct lane *l, void *round, enum what what, int i
         }
         break;
     }
+    case PAIR:
+        sent(l, r, &r->message[index / 1000]);
+        received(l, &r->receive[index % 1000], status);
+        break;
     case COLLECTIVE:
         persistent = r->collective[index].form == COLLECTIVE_PERSISTENT;
         break;
@@ -551,7 +615,24 @@ static void work_off(struct lane *l, struct round *r, struct queue *queues, int 
         if (!left)
             return;
         struct queue *from = &queues[full[pick(&l->own, left)]];
-        int item = from->item[from->next++];
+        int item = from->item[from->next++], partner = -1;
+        const struct message *m = from->what == SEND ? &r->message[item] : NULL;
+        /* MPICH leaves the status of MPI_Isendrecv as it was. */
+        if (m && !reference && MPI_VERSION >= 4 && m->mode == STANDARD && m->form == NONBLOCKING_FORM && r->iterations == 1 && once_in(&l->own, 3))
+            for (int i = 0; i < left && partner < 0; i++) {
+                struct queue *other = &queues[full[i]];
+                const struct receive *to = other->what == RECEIVE ? &r->receive[other->item[other->next]] : NULL;
+                if (to && to->comm == m->comm && !to->cancelled)
+                    partner = other->item[other->next++];
+            }
+        if (partner >= 0) {
+            post_pair(l, r, item, partner);
+            continue;
+        }
+        if (once_in(&l->own, 40))
+            post_nothing(l);
+        if (once_in(&l->own, 60))
+            usleep((useconds_t) pick(&l->own, 3000));
         switch (from->what) {
         case SEND: post_send(l, r, item); break;
         case RECEIVE: post_receive(l, r, item); break;
@@ -629,7 +710,7 @@ static void walk(struct lane *l, struct round *r)
             prepare_send(l, r, out);
             prepare_receive(l, in);
             in->posted = r->posted++;
-            MPI(MPI_Sendrecv(out->area.address, (int) out->items, out->layout.type, out->destination, out->tag, in->area.address,
+            MPI(MPI_Sendrecv(out->area.address, send_count(out), out->layout.type, out->destination, out->tag, in->area.address,
                              (int) in->items, in->layout.type, in->source, in->tag, comm_of(l, in->comm)->handle, &status));
             out->form = BLOCKING_FORM;
             sent(l, r, out);
