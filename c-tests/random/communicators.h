@@ -91,6 +91,30 @@ static void grid_neighbors(struct communicator *c)
     }
 }
 
+/* An attribute of the lane's: a duplicate has its value and one more. */
+static int copy_attribute(MPI_Comm from, int key, void *extra, void *value, void *copied, int *flag)
+{
+    (void) from, (void) key, (void) extra;
+    *(void **) copied = (char *) value + 1;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static void verify_copies(struct lane *l, struct communicator *made)
+{
+    void *value;
+    int flag = -1;
+    if (made->side < 0)
+        return;
+    MPI(MPI_Comm_get_attr(made->handle, l->key, &value, &flag));
+    if (flag != (made->copies >= 0))
+        complain(l, "an attribute that was %sset is %sthere", made->copies < 0 ? "not " : "", flag ? "" : "not ");
+    else if (flag && (intptr_t) value != made->copies + 1)
+        complain(l, "an attribute is %ld, expected %d", (long) (intptr_t) value, made->copies + 1);
+    if (made->copies >= 0)
+        made->copies++;
+}
+
 static void forget_topology(struct communicator *c)
 {
     c->topology = NO_TOPOLOGY;
@@ -323,6 +347,14 @@ static void round_of_communicators(struct lane *l)
     if (made.size[0] == 0)
         return;
     verify_communicator(l, &made, names[how]);
+    if (how == 0 || how == 9)
+        verify_copies(l, &made);
+    else
+        made.copies = -1;
+    if (made.side >= 0 && made.copies < 0 && random % 3 == 0)
+        MPI(MPI_Comm_set_attr(made.handle, l->key, (void *) (intptr_t) 100));
+    if (random % 3 == 0)
+        made.copies = made.copies < 0 ? 100 : made.copies;
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
     /* A buffer of its own for buffered sends: of as many bytes as needed. */
     if (made.side >= 0 && once_in(&l->own, 4))

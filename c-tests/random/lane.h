@@ -18,6 +18,7 @@ enum topology { NO_TOPOLOGY, GRID, GRAPH };
 struct communicator {
     MPI_Comm handle; /* MPI_COMM_NULL on ranks that are no members */
     int live, kept, shared;
+    int copies;                 /* what the lane's attribute is, or -1 */
     int inter;                  /* two groups; else only the first */
     int size[2], world[2][RANKS];
     int side, me;               /* side is -1 on ranks that are no members */
@@ -31,6 +32,7 @@ struct communicator {
 struct lane {
     int id, lanes, round;
     uint64_t seed, plan, own;
+    int key;                  /* of an attribute that is copied to duplicates, or MPI_KEYVAL_INVALID */
     struct communicator pool[POOL];
     MPI_Session session;
     /* What was checked. */

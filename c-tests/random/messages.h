@@ -16,7 +16,7 @@
 #include "communicators.h"
 #include "layout.h"
 
-enum { MESSAGES_MOST = 90, SOUP = 0, READY_FIRST, IN_ORDER };
+enum { MESSAGES_MOST = 90, DUPLICATES_MOST = 3, SOUP = 0, READY_FIRST, IN_ORDER };
 enum mode { STANDARD, SYNCHRONOUS, BUFFERED, READY };
 enum form { BLOCKING_FORM, NONBLOCKING_FORM, PERSISTENT_FORM, FREED_FORM };
 
@@ -59,8 +59,8 @@ struct round {
     struct receive receive[2 * MESSAGES_MOST];
     struct collective collective[COLLECTIVES_MOST];
     int collectives;
-    int parent;               /* of a communicator that is made meanwhile; -1 */
-    MPI_Comm duplicated;
+    int duplicates, parent[DUPLICATES_MOST]; /* of communicators that are made meanwhile */
+    MPI_Comm duplicated[DUPLICATES_MOST];
     struct active active;
 };
 
@@ -72,7 +72,8 @@ static struct communicator *comm_of(struct lane *l, int index)
 /* Same on every rank. */
 static void plan_messages(struct lane *l, struct round *r)
 {
-    size_t budget = largest < 20000 ? 20 * largest : 4 << 20;
+    int huge = once_in(&l->plan, 40) && largest == 1 << 20;
+    size_t budget = largest < 20000 ? 20 * largest : huge ? 32 << 20 : 4 << 20;
     int most = once_in(&l->plan, 4) ? MESSAGES_MOST : 24, wanted = 1 + pick(&l->plan, most);
     int style = pick(&l->plan, 6), burst = pick(&l->plan, 4), order = 0;
     uint64_t buffered = 0;
@@ -86,6 +87,8 @@ static void plan_messages(struct lane *l, struct round *r)
         struct communicator *c = comm_of(l, m.comm);
         int side = pick(&l->plan, 2), a = pick(&l->plan, RANKS), b = pick(&l->plan, RANKS), shifted = r->shape == IN_ORDER && once_in(&l->plan, 4);
         size_t bytes = pick_bytes(&l->plan, largest < budget / 2 ? largest : budget / 2);
+        if (huge && once_in(&l->plan, 4))
+            bytes = ((size_t) 2 << 20) + (size_t) pick(&l->plan, 6 << 20);
         m.tag = l->id * 100 + pick(&l->plan, 4);
         if (once_in(&l->plan, 6))
             m.tag = c->shared ? m.tag + 50 : tag_limit - pick(&l->plan, 3);
@@ -140,7 +143,7 @@ static void plan_messages(struct lane *l, struct round *r)
                 one.mode = STANDARD;
             if (one.mode == BUFFERED && c->of_session && !(wanted_kinds & SESSION_BUFFERED))
                 one.mode = STANDARD;
-            if (one.mode == BUFFERED && (buffered += bytes + 200) > 1 << 20)
+            if (one.mode == BUFFERED && (bytes > 1 << 20 || (buffered += bytes + 200) > 1 << 20))
                 one.mode = STANDARD;
             if (r->shape == SOUP && one.form == BLOCKING_FORM && one.mode != BUFFERED)
                 one.form = NONBLOCKING_FORM;
@@ -595,14 +598,15 @@ static void post_collective(struct lane *l, struct round *r, int index)
         active_add(&r->active, request, COLLECTIVE, index);
 }
 
-static void post_duplicate(struct lane *l, struct round *r)
+static void post_duplicate(struct lane *l, struct round *r, int index)
 {
-    struct communicator *parent = comm_of(l, r->parent);
+    struct communicator *parent = comm_of(l, r->parent[index]);
     MPI_Request request;
     if (parent->side < 0)
         return;
-    MPI(MPI_Comm_idup(parent->handle, &r->duplicated, &request));
-    active_add(&r->active, request, DUPLICATE, 0);
+    TRACE(l, "MPI_Comm_idup of communicator %d", r->parent[index]);
+    MPI(MPI_Comm_idup(parent->handle, &r->duplicated[index], &request));
+    active_add(&r->active, request, DUPLICATE, index);
 }
 
 static void work_off(struct lane *l, struct round *r, struct queue *queues, int count)
@@ -637,7 +641,7 @@ static void work_off(struct lane *l, struct round *r, struct queue *queues, int 
         case SEND: post_send(l, r, item); break;
         case RECEIVE: post_receive(l, r, item); break;
         case COLLECTIVE: post_collective(l, r, item); break;
-        default: post_duplicate(l, r);
+        default: post_duplicate(l, r, item);
         }
         if (once_in(&l->own, 4))
             active_test(l, &r->active);
@@ -655,8 +659,8 @@ static void post_everything(struct lane *l, struct round *r)
     /* Before this rank may block: sends, receives of each communicator, collective operations; then the rest of these. */
     struct queue early[POOL + 2] = {0}, late[POOL + 1] = {0};
     int deferred[POOL] = {0}, blocking = 0;
-    if (r->parent >= 0 && r->iteration == 0)
-        put(&early[POOL + 1], DUPLICATE, 0);
+    for (int i = 0; i < r->duplicates && r->iteration == 0; i++)
+        put(&early[POOL + 1], DUPLICATE, i);
     for (int i = 0; i < r->count; i++)
         if (r->message[i].from == rank)
             put(&early[POOL], SEND, i);
@@ -688,8 +692,8 @@ static void walk(struct lane *l, struct round *r)
 {
     int next = 0;
     r->blocking_allowed = 1;
-    if (r->parent >= 0)
-        post_duplicate(l, r);
+    for (int i = 0; i < r->duplicates; i++)
+        post_duplicate(l, r, i);
     for (int i = 0; i < r->count; i++) {
         struct message *m = &r->message[i];
         if (m->shift >= 0) {
@@ -751,6 +755,31 @@ static void round_free(struct round *r)
         collective_free(&r->collective[i]);
 }
 
+/* Waits until buffered messages have gone; all of them are received without this rank's help. */
+static void flush(struct lane *l)
+{
+    void *buffer;
+    int bytes;
+    if (!once_in(&l->own, 8))
+        return;
+    if (l->lanes == 1 && once_in(&l->own, 2)) {
+        TRACE(l, "MPI_Buffer_detach");
+        MPI(MPI_Buffer_detach(&buffer, &bytes));
+        memset(buffer, 0xEE, (size_t) bytes);
+        MPI(MPI_Buffer_attach(buffer, bytes));
+        return;
+    }
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    MPI_Request request;
+    if (once_in(&l->own, 2)) {
+        MPI(MPI_Buffer_flush());
+    } else {
+        MPI(MPI_Buffer_iflush(&request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+#endif
+}
+
 static void round_of_messages(struct lane *l, int execute)
 {
     struct round *r = calloc(1, sizeof *r);
@@ -761,23 +790,29 @@ static void round_of_messages(struct lane *l, int execute)
     if (!(wanted_kinds & ORDERED) && r->shape == IN_ORDER)
         r->shape = SOUP;
     r->iterations = r->shape != IN_ORDER && once_in(&l->plan, 4) ? 2 + pick(&l->plan, 2) : 1;
-    r->parent = -1;
     if (wanted_kinds & MESSAGES)
         plan_messages(l, r);
     int collectives = once_in(&l->plan, 2) ? 0 : pick(&l->plan, COLLECTIVES_MOST);
     for (int i = 0; r->shape != IN_ORDER && (wanted_kinds & COLLECTIVES) && i < collectives; i++)
         if (collective_plan(l, &r->collective[r->collectives]))
             r->collectives++;
-    int entry = (wanted_kinds & CONSTRUCTORS) && once_in(&l->plan, 4) ? communicator_entry(l) : -1;
-    int parent = communicator_any(l, 0), victim = communicator_any(l, 0), free_early = once_in(&l->plan, 4);
-    if (entry >= 0 && parent >= 0)
-        r->parent = parent;
+    int entries[DUPLICATES_MOST], wanted = (wanted_kinds & CONSTRUCTORS) && once_in(&l->plan, 4) ? 1 + pick(&l->plan, DUPLICATES_MOST) : 0;
+    int victim = communicator_any(l, 0), free_early = once_in(&l->plan, 4);
+    for (int i = 0; i < wanted; i++) {
+        int parent = communicator_any(l, 0), entry = communicator_entry(l);
+        if (parent < 0 || entry < 0)
+            break;
+        entries[i] = entry;
+        r->parent[r->duplicates++] = parent;
+        /* Taken, but nothing in it before the end of the round. */
+        l->pool[entry] = (struct communicator) {.live = 1, .shared = 1, .side = -1};
+    }
     if (free_early && victim >= 0 && !l->pool[victim].kept && r->iterations == 1 && (wanted_kinds & CONSTRUCTORS))
         freed = victim;
     if (execute) {
         plan_receives(l, r);
-        TRACE(l, "%d messages, shape %d, iterations %d, %d collective operations, barrier %d, freed %d, parent %d", r->count, r->shape, r->iterations,
-              r->collectives, r->barrier, freed, r->parent);
+        TRACE(l, "%d messages, shape %d, iterations %d, %d collective operations, barrier %d, freed %d, duplicates %d", r->count, r->shape, r->iterations,
+              r->collectives, r->barrier, freed, r->duplicates);
         for (int i = 0; i < r->receives; i++)
             if (r->receive[i].comm == freed)
                 r->receive[i].cancelled = 0;
@@ -794,21 +829,26 @@ static void round_of_messages(struct lane *l, int execute)
             while (r->active.count)
                 active_complete(l, &r->active);
             verify_messages(l, r);
+            flush(l);
             if (r->barrier)
                 MPI(MPI_Barrier(l->pool[0].handle));
         }
         r->iteration = r->iterations - 1;
         round_free(r);
     } else {
-        if (r->parent >= 0 && l->pool[r->parent].side >= 0)
-            MPI(MPI_Comm_dup(l->pool[r->parent].handle, &r->duplicated));
+        for (int i = 0; i < r->duplicates; i++)
+            if (l->pool[r->parent[i]].side >= 0)
+                MPI(MPI_Comm_dup(l->pool[r->parent[i]].handle, &r->duplicated[i]));
         if (freed >= 0 && l->pool[freed].side >= 0)
             MPI(MPI_Comm_free(&l->pool[freed].handle));
     }
-    if (r->parent >= 0) {
-        l->pool[entry] = l->pool[r->parent];
-        l->pool[entry].handle = l->pool[r->parent].side >= 0 ? r->duplicated : MPI_COMM_NULL;
-        l->pool[entry].kept = l->pool[entry].shared = 0;
+    for (int i = 0; i < r->duplicates; i++) {
+        struct communicator *made = &l->pool[entries[i]];
+        *made = l->pool[r->parent[i]];
+        made->handle = made->side >= 0 ? r->duplicated[i] : MPI_COMM_NULL;
+        made->kept = made->shared = 0;
+        verify_communicator(l, made, "MPI_Comm_idup");
+        verify_copies(l, made);
         l->communicators++;
     }
     if (freed >= 0)

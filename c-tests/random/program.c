@@ -20,7 +20,7 @@ static MPI_Session session;
 
 static struct communicator whole(MPI_Comm handle)
 {
-    struct communicator c = {.handle = handle, .live = 1, .kept = 1};
+    struct communicator c = {.handle = handle, .live = 1, .kept = 1, .copies = -1};
     c.size[0] = size;
     for (int i = 0; i < size; i++)
         c.world[0][i] = i;
@@ -28,11 +28,38 @@ static struct communicator whole(MPI_Comm handle)
     return c;
 }
 
+/* A session of this rank's own that begins and ends beside everything else. */
+static void short_session(struct lane *l)
+{
+#if MPI_VERSION >= 4
+    MPI_Session own;
+    MPI_Group group;
+    MPI_Comm comm;
+    int out = pick(&l->own, 1000), in = -1;
+    char tag[40];
+    if (reference)
+        return;
+    snprintf(tag, sizeof tag, "own-%d-%d", l->id, l->round);
+    MPI(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &own));
+    MPI(MPI_Group_from_session_pset(own, "mpi://SELF", &group));
+    MPI(MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm));
+    MPI(MPI_Group_free(&group));
+    MPI(MPI_Sendrecv(&out, 1, MPI_INT, 0, 7, &in, 1, MPI_INT, 0, 7, comm, MPI_STATUS_IGNORE));
+    if (in != out)
+        complain(l, "a session of its own received %d, expected %d", in, out);
+    MPI(MPI_Comm_free(&comm));
+    MPI(MPI_Session_finalize(&own));
+#else
+    (void) l;
+#endif
+}
+
 static void *run_lane(void *argument)
 {
     struct lane *l = &totals[(intptr_t) argument];
     int id = (int) (intptr_t) argument;
     *l = (struct lane) {.id = id, .lanes = lanes, .seed = program_seed, .session = session};
+    MPI(MPI_Comm_create_keyval(copy_attribute, MPI_COMM_NULL_DELETE_FN, &l->key, NULL));
     l->pool[0] = whole(controls[id]);
     if (lanes > 1) {
         l->pool[1] = whole(common);
@@ -46,6 +73,8 @@ static void *run_lane(void *argument)
         l->plan = here;
         l->own = mix(here, (uint64_t) rank + 1);
         int constructors = pick(&l->plan, 3), parted = once_in(&l->plan, 8);
+        if (once_in(&l->own, 10))
+            short_session(l);
         for (int i = 0; i < constructors && (wanted_kinds & CONSTRUCTORS); i++)
             round_of_communicators(l);
         if (parted && (wanted_kinds & PARTITIONED))
@@ -57,6 +86,7 @@ static void *run_lane(void *argument)
     for (int i = POOL - 1; i > 0; i--)
         if (l->pool[i].live && !l->pool[i].kept && l->pool[i].side >= 0)
             MPI(MPI_Comm_free(&l->pool[i].handle));
+    MPI(MPI_Comm_free_keyval(&l->key));
     return NULL;
 }
 
@@ -79,6 +109,18 @@ static void options(int argc, char **argv)
     }
 }
 
+/* Below MPI_THREAD_MULTIPLE or not: ranks need not agree. */
+static void start_at_any_level(int *argc, char ***argv)
+{
+    const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    const char *number = getenv("PMI_RANK");
+    uint64_t random = mix(program_seed, number ? strtoull(number, NULL, 10) : 0);
+    int provided;
+    watchdog((*argv)[0]);
+    MPI(MPI_Init_thread(argc, argv, once_in(&random, 2) ? MPI_THREAD_SINGLE : levels[pick(&random, 4)], &provided));
+    check_ranks();
+}
+
 int main(int argc, char **argv)
 {
     int *limit, flag;
@@ -87,7 +129,7 @@ int main(int argc, char **argv)
     if (lanes > 1)
         start_multiple(&argc, &argv);
     else
-        start(&argc, &argv);
+        start_at_any_level(&argc, &argv);
     if (size > RANKS || lanes > 64) {
         fprintf(stderr, "at most %d ranks and 64 lanes\n", RANKS);
         MPI_Abort(MPI_COMM_WORLD, 96);
