@@ -10,6 +10,8 @@ use super::{Index, Phase, RESERVE, Request, Slab, number, own_slot};
 const BLOCK: usize = 64;
 /// A walk over fewer slots parks nothing.
 const FEW: usize = 2 * BLOCK;
+/// Blocks that are parked at one time, at least.
+const LEAST: usize = 2;
 
 /// The blocks of a slab.
 #[derive(Debug, Default)]
@@ -70,12 +72,13 @@ impl Slab {
                     empty.push(*block);
                 }
             }
-        } else if blocks.len() * BLOCK > FEW {
+        } else if blocks.len() >= FEW / BLOCK + LEAST {
             empty.clone_from(&blocks);
         }
-        // Some stay for the next requests. To park less than half of the blocks would not be worth the time.
+        // Some stay for the next requests, and the last block, which may still grow. To park few would not be worth the time.
+        empty.retain(|block| (*block as usize + 1) * BLOCK <= self.slots.len());
         empty.drain(..empty.len().min(FEW / BLOCK));
-        if !empty.is_empty() && empty.len() >= blocks.len() / 2 {
+        if empty.len() >= LEAST.max(blocks.len() / 2) {
             self.park(&empty, &mut blocks);
         }
         self.blocks.walked = blocks;
@@ -84,9 +87,7 @@ impl Slab {
 
     fn park(&mut self, empty: &[u32], walked: &mut Vec<u32>) {
         let mut parked = vec![false; self.slots.len().div_ceil(BLOCK)];
-        // The last block may still grow.
-        let whole = |block: &&u32| (**block as usize + 1) * BLOCK <= self.slots.len();
-        for block in empty.iter().filter(whole).rev() {
+        for block in empty.iter().rev() {
             parked[*block as usize] = true;
             self.blocks.parked.push(*block);
         }
