@@ -262,18 +262,19 @@ void FN(mpi_f_sync_reg_)(void *buffer)
 }
 NAMES(mpi_f_sync_reg, MPI_F_SYNC_REG)
 
+void FN(mpi_f_sync_reg_f08ts_)(const void *buffer)
+{
+  (void)buffer;
+}
+
 /* Names of MPICH 4.0 that only its old module mpi_f08 has. */
 #ifdef PROFILING
 #define OLD_NAME(short) pmpir##short
 ALIAS(pmpir_buffer_detach_f08_, pmpi_buffer_detach_f08_);
+ALIAS(pmpir_f_sync_reg_f08ts_, pmpi_f_sync_reg_f08ts_);
 #else
 #define OLD_NAME(short) mpi##short
 #endif
-
-void OLD_NAME(_f_sync_reg_f08ts_)(const void *buffer)
-{
-  (void)buffer;
-}
 
 void OLD_NAME(_delete_error_class_f08_)(const int *class, int *ierror)
 {

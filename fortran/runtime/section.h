@@ -3,38 +3,7 @@
 #ifndef OXMPI_SECTION_H
 #define OXMPI_SECTION_H
 
-#include "fortran.h"
-
-/* gfortran's own descriptor, which it passes to a procedure that is not BIND(C). */
-struct gfortran_descriptor {
-  void *base_addr;
-  size_t offset;
-  size_t elem_len;
-  int version;
-  signed char rank, type;
-  short attribute;
-  ptrdiff_t span;
-  struct {
-    ptrdiff_t stride, lbound, ubound;
-  } dim[15];
-};
-
-#ifdef PROFILING
-#define OLD_F08(name, short) pmpir##short
-#else
-#define OLD_F08(name, short) name
-#endif
-
-static inline void from_gfortran(struct descriptor *array, const struct gfortran_descriptor *old)
-{
-  array->base_addr = old->base_addr;
-  array->elem_len = old->elem_len;
-  array->rank = old->rank;
-  for (int i = 0; i < old->rank; i++) {
-    array->dim[i].extent = old->dim[i].ubound - old->dim[i].lbound + 1;
-    array->dim[i].sm = old->dim[i].stride * (old->span ? old->span : (ptrdiff_t)old->elem_len);
-  }
-}
+#include "native.h"
 
 /* What is given to C for one buffer. */
 struct part {
@@ -55,6 +24,19 @@ static inline int whole(const struct descriptor *array)
   for (int i = 0; i < array->rank; i++) {
     if (array->dim[i].extent != 1 && array->dim[i].sm != expected) return 0;
     expected *= array->dim[i].extent;
+  }
+  return 1;
+}
+
+static inline int native_whole(const union native *native)
+{
+  if (UNLIKELY(!is_gfortran(native))) return whole(&native->of_bind_c);
+  const struct gfortran_descriptor *array = &native->of_gfortran;
+  ptrdiff_t expected = (ptrdiff_t)array->elem_len;
+  for (int i = 0; i < array->rank; i++) {
+    ptrdiff_t extent = array->dim[i].ubound - array->dim[i].lbound + 1;
+    if (extent != 1 && array->dim[i].stride * unit(array) != expected) return 0;
+    expected *= extent;
   }
   return 1;
 }

@@ -7,7 +7,7 @@
 
 use crate::model::{Argument, Form, Function, Intent, Width};
 use crate::wrappers::{Piece, c_integer, parameters, piece};
-use crate::{old_f08, table};
+use crate::{specific, table};
 
 /// What is done with a section that is not contiguous.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -110,43 +110,32 @@ fn wrapper(function: &Function) -> String {
             policy => parts.push((position, policy)),
         }
     }
-    let passed = |pieces: &[Piece]| {
-        let passed: Vec<&str> = pieces.iter().map(|piece| piece.passed.as_str()).collect();
-        format!("CALL({})({})", function.name, passed.join(", "))
-    };
+    let lower = function.lower();
+    let looked_at: Vec<usize> = parts.iter().map(|part| part.0).collect();
+    let specific = specific::wrapper(function, &pieces, &looked_at);
+    let direct = specific::direct(function, &pieces);
+    let parameters = parameters(function, &pieces);
+    let (tool, has_tool) = specific::to_tool(function, &parameters);
+    if parts.is_empty() {
+        return format!(
+            "{specific}{tool}\nvoid FN({lower}_cdesc_)({parameters})\n{{\n{has_tool}{direct}}}\n"
+        );
+    }
+    let whole = specific::joined(function, &looked_at, "whole");
+    let passed_on = specific::passed_on(function, |_| None);
     let before: String = pieces.iter().map(|piece| piece.before.as_str()).collect();
     let after: String = pieces.iter().map(|piece| piece.after.as_str()).collect();
-    let old = old_f08::wrapper(function, &pieces);
-    let parameters = parameters(function, &pieces);
-    let mut body = before;
-    let direct = passed(&pieces);
-    if parts.is_empty() {
-        body.push_str(&format!("  int code = {direct};\n"));
-    } else {
-        let whole: Vec<String> = parts
-            .iter()
-            .map(|(at, _)| format!("whole({})", function.arguments[*at].c_name))
-            .collect();
-        body.push_str(&format!(
-            "  int code;\n  if (LIKELY({})) {{\n    code = {direct};\n  }} else {{\n",
-            whole.join(" && ")
-        ));
-        body.push_str(&with_sections(function, &mut pieces, &parts, &passed));
-        body.push_str("  }\n");
-    }
+    let sections = with_sections(function, &mut pieces, &parts);
     format!(
-        "void FN({}_cdesc_)({parameters})\n{{\n{body}{after}  if (ierror) *ierror = code;\n}}\n{old}",
-        function.lower()
+        "APART void sections_{lower}({parameters})\n{{\n{before}  int code;\n{sections}{after}  \
+         if (ierror) *ierror = code;\n}}\n{specific}{tool}\n\
+         void FN({lower}_cdesc_)({parameters})\n{{\n{has_tool}  if (LIKELY({whole})) {{\n{direct}  return;\n  }}\n  \
+         sections_{lower}({passed_on});\n}}\n"
     )
 }
 
 /// The path on which at least one buffer is a section.
-fn with_sections(
-    function: &Function,
-    pieces: &mut [Piece],
-    parts: &[(usize, Policy)],
-    passed: &dyn Fn(&[Piece]) -> String,
-) -> String {
+fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Policy)]) -> String {
     let comm = Form::Handle("Comm".to_owned());
     let comm = (function.arguments.iter()).find(|a| a.form == comm && a.intent == Intent::In);
     let comm = comm.map_or("MPI_COMM_SELF".to_owned(), |a| format!("*{}", a.c_name));
@@ -211,7 +200,8 @@ fn with_sections(
         end.push_str(&format!("    part_done(&{name}_part);\n"));
         kept.push(format!("&{name}_part"));
     }
-    let call = passed(pieces);
+    let passed: Vec<&str> = pieces.iter().map(|piece| piece.passed.as_str()).collect();
+    let call = format!("CALL({})({})", function.name, passed.join(", "));
     let keep = if function.completes_once() {
         let parts = kept.join(", ");
         let count = kept.len();

@@ -7,10 +7,10 @@ mod constants;
 mod descriptors;
 mod model;
 mod modules;
-mod old_f08;
 #[allow(dead_code)] // the C face uses all of it
 #[path = "../../capi/build/scan.rs"]
 mod scan;
+mod specific;
 mod table;
 mod wrappers;
 

@@ -2,7 +2,8 @@
 //! interfaces, so that any compiler can make them and every program calls the one library.
 //!
 //! Invariant: a specific procedure of mpi_f08 without choice buffers has the name of its symbol
-//! (`mpi_comm_rank_f08_`); with choice buffers it is BIND(C), which makes the compiler pass descriptors.
+//! (`mpi_comm_rank_f08_`); with choice buffers it is BIND(C), which makes the compiler pass descriptors. gfortran
+//! passes a copy of a derived type's component to a procedure that is not BIND(C).
 
 use crate::constants::{self, Constant};
 use crate::model::{Argument, Form, Function, Intent, Width};
