@@ -141,10 +141,10 @@ impl Rank {
                 },
             }
         });
-        let time = joined.then(|| {
-            let since = page.since.load(Ordering::Relaxed);
-            Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since))
-        });
+        // A library of another version may say nothing.
+        let since = page.since.load(Ordering::Relaxed);
+        let time = (joined && since != 0)
+            .then(|| Duration::from_nanos(monotonic_nanoseconds().saturating_sub(since)));
         Row {
             pid: self.mpi_pid(segment),
             state,
