@@ -60,7 +60,12 @@ static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
 )
 .with_aliases(&["MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"]);
 /// What users can set about protocols.
-pub static VARIABLES: &[&dyn Listed] = &[&EAGER_BYTES, &SINGLE_COPY, &SINGLE_COPY_BYTES];
+pub static VARIABLES: &[&dyn Listed] = &[
+    &EAGER_BYTES,
+    &super::pressure::UNEXPECTED_BYTES,
+    &SINGLE_COPY,
+    &SINGLE_COPY_BYTES,
+];
 
 /// Whether this process may read the memory of others.
 pub fn may_read_peers() -> bool {
@@ -71,6 +76,8 @@ pub fn may_read_peers() -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     eager: usize,
+    /// See [`super::pressure`].
+    pub(super) unexpected: usize,
     /// From here on the receiver reads the sender's memory on an oversubscribed node.
     single_copy: usize,
 }
@@ -80,6 +87,7 @@ impl Limits {
         Self {
             // The announcement has 32 bits for it.
             eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
+            unexpected: super::pressure::limit(),
             single_copy: if SINGLE_COPY.get() {
                 SINGLE_COPY_BYTES.get() as usize
             } else {
@@ -91,8 +99,12 @@ impl Limits {
 
 #[cfg(test)]
 impl Limits {
-    pub(super) fn of(eager: usize, single_copy: usize) -> Self {
-        Self { eager, single_copy }
+    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize) -> Self {
+        Self {
+            eager,
+            unexpected,
+            single_copy,
+        }
     }
 }
 
@@ -129,8 +141,13 @@ impl Outgoing {
 }
 
 impl Engine {
-    /// Does as much as there is room for; the rest comes back.
+    /// Does as much as there is room for; the rest comes back. It goes also to a peer that wants data to be held back: what is
+    /// to be, is announced without any.
     pub(super) fn dispatch(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
+        self.passing(world, |engine| engine.dispatch_now(world, what))
+    }
+
+    fn dispatch_now(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
         match what {
             Outgoing::Short(index) => self.dispatch_short(world, index),
             Outgoing::Long(index) => self.dispatch_long(world, index),
@@ -175,6 +192,9 @@ impl Engine {
             self.shm.me(),
         );
         let buffer = request.buffer;
+        if self.is_held_back(world, header.context) {
+            return self.dispatch_long(world, index);
+        }
         let done = if buffer.len() > RING_PAYLOAD {
             self.push_through_lane(world, &header, &buffer)
         } else {
@@ -207,11 +227,18 @@ impl Engine {
             origin: me,
             ..Header::default()
         };
-        let by_cells = self.goes_by_cells(world, &buffer);
+        let is_held_back = self.is_held_back(world, header.context);
+        if is_held_back {
+            header.flags |= SYNCHRONOUS;
+        }
+        let by_cells = !is_held_back && self.goes_by_cells(world, &buffer);
         let mut announcement = Announcement {
             total: total as u64,
             token: index,
-            eager: total.min(limits.eager) as u32,
+            eager: match is_held_back {
+                true => 0,
+                false => total.min(limits.eager) as u32,
+            },
             cell: NO_CELL,
             ..Announcement::default()
         };
@@ -408,7 +435,7 @@ impl Engine {
                 }
             }
         }
-        any | self.stream(world)
+        any | self.passing(world, |engine| engine.stream(world))
     }
 
     /// Streams the second parts of matched messages.

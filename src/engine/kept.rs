@@ -88,6 +88,17 @@ impl Messages {
         self.slots.get_mut(slot)?.as_mut()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+
+    /// Gives the memory of the tables back, once there is no message.
+    pub(super) fn shrink(&mut self) {
+        if self.is_empty() {
+            (self.slots, self.free) = (Vec::new(), Vec::new());
+        }
+    }
+
     pub(super) fn take(&mut self, index: u32) -> Option<Message> {
         let slot = requests::slot(self.first, index);
         let message = self.slots.get_mut(slot)?.take()?;

@@ -4,7 +4,7 @@
 //! what it waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only
 //! where none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
-use super::refusal::is_refusable;
+use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, Entry, for_each, has_threads, numbers};
 use crate::error::{Class, Error};
@@ -194,7 +194,7 @@ impl Engine {
         let status = &self.shm.page(world).status;
         match status.loss() {
             None => false,
-            Some(Loss::Leaving) if is_refusable(context) => false,
+            Some(Loss::Leaving) if is_of_program(context) => false,
             Some(Loss::Leaving) => {
                 status.is_deaf() && peer.queue.is_empty() && peer.streams.is_empty()
             }

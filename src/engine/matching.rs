@@ -304,6 +304,16 @@ impl Unexpected {
         self.lists.count
     }
 
+    /// Gives the memory of the tables back, once there is no message.
+    pub fn shrink(&mut self) {
+        if self.is_empty() {
+            self.lists = Lists {
+                sequence: self.lists.sequence,
+                ..Lists::default()
+            };
+        }
+    }
+
     /// How many there ever were.
     pub fn ever(&self) -> u64 {
         self.lists.sequence

@@ -15,6 +15,7 @@ pub mod long_wait;
 pub mod loss;
 pub mod matching;
 mod patience;
+pub mod pressure;
 pub mod progress;
 pub mod published;
 pub mod receive;
@@ -145,6 +146,9 @@ struct Peer {
     cannot_read_us: bool,
     /// Is in `Engine::busy`.
     busy: bool,
+    /// What is kept of its messages, and whether it was told to hold data back; see [`pressure`].
+    kept: usize,
+    holds: bool,
 }
 
 /// See the module.
@@ -172,6 +176,10 @@ pub struct Engine {
     /// The process is in MPI_Finalize, see [`refusal`].
     refuses: bool,
     refused: refusal::Refused,
+    /// Peers that are to hold data back.
+    holding: u32,
+    /// The most that was kept of one of them since memory was last given back, bytes.
+    most_kept: usize,
 }
 
 /// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
@@ -282,6 +290,8 @@ impl Engine {
             doubts: false,
             refuses: false,
             refused: refusal::Refused::default(),
+            holding: 0,
+            most_kept: 0,
             shm,
         }
     }

@@ -166,6 +166,9 @@ impl Engine {
             return;
         };
         debug_assert!(!found.refused, "a receive was posted in MPI_Finalize");
+        if found.world != self.shm.me() {
+            self.count_taken(found.world, found.eager);
+        }
         let here = found.data.len();
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
@@ -186,8 +189,10 @@ impl Engine {
             token: found.token,
             ..Announcement::default()
         };
+        drop(found.data);
         self.answer(index, found.world, found.flags, &announcement);
         self.finish_if_all_is_here(index);
+        self.give_back_memory();
     }
 
     /// Writes down whom a receive has met, and whether its buffer is too small.
@@ -345,6 +350,9 @@ impl Engine {
             refused: false,
         });
         self.unexpected.push(key, index);
+        if world != self.shm.me() {
+            self.count_kept(world, announcement.eager as usize);
+        }
         if self.refuses {
             self.refuse(index);
         }

@@ -67,8 +67,8 @@ pub fn report() -> Option<String> {
     ))
 }
 
-/// Whether a process in MPI_Finalize refuses messages of a context. Operations of the library's own may still go on.
-pub(super) fn is_refusable(context: u32) -> bool {
+/// Whether a context is of the program's own messages. Only these are refused: operations of the library may still go on.
+pub(super) fn is_of_program(context: u32) -> bool {
     context & KIND_OF_CONTEXT == 0
 }
 
@@ -84,7 +84,7 @@ impl Engine {
         let Some(message) = self.messages.get(number) else {
             return;
         };
-        if message.refused || !is_refusable(message.key.context) {
+        if message.refused || !is_of_program(message.key.context) {
             return;
         }
         let (world, sender) = (message.world, message.token);

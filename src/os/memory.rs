@@ -5,6 +5,15 @@
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
+/// Gives free memory of the allocator back to the system.
+pub fn trim() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no arguments that could be wrong.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Makes an anonymous file in memory of `bytes` (sparse: nothing is allocated yet), inherited over exec if asked.
 pub fn create(name: &str, bytes: u64, inherited: bool) -> Result<OwnedFd> {
     let name = std::ffi::CString::new(name)?;

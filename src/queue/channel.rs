@@ -111,6 +111,20 @@ impl<'m> Sender<'m> {
         true
     }
 
+    /// Whether the consumer wants data to be held back, as far as this producer has seen when it looked for room.
+    #[inline]
+    pub fn is_held(&mut self) -> bool {
+        self.ring.is_held() || self.lane.as_mut().is_some_and(lane::Producer::is_held)
+    }
+
+    /// Lets records pass although data is to be held back, or not any more.
+    pub fn pass(&mut self, passes: bool) {
+        self.ring.pass(passes);
+        if let Some(lane) = &mut self.lane {
+            lane.pass(passes);
+        }
+    }
+
     /// Says that this producer found no room and may sleep: the consumer will tell when it has made some.
     pub fn starve(&self) {
         self.ring.starve();
@@ -173,6 +187,14 @@ impl<'m> Receiver<'m> {
                 lane.rest(length, ring::HEAD_PAYLOAD, &mut take);
             }
             None => no_lane(header),
+        }
+    }
+
+    /// Wants the producer to hold data back, or not any more.
+    pub fn hold(&self, holds: bool) {
+        self.ring.hold(holds);
+        if let Some(lane) = &self.lane {
+            lane.hold(holds);
         }
     }
 

@@ -57,7 +57,9 @@ unsafe impl Send for Cell {}
 pub struct Control {
     /// Cells that the consumer has given back, in all.
     done: AtomicU32,
-    _apart: [u8; 60],
+    /// As of a ring.
+    hold: AtomicU32,
+    _apart: [u8; 56],
     /// What the last measured reading cost, ticks a kilobyte; the producer sets it to zero first.
     pub cost: AtomicU32,
     _rest: [u8; 60],
@@ -78,7 +80,8 @@ pub struct Lane<'m> {
 pub fn fresh(cells: usize) -> (Box<Control>, Vec<Cell>) {
     let control = Control {
         done: AtomicU32::new(0),
-        _apart: [0; 60],
+        hold: AtomicU32::new(0),
+        _apart: [0; 56],
         cost: AtomicU32::new(0),
         _rest: [0; 60],
     };
@@ -122,6 +125,8 @@ impl<'m> Lane<'m> {
             tail: 0,
             place: 0,
             done_seen: 0,
+            held: false,
+            passes: false,
             covered: vec![0; self.heads().div_ceil(64)],
         }
     }
@@ -184,6 +189,9 @@ pub struct Producer<'m> {
     tail: u32,
     place: usize,
     done_seen: u32,
+    /// As of a ring's producer.
+    held: bool,
+    passes: bool,
     /// A bit for each cell in whose first line payload may lie.
     covered: Vec<u64>,
 }
@@ -205,11 +213,38 @@ impl Producer<'_> {
         if tail.wrapping_sub(self.done_seen) > heads as u32 {
             // Acquire: pairs with `Consumer::advance`; the consumer is done with what lies before.
             self.done_seen = self.lane.control.done.load(Ordering::Acquire);
+            if self.look_for_hold() && !self.passes {
+                self.close();
+                return None;
+            }
             if tail.wrapping_sub(self.done_seen) > heads as u32 {
                 return None;
             }
         }
         Some(stride as u8)
+    }
+
+    fn close(&mut self) {
+        self.done_seen = self.tail.wrapping_sub(self.lane.heads() as u32);
+    }
+
+    /// As of a ring's producer.
+    pub fn pass(&mut self, passes: bool) {
+        self.passes = passes;
+        if self.held && !passes {
+            self.close();
+        }
+    }
+
+    fn look_for_hold(&mut self) -> bool {
+        self.held = self.lane.control.hold.load(Ordering::Relaxed) != 0;
+        self.held
+    }
+
+    /// As of a ring's producer.
+    #[inline]
+    pub fn is_held(&mut self) -> bool {
+        self.held && self.look_for_hold()
     }
 
     /// Writes a record that was claimed, with the stride in its header; its head is the lane's next cell. `fill` is
@@ -358,6 +393,14 @@ impl Consumer<'_> {
         // Release: pairs with the Acquire in `Producer::claim`.
         self.lane.control.done.store(self.head, Ordering::Release);
         true
+    }
+
+    /// As of a ring's consumer.
+    pub fn hold(&self, holds: bool) {
+        let hold = &self.lane.control.hold;
+        if (hold.load(Ordering::Relaxed) != 0) != holds {
+            hold.store(holds.into(), Ordering::Relaxed);
+        }
     }
 
     pub fn control(&self) -> &Control {

@@ -62,7 +62,9 @@ pub struct Control {
     _apart: [u8; 60],
     head: AtomicU32,
     starving: AtomicU32,
-    _rest: [u8; 56],
+    /// The consumer wants producers to hold data back until it asks for it.
+    hold: AtomicU32,
+    _rest: [u8; 52],
 }
 
 #[cfg(not(loom))]
@@ -83,7 +85,8 @@ pub fn fresh(slots: usize) -> (Box<Control>, Vec<Slot>) {
         _apart: [0; 60],
         head: AtomicU32::new(0),
         starving: AtomicU32::new(0),
-        _rest: [0; 56],
+        hold: AtomicU32::new(0),
+        _rest: [0; 52],
     };
     let slots = (0..slots)
         .map(|_| Slot {
@@ -118,6 +121,8 @@ impl<'m> Ring<'m> {
             ring: self,
             tail: self.control.tail.load(Ordering::Relaxed),
             head_seen: self.control.head.load(Ordering::Acquire),
+            held: false,
+            passes: false,
             exclusive,
         }
     }
@@ -156,6 +161,9 @@ pub struct Producer<'m> {
     ring: Ring<'m>,
     tail: u32,
     head_seen: u32,
+    /// Whether the consumer wanted data to be held back when this producer looked last.
+    held: bool,
+    passes: bool,
     exclusive: bool,
 }
 
@@ -251,7 +259,40 @@ impl<'m> Producer<'m> {
         }
         // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
         self.head_seen = self.ring.control.head.load(Ordering::Acquire);
+        if self.look_for_hold() && !self.passes {
+            self.close(self.tail);
+            return false;
+        }
         self.ring.fits(self.tail, slots, self.head_seen)
+    }
+
+    /// Has every push look again.
+    fn close(&mut self, tail: u32) {
+        self.head_seen = tail.wrapping_sub(self.ring.slots.len() as u32);
+    }
+
+    /// What is pushed from now on is not held back, or is again. Without that a hold is the same as no room.
+    pub fn pass(&mut self, passes: bool) {
+        self.passes = passes;
+        if self.held && !passes {
+            let tail = match self.exclusive {
+                true => self.tail,
+                false => self.ring.control.tail.load(Ordering::Relaxed),
+            };
+            self.close(tail);
+        }
+    }
+
+    /// Whether the consumer wants data to be held back. In the line of `head`, which has just come.
+    fn look_for_hold(&mut self) -> bool {
+        self.held = self.ring.control.hold.load(Ordering::Relaxed) != 0;
+        self.held
+    }
+
+    /// The same, if it was so at the last look for room; looks again.
+    #[inline]
+    pub fn is_held(&mut self) -> bool {
+        self.held && self.look_for_hold()
     }
 
     fn claim_shared(&mut self, slots: u32) -> Option<u32> {
@@ -273,6 +314,10 @@ impl<'m> Producer<'m> {
                     return None;
                 }
                 self.head_seen = head;
+                if self.look_for_hold() && !self.passes {
+                    self.close(position);
+                    return None;
+                }
             }
         }
     }
@@ -395,6 +440,14 @@ impl<'m> Consumer<'m> {
         // Release: pairs with the Acquire in `Producer::claim`.
         control.head.store(self.head, Ordering::Release);
         self.somebody_starves()
+    }
+
+    /// Wants producers to hold data back, or not any more. They see it when they next look for room.
+    pub fn hold(&self, holds: bool) {
+        let hold = &self.ring.control.hold;
+        if (hold.load(Ordering::Relaxed) != 0) != holds {
+            hold.store(holds.into(), Ordering::Relaxed);
+        }
     }
 
     /// Whether producers found no room; asked after room was published.

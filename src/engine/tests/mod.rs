@@ -22,8 +22,8 @@ const REPLIES: [&str; 11] = [
     "unreadable and nothing wanted, first part gone",
 ];
 
-/// What has waited for room.
-const QUEUED: [&str; 4] = ["short", "long", "first part", "reply"];
+/// What has waited for room, and for receives.
+const QUEUED: [&str; 5] = ["short", "long", "first part", "reply", "held back"];
 
 fn plays(seeds: std::ops::Range<u64>) -> Reached {
     let mut reached = Reached::default();

@@ -148,6 +148,7 @@ impl Play {
         let limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+            dice.one_of(&[usize::MAX, 1000, 100_000]),
         );
         let engine = |me| {
             let mut shm = Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
@@ -425,6 +426,11 @@ impl Play {
     fn check(&mut self, reached: &mut Reached) {
         for at in 0..self.engines.len() {
             self.overwrite(at);
+            for to in 0..self.engines.len() {
+                if self.engines[at].shm.is_held(to) {
+                    *reached.entry("held back").or_default() += 1;
+                }
+            }
             for peer in &self.engines[at].peers {
                 for what in &peer.queue {
                     let name = match what {
@@ -492,7 +498,9 @@ impl Play {
         for engine in &self.engines {
             assert_eq!(engine.requests.count(), 0);
             assert!(refuses || engine.unexpected.is_empty());
+            assert!(refuses || engine.holding == 0);
             for peer in &engine.peers {
+                assert!(refuses || peer.kept == 0 && !peer.holds);
                 assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.inflow.is_none());
             }
         }

@@ -312,6 +312,35 @@ impl Endpoint {
         }
     }
 
+    /// Whether `peer` wants data to be held back, as far as was seen when there was a look for room.
+    #[inline]
+    pub fn is_held(&mut self, peer: usize) -> bool {
+        self.out[peer].is_held()
+    }
+
+    /// Lets records to `peer` pass although data is to be held back, or not any more.
+    #[cold]
+    pub fn pass(&mut self, peer: usize, passes: bool) {
+        self.out[peer].pass(passes);
+    }
+
+    /// Wants the origin of the record that [`Self::peek`] showed to hold data back; so do others that use the inbox, if it came
+    /// there.
+    #[cold]
+    pub fn hold(&self) {
+        self.inbound[self.turn].channel.hold(true);
+    }
+
+    /// Takes that back; `from_all`: nobody is to hold anything back.
+    #[cold]
+    pub fn end_hold(&self, origin: usize, from_all: bool) {
+        for inbound in &self.inbound {
+            if inbound.origin.map_or(from_all, |one| one == origin) {
+                inbound.channel.hold(false);
+            }
+        }
+    }
+
     /// Says that a push to `peer` found no room, before sleeping.
     pub fn starve(&self, peer: usize) {
         self.out[peer].starve();

@@ -116,6 +116,17 @@ impl Outbound {
         &self.bell
     }
 
+    /// See [`Sender::is_held`].
+    #[inline]
+    pub fn is_held(&mut self) -> bool {
+        self.channel.is_held()
+    }
+
+    /// See [`Sender::pass`].
+    pub fn pass(&mut self, passes: bool) {
+        self.channel.pass(passes);
+    }
+
     pub fn starve(&self) {
         self.channel.starve();
     }

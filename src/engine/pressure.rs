@@ -1,0 +1,88 @@
+//! Back-pressure: what is kept of messages that nobody has asked for yet is bounded for each sender.
+//!
+//! A receiver that keeps more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at when
+//! its ring or lane seems full. The ring then gives no room to the short ways of sending, and messages of the program are announced
+//! without data, until half of it is left. So a send that blocks waits for its receive, and of others only the announcement is
+//! kept. What the sender sends before it looks is a lap of the ring or lane at most. Invariant: `kept` of a peer is what its messages in [`super::kept`] account for.
+//!
+//! Announcements come in the order of the sends, so matching does not notice. The library's own messages are never held back:
+//! collective operations rely on it that a small message leaves.
+
+use super::Engine;
+use super::kept::Message;
+use super::refusal::is_of_program;
+use crate::os::memory;
+use crate::variables::Variable;
+
+pub(super) static UNEXPECTED_BYTES: Variable<u64> = Variable::new(
+    "UNEXPECTED_BYTES",
+    32 << 20,
+    "While a process keeps more than so many bytes of messages of one sender that it has not asked for, about 200 for each \
+     message included, further ones wait at the sender until they are received.",
+);
+pub(super) fn limit() -> usize {
+    UNEXPECTED_BYTES.get() as usize
+}
+
+/// What a kept message needs beside its data: the message, its node in the lists, the allocation.
+const OVERHEAD: usize = size_of::<Message>() + 64;
+/// If more than this was kept of one sender, memory is given back when the last message has gone.
+const MUCH: usize = 8 << 20;
+
+impl Engine {
+    /// A message of another process is kept, from the record that is being handled.
+    pub(super) fn count_kept(&mut self, world: usize, eager: usize) {
+        let peer = &mut self.peers[world];
+        peer.kept += eager + OVERHEAD;
+        self.most_kept = self.most_kept.max(peer.kept);
+        if peer.kept > self.limits.unexpected {
+            if !peer.holds {
+                peer.holds = true;
+                self.holding += 1;
+            }
+            self.shm.hold();
+        }
+    }
+
+    /// The end of [`Engine::count_kept`].
+    pub(super) fn count_taken(&mut self, world: usize, eager: usize) {
+        let peer = &mut self.peers[world];
+        peer.kept -= eager + OVERHEAD;
+        if peer.holds && peer.kept <= self.limits.unexpected / 2 {
+            peer.holds = false;
+            self.holding -= 1;
+            self.shm.end_hold(world, self.holding == 0);
+        }
+    }
+
+    /// Gives memory back once nothing is kept.
+    #[inline]
+    pub(super) fn give_back_memory(&mut self) {
+        if self.most_kept > MUCH && self.messages.is_empty() && self.unexpected.is_empty() {
+            self.most_kept = 0;
+            self.messages.shrink();
+            self.unexpected.shrink();
+            memory::trim();
+        }
+    }
+
+    /// Sends what is not held back.
+    #[inline]
+    pub(super) fn passing<T>(&mut self, world: usize, send: impl FnOnce(&mut Self) -> T) -> T {
+        let is_held = self.shm.is_held(world);
+        if is_held {
+            self.shm.pass(world, true);
+        }
+        let result = send(self);
+        if is_held {
+            self.shm.pass(world, false);
+        }
+        result
+    }
+
+    /// Whether a message of this context waits at home until its receiver asks for it.
+    #[inline]
+    pub(super) fn is_held_back(&mut self, world: usize, context: u32) -> bool {
+        self.shm.is_held(world) && is_of_program(context)
+    }
+}
