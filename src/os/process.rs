@@ -2,9 +2,11 @@
 //!
 //! Invariant: an inherited descriptor is handed out once; whoever got it owns it.
 
+use std::ffi::{CString, OsStr};
 use std::fs::metadata;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -66,16 +68,45 @@ pub fn fork() -> Result<Fork> {
     }
 }
 
-/// The process that `command` starts will lead a session of its own, and a process group, without a terminal.
-pub fn lead_session(command: &mut Command) {
-    let begin = || match
-        // SAFETY: a plain call without arguments.
-        unsafe { libc::setsid() } {
-            -1 => Err(Error::last_os_error()),
-            _ => Ok(()),
-        };
-    // SAFETY: between fork and exec the closure only calls setsid, which is async-signal-safe, and does not allocate.
+/// The process that `command` starts will lead a session of its own, and a process group, without a terminal. To be called when
+/// program (a path), arguments and environment are complete; `name` is what the program is called.
+///
+/// What the kernel cannot execute is an error of the start, which it would not be otherwise: with a closure to call, the standard
+/// library starts programs by execvp, which gives all of that to the shell.
+pub fn lead_session(command: &mut Command, name: &OsStr) -> Result<()> {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(Error::other);
+    let program = text(command.get_program().as_bytes())?;
+    let names = std::iter::once(name).chain(command.get_args());
+    let arguments: Vec<CString> = names
+        .map(|word| text(word.as_bytes()))
+        .collect::<Result<_>>()?;
+    let variables = command
+        .get_envs()
+        .filter_map(|(name, value)| Some([name.as_bytes(), value?.as_bytes()].join(&b'=')));
+    let variables: Vec<CString> = variables.map(|it| text(&it)).collect::<Result<_>>()?;
+    // Addresses as numbers: a closure for another process must not hold pointers. The texts move into it too.
+    let ended = |texts: &[CString]| -> Vec<usize> {
+        let addresses = texts.iter().map(|it| it.as_ptr() as usize);
+        addresses.chain([0]).collect()
+    };
+    let (words, environment) = (ended(&arguments), ended(&variables));
+    let begin = move || {
+        let _texts = (&arguments, &variables);
+        // SAFETY: plain calls; both lists end with a null pointer and lead to texts that the closure owns.
+        unsafe {
+            if libc::setsid() != -1 {
+                libc::execve(
+                    program.as_ptr(),
+                    words.as_ptr().cast(),
+                    environment.as_ptr().cast(),
+                );
+            }
+        }
+        Err(Error::last_os_error())
+    };
+    // SAFETY: between fork and exec the closure only makes two system calls, and does not allocate.
     unsafe { command.pre_exec(begin) };
+    Ok(())
 }
 
 /// Does what SIGTSTP does by default: stops this process until it is continued, unless nobody is there to continue it (the kernel

@@ -129,11 +129,6 @@ impl<'a> Starter<'a> {
         if let Some(folder) = &program.folder {
             command.current_dir(folder);
         }
-        // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
-        // would get what another user's single process gets.
-        if self.own_session {
-            lead_session(&mut command);
-        }
         let input = match self.inputs[rank] {
             Source::Inherit => {
                 command.stdin(Stdio::inherit());
@@ -167,6 +162,16 @@ impl<'a> Starter<'a> {
         };
         command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
+        // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
+        // would get what another user's single process gets.
+        if self.own_session {
+            let name = match command.get_program() == program.executable {
+                true => program.shown.as_ref(),
+                false => command.get_program(),
+            }
+            .to_owned();
+            lead_session(&mut command, &name)?;
+        }
         self.bind(plan);
         if let Some(limit) = &self.descriptors.before {
             limit_files(&mut command, limit.current, limit.maximum);
