@@ -184,6 +184,9 @@ static int collective_plan(struct lane *l, struct collective *o)
     }
     if (kind >= NEIGHBOR_ALLGATHER && c->topology == NO_TOPOLOGY)
         kind = BCAST + (kind - NEIGHBOR_ALLGATHER);
+    /* MPICH 4.0 knows neither the directions of a grid nor its own neighbour twice. */
+    if (reference && kind >= NEIGHBOR_ALLTOALL)
+        kind = BCAST + (kind - NEIGHBOR_ALLTOALL);
     o->root = root % c->size[o->root_side];
     o->kind = (enum collective_kind) kind;
     /* MPICH 4.0 gives wrong data at a second start, and errors. */
