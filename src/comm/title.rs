@@ -1,4 +1,4 @@
-//! What a communicator is called in texts: its name, or its handle and how it was made.
+//! The title of a communicator in texts: its name, or its handle and how it was made.
 
 use super::{Comm, NULL, SELF, WALKS, WORLD, get};
 use std::fmt::Write;
@@ -85,7 +85,7 @@ impl Comm {
         }
     }
 
-    /// The same where it is clear that it is a communicator.
+    /// The title without the word "communicator".
     pub fn title_of_argument(&self) -> String {
         let name = self.name();
         match name.is_empty() {
@@ -94,7 +94,7 @@ impl Comm {
         }
     }
 
-    /// The same in at most so many bytes, if the name is not longer.
+    /// The title in at most `bytes` bytes, unless the name alone is longer.
     pub fn short_title(&self, bytes: usize) -> String {
         let name = self.name();
         if !name.is_empty() {

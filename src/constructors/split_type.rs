@@ -20,7 +20,7 @@ use crate::os::hardware::{Binding, Kind};
 pub enum Split {
     /// MPI_UNDEFINED: this rank gets nothing.
     Undefined,
-    /// Who can share memory.
+    /// Ranks that can share memory.
     Shared,
     /// By the first kind of resource that not all are in the same of.
     Unguided,
@@ -35,15 +35,15 @@ pub enum Split {
 pub enum Guide {
     /// Nothing, or something that is not known here: nobody gets anything.
     Unknown,
-    /// Who can share memory.
+    /// Ranks that can share memory.
     Memory,
-    /// Who is confined to the same resource of a kind.
+    /// Ranks that are confined to the same resource of a kind.
     Kind(Kind),
     /// The members of a process set, by a number that follows from it.
     Set { set: u32, is_in: bool },
     /// Each alone.
     Alone,
-    /// Who sees the same directory, by a number that follows from its name, and what it is in the file system.
+    /// Ranks that see the same directory: a hash of its name, and its device and inode.
     Directory { name: u32, place: Option<[u32; 4]> },
 }
 
@@ -116,7 +116,7 @@ impl Split {
 }
 
 impl Guide {
-    /// The same on all ranks that say the same.
+    /// Equal on ranks whose info says the same.
     fn encode(self) -> [u32; 2] {
         match self {
             Guide::Unknown => [UNKNOWN, 0],
@@ -380,7 +380,7 @@ mod tests {
         for other in [node, Guide::Unknown, Guide::Memory, Guide::Alone] {
             assert_eq!(colours(&[&of(package), &of(other)]), [UNDEFINED; 2]);
         }
-        // Who wants nothing has no say.
+        // A rank that passes MPI_UNDEFINED has no say.
         let nothing = said(Split::Undefined, &[0, 4, 5]);
         assert_eq!(colours(&[&nothing, &of(package)]), [UNDEFINED, 3]);
     }

@@ -271,7 +271,7 @@ impl<'m> Producer<'m> {
         self.head_seen = tail.wrapping_sub(self.ring.slots.len() as u32);
     }
 
-    /// What is pushed from now on is not held back, or is again. Without that a hold is the same as no room.
+    /// Lets pushes pass a hold, or not any more. Otherwise a held ring has no room.
     pub fn pass(&mut self, passes: bool) {
         self.passes = passes;
         if self.held && !passes {
@@ -289,7 +289,7 @@ impl<'m> Producer<'m> {
         self.held
     }
 
-    /// The same, if it was so at the last look for room; looks again.
+    /// Whether the consumer still holds, if it did at the last look for room.
     #[inline]
     pub fn is_held(&mut self) -> bool {
         self.held && self.look_for_hold()

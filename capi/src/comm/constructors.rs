@@ -196,7 +196,7 @@ fn hardware_of(hints: &Hints) -> Result<Guide> {
     })
 }
 
-/// The same about a process set. One that is not known is ignored, as the standard wants it of hints.
+/// The guide that a process set gives. An unknown set is ignored, as the standard wants of hints.
 fn process_set(name: &str) -> Guide {
     if is_same(name, sets::SELF) {
         return Guide::Alone;
@@ -213,7 +213,7 @@ fn process_set(name: &str) -> Guide {
     }
 }
 
-/// The same about neighborhoods, which are MPICH's: a directory that processes have in common, or how nodes are connected; here
+/// The guide that MPICH's keys for neighborhoods give: a directory that processes have in common, or how nodes are connected; here
 /// the nodes of one communicator's processes are one.
 fn neighborhood(hints: &Hints) -> Result<Guide> {
     if let Some(path) = hints.get("nbhd_common_dirname")? {

@@ -3,7 +3,7 @@
 use super::request::StandardInput as Ranks;
 use super::words;
 
-/// What is put before the program of some ranks.
+/// Words put before the program of some ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
     words: Vec<String>,
