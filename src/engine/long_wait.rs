@@ -6,7 +6,7 @@
 use super::entry::Entry;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{PAGE, enter, has_threads, in_use, loss, tasks};
+use super::{PAGE, contention, enter, enter_at, has_threads, in_use, loss, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
@@ -63,6 +63,9 @@ pub(super) fn long_wait<R>(
     let mut in_vain = false;
     let mut asked = 0;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
+    // Where ranks share cores, a long yield is the usual case and says nothing about other programs.
+    let watches = !enter_at(first_of(engines)).oversubscribed;
+    let mut contended = watches && contention::count();
     loop {
         let (moved, result) = look(engines, done, false);
         if let Some(result) = result {
@@ -74,10 +77,14 @@ pub(super) fn long_wait<R>(
             in_vain = false;
             continue;
         }
-        schedule::yield_now();
-        yields += 1;
-        if yields < YIELDS {
-            continue;
+        if !contended {
+            let before = if watches { monotonic_nanoseconds() } else { 0 };
+            schedule::yield_now();
+            yields += 1;
+            contended = watches && contention::note_yield(monotonic_nanoseconds() - before);
+            if yields < YIELDS && !contended {
+                continue;
+            }
         }
         let now = monotonic_nanoseconds();
         if began == 0 {
@@ -88,9 +95,11 @@ pub(super) fn long_wait<R>(
             if published.is_none() {
                 published = Published::begin(reason, first_of(engines), now);
             }
-        } else if now - began > sleep_after {
-            // A rank that is about to sleep has the time.
-            if let Some(published) = &mut published {
+        }
+        let waited = now - began;
+        if contended || waited > sleep_after {
+            // A rank that has waited for so long has the time.
+            if let Some(published) = published.as_mut().filter(|_| waited > sleep_after) {
                 published.name();
             }
             tasks::watch();

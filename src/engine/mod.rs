@@ -8,6 +8,7 @@ pub mod account;
 mod arrival;
 pub mod calls;
 mod cells;
+mod contention;
 pub mod dispatch;
 pub mod entry;
 pub mod kept;
@@ -146,7 +147,7 @@ struct Peer {
     cannot_read_us: bool,
     /// Is in `Engine::busy`.
     busy: bool,
-    /// What is kept of its messages, and whether it was told to hold data back; see [`pressure`].
+    /// Bytes kept of its unexpected messages, and whether it was told to hold data back; see [`pressure`].
     kept: usize,
     holds: bool,
 }

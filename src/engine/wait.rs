@@ -4,7 +4,7 @@
 //! be waiting. Invariant: what is waited for is looked at after each look for messages.
 
 use super::entry::{Entry, try_enter_at};
-use super::{Engine, EngineGuard, enter, enter_at, has_threads, in_use};
+use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{long_wait, loss, numbers, patience, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::variables::{Listed, Variable};
@@ -225,7 +225,8 @@ fn budget(engine: &Engine) -> u64 {
         looks if has_threads() && engine.oversubscribed => {
             patience::budget(looks, looks.max(LONGEST_OVERSUBSCRIBED))
         }
-        looks => looks,
+        looks if engine.oversubscribed => looks,
+        looks => contention::limit(looks),
     }
 }
 
