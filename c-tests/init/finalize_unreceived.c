@@ -1,6 +1,8 @@
 /* Messages that nobody receives do not keep MPI_Finalize from ending; those that were to wait for their receive are told of.
  * Each rank sends to the next. Argument: how. */
 #include "check.h"
+#include <signal.h>
+#include <unistd.h>
 
 enum { BYTES = 100000, TAG = 7 };
 
@@ -39,6 +41,12 @@ int main(int argc, char **argv)
     } else if (!strcmp(how, "persistent")) {
         MPI(MPI_Send_init(data, BYTES, MPI_CHAR, next, TAG, w, &request));
         MPI(MPI_Start(&request));
+    } else if (!strcmp(how, "unread")) {
+        /* Nobody reads what is written to standard error, as in Python, which ignores SIGPIPE. */
+        int ends[2];
+        CHECK(pipe(ends) == 0 && close(ends[0]) == 0 && dup2(ends[1], 2) == 2);
+        signal(SIGPIPE, SIG_IGN);
+        MPI(MPI_Isend(data, BYTES, MPI_CHAR, next, TAG, w, &request));
     } else if (!strcmp(how, "many")) {
         for (int i = 0; i < 200; i++)
             MPI(MPI_Issend(data, i % 2 ? 10 : 40000, MPI_CHAR, next, TAG, w, &request));

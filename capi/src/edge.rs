@@ -12,11 +12,11 @@ use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info;
 use oxmpi::os::cancellation::Uncancelled;
+use oxmpi::os::tell;
 use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
 use std::collections::BTreeSet;
 use std::ffi::c_int;
-use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 /// MPI_FILE_NULL, an address.
@@ -129,16 +129,14 @@ fn tell_not_written(function: &'static str, error: &Error) {
     if error.class() != Class::UnsupportedOperation || error.text() != NOT_WRITTEN {
         return;
     }
-    // The lock also keeps lines of threads apart. A program that has closed stderr goes on.
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if told.insert(function) {
         let rank = process::job().map_or(String::new(), |job| format!("rank {} on ", job.rank));
         let host = info::host();
-        let _ = writeln!(
-            std::io::stderr(),
-            "oxmpi: {rank}{host}: {function} is not written yet in oxmpi; it fails with {} (told once)",
+        tell(&format!(
+            "oxmpi: {rank}{host}: {function} is not written yet in oxmpi; it fails with {} (told once)\n",
             error.class().name()
-        );
+        ));
     }
 }
 
@@ -269,7 +267,7 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
         object,
         error,
     };
-    eprint!("{}", errhandler::message(&failure));
+    tell(&errhandler::message(&failure));
     process::abort(error.class().value())
 }
 
@@ -278,10 +276,10 @@ pub fn abort(comm: Comm, code: c_int) -> ! {
     let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::title);
     let rank = process::job().map_or(0, |job| job.rank);
     if !SUPPRESS_ABORT_MESSAGE.get() {
-        eprintln!(
-            "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})",
+        tell(&format!(
+            "oxmpi: rank {rank} on {} called MPI_Abort({name}, {code})\n",
             info::host()
-        );
+        ));
     }
     process::abort(code)
 }

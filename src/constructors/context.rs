@@ -13,6 +13,7 @@ use crate::comm::{Comm, SELF_CONTEXT};
 use crate::engine::enter;
 use crate::group::Group;
 use crate::os::cancellation::uncancelled;
+use crate::os::tell;
 use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -293,7 +294,7 @@ impl Ids {
     fn print(&self) {
         if PRINT.get() {
             let free = self.space.hexadecimal();
-            uncancelled(|| eprintln!("oxmpi: free context ids {free}"));
+            uncancelled(|| tell(&format!("oxmpi: free context ids {free}\n")));
         }
     }
 }

@@ -11,6 +11,11 @@ pub mod process;
 mod quota;
 pub mod schedule;
 
+/// Writes to standard error. A program whose standard error is closed, or a pipe that nobody reads, goes on without the text.
+pub fn tell(text: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+}
+
 /// Nanoseconds of CLOCK_MONOTONIC: comparable between the processes of a node.
 pub fn monotonic_nanoseconds() -> u64 {
     let mut now = libc::timespec {

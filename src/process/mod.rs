@@ -23,6 +23,7 @@ use crate::lifetime;
 use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
+use crate::os::tell;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -367,13 +368,15 @@ fn install_hooks() {
         let function = exported_caller(&["MPI_", "PMPI_", "MPIX_"])
             .unwrap_or_else(|| "a function of MPI".to_owned());
         if let Some(Exhausted(text)) = panic.payload().downcast_ref() {
-            eprintln!("oxmpi: rank {rank}: {function} failed\noxmpi:   MPI_ERR_NO_MEM: {text}");
+            tell(&format!(
+                "oxmpi: rank {rank}: {function} failed\noxmpi:   MPI_ERR_NO_MEM: {text}\n"
+            ));
             abort(Class::NoMem.value());
         }
         before(panic);
-        eprintln!(
-            "oxmpi: rank {rank} failed inside {function}; this is an error of the library or of a peer that wrote nonsense: {panic}"
-        );
+        tell(&format!(
+            "oxmpi: rank {rank} failed inside {function}; this is an error of the library or of a peer that wrote nonsense: {panic}\n"
+        ));
         abort(1);
     }));
 }
@@ -429,7 +432,10 @@ pub fn finalize() -> Result<()> {
         refusal::refuse_all(false);
     }
     if let (Some(warning), Some(job)) = (refusal::report(), JOB.get()) {
-        eprintln!("oxmpi: rank {}: MPI_Finalize: {warning}", job.rank);
+        tell(&format!(
+            "oxmpi: rank {}: MPI_Finalize: {warning}\n",
+            job.rank
+        ));
     }
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
