@@ -209,7 +209,6 @@ pub fn committed_datatype(name: &'static str, handle: Datatype) -> Result<&'stat
 }
 
 /// The datatype of `number` elements of a buffer: MPI_BYTE where there are none and MPI_DATATYPE_NULL is accepted.
-#[inline(always)]
 pub fn datatype_of(names: Names, handle: Datatype, number: u64) -> Result<&'static DatatypeObject> {
     match datatype::get(handle.0) {
         Some(datatype) if datatype.is_committed() => Ok(datatype),
@@ -309,6 +308,21 @@ fn no_overlap(names: Names, kind: Datatype, number: Count) -> Result<()> {
 #[inline(always)]
 fn buffer(names: Names, address: *mut c_void, number: Count, kind: Datatype) -> Result<Buffer> {
     let number = count(names.count, number)?;
+    match datatype::get(kind.0) {
+        Some(kind) if kind.is_committed() => buffer_of(names, address, number, kind),
+        _ => buffer_of_unusual(names, address, number, kind),
+    }
+}
+
+/// A buffer without a datatype that is committed. Apart, so that the usual call keeps one datatype in its registers.
+#[cold]
+#[inline(never)]
+fn buffer_of_unusual(
+    names: Names,
+    address: *mut c_void,
+    number: u64,
+    kind: Datatype,
+) -> Result<Buffer> {
     let kind = datatype_of(names, kind, number)?;
     buffer_of(names, address, number, kind)
 }
