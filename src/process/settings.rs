@@ -224,9 +224,7 @@ mod tests {
                     let lines = source.lines();
                     declared += lines
                         .filter(|line| line.contains(": Variable<"))
-                        .filter(|line| {
-                            line.starts_with("static ") || line.starts_with("pub static ")
-                        })
+                        .filter(|line| line.starts_with("static ") || line.starts_with("pub"))
                         .count();
                 }
             }
