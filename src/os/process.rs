@@ -68,8 +68,9 @@ pub fn fork() -> Result<Fork> {
     }
 }
 
-/// The process that `command` starts will lead a session of its own, and a process group, without a terminal. To be called when
-/// program (a path), arguments and environment are complete; `name` is what the program is called.
+/// The process that `command` starts will lead a session of its own, and a process group, without a terminal. `name` is what the
+/// program is called. To be called last, when program (a path), arguments and environment are complete, and after all other
+/// closures: this one does not return.
 ///
 /// What the kernel cannot execute is an error of the start, which it would not be otherwise: with a closure to call, the standard
 /// library starts programs by execvp, which gives all of that to the shell.

@@ -162,6 +162,9 @@ impl<'a> Starter<'a> {
         };
         command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
         command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
+        if let Some(limit) = &self.descriptors.before {
+            limit_files(&mut command, limit.current, limit.maximum);
+        }
         // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
         // would get what another user's single process gets.
         if self.own_session {
@@ -173,9 +176,6 @@ impl<'a> Starter<'a> {
             lead_session(&mut command, &name)?;
         }
         self.bind(plan);
-        if let Some(limit) = &self.descriptors.before {
-            limit_files(&mut command, limit.current, limit.maximum);
-        }
         let child = command.spawn()?;
         Ok(Started {
             pid: child.id() as i32,
