@@ -76,7 +76,7 @@ fn with_holes() -> &'static Datatype {
 
 impl Data {
     fn new(bytes: usize, holes: bool) -> Data {
-        if holes && bytes % BLOCK == 0 && bytes > 0 {
+        if holes && bytes.is_multiple_of(BLOCK) && bytes > 0 {
             let mut memory = vec![0; 2 * bytes].into_boxed_slice();
             let count = (bytes / BLOCK) as u64;
             // SAFETY: the elements lie in `memory`, which lives and stays where it is as long as the buffer.
