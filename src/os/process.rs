@@ -231,6 +231,19 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
+/// The process that traces a process, given by its number or `self`. `None` as well if there is no such process.
+pub fn tracer(process: &str) -> Option<i32> {
+    tracer_in(&std::fs::read_to_string(format!("/proc/{process}/status")).ok()?)
+}
+
+/// From a line such as `TracerPid:\t0` in /proc/PID/status.
+fn tracer_in(status: &str) -> Option<i32> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("TracerPid:"));
+    line?.trim().parse().ok().filter(|pid| *pid != 0)
+}
+
 /// The innermost function on this thread's stack that the library exports under a name with one of these beginnings.
 ///
 /// By the names the linker sees: what a function is called in the source says nothing about what C calls it.
@@ -260,6 +273,13 @@ pub fn exported_caller(beginnings: &[&str]) -> Option<String> {
 mod tests {
     use super::*;
     use std::os::fd::IntoRawFd;
+
+    #[test]
+    fn tracers_are_read() {
+        assert_eq!(tracer_in("Name:\tx\nTracerPid:\t17\n"), Some(17));
+        assert_eq!(tracer_in("Name:\tx\nTracerPid:\t0\n"), None);
+        assert_eq!(tracer_in(""), None);
+    }
 
     #[test]
     fn a_descriptor_is_handed_out_once() {

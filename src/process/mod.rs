@@ -341,7 +341,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status.since.store(now, Ordering::Relaxed);
     let nonce = now ^ u64::from(pid) << 32 | 1;
     PROBE.store(nonce, Ordering::Relaxed);
-    status.pid.store(pid as i32, Ordering::Relaxed);
+    status.introduce();
     status
         .probe_address
         .store(PROBE.as_ptr() as u64, Ordering::Relaxed);

@@ -32,8 +32,7 @@ impl Rank {
         let map = Mapping::of(job.segment.as_fd()).expect("map").leak();
         let segment = Segment::open(map, job.local_ranks.len()).expect("segment");
         let rank = Rank { job, segment };
-        let pid = std::process::id() as i32;
-        rank.page().pid.store(pid, Ordering::Relaxed);
+        rank.page().introduce();
         rank.page().set_state(State::Joined);
         rank
     }

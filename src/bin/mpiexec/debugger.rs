@@ -3,21 +3,15 @@
 //! A debugger outlives the process that it has started, and whoever looks for the fault needs it then.
 
 use super::descendants;
+use oxmpi::os::process;
 use std::fs;
 
-/// The process that traces `pid`, if it is `root` or below it.
-pub fn of(pid: i32, root: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let tracer = tracer(&status)?;
+/// The process that traces `pid`, or did so when it joined, if it is `root` or below it.
+pub fn of(pid: i32, joined_in: i32, root: i32) -> Option<i32> {
+    let now = process::tracer(&pid.to_string());
+    // The process may have ended since it joined; its debugger stays.
+    let tracer = now.or(Some(joined_in).filter(|pid| *pid != 0))?;
     (tracer == root || descendants::below(root).contains(&tracer)).then_some(tracer)
-}
-
-/// From a line such as `TracerPid:\t0` in /proc/PID/status.
-fn tracer(status: &str) -> Option<i32> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("TracerPid:"));
-    line?.trim().parse().ok().filter(|pid| *pid != 0)
 }
 
 /// A process that is there, by name and number. `None`: it has ended.
@@ -31,10 +25,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tracers_are_read() {
-        assert_eq!(tracer("Name:\tx\nTracerPid:\t17\n"), Some(17));
-        assert_eq!(tracer("Name:\tx\nTracerPid:\t0\n"), None);
-        assert_eq!(tracer(""), None);
+    fn a_process_that_is_there_is_shown() {
         assert!(shown(std::process::id() as i32).is_some());
+    }
+
+    #[test]
+    fn a_debugger_is_known_after_its_process_has_ended() {
+        let own = std::process::id() as i32;
+        let no_process = i32::MAX;
+        assert_eq!(of(no_process, own, own), Some(own));
+        assert_eq!(of(no_process, 0, own), None);
+        // One that mpiexec has not started.
+        assert_eq!(of(no_process, 1, own), None);
     }
 }

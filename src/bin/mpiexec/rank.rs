@@ -80,7 +80,12 @@ impl Rank {
     pub fn look_for_debugger(&mut self, segment: &Segment<'_>) {
         let pid = self.mpi_pid(segment);
         if pid != self.pid {
-            self.debugger = debugger::of(pid, self.pid).or(self.debugger);
+            let tracer = segment
+                .rank(self.number)
+                .status
+                .tracer
+                .load(Ordering::Relaxed);
+            self.debugger = debugger::of(pid, tracer, self.pid).or(self.debugger);
         }
     }
 

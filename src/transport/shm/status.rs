@@ -72,6 +72,8 @@ pub struct Page {
     state: AtomicU32,
     /// Process id, as the rank itself sees it.
     pub pid: AtomicI32,
+    /// The process that traced the rank when it joined, as the rank itself sees it; 0: none.
+    pub tracer: AtomicI32,
     /// The code of MPI_Abort.
     pub abort_code: AtomicI32,
     /// How many threads of the rank wait; what follows is about the one that has waited longest.
@@ -142,6 +144,13 @@ impl Page {
     /// Whether nothing that is sent to the rank will be received any more.
     pub fn is_deaf(&self) -> bool {
         self.lost.load(Ordering::Acquire) & DEAF != 0
+    }
+
+    /// Says which process the rank is, and what traces it.
+    pub fn introduce(&self) {
+        let tracer = crate::os::process::tracer("self").unwrap_or(0);
+        self.tracer.store(tracer, Ordering::Relaxed);
+        self.pid.store(std::process::id() as i32, Ordering::Relaxed);
     }
 
     pub fn set_state(&self, state: State) {
