@@ -60,6 +60,21 @@ static struct communicator *comm_of(struct lane *l, int index)
     return &l->pool[index];
 }
 
+/* Messages in the order of one list (walk): a receive with wildcards may take a message that comes later in the list, and its own
+ * sender then waits for a receive behind steps that wait for this sender. So nothing waits for such a receive in the list. */
+static void keep_order_possible(struct round *r)
+{
+    for (int i = 0; i < r->count; i++)
+        if (r->message[i].shift >= 0)
+            for (int to = 0; to < size; to++)
+                r->style[r->message[i].comm][to] = 0;
+    for (int i = 0; i < r->count; i++) {
+        struct message *m = &r->message[i];
+        if (r->style[m->comm][m->to] && m->form == BLOCKING_FORM && m->mode != BUFFERED)
+            m->form = NONBLOCKING_FORM;
+    }
+}
+
 /* Same on every rank. */
 static void plan_messages(struct lane *l, struct round *r)
 {
@@ -147,6 +162,8 @@ static void plan_messages(struct lane *l, struct round *r)
         if (budget < 1000)
             break;
     }
+    if (r->shape == IN_ORDER)
+        keep_order_possible(r);
     r->wild = style != 0;
     r->barrier |= r->wild || r->iterations > 1 || once_in(&l->plan, 2);
 }
