@@ -79,6 +79,11 @@ impl<T: Value> Variable<T> {
         }
     }
 
+    /// Whether the value in force is the default.
+    pub fn is_default(&self) -> bool {
+        self.get().bits() == self.default.bits()
+    }
+
     #[cold]
     fn read(&self) -> T {
         *self.value.get_or_init(|| {

@@ -3,7 +3,7 @@
 //! A thread that spins uses up its time slice. Where another program competes for the core, the kernel then lets that
 //! program run for milliseconds while the awaited message is already there. A thread that sleeps keeps its claim and runs as
 //! soon as it is woken. A yield that takes long shows that another program had the core. Invariant: this changes only how a
-//! wait spends its time, never what it waits for.
+//! wait spends its time, never what it waits for. Without effect where `OXMPI_SLEEP_AFTER` is set.
 
 use crate::sync::{AtomicU32, Ordering};
 

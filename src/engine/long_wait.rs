@@ -63,8 +63,9 @@ pub(super) fn long_wait<R>(
     let mut in_vain = false;
     let mut asked = 0;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
-    // Where ranks share cores, a long yield is the usual case and says nothing about other programs.
-    let watches = !enter_at(first_of(engines)).oversubscribed;
+    // Where ranks share cores, a long yield is the usual case and says nothing about other programs. A time that the user has
+    // set is the user's choice.
+    let watches = SLEEP_AFTER.is_default() && !enter_at(first_of(engines)).oversubscribed;
     let mut contended = watches && contention::count();
     loop {
         let (moved, result) = look(engines, done, false);
