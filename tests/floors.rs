@@ -6,7 +6,7 @@ use std::path::Path;
 /// Modules by floor. Modules of one floor may not name each other, but for what stands in `NEIGHBOURS`.
 const FLOORS: &[&[&str]] = &[
     &["error", "handle", "sync", "variables"],
-    &["os", "queue", "lifetime"],
+    &["os", "queue", "references"],
     &[
         "datatype",
         "op",
@@ -20,6 +20,8 @@ const FLOORS: &[&[&str]] = &[
     &["engine"],
     &["comm"],
     &["pt2pt", "coll"],
+    &["context_id"],
+    &["lifetime"],
     &["constructors"],
     &["process"],
     &["tool"],

@@ -7,8 +7,8 @@
 //! Cost: one reduction of `words` words (32 of them travel as one short message); else also one of nothing and the mask's.
 
 use super::queue::Queue;
-use super::{Outcome, Steps, Turn, YES, least, take, wanted};
-use crate::constructors::space::{Key, Space, prefixes};
+use super::steps::{Outcome, Steps, Turn, YES, least, take, wanted};
+use crate::context_id::space::{Key, Space, prefixes};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,10 @@
-//! The mask algorithm: one reduction of the whole mask, for one allocation of a process at a time.
+//! Attempts with the whole mask of a page, one allocation of a process at a time: what is left when nothing cheaper has agreed.
 //!
-//! Paper 001, figure 2; with the barrier before it and the ⟨context id, tag⟩ priority of paper 000, listing 1.1. Without the
-//! barrier (`together` false) it deadlocks (paper 000, figure 1); `models` finds the schedule.
-//! Cost: a reduction of nothing, then one of 2 KB for each attempt. Unlike as printed, an ownership word tells "no id is
-//! free everywhere" from "somebody had no turn", and the next page follows instead of retrying for ever.
+//! Invariant: a process offers its mask for one allocation at a time, the lowest by key, and takes the mask back when the
+//! offers are combined.
 
-use super::{Outcome, Steps, Turn, YES, least, take, wanted};
-use crate::constructors::space::{Key, NO_PAGE, Space, prefixes};
+use super::steps::{Outcome, Turn, YES, least, take, wanted};
+use crate::context_id::space::{Key, NO_PAGE, Space, prefixes};
 
 /// The attempts with a mask, which other strategies fall back to.
 ///
@@ -105,43 +103,5 @@ impl Base {
         if space.lowest == Some(self.key) {
             space.lowest = None;
         }
-    }
-}
-
-/// See the module.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Mask {
-    /// All members have begun.
-    together: bool,
-    base: Base,
-}
-
-impl Mask {
-    pub fn new(key: Key, together: bool) -> Mask {
-        Mask {
-            together: !together,
-            base: Base::new(key, 1, 0),
-        }
-    }
-}
-
-impl Steps for Mask {
-    fn offer(&mut self, space: &mut Space) -> Turn {
-        if !self.together {
-            return Turn::Offer(vec![0]);
-        }
-        self.base.offer(space, |_, _| false)
-    }
-
-    fn settle(&mut self, space: &mut Space, combined: &[u32]) -> Outcome {
-        if !self.together {
-            self.together = true;
-            return Outcome::Again;
-        }
-        self.base.settle(space, combined)
-    }
-
-    fn abandon(&mut self, space: &mut Space) {
-        self.base.abandon(space);
     }
 }

@@ -1,39 +1,29 @@
-//! From a context id to what is known of its communicator: the three stores of paper 002.
+//! From a context id to what is known of its communicator: the three stores of paper 002, of which the array is the default.
 //!
 //! Invariant: a key has at most one value, and a store that was chosen stays for the whole job. Keys are places in the
 //! order of ids, so that they come densely from zero on.
 
+mod alternatives;
 mod array;
-mod levels;
+mod kind;
 
+pub use kind::{ALL, Kind};
+
+use alternatives::Alternative;
 use array::Array;
-use levels::Levels;
-use std::collections::BTreeMap;
 
-crate::choice! {
-    /// The stores that a job can choose.
-    pub enum Kind { Array = "array", Tree = "tree", Levels = "levels" }
-}
-
-/// All of them, for tests and comparisons.
-pub const ALL: [Kind; 3] = [Kind::Array, Kind::Tree, Kind::Levels];
-
-/// See the module.
+/// Values by key.
 pub enum Store<T> {
     /// Grows to the highest key and never shrinks: one load.
     Array(Array<T>),
-    /// An ordered tree: no empty cells, log n loads.
-    Tree(BTreeMap<u32, T>),
-    /// Four levels of 256 cells, freed when empty: four loads.
-    Levels(Levels<T>),
+    Alternative(Alternative<T>),
 }
 
 impl<T> Store<T> {
     pub fn new(kind: Kind) -> Store<T> {
-        match kind {
-            Kind::Array => Store::Array(Array::default()),
-            Kind::Tree => Store::Tree(BTreeMap::new()),
-            Kind::Levels => Store::Levels(Levels::default()),
+        match Alternative::new(kind) {
+            None => Store::Array(Array::default()),
+            Some(other) => Store::Alternative(other),
         }
     }
 
@@ -41,8 +31,7 @@ impl<T> Store<T> {
     pub fn get(&self, key: u32) -> Option<&T> {
         match self {
             Store::Array(store) => store.get(key),
-            Store::Tree(store) => store.get(&key),
-            Store::Levels(store) => store.get(key),
+            Store::Alternative(store) => store.get(key),
         }
     }
 
@@ -50,8 +39,7 @@ impl<T> Store<T> {
     pub fn get_mut(&mut self, key: u32) -> Option<&mut T> {
         match self {
             Store::Array(store) => store.get_mut(key),
-            Store::Tree(store) => store.get_mut(&key),
-            Store::Levels(store) => store.get_mut(key),
+            Store::Alternative(store) => store.get_mut(key),
         }
     }
 
@@ -59,16 +47,14 @@ impl<T> Store<T> {
     pub fn insert(&mut self, key: u32, value: T) {
         match self {
             Store::Array(store) => store.insert(key, value),
-            Store::Tree(store) => drop(store.insert(key, value)),
-            Store::Levels(store) => store.insert(key, value),
+            Store::Alternative(store) => store.insert(key, value),
         }
     }
 
     pub fn remove(&mut self, key: u32) -> Option<T> {
         match self {
             Store::Array(store) => store.remove(key),
-            Store::Tree(store) => store.remove(&key),
-            Store::Levels(store) => store.remove(key),
+            Store::Alternative(store) => store.remove(key),
         }
     }
 
@@ -76,8 +62,7 @@ impl<T> Store<T> {
     pub fn cells(&self) -> usize {
         match self {
             Store::Array(store) => store.cells(),
-            Store::Tree(store) => store.len(),
-            Store::Levels(store) => store.cells(),
+            Store::Alternative(store) => store.cells(),
         }
     }
 
@@ -85,8 +70,7 @@ impl<T> Store<T> {
     pub fn values(&self) -> Box<dyn Iterator<Item = &T> + '_> {
         match self {
             Store::Array(store) => Box::new(store.values()),
-            Store::Tree(store) => Box::new(store.values()),
-            Store::Levels(store) => Box::new(store.values()),
+            Store::Alternative(store) => store.values(),
         }
     }
 }
@@ -95,6 +79,7 @@ impl<T> Store<T> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     fn key() -> impl Strategy<Value = u32> {
         prop_oneof![

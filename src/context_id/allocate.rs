@@ -4,10 +4,12 @@
 //! whether one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the
 //! same on all members that have talked.
 
-use super::context::{self, Creation, IDS, REPORT, live_report, statistics};
-use super::strategy::{Allocation, Step, combine};
-use super::{bytes, words};
-use super::{collector, report};
+use super::agreement::{Allocation, Step};
+use super::creation::Creation;
+use super::offer::{bytes, combine, words};
+use super::registry::{self, IDS, live_report, statistics};
+use super::report;
+use super::settings::{self, REPORT};
 use crate::coll::Lane;
 use crate::datatype::Buffer;
 use crate::engine::wait::Watch;
@@ -17,12 +19,20 @@ use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::shm::status::State;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Allocations that wait for another of this process.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 /// All ranks of the job have joined, with the same settings.
 static SAME_SETTINGS: AtomicBool = AtomicBool::new(false);
+
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what is called before an id is looked for, so that ids of freed communicators can return.
+pub fn before_creations(give_back: fn()) {
+    let _ = GIVE_BACK.set(give_back);
+}
 
 /// An allocation that has its place in the order of creations.
 #[must_use = "it holds what others wait for"]
@@ -54,7 +64,9 @@ impl Begun {
     /// Takes the next place in the order of creations on the parent, and the id that is ready for it, if there is one.
     pub fn new(function: &'static str, creation: Creation) -> Begun {
         let site = report::site(function);
-        collector::at_creation_of_id();
+        if let Some(give_back) = GIVE_BACK.get() {
+            give_back();
+        }
         let mut ids = IDS.lock();
         let settings = ids.settings();
         let (lease, space) = ids.lease(&creation);
@@ -195,7 +207,7 @@ impl Begun {
     /// Gives back the id or what is offered for one: nothing follows.
     pub fn withdraw(&mut self) {
         match self.id.take() {
-            Some(id) => context::release(id),
+            Some(id) => registry::release(id),
             None => self.abandon(),
         }
     }
@@ -290,7 +302,7 @@ fn same_settings(lane: &Lane<'_>) -> Result<()> {
     for rank in 1..lane.size() {
         let settings = wait_for(lane.world(rank))?;
         if settings != expected {
-            let (name, values) = context::difference(expected, settings);
+            let (name, values) = settings::difference(expected, settings);
             return Err(Error::new(
                 Class::Other,
                 format!(

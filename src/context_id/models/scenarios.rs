@@ -5,7 +5,7 @@
 use super::Job;
 use super::explore::{describe, explore};
 use super::jobs::*;
-use crate::constructors::strategy::{ALL, Settings, Strategy};
+use crate::context_id::agreement::{ALL, Settings, Strategy};
 use stateright::{Checker, Model};
 
 /// Every state is right, and the end can be reached from each.

@@ -5,14 +5,15 @@
 //! the program knows, is in no request, no pending collective operation and no marked call that may have been given it, and no
 //! other object is made of it. No callback of the program runs in a cycle: attributes were deleted in the call that freed.
 
-use super::context;
+use super::scheme::{Scheme, scheme, threshold};
 use crate::comm;
+use crate::context_id;
 use crate::datatype;
 use crate::engine::calls::{self, Users};
 use crate::engine::{self, roots};
 use crate::events::{self, Event};
 use crate::handle::{self, ObjectType};
-use crate::lifetime::{self, Scheme};
+use crate::references;
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -100,7 +101,7 @@ pub(super) enum When {
 
 /// Takes over what was freed and retired.
 pub(super) fn add(freed: Freed, when: When) {
-    if lifetime::scheme() == Scheme::Never {
+    if scheme() == Scheme::Never {
         return;
     }
     let mut garbage = GARBAGE.lock();
@@ -119,12 +120,12 @@ pub fn at_creation() {
     }
 }
 
-/// Where a communicator is made: also if ids have run out.
-pub(super) fn at_creation_of_id() {
+/// Before a context id is looked for: also if they have run out.
+pub fn before_id() {
     if ELIGIBLE.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let used_up = context::statistics().live > MANY_IDS && context::occupation().0 == 0;
+    let used_up = context_id::statistics().live > MANY_IDS && context_id::occupation().0 == 0;
     collect_if(|garbage| used_up || garbage.is_worth_it(When::Soon));
 }
 
@@ -145,10 +146,10 @@ fn collect_if(wanted: impl FnOnce(&Garbage) -> bool) {
 impl Garbage {
     fn is_worth_it(&self, when: When) -> bool {
         let eligible = self.eligible.len();
-        if lifetime::counts() {
-            return lifetime::has_fallen();
+        if references::are_counted() {
+            return references::has_fallen();
         }
-        if eligible >= self.enough.max(lifetime::threshold()) {
+        if eligible >= self.enough.max(threshold()) {
             return true;
         }
         match when {
@@ -176,7 +177,7 @@ impl Garbage {
             return;
         }
         CYCLES.fetch_add(1, Ordering::Relaxed);
-        let live = match lifetime::counts() {
+        let live = match references::are_counted() {
             true => roots::mark_held(),
             false => roots::mark(),
         };
@@ -225,7 +226,7 @@ impl Garbage {
 
     /// True if it is gone. What it was made of is eligible then, if it was freed before.
     fn end_datatype(&mut self, handle: i32) -> bool {
-        if lifetime::counts() && datatype::is_counted(handle) {
+        if references::are_counted() && datatype::is_counted(handle) {
             return false;
         }
         let (named, eligible) = (&mut self.named, &mut self.eligible);
@@ -236,13 +237,13 @@ impl Garbage {
         let Some(comm) = comm::retired(handle) else {
             return true;
         };
-        let references = lifetime::of_communicator(handle).filter(|_| lifetime::counts());
+        let references = references::of_communicator(handle).filter(|_| references::are_counted());
         if !comm.is_idle() || references.is_some_and(|counted| !counted.are_gone()) {
             return false;
         }
         // A duplicate that came to nothing has no id.
         if comm.receive_context() != comm::PENDING {
-            context::release(comm.receive_context());
+            context_id::release(comm.receive_context());
         }
         self.ended.push_back(handle);
         true
@@ -267,9 +268,9 @@ pub(super) fn unnamed(old: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::constructors::datatypes;
     use crate::datatype::{Datatype, create, get};
     use crate::engine::roots::Held;
+    use crate::lifetime::datatypes;
 
     fn vector(old: &'static Datatype) -> &'static Datatype {
         create::vector(false, 2, 1, 3, old).unwrap()

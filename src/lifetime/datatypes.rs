@@ -3,11 +3,11 @@
 //! Invariant: a type goes at once only below MPI_THREAD_MULTIPLE, where this call is the only one, and when nothing pends.
 
 use super::collector::{self, Freed, When};
+use super::scheme::{Scheme, scheme};
 use crate::datatype::{self, Datatype};
 use crate::engine::calls::{self, Users};
 use crate::engine::{self, roots};
 use crate::error::Result;
-use crate::lifetime::{self, Scheme};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
@@ -20,8 +20,7 @@ pub fn free(handle: i32) -> Result<()> {
         return Ok(());
     };
     let alone = !engine::has_threads() && !calls::in_callback() && roots::number() == 0;
-    if alone && lifetime::scheme() != Scheme::Never && datatype::remove(handle, collector::unnamed)
-    {
+    if alone && scheme() != Scheme::Never && datatype::remove(handle, collector::unnamed) {
         return Ok(());
     }
     let users = Users::of_datatype(born);

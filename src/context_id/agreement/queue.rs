@@ -6,9 +6,9 @@
 //! lowest, and then all offer at once.
 //! Cost: a reduction of nothing, then one of nothing and one of 2 KB for each attempt; waiting costs no message.
 
-use super::mask::Base;
-use super::{Outcome, Steps, Turn};
-use crate::constructors::space::{Key, Space};
+use super::base::Base;
+use super::steps::{Outcome, Steps, Turn};
+use crate::context_id::space::{Key, Space};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {

@@ -1,97 +1,55 @@
-//! How it is known that a freed communicator or datatype is in use no more: the schemes of paper 003.
+//! Reference counts of communicators and datatypes, for the lifetime schemes that count ([`crate::lifetime`] chooses one).
 //!
-//! Invariant: the scheme is read once, and never changes; where nothing is counted a message costs one load here.
+//! Nothing is counted by default. Invariant: what is counted is set once, when MPI starts; where nothing is, a message costs
+//! one load here.
 
-use crate::choice;
 use crate::handle::{self, Kind};
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use crate::variables::{Listed, Variable};
+use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use once_cell::race::OnceBox;
 
-choice! {
-    /// See the variable's text.
-    pub enum Scheme {
-        Collected = "collected",
-        Suppressed = "suppressed",
-        Counting = "counting",
-        Never = "never",
-    }
+/// What requests count references to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Counted {
+    Nothing,
+    /// What is not predefined.
+    Derived,
+    All,
 }
 
-static LIFETIME: Variable<Scheme> = Variable::new(
-    "LIFETIME",
-    Scheme::Collected,
-    "How it is known that a freed communicator or datatype is in use no more: collected looks at the pending operations \
-     from time to time, and a message counts nothing; counting counts the references of all requests, suppressed only those to \
-     what is not predefined. never counts nothing and gives nothing back: a bound for measurements, not for programs.",
-);
-static COLLECT_AT: Variable<u64> = Variable::new(
-    "COLLECT_AT",
-    64,
-    "So many freed communicators and datatypes wait before the pending operations are looked at, where looking costs \
-     something; a program that frees large types while messages are pending may want fewer.",
-);
-
-pub static VARIABLES: &[&dyn Listed] = &[&LIFETIME, &COLLECT_AT];
-
-pub fn scheme() -> Scheme {
-    LIFETIME.get()
-}
-
-/// See the variable.
-pub fn threshold() -> usize {
-    COLLECT_AT.get().max(1) as usize
-}
-
-/// What requests count: nothing, references to what is not predefined, all.
-static COUNTS: AtomicU32 = AtomicU32::new(NOTHING);
-const NOTHING: u32 = 0;
-const DERIVED: u32 = 1;
-const ALL: u32 = 2;
+/// A [`Counted`].
+static COUNTED: AtomicU32 = AtomicU32::new(Counted::Nothing as u32);
 /// Whether a request was the last to have something that was freed, since [`has_fallen`] was asked.
 static FALLEN: AtomicBool = AtomicBool::new(false);
 
-/// Reads the scheme, when MPI starts.
-pub fn start() {
-    let counts = match scheme() {
-        Scheme::Collected | Scheme::Never => NOTHING,
-        Scheme::Suppressed => DERIVED,
-        Scheme::Counting => ALL,
-    };
-    COUNTS.store(counts, Ordering::Release);
+/// Sets what is counted, when MPI starts.
+pub fn count(what: Counted) {
+    COUNTED.store(what as u32, Ordering::Release);
 }
 
 /// Whether requests count what they use.
 #[inline(always)]
-pub fn counts() -> bool {
-    COUNTS.load(Ordering::Relaxed) != NOTHING
+pub fn are_counted() -> bool {
+    COUNTED.load(Ordering::Relaxed) != Counted::Nothing as u32
 }
 
 /// Whether references to this are counted; for schemes that count.
 #[inline]
-pub fn counts_of(is_predefined: bool) -> bool {
-    !is_predefined || COUNTS.load(Ordering::Relaxed) == ALL
+pub fn are_counted_of(is_predefined: bool) -> bool {
+    !is_predefined || COUNTED.load(Ordering::Relaxed) == Counted::All as u32
 }
 
 pub fn has_fallen() -> bool {
     FALLEN.load(Ordering::Relaxed) && FALLEN.swap(false, Ordering::Acquire)
 }
 
-/// Communicators made so far.
-static COMMUNICATORS_MADE: AtomicU64 = AtomicU64::new(0);
-
-pub fn communicators_made() -> u64 {
-    COMMUNICATORS_MADE.load(Ordering::Acquire)
-}
-
-/// A new communicator: how many were made before.
-pub fn begin_communicator(handle: i32) -> u64 {
-    if counts()
+/// A new communicator has this handle.
+pub fn begin_communicator(handle: i32) {
+    if are_counted()
         && let Some(references) = of_communicator(handle)
     {
         references.begin();
     }
-    COMMUNICATORS_MADE.fetch_add(1, Ordering::AcqRel)
 }
 
 /// References that are counted: the program's, which is there from the birth to the free, and the requests'.
@@ -156,7 +114,7 @@ pub fn of_communicator(communicator: i32) -> Option<&'static References> {
     let position = handle::index(communicator) as usize;
     let line = match handle::kind(communicator) {
         Kind::Invalid => None,
-        Kind::Builtin if !counts_of(true) => None,
+        Kind::Builtin if !are_counted_of(true) => None,
         Kind::Builtin => COMMUNICATORS.builtin.get(position),
         Kind::Direct => COMMUNICATORS.direct.get(position),
         Kind::Indirect => {

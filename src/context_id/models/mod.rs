@@ -9,9 +9,10 @@ mod explore;
 mod jobs;
 mod scenarios;
 
-use super::space::{Key, Space};
-use super::strategy::lease::Lease;
-use super::strategy::{Allocation, Settings, Step, combine};
+use crate::context_id::agreement::lease::Lease;
+use crate::context_id::agreement::{Allocation, Settings, Step};
+use crate::context_id::offer::combine;
+use crate::context_id::space::{Key, Space};
 use stateright::{Model, Property};
 use std::collections::{BTreeMap, BTreeSet};
 

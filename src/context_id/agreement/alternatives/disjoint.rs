@@ -4,9 +4,9 @@
 //! in one slice, the mask algorithm decides, which leaves out the slices that are being offered.
 //! Cost: a reduction of nothing, one of an eighth of the mask, and the mask's only when slices met or are full.
 
-use super::mask::Base;
-use super::{Outcome, Steps, Turn, YES, take};
-use crate::constructors::space::{Key, Space, prefixes};
+use crate::context_id::agreement::base::Base;
+use crate::context_id::agreement::steps::{Outcome, Steps, Turn, YES, take};
+use crate::context_id::space::{Key, Space, prefixes};
 
 /// Slices of page 0: word w belongs to slice w modulo this.
 const SLICES: usize = 8;

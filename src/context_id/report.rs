@@ -3,7 +3,7 @@
 //! Invariant: a site's number stays its number. Sites are looked for only if `OXMPI_CONTEXT_REPORT` asks for them, because
 //! walking the stack takes longer than making a communicator.
 
-use super::context::REPORT;
+use super::settings::REPORT;
 use crate::os::cancellation::uncancelled;
 use parking_lot::Mutex;
 use std::backtrace::Backtrace;

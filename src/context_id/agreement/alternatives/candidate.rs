@@ -6,8 +6,8 @@
 //! turn may be waited for by the one whose turn it is.
 //! Cost: a reduction of nothing, then two of one and two words for each attempt; no mask travels.
 
-use super::{Outcome, Steps, Turn, YES};
-use crate::constructors::space::{Key, Space, in_order};
+use crate::context_id::agreement::steps::{Outcome, Steps, Turn, YES};
+use crate::context_id::space::{Key, Space, in_order};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Stage {

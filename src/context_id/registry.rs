@@ -1,66 +1,21 @@
-//! Context ids of this process: settings, what is known of live ones, creations on each parent, release.
+//! Context ids of this process: what is known of live ones, creations on each parent, release.
 //!
 //! Invariant: a prefix is taken in the space exactly as long as it has a record, is leased to a parent that has one, or is
 //! offered in an agreement under way. All is under one lock, which is never held while entering the engine.
 
-pub use super::allocate::{Begun, allocate};
+use super::agreement::lease::{LARGEST_OF_GROUP, Lease};
+use super::agreement::{Settings, Strategy};
+use super::creation::Creation;
 use super::report;
-use super::space::{self, Key, Space};
-use super::store::{Kind, Store};
-use super::strategy::lease::{LARGEST_OF_GROUP, Lease};
-use super::strategy::{Settings, Strategy};
-use crate::comm::{Comm, SELF_CONTEXT};
+use super::settings::{PRINT, REPORT, STORE, STRATEGY, eager_words, pages};
+use super::space::{self, Space};
+use super::store::Store;
 use crate::engine::enter;
 use crate::group::Group;
 use crate::os::cancellation::uncancelled;
 use crate::os::tell;
-use crate::variables::{Listed, Variable};
 use parking_lot::Mutex;
 use std::sync::Arc;
-
-/// How members agree.
-pub static STRATEGY: Variable<Strategy> = Variable::new(
-    "CONTEXT_STRATEGY",
-    Strategy::Lease,
-    "How the members of a new communicator agree on its context id; the same on all ranks. For comparisons.",
-)
-.same_on_all();
-/// The eager part of the space.
-pub static EAGER: Variable<u64> = Variable::new(
-    "CONTEXT_EAGER_WORDS",
-    32,
-    "Words of 32 context ids that are for eager allocation, in one step; 0 to 256, the same on all ranks.",
-)
-.with_aliases(&["MPIR_CVAR_CTXID_EAGER_SIZE"])
-.same_on_all();
-/// From id to record.
-pub static STORE: Variable<Kind> = Variable::new(
-    "CONTEXT_STORE",
-    Kind::Array,
-    "How communicators are found by their context id. For comparisons.",
-);
-/// For tests of what happens when ids run out.
-pub static PAGES: Variable<u64> = Variable::new(
-    "CONTEXT_PAGES",
-    space::PAGES as u64,
-    "Communicators there may be, in units of 16384; the same on all ranks. To find a program that frees none, make it small.",
-)
-.same_on_all();
-/// The report of live communicators.
-pub static REPORT: Variable<bool> = Variable::new(
-    "CONTEXT_REPORT",
-    false,
-    "At MPI_Finalize, and when context ids run out, say where the communicators that live were made, most first.",
-);
-/// Prints the mask.
-pub static PRINT: Variable<bool> = Variable::new(
-    "CONTEXT_PRINT",
-    false,
-    "Print the mask of free context ids after each change, lowest word first, 1 a free one.",
-);
-
-/// All of them.
-pub static VARIABLES: &[&dyn Listed] = &[&STRATEGY, &EAGER, &STORE, &PAGES, &REPORT, &PRINT];
 
 /// What is known of a context id in use.
 struct Record {
@@ -117,119 +72,6 @@ pub struct Statistics {
     pub reductions: u64,
     /// Those after the first one of their agreement.
     pub retries: u64,
-}
-
-/// Which creation an allocation is for.
-pub struct Creation {
-    pub(super) parent: u32,
-    group: Option<(i32, Arc<Group>)>,
-    /// Where it does not follow from parent and tag.
-    key: Option<Key>,
-    /// This process makes nothing, see [`Creation::refused_if`].
-    pub(super) refused: bool,
-}
-
-/// The tag of a creation over both sides of an intercommunicator, which no program has.
-const BOTH_SIDES: i32 = -2;
-
-impl Creation {
-    /// One that all members of the parent take part in; of an intercommunicator, all of the local side.
-    pub fn whole(parent: &Comm) -> Creation {
-        Creation {
-            parent: parent.receive_context(),
-            group: None,
-            key: None,
-            refused: false,
-        }
-    }
-
-    /// This process has a wrong argument: it takes part, so that the creations on the parent keep their order and nobody
-    /// waits for it, and makes nothing. Members who talk are told, and make nothing either.
-    pub fn refused_if(self, refused: bool) -> Creation {
-        Creation { refused, ..self }
-    }
-
-    /// One without a parent: as on MPI_COMM_SELF.
-    pub fn without_parent(group: Arc<Group>, tag: i32) -> Creation {
-        Creation {
-            parent: SELF_CONTEXT,
-            group: Some((tag, group)),
-            key: None,
-            refused: false,
-        }
-    }
-
-    /// One in which this group takes part; at one time, each has a tag of its own.
-    pub fn group(parent: &Comm, group: Arc<Group>, tag: i32) -> Creation {
-        Creation {
-            parent: parent.receive_context(),
-            group: Some((tag, group)),
-            key: None,
-            refused: false,
-        }
-    }
-
-    /// One over both sides of an intercommunicator, which know it by the same two ids the other way round.
-    pub fn merge(parent: &Comm, both: Arc<Group>) -> Creation {
-        let (send, receive) = (parent.context(), parent.receive_context());
-        let key = Key {
-            context: send.min(receive),
-            tag: BOTH_SIDES,
-            sequence: both.fingerprint() ^ send.max(receive),
-        };
-        Creation {
-            key: Some(key),
-            ..Creation::group(parent, both, BOTH_SIDES)
-        }
-    }
-
-    /// The key of this creation, which has this place in the order of those on the parent.
-    pub(super) fn key(&self, number: u32) -> Key {
-        self.key.unwrap_or(Key {
-            context: self.parent,
-            tag: self.group.as_ref().map_or(-1, |(tag, _)| *tag),
-            sequence: if self.group.is_none() { number } else { 0 },
-        })
-    }
-
-    /// A number that all members have in common, if they make the same.
-    pub(super) fn fingerprint(&self) -> u32 {
-        let group = self.group.as_ref();
-        group.map_or(0, |(tag, group)| group.fingerprint() ^ *tag as u32)
-    }
-}
-
-fn eager_words() -> usize {
-    EAGER.get().min(space::WORDS as u64 / 2) as usize
-}
-
-fn pages() -> u32 {
-    PAGES.get().clamp(1, u64::from(space::PAGES)) as u32
-}
-
-/// What members of a communicator must have the same, in one word, not zero; each rank shows its own to the others.
-pub fn settings_word() -> u64 {
-    u64::from(pages()) << 32 | (STRATEGY.get() as u64) << 16 | eager_words() as u64
-}
-
-/// The first setting that differs in the words of two ranks: its name and both values.
-pub(super) fn difference(one: u64, other: u64) -> (String, [String; 2]) {
-    let strategy = |word: u64| {
-        let named = super::strategy::ALL.get((word >> 16 & 0xffff) as usize);
-        named.map_or_else(|| "unknown".to_owned(), Strategy::to_string)
-    };
-    let strategies = [strategy(one), strategy(other)];
-    if strategies[0] != strategies[1] {
-        return (STRATEGY.name(), strategies);
-    }
-    let words = [one, other].map(|word| (word & 0xffff).to_string());
-    if words[0] != words[1] {
-        return (EAGER.name(), words);
-    }
-    (
-        PAGES.name(),
-        [one, other].map(|word| (word >> 32).to_string()),
-    )
 }
 
 fn place(context: u32) -> u32 {
@@ -387,6 +229,7 @@ pub fn at_finalize() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context_id::allocate::Begun;
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
         let creation = Creation {
@@ -437,34 +280,6 @@ mod tests {
             group: None,
             key: None,
             refused: false,
-        }
-    }
-
-    #[test]
-    fn what_differs_is_named() {
-        let word = |pages: u64, strategy: Strategy, words: u64| {
-            pages << 32 | (strategy as u64) << 16 | words
-        };
-        let own = word(9, Strategy::Lease, 32);
-        for (other, name, values) in [
-            (
-                word(9, Strategy::Queue, 32),
-                "OXMPI_CONTEXT_STRATEGY",
-                ["lease", "queue"],
-            ),
-            (
-                word(9, Strategy::Lease, 2),
-                "OXMPI_CONTEXT_EAGER_WORDS",
-                ["32", "2"],
-            ),
-            (
-                word(1, Strategy::Lease, 32),
-                "OXMPI_CONTEXT_PAGES",
-                ["9", "1"],
-            ),
-        ] {
-            let found = difference(own, other);
-            assert_eq!(found, (name.to_owned(), values.map(str::to_owned)));
         }
     }
 }

@@ -4,13 +4,14 @@
 //! Cost: one allreduce and the agreement on an id; with reordering an allgather of the places. The edges of MPI_Dist_graph_create go
 //! to the processes at their ends, in messages whose lengths an alltoall of a number for each rank tells.
 
-use super::context::{self, Creation};
 use super::dup::or_release;
+use super::exchange::everywhere;
 use super::sides::Ids;
-use super::{bytes, everywhere, words};
 use crate::coll::{Lane, allgather_on, alltoall_on, bcast_on, exchange_on, now};
 use crate::comm::job;
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
+use crate::context_id::offer::{bytes, words};
+use crate::context_id::{self, Creation};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
@@ -326,9 +327,9 @@ fn make(
     if members.is_empty() {
         return Ok(None);
     }
-    let ids = Ids::one(now(context::allocate(lane, Creation::whole(parent)))?);
+    let ids = Ids::one(now(context_id::allocate(lane, Creation::whole(parent)))?);
     let Some(rank) = members.iter().position(|rank| *rank == parent.rank()) else {
-        context::release(ids.receive);
+        context_id::release(ids.receive);
         return Ok(None);
     };
     let as_they_are = members.iter().copied().eq(0..parent.size());

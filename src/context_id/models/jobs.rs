@@ -4,8 +4,8 @@
 //! time those of groups have different tags.
 
 use super::{Job, Statement};
-use crate::constructors::space::Space;
-use crate::constructors::strategy::{Settings, Strategy};
+use crate::context_id::agreement::{Settings, Strategy};
+use crate::context_id::space::Space;
 
 /// As a job runs it.
 pub fn at_run_time(strategy: Strategy, eager_words: usize) -> Settings {

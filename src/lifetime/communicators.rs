@@ -8,7 +8,7 @@ use crate::engine::calls::Users;
 use crate::engine::{self, wait};
 use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::Event;
-use crate::lifetime;
+use crate::references;
 
 /// MPI_Comm_free, after its attributes are gone.
 pub fn free(comm: &Comm) {
@@ -16,7 +16,7 @@ pub fn free(comm: &Comm) {
 }
 
 /// As [`free`], inside of a task, which may be inside of a call.
-pub(super) fn free_in_task(comm: &Comm) {
+pub fn free_in_task(comm: &Comm) {
     end(comm, When::Later);
 }
 
@@ -32,8 +32,8 @@ fn end(comm: &Comm, when: When) {
     comm.tell(Event::CommunicatorFreed);
     comm.leave_board();
     comm.errhandler.set(ERRORS_ARE_FATAL);
-    if lifetime::counts()
-        && let Some(references) = lifetime::of_communicator(comm.handle)
+    if references::are_counted()
+        && let Some(references) = references::of_communicator(comm.handle)
     {
         references.give();
     }
