@@ -173,7 +173,7 @@ mod tests {
     /// With OXMPI_WRITE_PAGES=1 it writes the page (`make support`).
     #[test]
     fn the_page_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/variables.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/variables.md");
         if std::env::var_os("OXMPI_WRITE_PAGES").is_some() {
             std::fs::write(path, page()).unwrap();
         }

@@ -3,19 +3,19 @@
 //! `rank 0=HOST slot=0-2,4` names cores by their number among all, `slot=1:0-2` those of a socket; `*` is all of them. What is
 //! between two `;` is a place of its own: `slot=0:0;1:0`. With hardware threads counted, numbers are theirs.
 
-use super::topology::{Topology, number_list};
+use super::machine::{Machine, number_list};
 use super::{hosts, words};
 
 /// The processors of the ranks that are named; empty for others.
 ///
 /// Errors: a line that makes no sense, another host, a core that is not there or may not be used.
-pub fn read(path: &str, topology: &Topology, threads: bool) -> Result<Vec<Vec<usize>>, String> {
+pub fn read(path: &str, machine: &Machine, threads: bool) -> Result<Vec<Vec<usize>>, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("cannot read the rank file {path}: {error}"))?;
     let mut places: Vec<Vec<usize>> = Vec::new();
     for (number, line) in words::logical_lines(&text) {
         let at = |error: String| format!("{path}:{number}: {error}");
-        let (rank, place) = entry(&line, topology, threads).map_err(at)?;
+        let (rank, place) = entry(&line, machine, threads).map_err(at)?;
         if places.len() <= rank {
             places.resize(rank + 1, Vec::new());
         }
@@ -31,11 +31,7 @@ pub fn read(path: &str, topology: &Topology, threads: bool) -> Result<Vec<Vec<us
 }
 
 /// A line: the rank and its processors.
-pub fn entry(
-    line: &str,
-    topology: &Topology,
-    threads: bool,
-) -> Result<(usize, Vec<usize>), String> {
+pub fn entry(line: &str, machine: &Machine, threads: bool) -> Result<(usize, Vec<usize>), String> {
     let wrong = || format!("'{}' is not rank N=HOST slot=CORES", line.trim());
     let line = line.split('#').next().unwrap_or_default();
     let rest = line.trim().strip_prefix("rank").ok_or_else(wrong)?;
@@ -53,7 +49,7 @@ pub fn entry(
     }
     let mut place = Vec::new();
     for part in slots.split(';') {
-        place.extend(cores(part.trim(), topology, threads)?);
+        place.extend(cores(part.trim(), machine, threads)?);
     }
     place.sort_unstable();
     place.dedup();
@@ -61,20 +57,20 @@ pub fn entry(
 }
 
 /// The processors of `CORES` or `SOCKET:CORES`.
-fn cores(text: &str, topology: &Topology, threads: bool) -> Result<Vec<usize>, String> {
+fn cores(text: &str, machine: &Machine, threads: bool) -> Result<Vec<usize>, String> {
     let (socket, list) = match text.split_once(':') {
         Some((socket, list)) => (Some(socket), list),
         None => (None, text),
     };
     let within = match socket.map(str::parse::<usize>) {
-        None => topology.clone(),
+        None => machine.clone(),
         Some(number) => {
-            let sockets = topology.groups(|it| it.socket);
+            let sockets = machine.groups(|it| it.socket);
             let number = number.map_err(|_| format!("'{text}' is not SOCKET:CORES"))?;
             let members = sockets.get(number).ok_or_else(|| {
                 format!("there is no socket {number}: there are {}", sockets.len())
             })?;
-            topology.only(members)
+            machine.only(members)
         }
     };
     let groups = match threads {
@@ -98,11 +94,11 @@ fn cores(text: &str, topology: &Topology, threads: bool) -> Result<Vec<usize>, S
 
 #[cfg(test)]
 mod tests {
-    use super::super::topology::Processor;
+    use super::super::machine::Processor;
     use super::*;
 
     /// Two sockets of two cores with two threads each; thread 2 of core N is processor N + 4.
-    fn machine() -> Topology {
+    fn machine() -> Machine {
         let mut processors: Vec<Processor> = (0..8)
             .map(|number| Processor {
                 node: 0,
@@ -112,7 +108,7 @@ mod tests {
             })
             .collect();
         processors.sort_unstable();
-        Topology { processors }
+        Machine { processors }
     }
 
     fn place(line: &str, threads: bool) -> Result<(usize, Vec<usize>), String> {

@@ -13,13 +13,13 @@ pub struct Processor {
 }
 
 #[derive(Clone, Debug)]
-pub struct Topology {
+pub struct Machine {
     pub processors: Vec<Processor>,
 }
 
-impl Topology {
+impl Machine {
     /// The processors in a set; what /sys does not tell counts as one socket of single cores.
-    pub fn of(usable: &[usize]) -> Topology {
+    pub fn of(usable: &[usize]) -> Machine {
         let nodes = memory_nodes();
         let read = |processor: usize, what: &str| -> Option<u32> {
             let path = format!("/sys/devices/system/cpu/cpu{processor}/topology/{what}");
@@ -38,14 +38,14 @@ impl Topology {
             })
             .collect();
         processors.sort_unstable();
-        Topology { processors }
+        Machine { processors }
     }
 
     /// The part that consists of these processors.
-    pub fn only(&self, members: &[usize]) -> Topology {
+    pub fn only(&self, members: &[usize]) -> Machine {
         let mut processors = self.processors.clone();
         processors.retain(|it| members.contains(&it.number));
-        Topology { processors }
+        Machine { processors }
     }
 
     /// The processors in groups that agree in `key`, in order.
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn every_usable_processor_has_one_place() {
-        let topology = Topology::of(&[0, 1, 900]);
-        let mut numbers: Vec<usize> = topology.processors.iter().map(|it| it.number).collect();
+        let machine = Machine::of(&[0, 1, 900]);
+        let mut numbers: Vec<usize> = machine.processors.iter().map(|it| it.number).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [0, 1, 900]);
-        let groups = topology.groups(|it| (it.node, it.socket));
+        let groups = machine.groups(|it| (it.node, it.socket));
         assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 3);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, positive};
+use crate::machine::number_list;
 use crate::request::Parsing;
-use crate::topology::number_list;
 
 pub const WHERE: &[Choice] = &[
     choice(

@@ -17,6 +17,8 @@ mod terminal;
 
 use libtest_mimic::{Arguments, Trial};
 
+pub const MPIEXEC: &str = env!("CARGO_BIN_EXE_mpiexec");
+
 fn main() {
     if let Ok(role) = std::env::var(harness::ROLE) {
         roles::play(&role);

@@ -3,7 +3,7 @@
 use super::lines::{IDLE, Merger};
 use super::request::{Answer, StandardInput};
 use super::server::{Effect, Server};
-use super::{elf, hosts, rankfile, request, tools, topology, words};
+use super::{elf, hosts, machine, rankfile, request, tools, words};
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -106,10 +106,10 @@ proptest! {
         let _ = words::logical_lines(&text);
         let _ = words::split(&text);
         let _ = hosts::entry_of_line(&text);
-        let _ = topology::number_list(&text);
+        let _ = machine::number_list(&text);
         let _ = tools::Tool::parse(&text);
         let _ = request::OutputFolder::parse(&text);
-        let one = topology::Topology::of(&[0]);
+        let one = machine::Machine::of(&[0]);
         let _ = rankfile::entry(&text, &one, false);
         let _ = rankfile::entry(&format!("rank 0=localhost slot={text}"), &one, true);
         let _ = StandardInput::parse(&text);

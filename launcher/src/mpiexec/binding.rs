@@ -7,7 +7,7 @@
 //! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors; nor
 //! while another job of this user is bound: of many small jobs side by side, all busy in rank 0, each would sit on the same processor.
 
-use super::topology::{Topology, number_list};
+use super::machine::{Machine, number_list};
 use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{
@@ -102,10 +102,10 @@ fn is_held_by(user: Uid, address: &SocketAddrUnix, times: u32) -> bool {
 pub fn bind(
     wish: Option<&str>,
     ranks: usize,
-    topology: &Topology,
+    machine: &Machine,
     situation: &Situation,
 ) -> Result<Binding, String> {
-    let processors: Vec<usize> = topology.processors.iter().map(|it| it.number).collect();
+    let processors: Vec<usize> = machine.processors.iter().map(|it| it.number).collect();
     let Some(wish) = wish else {
         return Ok(default(ranks, &processors, situation));
     };
@@ -118,10 +118,10 @@ pub fn bind(
     };
     let groups = match what {
         "none" => return Ok(None),
-        "hwthread" | "hw-thread" | "pu" | "cpu" | "processor" => topology.groups(|it| it.number),
-        "core" | "rr" => topology.groups(|it| (it.node, it.socket, it.core)),
-        "socket" | "package" => topology.groups(|it| it.socket),
-        "numa" | "numanode" => topology.groups(|it| it.node),
+        "hwthread" | "hw-thread" | "pu" | "cpu" | "processor" => machine.groups(|it| it.number),
+        "core" | "rr" => machine.groups(|it| (it.node, it.socket, it.core)),
+        "socket" | "package" => machine.groups(|it| it.socket),
+        "numa" | "numanode" => machine.groups(|it| it.node),
         "board" | "machine" | "node" => vec![processors.clone()],
         "user" => {
             let wanted = number_list(detail).filter(|list| !list.is_empty());
@@ -172,7 +172,7 @@ fn default(ranks: usize, processors: &[usize], situation: &Situation) -> Binding
 
 #[cfg(test)]
 mod tests {
-    use super::super::topology::Processor;
+    use super::super::machine::Processor;
     use super::*;
 
     const FREE: Situation = Situation {
@@ -181,7 +181,7 @@ mod tests {
     };
 
     /// Two sockets of two cores with two threads each; thread 2 of core N is processor N + 4.
-    fn machine() -> Topology {
+    fn machine() -> Machine {
         let mut processors: Vec<Processor> = (0..8)
             .map(|number| Processor {
                 node: number as u32 % 4 / 2,
@@ -191,7 +191,7 @@ mod tests {
             })
             .collect();
         processors.sort_unstable();
-        Topology { processors }
+        Machine { processors }
     }
 
     #[test]

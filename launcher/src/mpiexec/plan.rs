@@ -4,8 +4,8 @@
 
 use super::binding::{self, Binding, Claim, Situation};
 use super::environment::{self, Variables};
+use super::machine::Machine;
 use super::request::{OutputFolder, Program, Request};
-use super::topology::Topology;
 use super::{hosts, rankfile};
 use oxmpi::launch::sets;
 use oxmpi::os::schedule;
@@ -66,12 +66,12 @@ impl From<String> for Refusal {
 /// Resolves a request.
 pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     let slots = hosts::slots(&request.hosts, request.host_file.as_deref())?;
-    let topology = Topology::of(&usable_processors()).only_wanted(&request)?;
+    let machine = Machine::of(&usable_processors()).only_wanted(&request)?;
     let by_file = match &request.rank_file {
-        Some(path) => Some(rankfile::read(path, &topology, request.hardware_threads)?),
+        Some(path) => Some(rankfile::read(path, &machine, request.hardware_threads)?),
         None => None,
     };
-    let sockets = topology.groups(|it| it.socket).len() as u32;
+    let sockets = machine.groups(|it| it.socket).len() as u32;
     let listed = by_file.as_ref().map(|places| places.len() as u32);
     let counts = rank_counts(&request, sockets, listed.or(slots));
     let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
@@ -82,7 +82,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         let rank = listed - 1;
         return Err(format!("-rankfile: there is no rank {rank} among {total}").into());
     }
-    let processors = topology.processors.len();
+    let processors = machine.processors.len();
     if request.no_oversubscribe && total > processors as u64 {
         return Err(format!(
             "-nooversubscribe: {total} ranks are more than the {processors} processors that may be used"
@@ -92,7 +92,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     let process_sets = process_sets(&request, total as u32)?;
     let (bound, claim) = match by_file {
         Some(places) => (Some(places), None),
-        None => bind(&request, total as usize, &topology)?,
+        None => bind(&request, total as usize, &machine)?,
     };
     let mut bound = bound.map(Vec::into_iter);
     let otherwise = request.processors.clone().unwrap_or_default();
@@ -148,9 +148,9 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     Ok(plan)
 }
 
-impl Topology {
+impl Machine {
     /// Without the processors that -cpu-set leaves out.
-    fn only_wanted(self, request: &Request) -> Result<Topology, String> {
+    fn only_wanted(self, request: &Request) -> Result<Machine, String> {
         let Some(wanted) = &request.processors else {
             return Ok(self);
         };
@@ -166,7 +166,7 @@ impl Topology {
 fn bind(
     request: &Request,
     total: usize,
-    topology: &Topology,
+    machine: &Machine,
 ) -> Result<(Binding, Option<Claim>), String> {
     let threads = std::env::var("OMP_NUM_THREADS").ok();
     let situation = Situation {
@@ -186,7 +186,7 @@ fn bind(
         Some(wish) => Some(wish.to_owned()),
         None => each.or(by_socket),
     };
-    let bound = binding::bind(wish.as_deref(), total, topology, &situation)
+    let bound = binding::bind(wish.as_deref(), total, machine, &situation)
         .map_err(|error| format!("-bind-to {error}"))?;
     if wish.is_some() || bound.is_none() {
         return Ok((bound, None));
