@@ -1,7 +1,7 @@
 //! The core of oxmpi: an MPI library, safe to call from Rust, which knows no C.
 //!
 //! Modules stand on floors and import only from the floors below (see `docs/architecture.md`;
-//! `tests/floors.rs` reads the `use crate::` lines).
+//! `tests/floors/` holds it to that).
 
 // floor 0
 #[cfg(not(loom))]
