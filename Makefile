@@ -115,11 +115,11 @@ check: check-rust check-c
 
 check-rust: stage
 	$(CARGO) test --workspace --no-fail-fast --lib --bins
-	$(CARGO) test --no-fail-fast $(addprefix --test ,$(rust_tests))
+	$(CARGO) test --workspace --no-fail-fast $(addprefix --test ,$(rust_tests))
 
-# Files and folders of tests/
+# Files and folders of tests/ and launcher/tests/
 rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))) \
-  $(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+  $(notdir $(patsubst %/main.rs,%,$(wildcard tests/*/main.rs launcher/tests/*/main.rs))))
 
 check-c: stage
 	$(CARGO) test --test c_suite
@@ -195,7 +195,7 @@ lint:
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
-	OXMPI_WRITE_PAGES=1 $(CARGO) test -q --bin mpiexec the_page_is_current
+	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --bin mpiexec the_page_is_current
 
 clean:
 	$(CARGO) clean

@@ -6,10 +6,11 @@
 //! the new one gives its id back, as MPI_Comm_split with MPI_UNDEFINED does. A third case frees as many as it makes.
 //! Prints one JSON value a line; `benches/context_ids.py` makes the tables and plots.
 
-use oxmpi::constructors::space::{Key, Space, in_order};
-use oxmpi::constructors::store::{self, Store};
-use oxmpi::constructors::strategy::lease::Lease;
-use oxmpi::constructors::strategy::{ALL, Allocation, Settings, Step, Strategy, combine};
+use oxmpi::context_id::agreement::lease::Lease;
+use oxmpi::context_id::agreement::{ALL, Allocation, Settings, Step, Strategy};
+use oxmpi::context_id::offer::combine;
+use oxmpi::context_id::space::{Key, Space, in_order};
+use oxmpi::context_id::store::{self, Store};
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant;

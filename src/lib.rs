@@ -1,7 +1,7 @@
 //! The core of oxmpi: an MPI library, safe to call from Rust, which knows no C.
 //!
 //! Modules stand on floors and import only from the floors below (see `docs/architecture.md`;
-//! `tests/floors.rs` reads the `use crate::` lines).
+//! `tests/floors/` holds it to that).
 
 // floor 0
 #[cfg(not(loom))]
@@ -13,10 +13,10 @@ pub mod sync;
 pub mod variables;
 // floor 1
 #[cfg(not(loom))]
-pub mod lifetime;
-#[cfg(not(loom))]
 pub mod os;
 pub mod queue;
+#[cfg(not(loom))]
+pub mod references;
 // floor 2
 #[cfg(not(loom))]
 pub mod attr;
@@ -46,17 +46,25 @@ pub mod transport;
 pub mod engine;
 // floor 5
 #[cfg(not(loom))]
-pub mod coll;
-#[cfg(not(loom))]
 pub mod comm;
+// floor 6
 #[cfg(not(loom))]
-pub mod constructors;
+pub mod coll;
 #[cfg(not(loom))]
 pub mod pt2pt;
 // floor 7
 #[cfg(not(loom))]
-pub mod process;
+pub mod context_id;
 // floor 8
+#[cfg(not(loom))]
+pub mod lifetime;
+// floor 9
+#[cfg(not(loom))]
+pub mod constructors;
+// floor 10
+#[cfg(not(loom))]
+pub mod process;
+// floor 11
 #[cfg(not(loom))]
 pub mod tool;
 

@@ -14,7 +14,7 @@
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
 //! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |
-//! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/tools/forbid.c) |
+//! | `C_SUITE_WRAP` | words put before each rank's program, such as `valgrind -q --error-exitcode=99`; `forbid` with names of system calls: they fail (c-tests/wrappers/forbid.c) |
 //! | `C_SUITE_SECONDS` | time limit of a trial; default 60, under valgrind 1200 |
 //! | `C_SUITE_RANKS` | ranks that may run at one time over all trials; default 8 (reference: 1 trial) |
 

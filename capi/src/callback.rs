@@ -5,12 +5,12 @@
 
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
-use oxmpi::constructors::datatypes;
 use oxmpi::datatype::{self, Datatype};
 use oxmpi::engine::calls::Callback as Running;
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
+use oxmpi::lifetime::datatypes;
 use oxmpi::op::{Elements, Function};
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;

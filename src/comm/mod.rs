@@ -16,10 +16,10 @@ use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
 use crate::group::{Comparison, Group};
-use crate::handle::{ObjectType, Table, builtin, null};
+use crate::handle::{self, ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
-use crate::lifetime;
+use crate::references;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::shm::seat::Place;
@@ -371,8 +371,9 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
         engine::awaken(spread.engines());
     }
     TABLE.insert_with(|handle| {
+        references::begin_communicator(handle);
         let comm = Comm {
-            born: lifetime::begin_communicator(handle),
+            born: handle::number_communicator(),
             errhandler,
             ..Comm::new(handle, parts, "")
         };
@@ -396,7 +397,7 @@ pub fn retired(handle: i32) -> Option<&'static Comm> {
 
 /// Drops a retired communicator, so that its handle can be given out again.
 ///
-/// For [`crate::constructors::collector`] only, long after the communicator was freed and when no request or task uses it.
+/// For [`crate::lifetime::collector`] only, long after the communicator was freed and when no request or task uses it.
 #[allow(unsafe_code)]
 pub(crate) fn reclaim(handle: i32) {
     let _nobody_walks = WALKS.write();

@@ -1,12 +1,13 @@
 //! Communicators from groups: MPI_Comm_create, MPI_Comm_create_group, MPI_Comm_create_from_group.
 
-use super::context::{self, Creation};
 use super::dup::{or_release, unless_wrong};
+use super::exchange::everywhere;
 use super::hints::{self, Promises};
 use super::sides::{Ids, Sides};
-use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
+use crate::context_id::offer::{bytes, words};
+use crate::context_id::{self, Creation};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
@@ -74,7 +75,7 @@ pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static 
             add(group, rank, ids, comm.errhandler.copy(), made).map(Some)
         }
         None => {
-            context::release(ids.receive);
+            context_id::release(ids.receive);
             Ok(None)
         }
     }
@@ -115,7 +116,7 @@ fn create_inter(
             or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
         }
         _ => {
-            context::release(ids.receive);
+            context_id::release(ids.receive);
             Ok(None)
         }
     }
@@ -153,7 +154,7 @@ pub fn create_group(
     let (members, place) = in_order(&group);
     let lane = Lane::within(comm, &members, place, tag, FUNCTION);
     let creation = Creation::group(comm, group.clone(), tag).refused_if(right.is_err());
-    let ids = now(context::allocate(&lane, creation)).map(Ids::one);
+    let ids = now(context_id::allocate(&lane, creation)).map(Ids::one);
     add(
         group,
         rank,
@@ -189,7 +190,7 @@ pub fn create_from_group(
     let tag = tag_of(text);
     let lane = Lane::between(&members, place, tag, "MPI_Comm_create_from_group");
     let creation = without_parent(&group, tag).refused_if(right.is_err());
-    let ids = now(context::allocate(&lane, creation)).map(Ids::one);
+    let ids = now(context_id::allocate(&lane, creation)).map(Ids::one);
     let promises = hints::agreed_among(&lane, &members, promises);
     let ids = unless_wrong(right, ids)?;
     let made = Made::without_parent(Maker::CreateFromGroup);

@@ -1,13 +1,13 @@
 //! MPI_Comm_dup and its nonblocking twin: one body, run at once or as a task.
 
-use super::context::{self, Begun, Creation};
 use super::hints::{self, Promises};
-use super::lifetime;
 use super::sides::{Ids, Sides};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Made, Maker, Parts};
+use crate::context_id::{self, Begun, Creation};
 use crate::engine::{enter_at, requests, tasks};
 use crate::error::Result;
+use crate::lifetime::communicators::free_in_task;
 
 /// MPI_Comm_dup without its attributes, which the edge copies (it may call user functions). `right` says what is wrong with
 /// the other arguments: the creation takes its place in the order of those on the parent nevertheless.
@@ -59,7 +59,7 @@ fn parts_like(parent: &Comm, ids: Ids, by: Maker) -> Parts {
 /// Gives the id back if there is no communicator for it.
 pub(super) fn or_release(comm: Result<&'static Comm>, ids: Ids) -> Result<&'static Comm> {
     if comm.is_err() {
-        context::release(ids.receive);
+        context_id::release(ids.receive);
     }
     comm
 }
@@ -67,7 +67,7 @@ pub(super) fn or_release(comm: Result<&'static Comm>, ids: Ids) -> Result<&'stat
 /// The ids, unless this rank has a wrong argument: then they are given back, and that is its error.
 pub(super) fn unless_wrong(right: Result<()>, ids: Result<Ids>) -> Result<Ids> {
     if let (Err(_), Ok(ids)) = (&right, &ids) {
-        context::release(ids.receive);
+        context_id::release(ids.receive);
     }
     right.and(ids)
 }
@@ -107,7 +107,7 @@ pub fn idup(
                 Ok(())
             }
             (Ok(ids), Err(error)) => {
-                context::release(ids.receive);
+                context_id::release(ids.receive);
                 Err(error)
             }
             (Err(error), _) => Err(error),
@@ -116,7 +116,7 @@ pub fn idup(
         new.let_go();
         let error = done.err();
         if error.is_some() {
-            lifetime::free_in_task(new);
+            free_in_task(new);
         }
         tasks::end(request, error);
     });

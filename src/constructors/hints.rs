@@ -4,10 +4,11 @@
 //! ([`crate::engine::spread`]), which all members must do in the same way. Invariant: they do it only if all have promised the
 //! same, and a promise that is relied on is kept for the communicator's life: MPI lets the library refuse another value.
 
+use super::exchange::everywhere;
 use super::sides::Sides;
-use super::{bytes, everywhere, words};
 use crate::coll::{Lane, now};
 use crate::comm::{self, Comm, Members};
+use crate::context_id::offer::{bytes, words};
 use crate::error::Result;
 use crate::info::Info;
 

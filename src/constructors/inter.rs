@@ -1,14 +1,15 @@
 //! Intercommunicators: two groups that are joined by their leaders, and merged into one.
 
-use super::context::{self, Creation};
 use super::create::{tag_of, without_parent};
 use super::dup::or_release;
+use super::exchange::{everywhere, share};
 use super::hints::{self, Promises};
 use super::sides::{Across, Ids, Sides};
-use super::{bytes, everywhere, share, words};
 use crate::coll::{Lane, allreduce_on, now};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
+use crate::context_id::offer::{bytes, words};
+use crate::context_id::{self, Creation};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
@@ -287,7 +288,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     let members = Members::of(both.clone(), job());
     let lane = Lane::over_both(comm, &members, own_first, FUNCTION);
     let rank = lane.rank();
-    let id = now(context::allocate(&lane, Creation::merge(comm, both)))?;
+    let id = now(context_id::allocate(&lane, Creation::merge(comm, both)))?;
     let parts = Parts {
         context: id,
         receive_context: id,

@@ -3,10 +3,11 @@
 //! Invariant: each side takes an id of its own, on which it receives; the other side's is what it sends on (paper 004). A
 //! side that fails says so to the other, so that both fail.
 
-use super::context::{self, Begun, Creation};
-use super::{share, words};
+use super::exchange::share;
 use crate::coll::{self, Lane};
 use crate::comm::Comm;
+use crate::context_id::offer::{bytes, words};
+use crate::context_id::{self, Begun, Creation};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 
@@ -80,14 +81,14 @@ impl<'a> Sides<'a> {
         let Some(across) = &self.across else {
             return own.map(Ids::one);
         };
-        let mut mine = super::bytes([*own.as_ref().unwrap_or(&FAILED)]);
+        let mut mine = bytes([*own.as_ref().unwrap_or(&FAILED)]);
         let mut theirs = mine.clone();
         let swapped = across.swap(&self.own, &mut mine, &mut theirs).await;
         let receive = own?;
         match (swapped, words(&theirs)[0]) {
             (Ok(()), send) if send != FAILED => Ok(Ids { send, receive }),
             (swapped, _) => {
-                context::release(receive);
+                context_id::release(receive);
                 swapped?;
                 fail!(
                     Class::Other,
@@ -133,7 +134,7 @@ impl Across<'_> {
 
     /// The leaders' part of [`Across::swap_any`].
     pub async fn leaders_swap_any(&self, mine: &mut Box<[u8]>) -> Result<Box<[u8]>> {
-        let mut sizes = super::bytes([mine.len() as u32]);
+        let mut sizes = bytes([mine.len() as u32]);
         let mut other_sizes = sizes.clone();
         self.leaders_swap(&mut sizes, &mut other_sizes).await?;
         let mut theirs = vec![0; words(&other_sizes)[0] as usize].into_boxed_slice();

@@ -1,13 +1,12 @@
 //! MPI_Comm_split: everybody tells colour and key, and each finds its own group.
 
-use super::context::{self, Begun, Creation};
 use super::dup::or_release;
 use super::sides::Sides;
-use super::strategy::combine;
-use super::{bytes, words};
 use crate::coll::{allgather_on, now};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
+use crate::context_id::offer::{bytes, combine, words};
+use crate::context_id::{self, Begun, Creation};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use std::collections::BTreeSet;
@@ -84,7 +83,7 @@ pub(super) fn partition(
         .rank_of(me())
         .filter(|_| colour != UNDEFINED && !nobody)
     else {
-        context::release(ids.receive);
+        context_id::release(ids.receive);
         return Ok(None);
     };
     let parts = Parts {

@@ -4,13 +4,13 @@
 //! finds all colours by itself. Invariant: a split type has to be the same on all ranks that give one; what an info says of it is a
 //! hint, and ignored unless all say the same.
 
-use super::context::{Begun, Creation};
 use super::hints::{self, Promises};
 use super::sides::Sides;
 use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
-use super::{bytes, words};
 use crate::coll::now;
 use crate::comm::{Comm, Maker};
+use crate::context_id::offer::{bytes, words};
+use crate::context_id::{Begun, Creation};
 use crate::error::{Class, Result, fail};
 use crate::launch::nodes;
 use crate::os::hardware::{Binding, Kind};

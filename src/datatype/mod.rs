@@ -31,7 +31,7 @@ pub use status::Status;
 use crate::attr::Attributes;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
-use crate::lifetime::{self, References};
+use crate::references::{self, References};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -90,7 +90,7 @@ impl Datatype {
             category: Category::Derived,
             scalars: &[],
             contiguous: layout.is_contiguous(),
-            lies_bare: AtomicBool::new(layout.is_contiguous() && !lifetime::counts()),
+            lies_bare: AtomicBool::new(layout.is_contiguous() && !references::are_counted()),
             committed: AtomicBool::new(false),
             layout: Some(layout),
             attributes: Attributes::new(),
@@ -205,7 +205,7 @@ pub fn share(threads: bool) {
 /// When MPI starts, before there is a buffer.
 pub fn start(threads: bool) {
     share(threads);
-    if lifetime::counts() && lifetime::counts_of(true) {
+    if references::are_counted() && references::are_counted_of(true) {
         predefined::all().for_each(|datatype| datatype.lies_bare.store(false, Ordering::Release));
     }
 }
@@ -271,7 +271,7 @@ pub fn may_be_freed(handle: i32) -> Result<Option<u64>> {
 
 /// Ends the handle of a type; its memory stays for operations that use it, until [`reclaim`].
 pub(crate) fn retire(handle: i32) {
-    if lifetime::counts()
+    if references::are_counted()
         && let Some(datatype) = TYPES.get(handle)
     {
         datatype.references.give();
@@ -294,7 +294,7 @@ pub(crate) fn is_named(handle: i32) -> bool {
 /// Ends a type that is alive, if no other one was made from it; true if it is gone. `unnamed` gets those that it was made of
 /// if they were retired and no other names them.
 ///
-/// For [`crate::constructors::datatypes`] only, when no request and no other call uses the type.
+/// For [`crate::lifetime::datatypes`] only, when no request and no other call uses the type.
 pub(crate) fn remove(handle: i32, unnamed: impl FnMut(i32)) -> bool {
     TYPES
         .get(handle)
@@ -304,7 +304,7 @@ pub(crate) fn remove(handle: i32, unnamed: impl FnMut(i32)) -> bool {
 
 /// Gives back a type that was retired, if no other one was made from it; true if it is gone. `unnamed` as in [`remove`].
 ///
-/// For [`crate::constructors::collector`] only, when no request and no call uses the type.
+/// For [`crate::lifetime::collector`] only, when no request and no call uses the type.
 pub(crate) fn reclaim(handle: i32, unnamed: impl FnMut(i32)) -> bool {
     let retired = TYPES.retired(handle);
     match retired.map(|datatype| forget_olds(datatype, unnamed)) {

@@ -5,7 +5,7 @@
 
 use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
-use crate::lifetime::References;
+use crate::references::References;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32};

@@ -6,7 +6,7 @@
 
 use super::has_threads;
 use crate::datatype;
-use crate::lifetime;
+use crate::handle;
 use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -149,7 +149,7 @@ fn mark(begins: bool) {
     let depth = if begins { depth + 1 } else { depth - 1 };
     own.depth.store(depth, Ordering::Relaxed);
     let (types, communicators) = match depth {
-        1 if begins => (datatype::births(), lifetime::communicators_made()),
+        1 if begins => (datatype::births(), handle::communicators_made()),
         _ => (u64::MAX, u64::MAX),
     };
     own.knows.store(types, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use super::requests::Request;
 use super::{Engine, for_each};
 use crate::datatype::{Buffer, Datatype};
 use crate::handle::{self, Kind};
-use crate::lifetime::{self, References};
+use crate::references::{self, References};
 use crate::sync::{AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Counts what a new request uses, where the scheme counts.
 #[inline(always)]
 pub(super) fn take(communicator: i32, buffer: &Buffer) {
-    if lifetime::counts() {
+    if references::are_counted() {
         count(communicator, buffer, true);
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn take(communicator: i32, buffer: &Buffer) {
 /// The end of [`take`].
 #[inline(always)]
 pub(super) fn give(request: &Request) {
-    if lifetime::counts() {
+    if references::are_counted() {
         count(request.communicator, &request.buffer, false);
     }
 }
@@ -38,11 +38,11 @@ fn count(communicator: i32, buffer: &Buffer, begins: bool) {
             references.give();
         }
     };
-    if let Some(references) = lifetime::of_communicator(communicator) {
+    if let Some(references) = references::of_communicator(communicator) {
         change(references);
     }
     if let Some(datatype) = buffer.datatype()
-        && lifetime::counts_of(!datatype.can_end())
+        && references::are_counted_of(!datatype.can_end())
     {
         change(&datatype.references);
     }

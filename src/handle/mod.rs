@@ -11,6 +11,20 @@ mod table;
 pub use shared::SharedTable;
 pub use table::{Table, when_handles_run_out};
 
+use crate::sync::{AtomicU64, Ordering};
+
+/// Communicators made so far. Below `comm`, because calls of the program compare it with what they know.
+static COMMUNICATORS: AtomicU64 = AtomicU64::new(0);
+
+pub fn communicators_made() -> u64 {
+    COMMUNICATORS.load(Ordering::Acquire)
+}
+
+/// A new communicator: how many were made before.
+pub fn number_communicator() -> u64 {
+    COMMUNICATORS.fetch_add(1, Ordering::AcqRel)
+}
+
 /// What a handle stands for; the numbers are part of the ABI.
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

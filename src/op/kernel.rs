@@ -4,7 +4,8 @@
 
 use super::extended::Extended80;
 use super::half::{Brain, Half};
-use super::lane::{Bits, Complex, Lane, Number};
+use super::lane::{Bits, Lane, Number};
+use super::numbers::Complex;
 use super::softfloat::Binary128;
 use super::wide::Sources;
 use super::{Form, Operation, pair};

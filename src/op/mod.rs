@@ -7,6 +7,7 @@ mod extended;
 mod half;
 mod kernel;
 mod lane;
+mod numbers;
 #[cfg(test)]
 mod oracle;
 mod pair;

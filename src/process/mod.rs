@@ -12,14 +12,14 @@ pub mod settings;
 use crate::attr;
 use crate::coll::{self, Lane};
 use crate::comm;
-use crate::constructors::{collector, context};
+use crate::context_id;
 use crate::engine::{self, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::handle;
 use crate::info;
 use crate::launch::{self, Job, SegmentPlan};
-use crate::lifetime;
+use crate::lifetime::{self, collector};
 use crate::node;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::exported_caller;
@@ -348,9 +348,10 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     status.probe_value.store(nonce, Ordering::Relaxed);
     status
         .settings
-        .store(context::settings_word(), Ordering::Relaxed);
+        .store(context_id::settings_word(), Ordering::Relaxed);
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
+    context_id::before_creations(collector::before_id);
     engine::spread::offer(&endpoint, level == ThreadLevel::Multiple);
     engine::start(endpoint, level == ThreadLevel::Multiple);
     Ok(())
@@ -407,7 +408,7 @@ pub fn finalize() -> Result<()> {
         (_, World::Before) => return fail!(Class::Other, "called before MPI_Init"),
         (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
-    context::at_finalize();
+    context_id::at_finalize();
     // From here on the program posts no receive: messages that wait for one would wait for ever, also those of peers that wait
     // for their own messages in here.
     let is_last = life.sessions == 0;

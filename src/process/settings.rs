@@ -7,7 +7,7 @@ use super::ThreadLevel;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
-    choice, coll, constructors, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
+    choice, coll, context_id, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
 };
 
 choice! {
@@ -106,7 +106,7 @@ pub fn chapters() -> [Chapter; 14] {
         (
             "context_ids",
             "Context ids of communicators.",
-            constructors::context::VARIABLES,
+            context_id::VARIABLES,
         ),
         (
             "datatypes",

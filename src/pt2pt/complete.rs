@@ -3,13 +3,15 @@
 //! Invariant: a handle that completes becomes MPI_REQUEST_NULL and its slot is recycled, unless it is persistent: that
 //! one becomes inactive.
 
+pub use super::outcome::Completion;
+use super::outcome::{engines_of, unknown};
 use super::{REQUEST_NULL, generalized, partitioned, signatures};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
-use crate::engine::{Engine, Entry, enter, enter_at, has_threads, in_use};
-use crate::error::{Class, Error, Result, fail};
+use crate::engine::{Engine, Entry, enter, enter_at};
+use crate::error::{Class, Result, fail};
 
 /// MPI_UNDEFINED.
 pub const UNDEFINED: i32 = -32766;
@@ -45,50 +47,11 @@ pub fn is_valid(handle: i32) -> bool {
     find(&mut enter_at(of_handle(handle)), handle).is_some()
 }
 
-pub(super) fn unknown<T>(handle: i32) -> Result<T> {
-    fail!(
-        Class::Request,
-        "request is {:#010x}, which is not a request (or was completed or freed before)",
-        handle
-    )
-}
-
 pub(super) fn status_of_done(handle: i32) -> Status {
     if handle == requests::RECEIVED_FROM_NOBODY {
         Status::proc_null()
     } else {
         Status::empty()
-    }
-}
-
-/// One completed operation. The status is good also when it failed: a message too long says who sent it.
-#[derive(Debug)]
-pub struct Completion {
-    pub status: Status,
-    pub error: Option<Error>,
-}
-
-impl Completion {
-    #[inline(always)]
-    pub(super) fn of(status: Status) -> Self {
-        Self {
-            status,
-            error: None,
-        }
-    }
-
-    #[cold]
-    pub(super) fn failed(error: Error) -> Self {
-        Self {
-            status: Status::empty(),
-            error: Some(error),
-        }
-    }
-
-    /// The error, if there is one.
-    #[inline(always)]
-    pub fn into_result(self) -> Result<()> {
-        self.error.map_or(Ok(()), Err)
     }
 }
 
@@ -168,25 +131,6 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
         reason.context = request.context;
     }
     reason
-}
-
-/// The engines of some requests, a set of bits that is not empty.
-#[inline]
-pub(super) fn engines_of(handles: &[i32]) -> u32 {
-    if !has_threads() {
-        return 1;
-    }
-    let mut engines = 0;
-    for handle in handles {
-        if let Some(index) = requests::index_of(*handle) {
-            engines |= 1 << requests::engine_of(index);
-        }
-    }
-    // What is in no engine in use is no request.
-    match engines & in_use() {
-        0 => 1,
-        engines => engines,
-    }
 }
 
 /// What a wait for several requests says that it is about; `None`: there are none.

@@ -1,6 +1,6 @@
 //! Sending and receiving in one call.
 
-use super::complete::Completion;
+use super::outcome::Completion;
 use super::{Mode, PROC_NULL, engine_from, enter_to, envelope, finish, irecv, isend, key};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};

@@ -4,7 +4,7 @@
 //! function of the program's runs inside the guard; the call that completes a request asks for its status and frees its state,
 //! once.
 
-use super::complete::{engines_of, unknown};
+use super::outcome::{engines_of, unknown};
 use crate::datatype::{Buffer, Status};
 use crate::engine::requests::{self, Extra, Kind, Phase, Request};
 use crate::engine::wait::poll_in;

@@ -1,6 +1,7 @@
 //! Looking at requests without touching them.
 
-use super::complete::{Found, engines_of, find, is_active, status_of_done, unknown};
+use super::complete::{Found, find, is_active, status_of_done};
+use super::outcome::{engines_of, unknown};
 use super::several::Any;
 use super::{generalized, signatures};
 use crate::datatype::Status;

@@ -10,6 +10,7 @@ pub mod exchange;
 pub mod generalized;
 pub mod look;
 pub mod origin;
+mod outcome;
 pub mod partitioned;
 pub mod persistent;
 pub mod probe;

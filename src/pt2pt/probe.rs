@@ -1,6 +1,6 @@
 //! Probing, and receiving what a probe has matched.
 
-use super::complete::Completion;
+use super::outcome::Completion;
 use super::{NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};

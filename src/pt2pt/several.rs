@@ -1,9 +1,8 @@
 //! Completion of any or some of several requests.
 
-use super::complete::{
-    Completion, Found, asked, engines_of, find, is_active, reason_of_first, try_one,
-};
+use super::complete::{Found, asked, find, is_active, reason_of_first, try_one};
 use super::generalized;
+use super::outcome::{Completion, engines_of};
 use crate::engine::Entry;
 use crate::engine::loss::give_up_all;
 use crate::engine::requests::Phase;

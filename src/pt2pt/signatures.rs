@@ -4,7 +4,7 @@
 //! Invariant: a status never counts the bytes before the message. Types match if their basic types have the same representation;
 //! MPI_PACKED matches all.
 
-use super::complete::Completion;
+use super::outcome::Completion;
 use crate::datatype::pack::PREFIX;
 use crate::datatype::{Buffer, Datatype, Signature, Status};
 use crate::engine::Engine;

@@ -132,7 +132,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
     }
     let mut found = Vec::new();
     programs(source, source, &mut found);
-    found.retain(|name| !name.starts_with("tools/"));
+    found.retain(|name| !name.starts_with("wrappers/"));
     mistakes.extend(
         found
             .iter()

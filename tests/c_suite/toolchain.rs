@@ -103,12 +103,12 @@ pub fn forbid(source: &Path, build: &Path) -> Result<String, String> {
     let program = build.join("forbid").display().to_string();
     let status = Command::new("cc")
         .args(["-o", &program])
-        .arg(source.join("tools/forbid.c"))
+        .arg(source.join("wrappers/forbid.c"))
         .status()
         .map_err(|error| format!("cc: {error}"))?;
     match status.success() {
         true => Ok(program),
-        false => Err("tools/forbid.c does not compile".into()),
+        false => Err("wrappers/forbid.c does not compile".into()),
     }
 }
 

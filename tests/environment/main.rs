@@ -1,12 +1,12 @@
 //! The library where something is missing: /dev/shm small or read-only, system calls forbidden, one processor, process ids
-//! of different namespaces. The staged mpiexec starts programs of `c-tests/environment/`; `confine.c` takes things away.
+//! of different namespaces. The staged mpiexec starts programs of `c-tests/confined/`; `confine.c` takes things away.
 //! Also Debian's NPmpich2, unmodified, on the staged library.
 //!
 //! Invariants: every byte that was exchanged is checked by the ranks; after every job no process of it, no file in
 //! /dev/shm or TMPDIR is left. What this machine does not permit is printed as skipped, with the reason.
 
 #[allow(dead_code)]
-#[path = "../launch/harness.rs"]
+#[path = "../../launcher/tests/launch/harness.rs"]
 mod harness;
 mod netpipe;
 mod stage;
@@ -17,6 +17,9 @@ use stage::Stage;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// Jobs here name the staged mpiexec by its path.
+pub const MPIEXEC: &str = "/nonexistent";
 
 /// `confine` could not take away what it was asked to.
 const NOT_PERMITTED: i32 = 77;

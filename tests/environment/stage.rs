@@ -31,7 +31,7 @@ impl Stage {
         let mpicc = stage.program("bin/mpicc");
         stage.compile("cc", &root.join("tests/environment/confine.c"), root)?;
         for name in ["exchange", "blocked"] {
-            let source = root.join(format!("c-tests/environment/{name}.c"));
+            let source = root.join(format!("c-tests/confined/{name}.c"));
             stage.compile(&mpicc, &source, &root.join("c-tests/common"))?;
         }
         Ok(stage)

@@ -12,6 +12,7 @@ use oxmpi::errhandler::{self, Attached};
 use oxmpi::error::{Class, Result};
 use oxmpi::info::Info as Hints;
 use oxmpi::launch::sets::is_same;
+use oxmpi::lifetime::communicators;
 use oxmpi::os::hardware::{self, directory};
 use oxmpi::process::sets;
 use oxmpi::pt2pt::origin;
@@ -36,7 +37,7 @@ fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static
     if let Err(error) = comm.attributes.copy_to(comm.handle, &new.attributes) {
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
-        constructors::free(new);
+        communicators::free(new);
         return Err(error);
     }
     Ok(new)
@@ -86,7 +87,7 @@ fn begin_dup(
     let copied = right.and_then(|()| comm.attributes.copy_to(comm.handle, &new.attributes));
     if let Err(error) = copied {
         let _ = new.attributes.delete_all(new.handle);
-        constructors::free(new);
+        communicators::free(new);
         // It ends by itself.
         oxmpi::pt2pt::complete::abandon(pending);
         return Err(error);
@@ -127,14 +128,14 @@ fn ending(comm: Comm, how: &str) -> Result<&'static CommObject> {
 
 entry! {
     Collective fn MPI_Comm_free(comm: InOut<Comm>) on comm {
-        constructors::free(ending(comm.read()?, "freed")?);
+        communicators::free(ending(comm.read()?, "freed")?);
         comm.set(Comm(communicator::NULL))
     }
 }
 
 entry! {
     Collective fn MPI_Comm_disconnect(comm: InOut<Comm>) on comm {
-        constructors::disconnect(ending(comm.read()?, "disconnected")?);
+        communicators::disconnect(ending(comm.read()?, "disconnected")?);
         comm.set(Comm(communicator::NULL))
     }
 }

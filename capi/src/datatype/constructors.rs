@@ -15,7 +15,7 @@ type Object = &'static core::Datatype;
 #[inline(always)]
 pub fn give(newtype: Out<Datatype>, made: Result<Object>) -> Result<()> {
     newtype.set(Datatype(made?.handle))?;
-    oxmpi::constructors::collector::at_creation();
+    oxmpi::lifetime::collector::at_creation();
     Ok(())
 }
 
@@ -58,7 +58,7 @@ fn duplicate(old: Object) -> Result<Object> {
     if let Err(error) = old.attributes.copy_to(old.handle, &new.attributes) {
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
-        oxmpi::constructors::datatypes::free(new.handle)?;
+        oxmpi::lifetime::datatypes::free(new.handle)?;
         return Err(error);
     }
     Ok(new)
@@ -84,7 +84,7 @@ entry! {
         if !object.is_predefined() {
             object.attributes.delete_all(object.handle)?;
         }
-        oxmpi::constructors::datatypes::free(object.handle)?;
+        oxmpi::lifetime::datatypes::free(object.handle)?;
         datatype.set(Datatype(core::NULL))
     }
 }

@@ -31,7 +31,7 @@ pub fn signed(
     let kind = decode::datatype_of(MESSAGE, datatype, count.0 as u64)?;
     let signed = signatures::signed(address.cast(), count.0 as u64, kind)?;
     if let Some(made) = signed.datatype() {
-        oxmpi::constructors::datatypes::free_when_used(made);
+        oxmpi::lifetime::datatypes::free_when_used(made);
     }
     Ok(signed)
 }

@@ -6,7 +6,7 @@ use crate::data::PVAR_ALL_HANDLES;
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::constructors::context;
+use oxmpi::context_id;
 use oxmpi::error::Result;
 use oxmpi::tool;
 use oxmpi::tool::performance::{self, Change, Variable};
@@ -119,7 +119,7 @@ entry! {
 fn read(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) -> Result<()> {
     let (variable, value) = performance::read(session.0 as usize, handle.0 as usize)?;
     if variable.is_mask() {
-        put(buf, &context::mask_words())
+        put(buf, &context_id::mask_words())
     } else {
         put(buf, &[value])
     }

@@ -6,7 +6,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::Comm as CommObject;
-use oxmpi::constructors::topology as constructors;
+use oxmpi::constructors::with_topology as constructors;
 use oxmpi::error::{Class, Result};
 use oxmpi::topology::reorder::Edge;
 use oxmpi::topology::{Adjacent, Neighbor, Topology};

@@ -5,7 +5,7 @@ use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::comm::Comm as CommObject;
-use oxmpi::constructors::topology as constructors;
+use oxmpi::constructors::with_topology as constructors;
 use oxmpi::error::Result;
 use oxmpi::topology::{Graph, Topology};
 use std::ffi::c_int;

@@ -26,7 +26,7 @@ pub use wide::VARIABLES;
 pub use wide::use_kernels;
 
 use super::Datatype;
-use crate::lifetime;
+use crate::references;
 use std::ptr;
 
 /// A choice buffer: address, count and datatype, checked and multiplied out.
@@ -66,7 +66,7 @@ impl Buffer {
             };
         }
         // A part of an array may well be one run of bytes, somewhere.
-        let counted = lifetime::counts() && lifetime::counts_of(!datatype.can_end());
+        let counted = references::are_counted() && references::are_counted_of(!datatype.can_end());
         match datatype.layout().run(count).filter(|_| !counted) {
             Some(at) => Buffer {
                 address: address.wrapping_offset(at as isize),

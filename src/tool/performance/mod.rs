@@ -7,7 +7,7 @@ mod handle;
 mod variable;
 
 use super::{check, next_number};
-use crate::constructors::context;
+use crate::context_id;
 use crate::error::{Class, Result, fail};
 pub use handle::Change;
 use handle::Handle;
@@ -38,7 +38,7 @@ pub(super) fn end() {
 /// Raises the marks of all watermarks that are started to what was reached since the last time, so that each of them can begin anew
 /// at any moment and the library keeps one number.
 fn raise_marks(sessions: &mut BTreeMap<usize, Session>) {
-    let most = context::take_most();
+    let most = context_id::take_most();
     let handles = sessions.values_mut().flat_map(BTreeMap::values_mut);
     handles.for_each(|handle| handle.raise_mark(most));
 }
@@ -122,7 +122,7 @@ pub fn change(session: usize, handle: Option<usize>, change: Change) -> Result<(
     })
 }
 
-/// What a handle shows, and its variable; a mask's words are read by [`context::mask_words`].
+/// What a handle shows, and its variable; a mask's words are read by [`context_id::mask_words`].
 pub fn read(session: usize, handle: usize) -> Result<(Variable, u64)> {
     with(session, handle, |handle| {
         Ok((handle.variable(), handle.value()))

@@ -3,9 +3,10 @@
 //! Invariant: what is read here is what was counted for all sessions; nothing here changes it.
 
 use super::super::{at, check};
-use crate::constructors::{collector, context};
+use crate::context_id;
 use crate::engine::{self, Counts, long_wait};
 use crate::error::{Class, Result, fail};
+use crate::lifetime::collector;
 use crate::node;
 use crate::os::schedule;
 use crate::process::{self, ThreadLevel};
@@ -194,7 +195,7 @@ impl Variable {
     /// How many elements it has.
     pub fn count(self) -> usize {
         if self.is_mask() {
-            context::mask_words().len()
+            context_id::mask_words().len()
         } else {
             1
         }
@@ -207,10 +208,10 @@ impl Variable {
 
     /// What it is now, for all sessions.
     pub fn now(self) -> u64 {
-        let ids = context::statistics();
+        let ids = context_id::statistics();
         match self {
-            ContextIdsFree => context::occupation().0,
-            ContextIdsUsed => context::occupation().1,
+            ContextIdsFree => context_id::occupation().0,
+            ContextIdsUsed => context_id::occupation().1,
             ContextIdMask => 0,
             ContextIdReductions => ids.reductions,
             ContextIdRetries => ids.retries,

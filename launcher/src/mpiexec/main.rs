@@ -1,0 +1,184 @@
+//! mpiexec: starts the ranks of a job on this host, watches over them, and leaves nothing behind. It answers to mpirun
+//! and mpiexec.hydra too, and as mpichversion says who we are. See docs/launch.md.
+
+mod activity;
+mod binding;
+mod debugger;
+mod descendants;
+mod descriptors;
+mod elf;
+mod ending;
+mod environment;
+mod events;
+mod foreign;
+mod guard;
+mod hosts;
+mod input;
+mod keeper;
+mod lines;
+mod machine;
+mod missing;
+mod options;
+mod output;
+mod plan;
+#[cfg(test)]
+mod properties;
+mod rank;
+mod rankfile;
+mod request;
+mod server;
+mod sink;
+mod stacks;
+mod start;
+mod table;
+mod tools;
+mod variables;
+mod verdict;
+mod version;
+mod words;
+
+use oxmpi::os::process::{Fork, fork};
+use plan::{Plan, Refusal};
+use request::{Answer, Request};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+fn main() {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let arguments: Vec<OsString> = arguments.collect();
+    if Path::new(&name)
+        .file_name()
+        .is_some_and(|name| name == "mpichversion")
+    {
+        let words = arguments
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned());
+        match version::mpichversion(&words.collect::<Vec<_>>()) {
+            Ok(text) => print(&text),
+            Err(text) => refuse("mpichversion", &text, 1),
+        }
+    }
+    match request::parse(&arguments) {
+        Ok(Answer::Help) => print(&version::help()),
+        Ok(Answer::Version) => print(&version::short()),
+        Ok(Answer::Info) => print(&(version::info() + &variables::list())),
+        Ok(Answer::Run(request)) => std::process::exit(run(*request)),
+        Err(text) => refuse("mpiexec", &text, 1),
+    }
+}
+
+fn print(text: &str) -> ! {
+    let written = std::io::stdout().write_all(text.as_bytes());
+    std::process::exit(i32::from(written.is_err()))
+}
+
+fn refuse(name: &str, text: &str, code: i32) -> ! {
+    eprintln!("{name}: {text}");
+    std::process::exit(code)
+}
+
+fn run(mut request: Request) -> i32 {
+    if let Err(text) = environment::apply(&mut request, &|name| std::env::var(name).ok()) {
+        refuse("mpiexec", &text, 1);
+    }
+    let plan = match plan::make(request) {
+        Ok(plan) => plan,
+        Err(Refusal { text, code }) => refuse("mpiexec", &text, code),
+    };
+    if plan.ranks.len() > 1 {
+        for program in &plan.programs {
+            if let Some(complaint) = foreign::linked(&program.executable) {
+                refuse("mpiexec", &format!("{} {complaint}", program.shown), 1);
+            }
+        }
+    }
+    announce(&plan);
+    if let Err(text) = report_pid(plan.request.report_pid.as_deref()) {
+        refuse("mpiexec", &text, 1);
+    }
+    if plan.request.do_not_launch {
+        return 0;
+    }
+    let (ours, theirs) = match UnixStream::pair() {
+        Ok(pair) => pair,
+        Err(error) => refuse("mpiexec", &format!("cannot make a socket pair: {error}"), 1),
+    };
+    match fork() {
+        Ok(Fork::Parent(keeper)) => {
+            drop(theirs);
+            guard::watch(keeper, ours)
+        }
+        Ok(Fork::Child) => {
+            drop(ours);
+            keeper::run(&plan, theirs)
+        }
+        Err(error) => refuse("mpiexec", &format!("cannot start the keeper: {error}"), 1),
+    }
+}
+
+/// Says what is asked for before the start.
+fn announce(plan: &Plan) {
+    let inherited = std::env::vars_os().map(|(name, _)| name);
+    let given = plan
+        .programs
+        .iter()
+        .flat_map(|program| program.variables.keys().cloned());
+    let names = inherited.chain(given);
+    let unknown = variables::unknown(names.filter_map(|name| name.into_string().ok()));
+    let request = &plan.request;
+    if !unknown.ours.is_empty() {
+        eprintln!(
+            "mpiexec: unknown variables have no effect: {}",
+            unknown.ours.join(", ")
+        );
+    }
+    if request.verbose && !unknown.of_mpich.is_empty() {
+        eprintln!(
+            "mpiexec: variables of MPICH that have no effect here: {}",
+            unknown.of_mpich.join(", ")
+        );
+    }
+    if request.verbose {
+        for line in &request.without_effect {
+            eprintln!("mpiexec: {line}");
+        }
+    }
+    if request.print_protocols {
+        let last = plan.ranks.len() - 1;
+        println!("ranks 0-{last} on {}: shared memory", plan.host);
+    }
+    if request.print_rank_map {
+        let ranks: Vec<String> = (0..plan.ranks.len()).map(|rank| rank.to_string()).collect();
+        println!("({}:{})", plan.host, ranks.join(","));
+    }
+    if request.verbose || request.report_bindings {
+        for (number, rank) in plan.ranks.iter().enumerate() {
+            let program = &plan.programs[rank.program];
+            let numbers: Vec<String> = rank.processors.iter().map(usize::to_string).collect();
+            let bound = match numbers.is_empty() {
+                true => "not bound".to_owned(),
+                false => format!("on processors {}", numbers.join(",")),
+            };
+            eprintln!(
+                "mpiexec: rank {number}: {} {bound}",
+                program.executable.display()
+            );
+        }
+    }
+}
+
+/// Writes the process id of mpiexec where -report-pid wants it.
+fn report_pid(place: Option<&str>) -> Result<(), String> {
+    let pid = std::process::id();
+    match place {
+        None => {}
+        Some("-") => println!("{pid}"),
+        Some("+") => eprintln!("{pid}"),
+        Some(path) => std::fs::write(path, format!("{pid}\n"))
+            .map_err(|error| format!("-report-pid: cannot write {path}: {error}"))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! The request, resolved: each rank with its program, folder, variables, processors and output files.
+//!
+//! Invariant: whatever can be wrong before a process is started is found here.
+
+use super::binding::{self, Binding, Claim, Situation};
+use super::environment::{self, Variables};
+use super::machine::Machine;
+use super::request::{OutputFolder, Program, Request};
+use super::{hosts, rankfile};
+use oxmpi::launch::sets;
+use oxmpi::os::schedule;
+use rustix::fs::{Access, access};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What is common to the ranks of one program.
+#[derive(Debug)]
+pub struct ProgramPlan {
+    /// As the user wrote it, for messages.
+    pub shown: String,
+    pub executable: PathBuf,
+    pub arguments: Vec<OsString>,
+    pub folder: Option<PathBuf>,
+    pub variables: Variables,
+}
+
+#[derive(Debug)]
+pub struct RankPlan {
+    /// Index into `Plan::programs`; the rank's MPI_APPNUM.
+    pub program: usize,
+    /// Empty: not bound.
+    pub processors: Vec<usize>,
+    pub output_file: Option<PathBuf>,
+    pub error_file: Option<PathBuf>,
+    /// Files that forwarded output and error output are written to as well.
+    pub copies: [Option<PathBuf>; 2],
+    /// Words to put before the program; the first one is a path.
+    pub tool: Vec<OsString>,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    pub programs: Vec<ProgramPlan>,
+    pub ranks: Vec<RankPlan>,
+    pub host: String,
+    pub request: Request,
+    /// For the ranks: one in a line.
+    pub process_sets: String,
+    /// Held as long as the job lives.
+    _claim: Option<Claim>,
+}
+
+/// Why nothing was started, and the exit code for it.
+#[derive(Debug)]
+pub struct Refusal {
+    pub text: String,
+    pub code: i32,
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Refusal { text, code: 1 }
+    }
+}
+
+/// Resolves a request.
+pub fn make(mut request: Request) -> Result<Plan, Refusal> {
+    let slots = hosts::slots(&request.hosts, request.host_file.as_deref())?;
+    let machine = Machine::of(&usable_processors()).only_wanted(&request)?;
+    let by_file = match &request.rank_file {
+        Some(path) => Some(rankfile::read(path, &machine, request.hardware_threads)?),
+        None => None,
+    };
+    let sockets = machine.groups(|it| it.socket).len() as u32;
+    let listed = by_file.as_ref().map(|places| places.len() as u32);
+    let counts = rank_counts(&request, sockets, listed.or(slots));
+    let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+    if total > 1 << 16 {
+        return Err(format!("{total} ranks are more than one host can have").into());
+    }
+    if let Some(listed) = listed.filter(|listed| u64::from(*listed) > total) {
+        let rank = listed - 1;
+        return Err(format!("-rankfile: there is no rank {rank} among {total}").into());
+    }
+    let processors = machine.processors.len();
+    if request.no_oversubscribe && total > processors as u64 {
+        return Err(format!(
+            "-nooversubscribe: {total} ranks are more than the {processors} processors that may be used"
+        )
+        .into());
+    }
+    let process_sets = process_sets(&request, total as u32)?;
+    let (bound, claim) = match by_file {
+        Some(places) => (Some(places), None),
+        None => bind(&request, total as usize, &machine)?,
+    };
+    let mut bound = bound.map(Vec::into_iter);
+    let otherwise = request.processors.clone().unwrap_or_default();
+    let host = hosts::name();
+    let programs = std::mem::take(&mut request.programs);
+    let mut plan = Plan {
+        programs: Vec::new(),
+        ranks: Vec::with_capacity(total as usize),
+        host,
+        request,
+        process_sets,
+        _claim: claim,
+    };
+    for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
+        let resolved = resolve(&plan.request, program)?;
+        for _ in 0..count {
+            let rank = plan.ranks.len();
+            let file = |pattern: &Option<String>| {
+                let path = expand(pattern.as_deref()?, rank, total as usize, &plan.host);
+                let folder = resolved.folder.clone().unwrap_or_default();
+                Some(folder.join(path))
+            };
+            let mut files = [
+                file(&plan.request.output_file),
+                file(&plan.request.error_file),
+            ];
+            let mut copies = [None, None];
+            if let Some(folder) = &plan.request.output_folder {
+                let both = in_folder(folder, rank, total as usize)?;
+                match folder.copy {
+                    true => copies = both,
+                    false => files = both,
+                }
+            }
+            if plan.request.merge_error {
+                files[1] = files[0].clone();
+                copies[1] = None;
+            }
+            let [output_file, error_file] = files;
+            let bound = bound.as_mut().and_then(Iterator::next);
+            let bound = bound.filter(|processors| !processors.is_empty());
+            plan.ranks.push(RankPlan {
+                program: index,
+                processors: bound.unwrap_or_else(|| otherwise.clone()),
+                output_file,
+                error_file,
+                copies,
+                tool: tool(&plan.request, rank)?,
+            });
+        }
+        plan.programs.push(resolved);
+    }
+    Ok(plan)
+}
+
+impl Machine {
+    /// Without the processors that -cpu-set leaves out.
+    fn only_wanted(self, request: &Request) -> Result<Machine, String> {
+        let Some(wanted) = &request.processors else {
+            return Ok(self);
+        };
+        let has = |number: &usize| self.processors.iter().any(|it| it.number == *number);
+        match wanted.iter().find(|number| !has(number)) {
+            Some(other) => Err(format!("-cpu-set: processor {other} may not be used here")),
+            None => Ok(self.only(wanted)),
+        }
+    }
+}
+
+/// The processors of the ranks, as options or the default say, and the claim to be bound by default.
+fn bind(
+    request: &Request,
+    total: usize,
+    machine: &Machine,
+) -> Result<(Binding, Option<Claim>), String> {
+    let threads = std::env::var("OMP_NUM_THREADS").ok();
+    let situation = Situation {
+        quota: schedule::cpu_quota(),
+        threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
+    };
+    let each = request
+        .cores_per_rank
+        .map(|cores| match request.hardware_threads {
+            true => format!("hwthread:{cores}"),
+            false => format!("core:{cores}"),
+        });
+    let by_socket = request.ranks_per_socket.map(|_| "socket".to_owned());
+    let wish = match request.bind_to.as_deref() {
+        // How many is said apart.
+        Some("core" | "hwthread") => each.or_else(|| request.bind_to.clone()),
+        Some(wish) => Some(wish.to_owned()),
+        None => each.or(by_socket),
+    };
+    let bound = binding::bind(wish.as_deref(), total, machine, &situation)
+        .map_err(|error| format!("-bind-to {error}"))?;
+    if wish.is_some() || bound.is_none() {
+        return Ok((bound, None));
+    }
+    let claim = binding::claim();
+    Ok((bound.filter(|_| claim.is_some()), claim))
+}
+
+/// The files for output and error output of a rank in the folder of -output-filename, which is made.
+fn in_folder(
+    folder: &OutputFolder,
+    rank: usize,
+    total: usize,
+) -> Result<[Option<PathBuf>; 2], String> {
+    let mut path = PathBuf::from(&folder.path);
+    if folder.job {
+        path.push("1");
+    }
+    let width = total.to_string().len();
+    path.push(format!("rank.{rank:0width$}"));
+    std::fs::create_dir_all(&path)
+        .map_err(|error| format!("-output-filename: cannot make {}: {error}", path.display()))?;
+    // Ranks may run in another folder.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    Ok(["stdout", "stderr"].map(|name| Some(path.join(name))))
+}
+
+/// The tools that start a rank, the last one said outermost.
+fn tool(request: &Request, rank: usize) -> Result<Vec<OsString>, Refusal> {
+    let mut words = Vec::new();
+    for tool in request.tools.iter().rev() {
+        let before = tool.before(rank);
+        if let Some((name, rest)) = before.split_first() {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            words.push(find_program(OsStr::new(name), None, &path)?.into_os_string());
+            words.extend(rest.iter().map(OsString::from));
+        }
+    }
+    Ok(words)
+}
+
+/// How many ranks each program gets: what -n says; else, if there is one program, -ppn or what is said a socket, else the
+/// lines of the rank file or the slots of the hosts; else one.
+fn rank_counts(request: &Request, sockets: u32, listed: Option<u32>) -> Vec<u32> {
+    let alone = request.programs.len() == 1;
+    let of_sockets = request
+        .ranks_per_socket
+        .map(|ranks| ranks.saturating_mul(sockets));
+    let otherwise = request.ranks_per_host.or(of_sockets).or(listed);
+    let otherwise = otherwise.filter(|_| alone);
+    let counts = request.programs.iter();
+    counts
+        .map(|program| program.ranks.or(otherwise).unwrap_or(1))
+        .collect()
+}
+
+/// The process sets, each good and named once.
+fn process_sets(request: &Request, total: u32) -> Result<String, String> {
+    let mut names: Vec<String> = Vec::new();
+    for text in &request.process_sets {
+        let set = sets::parse(text, total).map_err(|error| format!("-pset {error}"))?;
+        if names.iter().any(|name| sets::is_same(name, &set.name)) {
+            return Err(format!("-pset {text}: there is a set of this name already"));
+        }
+        names.push(set.name);
+    }
+    Ok(request.process_sets.join("\n"))
+}
+
+/// The processors this process may run on.
+pub fn usable_processors() -> Vec<usize> {
+    let mask = schedule::affinity();
+    (0..mask.len() * 64)
+        .filter(|bit| mask[bit / 64] >> (bit % 64) & 1 == 1)
+        .collect()
+}
+
+fn resolve(request: &Request, program: Program) -> Result<ProgramPlan, Refusal> {
+    let variables = environment::of_program(request, &program, std::env::vars_os());
+    let folder = program.folder.or_else(|| request.folder.clone());
+    let folder = folder.map(PathBuf::from);
+    if let Some(folder) = &folder
+        && !folder.is_dir()
+    {
+        return Err(format!("-wdir {}: no such folder", folder.display()).into());
+    }
+    let mut words = program.command.into_iter();
+    let name = words.next().unwrap_or_default();
+    let mut path = OsString::from(request.path.as_deref().unwrap_or_default());
+    if let Some(more) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(more);
+    }
+    let executable = find_program(&name, folder.as_deref(), &path)?;
+    Ok(ProgramPlan {
+        shown: name.to_string_lossy().into_owned(),
+        executable,
+        arguments: words.collect(),
+        folder,
+        variables,
+    })
+}
+
+/// Finds a program as a shell does: with a slash it is a path, relative to the ranks' folder; else PATH is searched,
+/// and at last the folder itself, as MPICH's launcher does.
+pub fn find_program(name: &OsStr, folder: Option<&Path>, path: &OsStr) -> Result<PathBuf, Refusal> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let base = folder.map_or_else(|| here.clone(), |folder| here.join(folder));
+    let shown = name.to_string_lossy();
+    let mut found_but = None;
+    let mut candidates = Vec::new();
+    if shown.contains('/') {
+        candidates.push(base.join(name));
+    } else {
+        let folders = std::env::split_paths(path).filter(|folder| !folder.as_os_str().is_empty());
+        candidates.extend(folders.map(|folder| base.join(folder).join(name)));
+        candidates.push(base.join(name));
+    }
+    for candidate in candidates {
+        if !candidate.exists() {
+            continue;
+        }
+        if candidate.is_file() && access(&candidate, Access::EXEC_OK).is_ok() {
+            return Ok(candidate);
+        }
+        found_but = Some(candidate);
+    }
+    Err(match found_but {
+        Some(path) => Refusal {
+            text: format!("cannot run '{shown}': {} is not executable", path.display()),
+            code: 126,
+        },
+        None => Refusal {
+            text: format!("cannot run '{shown}': no such program"),
+            code: 127,
+        },
+    })
+}
+
+/// Fills in a pattern of -outfile-pattern, -errfile-pattern and -prepend-pattern.
+pub fn expand(pattern: &str, rank: usize, ranks: usize, host: &str) -> String {
+    let mut text = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '%' => match letters.next() {
+                Some('r') => text += &rank.to_string(),
+                Some('n') => text += &ranks.to_string(),
+                Some('h') => text += host,
+                Some('p') => text += &std::process::id().to_string(),
+                Some('g') => text += "0",
+                Some('%') | None => text.push('%'),
+                Some(other) => text.extend(['%', other]),
+            },
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_filled_in() {
+        assert_eq!(
+            expand("o.%r-of-%n@%h 100%%%x%", 3, 8, "vm"),
+            "o.3-of-8@vm 100%%x%"
+        );
+    }
+
+    #[test]
+    fn programs_are_found_as_in_a_shell() {
+        let path = OsStr::new("/usr/bin:/bin");
+        assert!(find_program(OsStr::new("sh"), None, path).is_ok());
+        assert!(find_program(OsStr::new("/bin/sh"), None, OsStr::new("")).is_ok());
+        let folder = Some(Path::new("/bin"));
+        assert!(find_program(OsStr::new("./sh"), folder, OsStr::new("")).is_ok());
+        let missing = find_program(OsStr::new("no-such-program"), None, path).unwrap_err();
+        assert_eq!(missing.code, 127);
+        let folder = find_program(OsStr::new("/etc"), None, path).unwrap_err();
+        assert_eq!(folder.code, 126);
+    }
+
+    #[test]
+    fn the_number_of_ranks_has_an_order_of_sources() {
+        let mut request = Request {
+            programs: vec![Program::default()],
+            ..Request::default()
+        };
+        assert_eq!(rank_counts(&request, 2, None), [1]);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [4]);
+        request.ranks_per_socket = Some(3);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [6]);
+        request.ranks_per_host = Some(2);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [2]);
+        request.programs[0].ranks = Some(3);
+        assert_eq!(rank_counts(&request, 2, Some(4)), [3]);
+        request.programs.push(Program::default());
+        assert_eq!(rank_counts(&request, 2, Some(4)), [3, 1]);
+    }
+}

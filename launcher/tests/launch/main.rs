@@ -1,0 +1,47 @@
+//! mpiexec and joining a job, from outside: the built binary starts real processes. The ranks are shell commands, or this
+//! very program in one of the roles of `roles.rs`.
+//!
+//! Invariant: after every test no process that it started is left; `harness.rs` looks for them by a mark in their
+//! environment.
+
+mod debuggers;
+mod endings;
+mod forwarding;
+mod habits;
+mod harness;
+mod joining;
+mod options;
+mod reports;
+mod roles;
+mod terminal;
+
+use libtest_mimic::{Arguments, Trial};
+
+pub const MPIEXEC: &str = env!("CARGO_BIN_EXE_mpiexec");
+
+fn main() {
+    if let Ok(role) = std::env::var(harness::ROLE) {
+        roles::play(&role);
+    }
+    let tests: Vec<(&str, fn())> = [
+        options::TESTS,
+        forwarding::TESTS,
+        habits::TESTS,
+        endings::TESTS,
+        reports::TESTS,
+        joining::TESTS,
+        terminal::TESTS,
+        debuggers::TESTS,
+    ]
+    .concat();
+    let trials = tests
+        .into_iter()
+        .map(|(name, test)| {
+            Trial::test(name, move || {
+                test();
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}

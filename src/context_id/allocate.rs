@@ -1,0 +1,335 @@
+//! The allocation of a context id over a lane, driven from offer to offer by the job's strategy.
+//!
+//! With each offer goes a seal: what the members are about to make, in a form that tells whether all make the same and
+//! whether one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the
+//! same on all members that have talked.
+
+use super::agreement::{Allocation, Step};
+use super::creation::Creation;
+use super::offer::{bytes, combine, words};
+use super::registry::{self, IDS, live_report, statistics};
+use super::report;
+use super::settings::{self, REPORT};
+use crate::coll::Lane;
+use crate::datatype::Buffer;
+use crate::engine::wait::Watch;
+use crate::engine::{self, enter, loss};
+use crate::error::{Class, Error, Result};
+use crate::events::{self, Event};
+use crate::os::cancellation::uncancelled;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::transport::shm::status::State;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Allocations that wait for another of this process.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+/// All ranks of the job have joined, with the same settings.
+static SAME_SETTINGS: AtomicBool = AtomicBool::new(false);
+
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what is called before an id is looked for, so that ids of freed communicators can return.
+pub fn before_creations(give_back: fn()) {
+    let _ = GIVE_BACK.set(give_back);
+}
+
+/// An allocation that has its place in the order of creations.
+#[must_use = "it holds what others wait for"]
+pub struct Begun {
+    creation: Creation,
+    function: &'static str,
+    site: u32,
+    allocation: Allocation,
+    step: Step,
+    /// In use, and registered.
+    id: Option<u32>,
+    /// Has talked before.
+    again: bool,
+}
+
+/// A context id that is the same on all members of the lane and in use by nothing else on any of them.
+///
+/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, settings differ, or one of them makes
+/// something else or nothing; what the lane reports.
+pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
+    let begun = Begun::new(lane.function, creation);
+    match begun.id {
+        Some(id) => Ok(id),
+        None => begun.finish(lane).await,
+    }
+}
+
+impl Begun {
+    /// Takes the next place in the order of creations on the parent, and the id that is ready for it, if there is one.
+    pub fn new(function: &'static str, creation: Creation) -> Begun {
+        let site = report::site(function);
+        if let Some(give_back) = GIVE_BACK.get() {
+            give_back();
+        }
+        let mut ids = IDS.lock();
+        let settings = ids.settings();
+        let (lease, space) = ids.lease(&creation);
+        let number = lease.begin();
+        let mut allocation = Allocation::new(&settings, creation.key(number), number);
+        let step = allocation.step(space, lease);
+        let id = match step {
+            Step::Done(prefix) => Some(ids.register(prefix, site)),
+            _ => None,
+        };
+        Begun {
+            creation,
+            function,
+            site,
+            allocation,
+            step,
+            id,
+            again: false,
+        }
+    }
+
+    /// The id, if it is there.
+    pub fn id(&self) -> Option<u32> {
+        self.id
+    }
+
+    /// Waits until this process has an offer to make, or needs none any more.
+    ///
+    /// Errors: MPI_ERR_OTHER on all members when their settings differ.
+    pub async fn ready(&mut self, lane: &Lane<'_>) -> Result<()> {
+        if self.step == Step::Wait {
+            WAITING.fetch_add(1, Ordering::Relaxed);
+            lane.until(|| {
+                self.next();
+                self.step != Step::Wait
+            })
+            .await;
+            WAITING.fetch_sub(1, Ordering::Relaxed);
+        }
+        match self.step {
+            Step::Offer(_) if lane.size() > 1 && !SAME_SETTINGS.load(Ordering::Relaxed) => {
+                same_settings(lane).inspect_err(|_| self.abandon())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn next(&mut self) {
+        let mut ids = IDS.lock();
+        let (lease, space) = ids.lease(&self.creation);
+        self.step = self.allocation.step(space, lease);
+        if let Step::Done(prefix) = self.step {
+            self.id = Some(ids.register(prefix, self.site));
+        }
+    }
+
+    /// What is to be combined with the offers of the other members, if this is the time for it. After that comes
+    /// [`Begun::settle`].
+    pub fn offer(&mut self) -> Option<Vec<u32>> {
+        let Step::Offer(words) = &mut self.step else {
+            return None;
+        };
+        let mut words = std::mem::take(words);
+        words.extend(self.seal());
+        Some(words)
+    }
+
+    /// Two words of which common bits stay: a number and its complement, or nothing.
+    fn seal(&self) -> [u32; 2] {
+        if self.creation.refused {
+            return [0, 0];
+        }
+        let name = self.function.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        let number = name ^ self.creation.fingerprint();
+        [number, !number]
+    }
+
+    /// Takes the combined offers.
+    ///
+    /// Errors: MPI_ERR_OTHER, on all members, when they do not all make the same.
+    pub fn settle(&mut self, mut combined: Vec<u32>) -> Result<()> {
+        let seal = combined.split_off(combined.len().saturating_sub(2));
+        if self.creation.refused || seal != self.seal() {
+            self.abandon();
+            return Err(Error::new(
+                Class::Other,
+                "nothing was made: another rank has a wrong argument or another group, or has called another function",
+            ));
+        }
+        {
+            let mut ids = IDS.lock();
+            ids.statistics.reductions += 1;
+            ids.statistics.retries += u64::from(self.again);
+            if self.again {
+                let parent = u64::from(self.creation.parent);
+                events::raise(Event::ContextIdRetry, || [parent, 0, 0, 0, 0]);
+            }
+            self.again = true;
+            let (lease, space) = ids.lease(&self.creation);
+            self.allocation.settle(space, lease, &combined);
+        }
+        self.next();
+        wake_others();
+        Ok(())
+    }
+
+    /// Goes on until there is an id.
+    pub async fn finish(mut self, lane: &Lane<'_>) -> Result<u32> {
+        loop {
+            if let Some(id) = self.id {
+                return Ok(id);
+            }
+            self.ready(lane).await?;
+            if self.id.is_some() {
+                continue;
+            }
+            // What follows is known once the offers are combined.
+            let Some(offer) = self.offer() else {
+                return Err(exhausted(lane));
+            };
+            match combine_on(lane, offer).await {
+                Ok(combined) => self.settle(combined)?,
+                Err(error) => {
+                    self.abandon();
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Ends it: all members do, at the same step.
+    pub fn give_up(mut self) {
+        self.withdraw();
+    }
+
+    /// Gives back the id or what is offered for one: nothing follows.
+    pub fn withdraw(&mut self) {
+        match self.id.take() {
+            Some(id) => registry::release(id),
+            None => self.abandon(),
+        }
+    }
+
+    fn abandon(&mut self) {
+        {
+            let mut ids = IDS.lock();
+            let (lease, space) = ids.lease(&self.creation);
+            self.allocation.abandon(space, lease);
+        }
+        wake_others();
+    }
+}
+
+fn wake_others() {
+    if WAITING.load(Ordering::Relaxed) > 0 {
+        engine::wake_own_threads();
+    }
+}
+
+/// Combines the offers of all members: up a tree and down again, straight on the lane, because nothing is called more often
+/// with several threads. Who misses somebody's offer hands on zeros, which seal nothing: all members give up.
+async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
+    let (rank, size) = (lane.rank(), lane.size());
+    let mut data = bytes(std::iter::repeat_n(0, offer.len()));
+    let mut failure = None;
+    // This rank has combined those of so many ranks from itself on.
+    let mut distance = 1;
+    while distance < size && rank & distance == 0 {
+        if rank + distance < size {
+            // Of a message that is too short, from who calls something else, nothing must be left but zeros.
+            data.fill(0);
+            match lane.recv(Buffer::of_copy(&mut data), rank + distance).await {
+                Ok(()) if failure.is_none() => combine(&mut offer, &words(&data)),
+                Ok(()) => {}
+                Err(error) => {
+                    offer.fill(0);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        distance *= 2;
+    }
+    let mut data = bytes(offer);
+    if rank > 0 {
+        let parent = rank - distance;
+        let sent = lane.send(Buffer::of_copy(&mut data), parent).await;
+        data.fill(0);
+        let told = lane.recv(Buffer::of_copy(&mut data), parent).await;
+        if let Err(error) = sent.and(told) {
+            data.fill(0);
+            failure.get_or_insert(error);
+        }
+    }
+    while distance > 1 {
+        distance /= 2;
+        if rank + distance < size {
+            let sent = lane.send(Buffer::of_copy(&mut data), rank + distance).await;
+            failure = failure.or(sent.err());
+        }
+    }
+    failure.map_or_else(|| Ok(words(&data)), Err)
+}
+
+/// Looks whether all members agree in the same way: they could not even tell each other that they do not.
+///
+/// A member that has not called MPI_Init yet is waited for, without messages: MPI_Init may do that too.
+fn same_settings(lane: &Lane<'_>) -> Result<()> {
+    let shown = |world: u32| {
+        let engine = enter();
+        let status = &engine.endpoint().page(world as usize).status;
+        let joined = status.state() != State::NotJoined;
+        joined.then(|| status.settings.load(Ordering::Relaxed))
+    };
+    let first = lane.world(0);
+    let wait_for = |world: u32| {
+        let mut watch = Watch::default();
+        loop {
+            if let Some(settings) = shown(world) {
+                return Ok(settings);
+            }
+            let mut engine = enter();
+            engine.progress();
+            if watch.has_left(&engine, world) {
+                return Err(loss::error(&engine, world));
+            }
+            drop(engine);
+            uncancelled(|| std::thread::sleep(Duration::from_micros(50)));
+        }
+    };
+    let expected = wait_for(first)?;
+    for rank in 1..lane.size() {
+        let settings = wait_for(lane.world(rank))?;
+        if settings != expected {
+            let (name, values) = settings::difference(expected, settings);
+            return Err(Error::new(
+                Class::Other,
+                format!(
+                    "{name} is {} on rank {first} of MPI_COMM_WORLD and {} on rank {}; it must be the same on all",
+                    values[0],
+                    values[1],
+                    lane.world(rank)
+                ),
+            ));
+        }
+    }
+    if lane.size() as usize == enter().endpoint().ranks() {
+        SAME_SETTINGS.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+fn exhausted(lane: &Lane<'_>) -> Error {
+    if REPORT.get() {
+        uncancelled(|| eprint!("{}", live_report("context ids have run out")));
+    }
+    Error::new(
+        Class::Other,
+        format!(
+            "no context id is free on all {} ranks, {} communicators live here",
+            lane.size(),
+            statistics().live
+        ),
+    )
+}

@@ -1,0 +1,62 @@
+//! The end of communicators: the handle dies at once, the id and the object when nothing uses them any more.
+//!
+//! Invariant: an id is given back only when no request of this process can meet a message with it (see the collector).
+
+use super::collector::{self, Freed, When};
+use crate::comm::{self, Comm};
+use crate::engine::calls::Users;
+use crate::engine::{self, wait};
+use crate::errhandler::ERRORS_ARE_FATAL;
+use crate::events::Event;
+use crate::references;
+
+/// MPI_Comm_free, after its attributes are gone.
+pub fn free(comm: &Comm) {
+    end(comm, When::Soon);
+}
+
+/// As [`free`], inside of a task, which may be inside of a call.
+pub fn free_in_task(comm: &Comm) {
+    end(comm, When::Later);
+}
+
+fn end(comm: &Comm, when: When) {
+    let freed = Freed {
+        handle: comm.handle,
+        born: comm.born,
+        users: Users::of_communicator(comm.born),
+    };
+    if !comm::retire(comm.handle) {
+        return;
+    }
+    comm.tell(Event::CommunicatorFreed);
+    comm.leave_board();
+    comm.errhandler.set(ERRORS_ARE_FATAL);
+    if references::are_counted()
+        && let Some(references) = references::of_communicator(comm.handle)
+    {
+        references.give();
+    }
+    collector::add(freed, when);
+}
+
+/// MPI_Comm_disconnect: as free, once all that was begun on the communicator is done.
+pub fn disconnect(comm: &Comm) {
+    let handle = comm.handle;
+    let engines = engine::in_use();
+    wait::until_in(engines, &wait::Reason::of("MPI_Comm_disconnect"), |entry| {
+        let pends = |request: &crate::engine::requests::Request| {
+            request.communicator == handle && request.is_active()
+        };
+        let mut done = comm.is_idle();
+        for number in engine::numbers(engines) {
+            let engine = entry.at(number);
+            if engine.doubts() {
+                engine.give_up_sends();
+            }
+            done = done && !engine.requests().in_use().any(pends);
+        }
+        done.then_some(())
+    });
+    free(comm);
+}

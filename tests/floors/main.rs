@@ -1,0 +1,332 @@
+//! The floors of `docs/architecture.md`: what a module may name, and that files do not import each other in circles.
+
+mod graph;
+mod source;
+
+use graph::{Crate, circles};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// Modules by floor. Modules of one floor may not name each other, but for what stands in `NEIGHBOURS`.
+const FLOORS: &[&[&str]] = &[
+    &["error", "handle", "sync", "variables"],
+    &["os", "queue", "references"],
+    &[
+        "datatype",
+        "op",
+        "group",
+        "info",
+        "attr",
+        "errhandler",
+        "topology",
+    ],
+    &["node", "transport", "launch", "events"],
+    &["engine"],
+    &["comm"],
+    &["pt2pt", "coll"],
+    &["context_id"],
+    &["lifetime"],
+    &["constructors"],
+    &["process"],
+    &["tool"],
+];
+
+/// The error value is the ground that its neighbours stand on too; predefined operations and attributes name types.
+const NEIGHBOURS: &[(&str, &str)] = &[
+    ("handle", "error"),
+    ("handle", "sync"),
+    ("variables", "error"),
+    ("variables", "sync"),
+    ("op", "datatype"),
+    ("attr", "info"),
+    ("errhandler", "info"),
+    ("datatype", "attr"),
+    ("transport", "node"),
+];
+
+/// The modules and crates that may name something of these, tests apart. No entry is added without a reason in docs/architecture.md;
+/// one that is not needed any more has to go.
+const MAY_NAME: &[(&str, &[&str])] = &[
+    (
+        "transport::shm",
+        &[
+            "engine",
+            "comm",
+            "coll",
+            "context_id",
+            "process",
+            "launcher",
+        ],
+    ),
+    (
+        "transport",
+        &[
+            "engine",
+            "comm",
+            "coll",
+            "context_id",
+            "process",
+            "launcher",
+        ],
+    ),
+    (
+        "engine",
+        &[
+            "comm",
+            "pt2pt",
+            "coll",
+            "context_id",
+            "lifetime",
+            "constructors",
+            "process",
+            "tool",
+            "capi",
+        ],
+    ),
+    (
+        "os",
+        &[
+            "group",
+            "info",
+            "node",
+            "transport",
+            "launch",
+            "events",
+            "engine",
+            "pt2pt",
+            "coll",
+            "context_id",
+            "constructors",
+            "process",
+            "tool",
+            "capi",
+            "launcher",
+        ],
+    ),
+];
+
+/// Circles that there are, by their files. Each one can only become smaller, and goes from here when it is gone; none is added.
+const CIRCLES: &[&[&str]] = &[
+    &["attr/keyval.rs", "attr/predefined.rs"],
+    &[
+        "coll/amounts.rs",
+        "coll/call.rs",
+        "coll/check.rs",
+        "coll/choose.rs",
+        "coll/hierarchy.rs",
+        "coll/pair.rs",
+    ],
+    &["coll/reduce.rs", "coll/reduce_scatter.rs"],
+    // The compiler of datatypes and its kernels.
+    &[
+        "datatype/form.rs",
+        "datatype/pack/shuffle.rs",
+        "datatype/pattern.rs",
+    ],
+    &[
+        "datatype/pack/blocks.rs",
+        "datatype/pack/permute.rs",
+        "datatype/pack/wide.rs",
+    ],
+    &["engine/arrival.rs", "engine/receive.rs"],
+    &["engine/cells.rs", "engine/dispatch.rs", "engine/send.rs"],
+    &[
+        "engine/long_wait.rs",
+        "engine/loss.rs",
+        "engine/published.rs",
+        "engine/refusal.rs",
+        "engine/tasks.rs",
+        "engine/wait.rs",
+    ],
+    &["engine/requests.rs", "engine/roots.rs"],
+    &["error/codes.rs", "error/user.rs"],
+    &["op/lane.rs", "op/wide.rs"],
+];
+
+fn files_in(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            files_in(&path, &format!("{prefix}{name}/"), found);
+        } else if name.ends_with(".rs") {
+            found.push((
+                format!("{prefix}{name}"),
+                fs::read_to_string(&path).unwrap(),
+            ));
+        }
+    }
+}
+
+fn read(name: &'static str, folder: &str, root: &str) -> Crate {
+    let mut files = Vec::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    files_in(&folder, "", &mut files);
+    Crate::new(name, root, files)
+}
+
+fn core() -> Crate {
+    read("src", "src", "lib.rs")
+}
+
+/// The crates above the core.
+fn above() -> [Crate; 2] {
+    [
+        read("capi", "capi/src", "lib.rs"),
+        read("launcher", "launcher/src/mpiexec", "main.rs"),
+    ]
+}
+
+fn floor(module: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&module))
+}
+
+#[test]
+fn modules_name_only_what_is_below() {
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for mention in core().mentions() {
+        let Some(module) = mention.module.first() else {
+            continue;
+        };
+        let own = floor(module).unwrap_or_else(|| panic!("{module} stands on no floor"));
+        let Some(other) = mention.path.first().filter(|other| *other != module) else {
+            continue;
+        };
+        let Some(below) = floor(other) else { continue };
+        seen += 1;
+        if below >= own && !NEIGHBOURS.contains(&(module, other)) {
+            wrong.push(format!(
+                "src/{}:{}: {module} (floor {own}) names {other} (floor {below})",
+                mention.file, mention.line
+            ));
+        }
+    }
+    assert!(seen > 500, "the test found only {seen} imports to look at");
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Who names what `MAY_NAME` is about, and the first place.
+fn namers() -> BTreeMap<(&'static str, String), String> {
+    let mut found = BTreeMap::new();
+    for tree in above().iter().chain([&core()]) {
+        for mention in tree.mentions() {
+            let path = mention.path.as_slice();
+            let (who, path) = match mention.module.first() {
+                Some(module) if tree.name == "src" => (module.as_str(), path),
+                // Below an empty segment: another crate.
+                _ if path.get(1).is_some_and(|name| name == "oxmpi") => (tree.name, &path[2..]),
+                _ => continue,
+            };
+            for (what, _) in MAY_NAME.iter().filter(|_| !mention.for_tests) {
+                let mut wanted = what.split("::");
+                if wanted.clone().next() != Some(who)
+                    && wanted.clone().count() <= path.len()
+                    && path
+                        .iter()
+                        .zip(&mut wanted)
+                        .all(|(have, wanted)| have == wanted)
+                {
+                    found.entry((*what, who.to_owned())).or_insert_with(|| {
+                        format!("{}/{}:{}", tree.name, mention.file, mention.line)
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn transport_engine_and_os_are_named_by_few() {
+    let found = namers();
+    let mut wrong = Vec::new();
+    for ((what, who), place) in &found {
+        let listed = MAY_NAME
+            .iter()
+            .any(|(named, by)| named == what && by.contains(&who.as_str()));
+        if !listed {
+            wrong.push(format!("{place}: {who} names {what}"));
+        }
+    }
+    for (what, allowed) in MAY_NAME {
+        for who in allowed
+            .iter()
+            .filter(|who| !found.contains_key(&(*what, who.to_string())))
+        {
+            wrong.push(format!(
+                "{who} does not name {what} any more: take it off MAY_NAME"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What is wrong with the list, and the files that it is about.
+fn against_list<'a>(
+    found: &[BTreeSet<&'a str>],
+    listed: &[&[&str]],
+) -> Vec<(String, BTreeSet<&'a str>)> {
+    let mut wrong = Vec::new();
+    for circle in found {
+        let covers = |known: &&&[&str]| circle.iter().all(|file| known.contains(file));
+        let said = match listed.iter().find(covers) {
+            Some(known) if known.len() == circle.len() => continue,
+            Some(known) => format!("listed in CIRCLES with {}", known.len()),
+            None => "not listed in CIRCLES".to_owned(),
+        };
+        let text = format!("a circle of {} files, {said}", circle.len());
+        wrong.push((text, circle.clone()));
+    }
+    for known in listed {
+        let is_left = |circle: &BTreeSet<&str>| circle.iter().any(|file| known.contains(file));
+        if !found.iter().any(is_left) {
+            let text = format!("gone, take it off CIRCLES: {}", known.join(", "));
+            wrong.push((text, BTreeSet::new()));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn no_new_circle_of_imports() {
+    let core = core();
+    let edges = core.edges();
+    let arrows: usize = edges.values().map(BTreeSet::len).sum();
+    assert!(
+        arrows > 500,
+        "the test found only {arrows} imports between files"
+    );
+    let mut text = String::new();
+    for (said, circle) in against_list(&circles(&edges), CIRCLES) {
+        text += &format!("{said}\n");
+        for file in &circle {
+            let others: Vec<&str> = edges[file].intersection(&circle).copied().collect();
+            text += &format!("    {file} imports {}\n", others.join(", "));
+        }
+    }
+    assert!(text.is_empty(), "\n{text}");
+}
+
+#[test]
+fn the_list_of_circles_can_only_shrink() {
+    let (two, three) = (BTreeSet::from(["a", "b"]), BTreeSet::from(["a", "b", "c"]));
+    let said = |found: &[BTreeSet<&'static str>], listed: &[&[&str]]| {
+        let wrong = against_list(found, listed);
+        wrong
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
+    assert_eq!(said(std::slice::from_ref(&three), &[&["a", "b", "c"]]), "");
+    assert_eq!(
+        said(&[three], &[&["a", "b"]]),
+        "a circle of 3 files, not listed in CIRCLES"
+    );
+    assert_eq!(
+        said(&[two], &[&["a", "b", "c"]]),
+        "a circle of 2 files, listed in CIRCLES with 3"
+    );
+    assert_eq!(said(&[], &[&["a", "b"]]), "gone, take it off CIRCLES: a, b");
+}
