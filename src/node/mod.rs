@@ -1,11 +1,14 @@
 //! What this node is to the ranks of the job: how many of them there are, which cores they may use, and so whether they are
-//! oversubscribed.
+//! oversubscribed; and which of the cores have a cache in common ([`distance`]).
 //!
 //! Invariant: whether the node is oversubscribed is decided once, in memory that its ranks share, and is then the answer of every
 //! rank to everybody who asks: the engine, collective operations, tools. So ranks that choose algorithms by it choose alike.
 
+pub mod distance;
+
 use crate::os::schedule::{self, CPU_WORDS};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use distance::Distances;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,7 @@ pub struct Shared {
     _pad: u32,
     /// Union of the cores that the ranks may run on.
     cores: [AtomicU64; CPU_WORDS],
+    distances: Distances,
 }
 
 const OPEN: u32 = 0;
@@ -201,13 +205,13 @@ mod tests {
     }
 
     fn node(ranks: usize) -> Node {
-        let word = || AtomicU64::new(0);
         let shared = Shared {
             joined: AtomicU32::new(0),
             quota: AtomicU32::new(0),
             decision: AtomicU32::new(OPEN),
             _pad: 0,
-            cores: std::array::from_fn(|_| word()),
+            cores: std::array::from_fn(|_| AtomicU64::new(0)),
+            distances: Distances::fresh(),
         };
         Node::new(Box::leak(Box::new(shared)), ranks)
     }
