@@ -351,3 +351,55 @@ pub fn scan(shape: Shape) -> Scan {
         set => set,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::Node;
+
+    /// The choices of a job's communicator of so many ranks, as numbers, for data of many sizes.
+    fn choices(node: Node, ranks: usize) -> Vec<usize> {
+        let crowded = node.is_oversubscribed();
+        let of_size = |bytes: usize| {
+            let shape = Shape {
+                ranks,
+                bytes,
+                commutes: true,
+                equal: true,
+                crowded,
+                spread: false,
+                in_order: true,
+            };
+            [
+                barrier(shape) as usize,
+                bcast(shape) as usize,
+                gather(shape) as usize,
+                scatter(shape) as usize,
+                allgather(shape) as usize,
+                alltoall(shape) as usize,
+                reduce(shape) as usize,
+                allreduce(shape) as usize,
+                reduce_scatter(shape) as usize,
+                scan(shape) as usize,
+                most_at_board(crowded, true),
+                most_at_board(crowded, false),
+            ]
+        };
+        (0..25).flat_map(|power| of_size(1 << power)).collect()
+    }
+
+    #[test]
+    fn ranks_choose_by_the_cores_that_they_may_use() {
+        let small = || Node::of_test(16, 2, None);
+        let limited = || Node::of_test(16, 64, Some(2.0));
+        let roomy = || Node::of_test(16, 64, None);
+        for ranks in [16, 2] {
+            assert_eq!(choices(limited(), ranks), choices(small(), ranks));
+            assert_ne!(choices(limited(), ranks), choices(roomy(), ranks));
+        }
+        assert_eq!(
+            choices(Node::of_test(2, 64, Some(2.0)), 2),
+            choices(roomy(), 2)
+        );
+    }
+}

@@ -480,3 +480,78 @@ impl Endpoint {
         self.out[rank].bell().ring();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{initialise, segment_bytes};
+    use super::super::pace::Stores;
+    use super::*;
+    use crate::os::memory;
+
+    /// A core that no machine has.
+    const ELSEWHERE: u32 = 1000;
+
+    fn joined(ranks: usize) -> Vec<Endpoint> {
+        let fd = memory::create("test", segment_bytes(ranks), false).unwrap();
+        initialise(fd.as_fd(), ranks).unwrap();
+        let join = |me| Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
+        (0..ranks).map(join).collect()
+    }
+
+    /// Something larger until `peer` has a large lane.
+    fn grow(end: &mut Endpoint, peer: &mut Endpoint) {
+        let header = Header {
+            kind: 1,
+            length: 10_000,
+            ..Header::default()
+        };
+        for _ in 0..200 {
+            if end.has_lane(1) {
+                let plan = end.plan(1, 10_000);
+                assert!(end.push_large(1, &header, plan, |_, piece| piece.fill(0)));
+            }
+            while let Some(header) = peer.peek() {
+                peer.payload(&header, |_, _| {});
+                peer.done(&header);
+            }
+        }
+    }
+
+    #[test]
+    fn all_who_ask_how_far_a_rank_is_get_one_answer() {
+        for (distance, stores) in [
+            (CacheDistance::Far, Stores::Streaming),
+            (CacheDistance::Shared, Stores::Ordinary),
+        ] {
+            let [mut one, mut two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
+            grow(&mut one, &mut two);
+            let known = |end: &Endpoint| {
+                let page = end.page(1);
+                page.core.store(ELSEWHERE + 1, Ordering::Relaxed);
+                end.node().pretend(ELSEWHERE as usize, distance);
+            };
+            known(&one);
+            let mut sibling = one.sibling(0);
+            for _ in 0..100 {
+                one.distance(1);
+            }
+            assert_eq!(one.distance(1), distance);
+            assert_eq!(sibling.distance(1), distance);
+            assert_eq!(one.farthest(0..2), sibling.farthest(0..2));
+            assert_eq!(one.farthest(0..2).distance, distance);
+            assert_eq!(one.plan(1, 1 << 20).stores, stores);
+            assert_eq!(one.plan(1, 100).stores, Stores::Ordinary);
+        }
+    }
+
+    #[test]
+    fn a_small_lane_that_may_grow_gets_ordinary_stores() {
+        let [mut one, two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
+        one.pretend(CacheDistance::Far);
+        while !one.has_lane(1) {
+            assert!(one.push(1, &Header::default(), |_, _| {}));
+        }
+        assert_eq!(one.plan(1, 1 << 20).stores, Stores::Ordinary);
+        drop(two);
+    }
+}
