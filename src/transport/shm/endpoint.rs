@@ -531,7 +531,8 @@ mod tests {
                 end.node().pretend(ELSEWHERE as usize, distance);
             };
             known(&one);
-            let mut sibling = one.sibling(0);
+            assert_eq!(one.reserve_siblings(2), 2);
+            let mut sibling = one.sibling(1);
             for _ in 0..100 {
                 one.distance(1);
             }
