@@ -27,20 +27,22 @@ static long long read_variable(const char *name)
     return value;
 }
 
-/* The cores that the ranks may use together; -1 if a CPU quota may allow less. */
-static int cores_of_all(void)
+/* The cores that the ranks may use together, or those that the least CPU quota grants, if that is less. */
+static double cores_of_all(void)
 {
     cpu_set_t mine, all;
-    char line[64] = "max";
-    FILE *quota = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (quota) {
-        CHECK(fgets(line, sizeof line, quota) != NULL);
-        fclose(quota);
+    double quota = CPU_SETSIZE, least, period;
+    FILE *limit = fopen("/sys/fs/cgroup/cpu.max", "r");
+    if (limit) {
+        if (fscanf(limit, "%lf %lf", &quota, &period) == 2)
+            quota /= period;
+        fclose(limit);
     }
     CPU_ZERO(&mine);
     CHECK(sched_getaffinity(0, sizeof mine, &mine) == 0);
     MPI(MPI_Allreduce(&mine, &all, MASK_WORDS, MPI_LONG, MPI_BOR, MPI_COMM_WORLD));
-    return strncmp(line, "max", 3) == 0 ? CPU_COUNT(&all) : -1;
+    MPI(MPI_Allreduce(&quota, &least, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD));
+    return CPU_COUNT(&all) < least ? CPU_COUNT(&all) : least;
 }
 
 static int data[MOST], sum[MOST], all[16 * (MOST / 8)];
@@ -84,13 +86,12 @@ int main(int argc, char **argv)
             perror("core 0");
     }
     start(&argc, &argv);
-    int cores = cores_of_all();
+    double cores = cores_of_all();
     long long here = read_variable("oversubscribed"), least, most;
     MPI(MPI_Allreduce(&here, &least, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD));
     MPI(MPI_Allreduce(&here, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD));
     CHECK(least == most);
-    if (cores > 0)
-        CHECK_INT((int) here, size > cores);
+    CHECK_INT((int) here, size > cores);
     collectives(MPI_COMM_WORLD);
 
     /* A pair has the cores that its node has left: the answer is the node's. */

@@ -136,8 +136,7 @@ pub fn in_pairs(ranks: usize) -> bool {
 }
 
 /// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
-/// ranks goes through a board. Pieces through slots are slower than lanes between two ranks with cores of their own, which
-/// learn how to write; where ranks share cores, a reduction, broadcast or allgather at a board
+/// ranks goes through a board. Pieces through slots are slower than lanes between two ranks with cores of their own; where ranks share cores, a reduction, broadcast or allgather at a board
 /// needs fewer turns than any by messages.
 pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
     match (crowded, is_reduction_or_broadcast) {
@@ -349,5 +348,57 @@ pub fn scan(shape: Shape) -> Scan {
             }
         }
         set => set,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::Node;
+
+    /// The choices of a job's communicator of so many ranks, as numbers, for data of many sizes.
+    fn choices(node: Node, ranks: usize) -> Vec<usize> {
+        let crowded = node.is_oversubscribed();
+        let of_size = |bytes: usize| {
+            let shape = Shape {
+                ranks,
+                bytes,
+                commutes: true,
+                equal: true,
+                crowded,
+                spread: false,
+                in_order: true,
+            };
+            [
+                barrier(shape) as usize,
+                bcast(shape) as usize,
+                gather(shape) as usize,
+                scatter(shape) as usize,
+                allgather(shape) as usize,
+                alltoall(shape) as usize,
+                reduce(shape) as usize,
+                allreduce(shape) as usize,
+                reduce_scatter(shape) as usize,
+                scan(shape) as usize,
+                most_at_board(crowded, true),
+                most_at_board(crowded, false),
+            ]
+        };
+        (0..25).flat_map(|power| of_size(1 << power)).collect()
+    }
+
+    #[test]
+    fn ranks_choose_by_the_cores_that_they_may_use() {
+        let small = || Node::of_test(16, 2, None);
+        let limited = || Node::of_test(16, 64, Some(2.0));
+        let roomy = || Node::of_test(16, 64, None);
+        for ranks in [16, 2] {
+            assert_eq!(choices(limited(), ranks), choices(small(), ranks));
+            assert_ne!(choices(limited(), ranks), choices(roomy(), ranks));
+        }
+        assert_eq!(
+            choices(Node::of_test(2, 64, Some(2.0)), 2),
+            choices(roomy(), 2)
+        );
     }
 }

@@ -4,7 +4,6 @@
 //! at a time, so that no message waits for memory that never comes.
 
 use super::Engine;
-use super::dispatch::BY_CELLS;
 use super::records;
 use crate::datatype::pack::Buffer;
 use crate::queue::ring::Header;
@@ -35,12 +34,6 @@ impl Engine {
             Err(Lack::OfFree) => return Sent::NoRoom,
             Err(Lack::OfMemory) => return Sent::NoMemory,
         };
-        if let Some(cost) = self.shm.cost_of_a_cell()
-            && self.oversubscribed
-            && self.crowd.is_measured(bytes)
-        {
-            self.crowd.learn(BY_CELLS, cost);
-        }
         let done = announce(self, name.0);
         if done {
             return Sent::Done;

@@ -29,6 +29,7 @@ use super::requests::{Answer, Index, Kind, Mode, Phase};
 use super::send::short_header;
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
+use crate::node::distance::CacheDistance;
 use crate::queue::ring::Header;
 use crate::transport::shm::cells::CELL_BYTES;
 use crate::transport::shm::endpoint::RING_PAYLOAD;
@@ -108,11 +109,8 @@ impl Limits {
     }
 }
 
-/// The ways of a message that its receiver may read itself, as [`crate::transport::shm::trial`] numbers them: a few cells
-/// that the core still holds beat both reading and lanes to many peers, as long as the cores share a cache.
-pub(super) const BY_CELLS: usize = 0;
-const BY_READING: usize = 1;
-/// Longer ones are always read.
+/// The longest message that goes by cells although its receiver may read it: a few cells that the core still holds beat both
+/// reading and lanes to many peers, as long as the cores share a cache.
 const MOST_BY_CELLS: usize = 2 * CELL_BYTES;
 
 /// Something that waits for room.
@@ -252,7 +250,7 @@ impl Engine {
         }
         let eager = announcement.eager as usize;
         let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, eager);
+            let plan = self.shm.plan(world, total);
             let first = eager.min(plan.chunk);
             if eager < total {
                 // Whole records, for a reader's stream breaks where one ends early.
@@ -309,11 +307,11 @@ impl Engine {
     }
 
     /// Whether such a message goes by cells all the same.
-    fn goes_by_cells(&self, world: usize, buffer: &Buffer) -> bool {
+    fn goes_by_cells(&mut self, world: usize, buffer: &Buffer) -> bool {
         buffer.len() <= MOST_BY_CELLS.min(self.limits.eager)
             && self.shm.has_cells()
-            && (self.crowd.current() == BY_CELLS || self.shm.shares_core(world))
             && self.readable(world, buffer).is_some()
+            && self.shm.distance(world) < CacheDistance::Far
     }
 
     fn dispatch_first_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
@@ -351,7 +349,7 @@ impl Engine {
         let total = request.total;
         let by_cells = self.goes_by_cells(world, &buffer);
         let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, end - offset);
+            let plan = self.shm.plan(world, total);
             let bytes = (end - offset).min(plan.chunk);
             let header = Header {
                 context: token,
@@ -479,14 +477,6 @@ impl Engine {
         };
         if flags & (records::DONE | records::REFUSED) != 0 {
             request.set_wanted(0);
-            let total = request.total;
-            if flags & READ_ME != 0
-                && total <= MOST_BY_CELLS
-                && !self.shm.shares_core(world)
-                && self.crowd.is_measured(total)
-            {
-                self.crowd.learn(BY_READING, reply.wanted as u32);
-            }
             self.finish_send(reply.sender);
             return;
         }

@@ -40,7 +40,6 @@ use crate::transport::shm::doorbell::Bell;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout::{ENGINES, RankPage};
 use crate::transport::shm::status::Page;
-use crate::transport::shm::trial::Trial;
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
@@ -168,8 +167,6 @@ pub struct Engine {
     counted: Counted,
     limits: dispatch::Limits,
     oversubscribed: bool,
-    /// How large messages travel best where it is.
-    crowd: Trial,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
     /// A call that waits is asked whether it does so in vain.
@@ -286,7 +283,6 @@ impl Engine {
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,
-            crowd: Trial::of_fresh(0, 1.5),
             surveyed: false,
             doubts: false,
             refuses: false,

@@ -88,12 +88,11 @@ impl Engine {
         );
         // With the whole length: where the first bytes lie depends on it.
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
-        self.shm
-            .payload(&self.shm.unmeasured(header), |offset, piece| {
-                let rest = &mut bytes[offset.min(records::LONGEST_PAYLOAD)..];
-                let here = rest.len().min(piece.len());
-                rest[..here].copy_from_slice(&piece[..here]);
-            });
+        self.shm.payload(header, |offset, piece| {
+            let rest = &mut bytes[offset.min(records::LONGEST_PAYLOAD)..];
+            let here = rest.len().min(piece.len());
+            rest[..here].copy_from_slice(&piece[..here]);
+        });
         P::decode(&bytes)
     }
 

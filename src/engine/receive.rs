@@ -15,11 +15,10 @@ use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
-use crate::os::{peer_memory, ticks};
+use crate::os::peer_memory;
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
 use crate::transport::shm::outbound::STREAMED;
-use crate::transport::shm::trial::cost;
 
 /// From here on a message that lies in memory is read in several streams at once. Not the parts of a larger one: the
 /// hardware's prefetcher keeps one stream going over all of them.
@@ -233,16 +232,14 @@ impl Engine {
     fn answer(&mut self, index: Index, world: usize, flags: u8, announcement: &Announcement) {
         let (total, eager) = (announcement.total as usize, announcement.eager as usize);
         let wanted = total.min(self.requests.at(index).buffer.len());
-        let mut reply = Reply {
+        let reply = Reply {
             sender: announcement.token,
             receiver: index,
             wanted: wanted as u64,
         };
         if flags & records::READ_ME != 0 {
-            let since = ticks();
+            self.shm.answer(world);
             if self.read_peer(index, world, announcement.address, wanted) {
-                // What it has cost: the sender has other ways.
-                reply.wanted = u64::from(cost(since, wanted));
                 self.requests.at(index).total = 0;
                 self.reply(world, records::DONE | records::READ_ME, reply);
             } else {

@@ -62,7 +62,7 @@ impl Engine {
         header: &Header,
         buffer: &Buffer,
     ) -> bool {
-        let plan = self.shm.plan(world, buffer.len(), buffer.len());
+        let plan = self.shm.plan(world, buffer.len());
         self.shm.push_large(world, header, plan, |offset, piece| {
             plan.stores.finish_before_head(offset, piece.len());
             copy_out(buffer, offset, piece, plan.stores);

@@ -1,11 +1,15 @@
 //! What this node is to the ranks of the job: how many of them there are, which cores they may use, and so whether they are
-//! oversubscribed.
+//! oversubscribed; and which of the cores have a cache in common ([`distance`]).
 //!
 //! Invariant: whether the node is oversubscribed is decided once, in memory that its ranks share, and is then the answer of every
 //! rank to everybody who asks: the engine, collective operations, tools. So ranks that choose algorithms by it choose alike.
 
+pub mod distance;
+mod prober;
+
 use crate::os::schedule::{self, CPU_WORDS};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use prober::Distances;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -21,6 +25,7 @@ pub struct Shared {
     _pad: u32,
     /// Union of the cores that the ranks may run on.
     cores: [AtomicU64; CPU_WORDS],
+    distances: Distances,
 }
 
 const OPEN: u32 = 0;
@@ -189,28 +194,42 @@ fn ask() -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mask(cores: std::ops::Range<usize>) -> [u64; CPU_WORDS] {
-        let mut mask = [0; CPU_WORDS];
-        for core in cores {
-            mask[core / 64] |= 1 << (core % 64);
-        }
-        mask
+fn mask(cores: std::ops::Range<usize>) -> [u64; CPU_WORDS] {
+    let mut mask = [0; CPU_WORDS];
+    for core in cores {
+        mask[core / 64] |= 1 << (core % 64);
     }
+    mask
+}
 
-    fn node(ranks: usize) -> Node {
-        let word = || AtomicU64::new(0);
+#[cfg(test)]
+impl Node {
+    /// A node of so many ranks, none of which has joined.
+    fn empty(ranks: usize) -> Node {
         let shared = Shared {
             joined: AtomicU32::new(0),
             quota: AtomicU32::new(0),
             decision: AtomicU32::new(OPEN),
             _pad: 0,
-            cores: std::array::from_fn(|_| word()),
+            cores: std::array::from_fn(|_| AtomicU64::new(0)),
+            distances: Distances::fresh(),
         };
         Node::new(Box::leak(Box::new(shared)), ranks)
     }
+
+    /// A node whose ranks have joined: each may use the first so many cores, at this quota.
+    pub fn of_test(ranks: usize, cores: usize, quota: Option<f64>) -> Node {
+        let node = Node::empty(ranks);
+        for _ in 0..ranks {
+            node.shared.join_with(mask(0..cores), quota);
+        }
+        node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn ranks_are_compared_with_mask_and_quota() {
@@ -229,7 +248,7 @@ mod tests {
             (3, 2, Some(100.0), true),
         ];
         for (ranks, cores, quota, expected) in cases {
-            let node = node(ranks);
+            let node = Node::empty(ranks);
             for rank in 0..ranks {
                 assert_eq!(node.all_joined(), rank == ranks);
                 node.shared.join_with(mask(0..cores), quota);
@@ -246,7 +265,7 @@ mod tests {
 
     #[test]
     fn masks_are_united_and_the_least_quota_counts() {
-        let node = node(3);
+        let node = Node::empty(3);
         node.shared.join_with(mask(0..1), None);
         node.shared.join_with(mask(1..2), Some(8.0));
         node.shared.join_with(mask(100..101), Some(4.0));
@@ -257,7 +276,7 @@ mod tests {
     /// A rank that decides before the others have joined decides for them too.
     #[test]
     fn the_first_decision_stays() {
-        let node = node(2);
+        let node = Node::empty(2);
         node.shared.join_with(mask(0..1), None);
         let before = node.is_oversubscribed();
         assert!(!node.is_decided());

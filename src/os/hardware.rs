@@ -115,6 +115,36 @@ fn number(kind: Kind, core: usize) -> Option<u32> {
     }
 }
 
+/// Whether two processors have a cache in common, if /sys is to be believed: that of a virtual machine is not, for its host places
+/// virtual processors as it likes.
+pub fn share_cache(one: usize, other: usize) -> Option<bool> {
+    if is_virtual() || one.max(other) >= CPU_WORDS * 64 {
+        return None;
+    }
+    let largest = |core| number(Kind::L3Cache, core).or_else(|| number(Kind::L2Cache, core));
+    Some(largest(one)? == largest(other)?)
+}
+
+/// Whether a hypervisor runs this system, or it cannot be known.
+fn is_virtual() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        /// 0 nobody asked, 1 no, 2 yes.
+        static KNOWN: AtomicU32 = AtomicU32::new(0);
+        match KNOWN.load(Ordering::Relaxed) {
+            // The instruction itself takes long where there is one.
+            0 => {
+                let is = std::arch::x86_64::__cpuid(1).ecx >> 31 != 0;
+                KNOWN.store(1 + u32::from(is), Ordering::Relaxed);
+                is
+            }
+            known => known == 2,
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    true
+}
+
 /// A directory's file system and number there; `None` for what is no directory that this process sees.
 pub fn directory(path: &str) -> Option<[u32; 4]> {
     let found = uncancelled(|| fs::metadata(path)).ok()?;

@@ -58,22 +58,6 @@ pub fn local_time() -> String {
     )
 }
 
-/// A counter for short times: the processor's time-stamp counter where there is one, else nanoseconds.
-#[inline(always)]
-pub fn ticks() -> u64 {
-    #[cfg(all(test, not(loom)))]
-    if let Some(ticks) = crate::sync::turns::ticks() {
-        return ticks;
-    }
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: reads a register.
-    unsafe {
-        std::arch::x86_64::_rdtsc()
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    monotonic_nanoseconds()
-}
-
 /// The resolution of CLOCK_MONOTONIC, seconds.
 pub fn clock_resolution() -> f64 {
     let mut step = libc::timespec {

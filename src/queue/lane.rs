@@ -59,14 +59,11 @@ pub struct Control {
     done: AtomicU32,
     /// As of a ring.
     hold: AtomicU32,
-    _apart: [u8; 56],
-    /// What the last measured reading cost, ticks a kilobyte; the producer sets it to zero first.
-    pub cost: AtomicU32,
-    _rest: [u8; 60],
+    _rest: [u8; 56],
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Control>() == 128);
+const _: () = assert!(size_of::<Control>() == 64);
 
 /// A lane as its users see it. A fresh lane is all zero.
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +78,7 @@ pub fn fresh(cells: usize) -> (Box<Control>, Vec<Cell>) {
     let control = Control {
         done: AtomicU32::new(0),
         hold: AtomicU32::new(0),
-        _apart: [0; 56],
-        cost: AtomicU32::new(0),
-        _rest: [0; 60],
+        _rest: [0; 56],
     };
     let cells = (0..cells)
         .map(|_| Cell {
@@ -316,10 +311,6 @@ impl Producer<'_> {
             self.covered[place / 64] |= 1 << (place % 64);
         }
     }
-
-    pub fn control(&self) -> &Control {
-        self.lane.control
-    }
 }
 
 /// The reading end.
@@ -401,10 +392,6 @@ impl Consumer<'_> {
         if (hold.load(Ordering::Relaxed) != 0) != holds {
             hold.store(holds.into(), Ordering::Relaxed);
         }
-    }
-
-    pub fn control(&self) -> &Control {
-        self.lane.control
     }
 }
 

@@ -15,8 +15,6 @@ use std::sync::atomic::{self, Ordering};
 const LOOKS: u64 = 8;
 /// A rank goes behind all others at one in so many points, where some come before others.
 const CHANGES: u64 = 300;
-/// The clock jumps at one in so many looks: trials that wait for their time come about.
-const JUMPS: u64 = 50;
 /// Words of a rank's stack.
 const STACK: usize = 128 << 10;
 
@@ -57,7 +55,6 @@ struct State {
     stores: u64,
     /// How many there were when each began to look for what it waits for, or before.
     looked: Vec<u64>,
-    clock: u64,
     over: Option<End>,
 }
 
@@ -81,7 +78,6 @@ impl State {
             roused: vec![false; ranks],
             stores: 1,
             looked: vec![0; ranks],
-            clock: 1,
             over: None,
         };
         state.policy = match state.random(5) {
@@ -239,18 +235,6 @@ pub fn rouse(rank: usize) {
 /// Any number below another one, by the seed.
 pub fn random(below: u64) -> u64 {
     with(|state| state.random(below)).unwrap_or(0)
-}
-
-/// The time, for those who take turns: it goes by the seed.
-pub fn ticks() -> Option<u64> {
-    with(|state| {
-        let step = match state.random(JUMPS) {
-            0 => 1 << 28,
-            _ => 1 + state.random(5000),
-        };
-        state.clock += step;
-        state.clock
-    })
 }
 
 /// Runs `body` for so many ranks; what the bodies return, by rank.

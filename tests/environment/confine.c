@@ -2,7 +2,8 @@
  *
  *   shm=64m        /dev/shm is a fresh file system of that size       shm=ro   ... that nobody may write to
  *   deny=EPERM:process_vm,membarrier                                  these system calls fail so (a seccomp filter)
- *   core           one processor for all
+ *   core           one processor for all                             cores=2  ... so many at most
+ *   quota=100000   a tree of control groups, as containers see it, that grants so many microseconds in 100 ms
  *   pid            a namespace of process ids of its own
  *
  * What was asked for is tried out before the program starts. Exit code 77: this machine does not permit it (the reason is
@@ -135,18 +136,33 @@ static void deny(const char *text)
         must_fail("membarrier", SYS_membarrier, code);
 }
 
-static void take_one_core(void)
+static void limit_quota(const char *microseconds)
 {
-    cpu_set_t all, one;
-    int core = 0;
+    FILE *file;
+    unshare_or_become_root(CLONE_NEWNS);
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        refuse("private mounts");
+    if (mount("tmpfs", "/sys/fs/cgroup", "tmpfs", 0, "size=64k") != 0)
+        refuse("a file system on /sys/fs/cgroup");
+    file = fopen("/sys/fs/cgroup/cpu.max", "w");
+    if (!file || fprintf(file, "%s 100000\n", microseconds) < 0 || fclose(file) != 0)
+        refuse("/sys/fs/cgroup/cpu.max");
+}
+
+static void take_cores(int most)
+{
+    cpu_set_t all, some;
+    int core, taken = 0;
     if (sched_getaffinity(0, sizeof all, &all) != 0)
         refuse("the processors");
-    while (!CPU_ISSET(core, &all))
-        core++;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0)
-        refuse("one processor");
+    CPU_ZERO(&some);
+    for (core = 0; core < CPU_SETSIZE && taken < most; core++)
+        if (CPU_ISSET(core, &all)) {
+            CPU_SET(core, &some);
+            taken++;
+        }
+    if (sched_setaffinity(0, sizeof some, &some) != 0)
+        refuse("some processors");
 }
 
 static void execute(char **words)
@@ -184,7 +200,11 @@ int main(int argc, char **argv)
         } else if (!strncmp(argv[at], "deny=", 5)) {
             deny(argv[at] + 5);
         } else if (!strcmp(argv[at], "core")) {
-            take_one_core();
+            take_cores(1);
+        } else if (!strncmp(argv[at], "cores=", 6)) {
+            take_cores(atoi(argv[at] + 6));
+        } else if (!strncmp(argv[at], "quota=", 6)) {
+            limit_quota(argv[at] + 6);
         } else if (!strcmp(argv[at], "pid")) {
             unshare_or_become_root(CLONE_NEWPID);
             fork_first = 1;

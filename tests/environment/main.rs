@@ -1,5 +1,5 @@
-//! The library where something is missing: /dev/shm small or read-only, system calls forbidden, one processor, process ids
-//! of different namespaces. The staged mpiexec starts programs of `c-tests/confined/`; `confine.c` takes things away.
+//! The library where something is missing: /dev/shm small or read-only, system calls forbidden, processors or their time,
+//! process ids of different namespaces. The staged mpiexec starts programs of `c-tests/`; `confine.c` takes things away.
 //! Also Debian's NPmpich2, unmodified, on the staged library.
 //!
 //! Invariants: every byte that was exchanged is checked by the ranks; after every job no process of it, no file in
@@ -52,6 +52,11 @@ const EXCHANGE: Case = Case {
 const BLOCKED: Case = Case {
     program: "blocked",
     ranks: 5,
+    ..EXCHANGE
+};
+const OVERSUBSCRIBED: Case = Case {
+    program: "oversubscribed",
+    ranks: 2,
     ..EXCHANGE
 };
 const EVERYTHING: &[&str] = &["shm=ro", "core", "deny=ENOSYS:process_vm,membarrier"];
@@ -144,6 +149,29 @@ const CASES: &[Case] = &[
         name: "blocked/more_ranks_than_processors",
         ranks: 32,
         ..BLOCKED
+    },
+    Case {
+        name: "oversubscribed/two_processors",
+        all: &["cores=2"],
+        ranks: 16,
+        ..OVERSUBSCRIBED
+    },
+    Case {
+        name: "oversubscribed/quota_of_two",
+        all: &["quota=200000"],
+        ranks: 16,
+        ..OVERSUBSCRIBED
+    },
+    Case {
+        name: "oversubscribed/quota_of_one",
+        all: &["quota=100000"],
+        ..OVERSUBSCRIBED
+    },
+    Case {
+        name: "oversubscribed/quota_of_half_of_the_ranks",
+        rank: &["quota=100000"],
+        half: true,
+        ..OVERSUBSCRIBED
     },
     Case {
         name: "blocked/hydra",

@@ -30,8 +30,12 @@ impl Stage {
         let stage = Stage { prefix, build };
         let mpicc = stage.program("bin/mpicc");
         stage.compile("cc", &root.join("tests/environment/confine.c"), root)?;
-        for name in ["exchange", "blocked"] {
-            let source = root.join(format!("c-tests/confined/{name}.c"));
+        for name in [
+            "confined/exchange",
+            "confined/blocked",
+            "coll/oversubscribed",
+        ] {
+            let source = root.join(format!("c-tests/{name}.c"));
             stage.compile(&mpicc, &source, &root.join("c-tests/common"))?;
         }
         Ok(stage)

@@ -4,6 +4,7 @@
 
 use crate::comm::Comm;
 use crate::engine::enter;
+use crate::node::distance::Sight;
 use crate::transport::shm::board::Board;
 use crate::transport::shm::pipe::Pipes;
 #[cfg(test)]
@@ -27,6 +28,18 @@ impl<'a> Around<'a> {
             Around::Comm(comm) => comm,
             #[cfg(test)]
             Around::Stage(_) => unreachable!("a stage has no communicator"),
+        }
+    }
+
+    /// How far the caches of the farthest of so many ranks are from those of this one.
+    pub fn farthest(self, ranks: usize) -> Sight {
+        match self {
+            Around::Comm(comm) => {
+                let worlds = (0..ranks as i32).map(|rank| comm.world(rank) as usize);
+                enter().endpoint().farthest(worlds)
+            }
+            #[cfg(test)]
+            Around::Stage(stage) => stage.farthest(),
         }
     }
 

@@ -22,12 +22,11 @@ use crate::engine::wait::Reason;
 use crate::engine::{enter, loss};
 use crate::error::{Error, Result};
 use crate::node;
-use crate::os::ticks;
+use crate::node::distance::CacheDistance;
 use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
 use crate::transport::shm::seat::{Earned, Place, Seat};
 #[cfg(test)]
 use crate::transport::shm::stage::Stage;
-use crate::transport::shm::trial::cost;
 use around::Around;
 use std::ops::Range;
 
@@ -37,15 +36,9 @@ const PATIENCE: u32 = 4;
 const PATIENCE_OF_LARGE: u32 = 3;
 /// Rounds that are shown ahead of the one that is read.
 const AHEAD: usize = 2;
-/// Where ranks share cores, slots may be written past the caches from here on: who read what a slot held before may run on a
-/// core whose caches this one does not share, and would have to give back each line (64 KB: 28 µs, 1.3 past the caches; where
-/// cores share one, 2 to 7 and 2, but then the reader waits for memory).
+/// Slots of an oversubscribed node are written past the caches from so many bytes on where the cores share none: the rank that
+/// read what a slot held before may have run on another core, whose caches would have to give back each line.
 const STREAMED: usize = 2048;
-/// Ordinary stores that cost more ticks a kilobyte are dear.
-const DEAR: u32 = 600;
-/// One slot of so many is written with ordinary stores to see whether they still are; shorter ones than that tell nothing.
-const TRIAL: u32 = 16;
-const TRIAL_BYTES: usize = 8 << 10;
 /// From so many bytes on that all ranks get together, results are written past the caches where such stores are cheap: they would
 /// not stay there, and each line would be fetched first (allgather of 1 MB on 16 ranks: 8.8 ms, 14.5 with ordinary stores).
 const STREAMED_RESULTS: usize = 2 << 20;
@@ -280,7 +273,7 @@ impl Work<'_> {
     }
 
     /// Whether the data is not too much.
-    fn is_small(&self, call: &Call) -> bool {
+    fn is_small(&mut self, call: &Call) -> bool {
         let rooted = |part: &Option<Buffer>, parts: &Option<Parts>| match (parts, part) {
             (Some(parts), _) => parts.len(self.me),
             (None, Some(part)) => part.len(),
@@ -306,6 +299,9 @@ impl Work<'_> {
             true => choose::MOST_BESIDE_PIPES,
             false => choose::most_at_board(self.crowded, is_reduction_or_broadcast),
         };
+        if self.crowded && (STREAMED..=most).contains(&bytes) {
+            self.look_around();
+        }
         bytes <= most
     }
 
@@ -341,29 +337,28 @@ impl Work<'_> {
         if self.seat.least < enough {
             self.await_passing(enough)?;
         }
-        let since = (self.is_trial(bytes)).then(ticks);
         self.board.fill(self.me, round, (unit, bytes), fill);
-        if let Some(since) = since {
-            self.seat.dear = cost(since, bytes) > DEAR;
-        } else if self.streams(bytes) {
+        if self.streams(bytes) {
             streaming::fence();
         }
-        self.seat.fills = self
-            .seat
-            .fills
-            .wrapping_add(u32::from(bytes >= TRIAL_BYTES));
         self.board.show(self.me, round, unit, total);
         Ok(())
     }
 
-    /// Whether filling the next slot is measured.
-    fn is_trial(&self, bytes: usize) -> bool {
-        self.crowded && bytes >= TRIAL_BYTES && self.seat.fills.is_multiple_of(TRIAL)
+    /// Whether so many bytes of a slot are to be written past the caches.
+    fn streams(&self, bytes: usize) -> bool {
+        self.crowded && bytes >= STREAMED && self.is_far()
     }
 
-    /// Whether so many bytes of the next slot are to be written past the caches.
-    fn streams(&self, bytes: usize) -> bool {
-        self.crowded && bytes >= STREAMED && self.seat.dear && !self.is_trial(bytes)
+    /// Whether some of the ranks share no cache with this one; the same until the operation is over.
+    fn is_far(&self) -> bool {
+        self.seat.distance.last() == CacheDistance::Far
+    }
+
+    /// Asks for that when it is time, for an operation on much data.
+    fn look_around(&mut self) {
+        let (around, ranks) = (self.around, self.ranks);
+        self.seat.distance.look(|| around.farthest(ranks));
     }
 
     /// Unpacks a part of a result.

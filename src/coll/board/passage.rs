@@ -10,9 +10,8 @@ use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
 use crate::error::Result;
 use crate::op::Second;
-use crate::os::ticks;
 use crate::transport::shm::pace::Stores;
-use crate::transport::shm::pipe::{LARGEST_BLOCK, LONGEST, Pipes, Reader};
+use crate::transport::shm::pipe::{LONGEST, Pipes, Reader};
 use crate::transport::shm::seat::Earned;
 use std::ops::Range;
 
@@ -31,7 +30,7 @@ const STRETCH: usize = 16 << 10;
 /// Operations on larger elements do not go this way.
 const LARGEST_ELEMENT: usize = 4096;
 /// What is reduced at a time: it stays in the first cache.
-const BLOCK: usize = LARGEST_BLOCK;
+const BLOCK: usize = 8 << 10;
 
 /// What crosses in one direction, or the same in both: bytes in pieces.
 #[derive(Clone, Copy)]
@@ -74,6 +73,9 @@ impl Work<'_> {
         let Some(mut pipes) = earned else {
             return Ok(false);
         };
+        self.look_around();
+        let distance = self.seat.distance.last();
+        pipes.writer.set_stores(Stores::for_reader(distance));
         self.pass_through(&mut pipes, call)?;
         self.seat.pipes = Earned::Given(pipes);
         Ok(true)
@@ -206,7 +208,7 @@ impl Work<'_> {
         buffer: &Buffer,
         (streams, exact): (bool, bool),
     ) -> Step {
-        let lies_in_memory = pipes.writer.streams();
+        let lies_in_memory = pipes.writer.stores() == Stores::Streaming;
         self.get(pipes, |work, reader| {
             reader.read(|data, total| {
                 let room = buffer.len();
@@ -229,7 +231,7 @@ impl Work<'_> {
 
     /// Whether results of so many bytes on each side are written past the caches.
     fn pipes_stream(pipes: &Pipes, bytes: usize) -> bool {
-        bytes >= super::STREAMED_RESULTS && pipes.writer.streams()
+        bytes >= super::STREAMED_RESULTS && pipes.writer.stores() == Stores::Streaming
     }
 
     /// Sends one buffer and fills another one; `meanwhile` is done while the first piece is under way.
@@ -270,15 +272,16 @@ impl Work<'_> {
     ) -> Step {
         let block = Self::elements(with, BLOCK);
         self.get(pipes, |work, reader| {
-            let total = reader.read_for_work((range.len(), block), |from, theirs| {
+            reader.read(|theirs, total| {
+                let theirs = &theirs[..theirs.len().min(range.len())];
                 for (at, theirs) in theirs.chunks(block).enumerate() {
-                    let at = from + at * block;
+                    let at = at * block;
                     let place = range.start + at;
                     let result = work.reduce_block((own, begin + at), theirs, (into, place), with);
                     work.note(result);
                 }
+                work.agrees(1 - work.me, total, own.len());
             });
-            work.agrees(1 - work.me, total, own.len());
         })
     }
 
@@ -342,41 +345,32 @@ impl Work<'_> {
         // A result that lies apart and stays in the caches is made where it belongs.
         let in_place = !streams && into.contiguous().is_some() && into.is_apart_from(own);
         let block = Self::elements(with, BLOCK);
-        writer.write_made(range.len(), total, |leaving, stores, measured| {
+        writer.write(range.len(), total, |leaving, stores| {
             let to_memory = stores == Stores::Streaming;
-            let mut storing = 0;
-            let mut scratch: Box<[u8]> = Box::default();
-            let came = reader.read_for_work((range.len(), block), |from, theirs| {
-                let leaving = &mut leaving[from..from + theirs.len()];
-                let begin = range.start + from;
-                if in_place && !measured {
-                    let target = into.slice(begin, theirs.len());
+            reader.read(|theirs, came| {
+                let theirs = &theirs[..theirs.len().min(range.len())];
+                let leaving = &mut leaving[..theirs.len()];
+                if in_place {
+                    let target = into.slice(range.start, theirs.len());
                     let second = Some(Second::new(leaving, to_memory));
                     let done = target.fill_from(theirs.len(), |made| {
-                        self.fold_block((own, begin), theirs, (made, second), with)
+                        self.fold_block((own, range.start), theirs, (made, second), with)
                     });
-                    return self.note(done);
-                }
-                if scratch.is_empty() {
-                    scratch = room(block);
-                }
-                let both = theirs.chunks(block).zip(leaving.chunks_mut(block));
-                for (at, (theirs, leaving)) in both.enumerate() {
-                    let place = begin + at * block;
-                    let made = &mut scratch[..theirs.len()];
-                    let second = (!measured).then(|| Second::new(&mut *leaving, to_memory));
-                    let done = self.fold_block((own, place), theirs, (made, second), with);
                     self.note(done);
-                    Self::take_in(streams, into, place, made);
-                    if measured {
-                        let since = ticks();
-                        Self::lay(to_memory, &Buffer::of_copy(&mut scratch), 0, leaving);
-                        storing += ticks() - since;
+                } else {
+                    let mut scratch = room(block);
+                    let both = theirs.chunks(block).zip(leaving.chunks_mut(block));
+                    for (at, (theirs, leaving)) in both.enumerate() {
+                        let place = range.start + at * block;
+                        let made = &mut scratch[..theirs.len()];
+                        let second = Some(Second::new(leaving, to_memory));
+                        let done = self.fold_block((own, place), theirs, (made, second), with);
+                        self.note(done);
+                        Self::take_in(streams, into, place, made);
                     }
                 }
+                self.agrees(peer, came, total);
             });
-            self.agrees(peer, came, total);
-            storing
         });
         self.wake(peer);
         Ok(())

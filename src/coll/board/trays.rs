@@ -13,22 +13,16 @@ use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::datatype::{Buffer, Parts, streaming};
 use crate::op::Op;
-use crate::os::ticks;
 use crate::transport::shm::seat::Earned;
 use crate::transport::shm::trays::{Service, Trays};
-use crate::transport::shm::trial::cost;
 use std::ops::Range;
 
 /// Pieces laid out before one is taken.
 const AHEAD: usize = 1;
-/// Shorter data tells nothing about what stores cost.
-const LEAST_MEASURED: usize = 4 << 10;
 /// Where a piece for one rank begins in a tray: at a line, where stores past the caches begin.
 const LINE: usize = 64;
 /// More bytes than any cache holds: results are written past the caches wherever the cores are.
 const BEYOND_ALL_CACHES: usize = 64 << 20;
-/// The way of a trial that goes past the caches.
-const STREAMING: usize = 1;
 
 /// An operation's rounds.
 struct Course {
@@ -106,6 +100,7 @@ impl Work<'_> {
         let Some(mut trays) = earned else {
             return Ok(false);
         };
+        self.look_around();
         self.serve(&mut trays, call)?;
         streaming::fence();
         self.seat.trays[service as usize] = Earned::Given(trays);
@@ -194,21 +189,13 @@ impl Work<'_> {
 
     /// Packs a part of a buffer into a tray.
     fn lay_out(&mut self, buffer: &Buffer, at: usize, data: &mut [u8]) {
-        let stores = &mut self.seat.tray_stores;
-        let way = stores.current();
-        let measured = stores.is_measured(data.len()) && data.len() >= LEAST_MEASURED;
-        let since = if measured { ticks() } else { 0 };
-        Self::lay(way == STREAMING, buffer, at, data);
-        if measured {
-            stores.learn(way, cost(since, data.len()));
-        }
+        Self::lay(self.is_far(), buffer, at, data);
     }
 
     /// Whether a result of so many bytes, which every rank gets, is written past the caches.
     fn trays_stream(&self, bytes: usize) -> bool {
         let all = bytes.saturating_mul(self.ranks);
-        let is_cheap = self.seat.tray_stores.current() == STREAMING;
-        all >= BEYOND_ALL_CACHES || is_cheap && all >= super::STREAMED_RESULTS
+        all >= BEYOND_ALL_CACHES || self.is_far() && all >= super::STREAMED_RESULTS
     }
 
     fn pass_trays(&self, trays: &Trays, round: u64) {

@@ -10,6 +10,7 @@ use crate::engine::records::{self, Reply};
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
+use crate::node::distance::CacheDistance;
 use crate::os::memory;
 use crate::queue::ring::Header;
 use crate::sync::Ordering;
@@ -153,6 +154,7 @@ impl Play {
         let engine = |me| {
             let mut shm = Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
             shm.set_crowded(crowded);
+            shm.pretend(dice.one_of(&[CacheDistance::Shared, CacheDistance::Far]));
             let mut engine = Engine::new(shm);
             engine.oversubscribed = crowded;
             engine.limits = limits;

@@ -3,8 +3,6 @@
 //! the rank it was lent to.
 
 use super::layout::Segment;
-use super::trial::cost;
-use crate::os::ticks;
 use crate::sync::{AtomicU32, Ordering};
 use std::io::Result;
 use std::os::fd::BorrowedFd;
@@ -29,8 +27,6 @@ struct Owned {
     name: CellName,
     address: *mut u8,
     lent_to: u32,
-    /// What it cost to fill it, ticks a kilobyte; 0 is unknown.
-    filling: u32,
 }
 
 /// Why there is no cell.
@@ -48,7 +44,6 @@ pub struct Pool {
     most: usize,
     /// How often not to ask for memory, because there was none.
     poor: u32,
-    cost: Option<u32>,
 }
 
 // SAFETY: the addresses lead into the segment, which every thread may use; the pool itself is behind the engine's guard.
@@ -60,18 +55,11 @@ fn lent(address: *mut u8) -> &'static AtomicU32 {
     unsafe { &*address.cast::<AtomicU32>() }
 }
 
-/// The word behind it: what the reading has cost, ticks a kilobyte.
-fn reading(address: *mut u8) -> &'static AtomicU32 {
-    // SAFETY: as `lent`; the state has STATE_BYTES.
-    unsafe { &*address.add(4).cast::<AtomicU32>() }
-}
-
 impl Pool {
     /// An empty pool on a node of so many ranks; cells come when they are needed.
     pub fn new(ranks: usize) -> Self {
         Self {
             cells: Vec::new(),
-            cost: None,
             poor: 0,
             most: (NODE_CELLS / ranks).clamp(LEAST_CELLS, MOST_CELLS),
         }
@@ -87,23 +75,16 @@ impl Pool {
         fd: BorrowedFd<'_>,
         peer: u32,
         bytes: usize,
-        measured: bool,
         write: impl FnOnce(&mut [u8]),
     ) -> std::result::Result<CellName, Lack> {
         let index = self.find(segment, fd, peer)?;
         let cell = &mut self.cells[index];
         cell.lent_to = peer;
-        if cell.filling > 0 {
-            let reading = reading(cell.address).load(Ordering::Relaxed);
-            self.cost = Some(cell.filling.saturating_add(reading));
-        }
-        let since = ticks();
         // SAFETY: the cell is free, so nobody reads it until its name is sent; it has CELL_BYTES behind its state.
         let data = unsafe {
             std::slice::from_raw_parts_mut(cell.address.add(STATE_BYTES), bytes.min(CELL_BYTES))
         };
         write(data);
-        cell.filling = if measured { cost(since, bytes) } else { 0 };
         lent(cell.address).store(1, Ordering::Relaxed);
         Ok(cell.name)
     }
@@ -112,12 +93,6 @@ impl Pool {
     #[inline]
     pub fn has_some(&self) -> bool {
         self.poor == 0 || !self.cells.is_empty()
-    }
-
-    /// What the cell that was filled last had cost when it was used before, ticks a kilobyte; said once.
-    #[inline]
-    pub fn cost(&mut self) -> Option<u32> {
-        self.cost.take()
     }
 
     /// Takes a cell back whose name was not sent.
@@ -188,7 +163,6 @@ impl Pool {
                 name: CellName((offset / 64) as u32),
                 address,
                 lent_to: u32::MAX,
-                filling: 0,
             });
         }
         Ok(())
@@ -208,9 +182,7 @@ pub fn read(
     // the mapping whatever the name was.
     let data =
         unsafe { std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES)) };
-    let since = ticks();
     take(data);
-    reading(address).store(cost(since, bytes), Ordering::Relaxed);
     // Release: pairs with `find`.
     lent(address).store(0, Ordering::Release);
     Some(())

@@ -7,14 +7,13 @@ use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
 use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
-use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
+use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
 use super::trays::{Service, Trays};
-use super::trial::cost;
 use crate::node::Node;
+use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::Mapping;
-use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
 use crate::queue::ring::{Header, Ring};
 use crate::sync::Ordering;
@@ -30,9 +29,6 @@ struct Inbound {
     origin: Option<usize>,
 }
 
-/// Less in a cell tells nothing about cost.
-const MEASURED_BYTES: usize = 4096;
-
 /// This rank's transport within the node.
 pub struct Endpoint {
     common: Common,
@@ -42,8 +38,9 @@ pub struct Endpoint {
     turn: usize,
     pool: Pool,
     fences: bool,
-    /// As told in this rank's page.
-    core: u32,
+    /// What is said of all distances, in tests.
+    #[cfg(test)]
+    pretended: Option<CacheDistance>,
 }
 
 /// A rank is one process. A program that a rank starts as its child inherits all that is needed to join: it must not.
@@ -117,7 +114,8 @@ impl Endpoint {
             common,
             fd,
             fences,
-            core: 0,
+            #[cfg(test)]
+            pretended: None,
         }
     }
 
@@ -185,11 +183,11 @@ impl Endpoint {
         bytes <= LONGEST_WHOLE && self.has_lane(peer)
     }
 
-    /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent to a peer that has a lane.
+    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
     #[inline]
-    pub fn plan(&mut self, peer: usize, total: usize, left: usize) -> Plan {
-        let same_core = self.common.crowded && self.shares_core(peer);
-        self.out[peer].plan(total, left, same_core)
+    pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
+        let sight = self.look_at(peer);
+        self.out[peer].plan(total, sight)
     }
 
     /// As [`Self::push`], through the lane and according to `plan`.
@@ -270,28 +268,13 @@ impl Endpoint {
         );
     }
 
-    /// The same header, whose payload can be looked at without that counting as reading it.
-    pub fn unmeasured(&self, header: &Header) -> Header {
-        Header {
-            flags: header.flags & !MEASURED,
-            ..*header
-        }
-    }
-
     /// The payload of the record that [`Self::peek`] showed.
     #[inline(always)]
     pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
-        let channel = &self.inbound[self.turn].channel;
-        if header.flags & MEASURED != 0 {
-            let since = ticks();
-            channel.payload(header, take);
-            if let Some(lane) = channel.lane() {
-                let cost = cost(since, header.length as usize);
-                lane.control().cost.store(cost, Ordering::Relaxed);
-            }
-        } else {
-            channel.payload(header, take);
+        if header.flags & ASKS != 0 {
+            self.answer(header.origin as usize);
         }
+        self.inbound[self.turn].channel.payload(header, take);
     }
 
     /// Gives the record that [`Self::peek`] showed back to its ring.
@@ -355,15 +338,8 @@ impl Endpoint {
         write: impl FnOnce(&mut [u8]),
     ) -> std::result::Result<CellName, Lack> {
         let segment = self.common.segment;
-        let measured = bytes >= MEASURED_BYTES && !self.shares_core(peer);
-        self.pool.fill(
-            segment,
-            self.fd.as_fd(),
-            peer as u32,
-            bytes,
-            measured,
-            write,
-        )
+        let fd = self.fd.as_fd();
+        self.pool.fill(segment, fd, peer as u32, bytes, write)
     }
 
     /// Whether there are cells, or may be some.
@@ -372,31 +348,62 @@ impl Endpoint {
         self.pool.has_some()
     }
 
-    /// What the last cell that was filled again had cost, filling and reading, ticks a kilobyte; said once.
-    #[inline]
-    pub fn cost_of_a_cell(&mut self) -> Option<u32> {
-        self.pool.cost()
-    }
-
     /// Tells the others which core this rank runs on.
     #[inline]
-    pub fn tell_core(&mut self) {
-        let core = schedule::core().map_or(0, |core| core + 1);
-        if core != self.core {
-            self.core = core;
-            self.page(self.me()).core.store(core, Ordering::Relaxed);
-        }
+    pub fn tell_core(&self) {
+        self.common.tell_core();
     }
 
-    /// Whether `peer` ran on this very core when it looked last; asked where ranks share cores.
+    /// Whether `peer` ran on this very core when it looked last.
     #[inline]
-    pub fn shares_core(&self, peer: usize) -> bool {
-        self.core != 0 && self.page(peer).core.load(Ordering::Relaxed) == self.core
+    fn shares_core(&self, peer: usize) -> bool {
+        let core = |rank| self.page(rank).core.load(Ordering::Relaxed);
+        core(self.me()) != 0 && core(self.me()) == core(peer)
+    }
+
+    /// How far the caches of this rank's core are from those of a peer's.
+    #[inline]
+    pub fn distance(&mut self, peer: usize) -> CacheDistance {
+        self.look_at(peer).0
+    }
+
+    /// That, and whether the peer is to ask, too. Ranks that share cores change them from message to message.
+    #[inline]
+    fn look_at(&mut self, peer: usize) -> (CacheDistance, bool) {
+        #[cfg(test)]
+        if let Some(distance) = self.pretended {
+            return (distance, false);
+        }
+        if self.common.crowded && self.shares_core(peer) {
+            return (CacheDistance::SameCore, false);
+        }
+        let common = &self.common;
+        self.out[peer].distance(|| common.sight(peer))
+    }
+
+    /// Asks how far away `peer` is, which wants to know: both have to, where that is measured.
+    #[cold]
+    pub fn answer(&self, peer: usize) {
+        self.common.sight(peer);
+    }
+
+    /// How far away the farthest of some ranks is, asked now.
+    #[cold]
+    pub fn farthest(&self, ranks: impl Iterator<Item = usize>) -> Sight {
+        let others = ranks.filter(|rank| *rank != self.me());
+        let sights = others.map(|rank| self.common.sight(rank));
+        sights.fold(Sight::SAME_CORE, Sight::or_farther)
     }
 
     /// Tells whether ranks share cores, see [`Common::crowded`].
     pub fn set_crowded(&mut self, crowded: bool) {
         self.common.crowded = crowded;
+    }
+
+    /// Says how far apart all ranks are.
+    #[cfg(test)]
+    pub fn pretend(&mut self, distance: CacheDistance) {
+        self.pretended = Some(distance);
     }
 
     /// Takes back a cell whose record could not be sent.
@@ -409,6 +416,9 @@ impl Endpoint {
     pub fn read_cell(&self, origin: usize, cell: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
         cells::read(self.common.segment, cell, bytes, take)
             .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.0));
+        if self.common.crowded {
+            self.answer(origin);
+        }
         if let Some(out) = self.out.get(origin) {
             out.bell().wake(self.fences);
         }
@@ -468,5 +478,81 @@ impl Endpoint {
     /// Rings a rank's bell whatever it does.
     pub fn ring(&self, rank: usize) {
         self.out[rank].bell().ring();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::{initialise, segment_bytes};
+    use super::super::pace::Stores;
+    use super::*;
+    use crate::os::memory;
+
+    /// A core that no machine has.
+    const ELSEWHERE: u32 = 1000;
+
+    fn joined(ranks: usize) -> Vec<Endpoint> {
+        let fd = memory::create("test", segment_bytes(ranks), false).unwrap();
+        initialise(fd.as_fd(), ranks).unwrap();
+        let join = |me| Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
+        (0..ranks).map(join).collect()
+    }
+
+    /// Something larger until `peer` has a large lane.
+    fn grow(end: &mut Endpoint, peer: &mut Endpoint) {
+        let header = Header {
+            kind: 1,
+            length: 10_000,
+            ..Header::default()
+        };
+        for _ in 0..200 {
+            if end.has_lane(1) {
+                let plan = end.plan(1, 10_000);
+                assert!(end.push_large(1, &header, plan, |_, piece| piece.fill(0)));
+            }
+            while let Some(header) = peer.peek() {
+                peer.payload(&header, |_, _| {});
+                peer.done(&header);
+            }
+        }
+    }
+
+    #[test]
+    fn all_who_ask_how_far_a_rank_is_get_one_answer() {
+        for (distance, stores) in [
+            (CacheDistance::Far, Stores::Streaming),
+            (CacheDistance::Shared, Stores::Ordinary),
+        ] {
+            let [mut one, mut two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
+            grow(&mut one, &mut two);
+            let known = |end: &Endpoint| {
+                let page = end.page(1);
+                page.core.store(ELSEWHERE + 1, Ordering::Relaxed);
+                end.node().pretend(ELSEWHERE as usize, distance);
+            };
+            known(&one);
+            assert_eq!(one.reserve_siblings(2), 2);
+            let mut sibling = one.sibling(1);
+            for _ in 0..100 {
+                one.distance(1);
+            }
+            assert_eq!(one.distance(1), distance);
+            assert_eq!(sibling.distance(1), distance);
+            assert_eq!(one.farthest(0..2), sibling.farthest(0..2));
+            assert_eq!(one.farthest(0..2).distance, distance);
+            assert_eq!(one.plan(1, 1 << 20).stores, stores);
+            assert_eq!(one.plan(1, 100).stores, Stores::Ordinary);
+        }
+    }
+
+    #[test]
+    fn a_small_lane_that_may_grow_gets_ordinary_stores() {
+        let [mut one, two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
+        one.pretend(CacheDistance::Far);
+        while !one.has_lane(1) {
+            assert!(one.push(1, &Header::default(), |_, _| {}));
+        }
+        assert_eq!(one.plan(1, 1 << 20).stores, Stores::Ordinary);
+        drop(two);
     }
 }

@@ -41,7 +41,7 @@ const fn lane_bytes(cells: usize) -> usize {
     size_of::<lane::Control>() + cells * lane::CELL_BYTES
 }
 
-/// Page 0.
+/// The first pages.
 #[repr(C)]
 pub struct SegmentHeader {
     magic: AtomicU64,
@@ -56,7 +56,7 @@ pub struct SegmentHeader {
     pub node: crate::node::Shared,
 }
 
-const _: () = assert!(size_of::<SegmentHeader>() <= PAGE);
+const HEADER_BYTES: usize = size_of::<SegmentHeader>().next_multiple_of(PAGE);
 
 /// One page a rank.
 #[repr(C)]
@@ -66,7 +66,7 @@ pub struct RankPage {
     inbox: Control,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,
-    /// The core this rank ran on when it looked last, and 1; 0 is unknown. Told where ranks share cores.
+    /// The core this rank ran on when it looked last, and 1; 0 is unknown.
     pub core: AtomicU32,
     /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
     pub engines: AtomicU32,
@@ -79,7 +79,7 @@ pub struct RankPage {
 const _: () = assert!(size_of::<RankPage>() <= RANK_BYTES);
 
 const fn inboxes(ranks: usize) -> usize {
-    PAGE + ranks * RANK_BYTES
+    HEADER_BYTES + ranks * RANK_BYTES
 }
 
 /// Room for the inboxes of all engines but the first, so that what else is allocated cannot use it up. Its pages are
@@ -174,7 +174,7 @@ impl<'m> Segment<'m> {
     pub fn rank(&self, rank: usize) -> &'m RankPage {
         assert!(rank < self.ranks);
         // SAFETY: `open` checked that the pages of all ranks are mapped; they hold atomics only.
-        unsafe { &*self.map.base().add(PAGE + rank * RANK_BYTES).cast() }
+        unsafe { &*self.map.base().add(HEADER_BYTES + rank * RANK_BYTES).cast() }
     }
 
     /// The inbox of a rank.

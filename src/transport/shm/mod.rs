@@ -14,4 +14,3 @@ pub mod seat;
 pub mod stage;
 pub mod status;
 pub mod trays;
-pub mod trial;

@@ -5,9 +5,10 @@
 
 use super::doorbell::Bell;
 use super::layout::Segment;
-use super::pace::{Pace, Plan, Stores};
-use super::trial::cost;
-use crate::os::ticks;
+use super::pace::{Plan, Stores};
+use crate::node::Node;
+use crate::node::distance::{CacheDistance, Sight, Watch};
+use crate::os::schedule;
 use crate::queue::channel::Sender;
 use crate::queue::lane;
 use crate::queue::ring::{Header, Producer};
@@ -19,8 +20,8 @@ use std::os::fd::BorrowedFd;
 pub const KIND_RING: u8 = 255;
 /// The record that announces a lane.
 pub const KIND_LANE: u8 = 254;
-/// Flag of a header: the reader is to say what the reading cost.
-pub const MEASURED: u8 = 32;
+/// Flag of a header: the reader is to ask the node how far it is from the sender, which measures that.
+pub const ASKS: u8 = 32;
 /// Flag of a header: the payload went past the caches, so its lines come from memory.
 pub const STREAMED: u8 = 16;
 /// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
@@ -66,9 +67,9 @@ pub struct Outbound {
     /// Where the ring (of no cells) or lane is that there was no room to announce yet, and its cells.
     unannounced: Option<(usize, usize)>,
     bell: Bell,
-    pace: Pace,
-    /// The record whose reading the peer measures, and what filling it cost, ticks a kilobyte.
-    measuring: Option<(Stores, u32)>,
+    watch: Watch,
+    /// There is no room for a larger lane.
+    stays_small: bool,
 }
 
 /// What a rank's outbound channels have in common.
@@ -85,6 +86,29 @@ pub struct Common {
 }
 
 impl Common {
+    /// Tells the others which core this rank runs on: its number, and 1; 0 is unknown.
+    pub fn tell_core(&self) -> u32 {
+        let core = schedule::core().map_or(0, |core| core + 1);
+        let told = &self.segment.rank(self.me).core;
+        if told.load(Ordering::Relaxed) != core {
+            told.store(core, Ordering::Relaxed);
+        }
+        core
+    }
+
+    /// How far this rank's core is from that of a peer, as the node knows it.
+    #[cold]
+    #[inline(never)]
+    pub fn sight(&self, peer: usize) -> Sight {
+        let mine = self.tell_core();
+        let theirs = self.segment.rank(peer).core.load(Ordering::Relaxed);
+        let node = Node::new(&self.segment.header().node, self.ranks);
+        match (mine.checked_sub(1), theirs.checked_sub(1)) {
+            (Some(mine), Some(theirs)) => node.distance(mine as usize, theirs as usize),
+            _ => Sight::UNKNOWN,
+        }
+    }
+
     /// Cells of the first lanes, so that all that there may be fit into the node's share.
     fn first_cells(&self) -> usize {
         let pairs = self.ranks * self.ranks.min(MOST_PRIVATE as usize);
@@ -106,8 +130,8 @@ impl Outbound {
             bytes: 0,
             unannounced: None,
             bell: Bell::of(segment.rank(peer), engine),
-            pace: Pace::of_fresh(0),
-            measuring: None,
+            watch: Watch::new(),
+            stays_small: false,
         }
     }
 
@@ -259,6 +283,7 @@ impl Outbound {
             || !self.new_lane(common, fd, cells, Stage::LargeLane)
         {
             self.bytes = 0;
+            self.stays_small = true;
         }
     }
 
@@ -280,34 +305,30 @@ impl Outbound {
         if done {
             self.channel.set_lane(lane.producer());
             self.stage = stage;
-            // Three laps: after one, the lines are not yet where the traffic leaves them, and the first choice was wrong for
-            // as long as it takes to the next trial.
-            self.pace = Pace::of_fresh(3 * cells * lane::CELL_BYTES);
-            self.measuring = None;
         } else {
             self.unannounced = Some((offset, cells));
         }
         done
     }
 
-    /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent through the lane.
+    /// How far apart the caches of both cores are, as `ask` says when it is time; and whether the peer is to ask, too.
     #[inline]
-    pub fn plan(&mut self, total: usize, left: usize, same_core: bool) -> Plan {
-        if same_core {
-            return self.pace.plan_for_same_core(total);
+    pub fn distance(&mut self, ask: impl FnOnce() -> Sight) -> (CacheDistance, bool) {
+        self.watch.look(ask)
+    }
+
+    /// How the next part of a message of `total` bytes is to be sent through the lane, at this distance. A small lane that may
+    /// still grow stays in the caches.
+    #[inline]
+    pub fn plan(&self, total: usize, (distance, asks): (CacheDistance, bool)) -> Plan {
+        let stores = match self.stage == Stage::LargeLane || self.stays_small {
+            true => Stores::for_reader(distance),
+            false => Stores::Ordinary,
+        };
+        Plan {
+            asks,
+            ..Plan::new(stores, total)
         }
-        if let Some((stores, fill)) = self.measuring
-            && let Some(lane) = self.channel.lane()
-            && self.pace.wants_news()
-        {
-            // The reader's word; zero until it has read the record.
-            let read = lane.control().cost.load(Ordering::Relaxed);
-            if read != 0 {
-                self.pace.learn(stores, fill.saturating_add(read));
-                self.measuring = None;
-            }
-        }
-        self.pace.plan(total, left, self.measuring.is_none())
     }
 
     /// Sends a record through the lane. False: no room.
@@ -323,19 +344,10 @@ impl Outbound {
         if plan.stores == Stores::Streaming {
             header.flags |= STREAMED;
         }
-        if !plan.measured {
-            return self.channel.push_part(&header, plan.align, fill);
+        if plan.asks {
+            header.flags |= ASKS;
         }
-        if let Some(lane) = self.channel.lane() {
-            lane.control().cost.store(0, Ordering::Relaxed);
-        }
-        header.flags |= MEASURED;
-        let since = ticks();
-        let done = self.channel.push_part(&header, plan.align, fill);
-        if done {
-            self.measuring = Some((plan.stores, cost(since, header.length as usize)));
-        }
-        done
+        self.channel.push_part(&header, plan.align, fill)
     }
 }
 

@@ -1,11 +1,10 @@
-//! Which stores to fill a lane with, learned from what they cost, and in what pieces.
+//! Which stores to fill a lane with, and in what pieces.
 //!
-//! Between cores that share a cache ordinary stores are best, between others those that go past the caches, by factors
-//! of three to ten either way; and a virtual machine's host moves the cores while a job runs. So both are measured, on
-//! the real data: the sender times the filling, the reader the reading. Invariant: outside of a trial the cheaper kind is used.
+//! Between cores that share a cache ordinary stores are best, between others those that bypass the caches, by factors of
+//! three to ten either way. Invariant: nothing is learned here; the node says how far apart the cores are.
 
-use super::trial::Trial;
 use crate::datatype::streaming;
+use crate::node::distance::CacheDistance;
 use crate::queue::lane::{CELL_BYTES, HEAD_PAYLOAD, LONGEST_PAYLOAD};
 
 /// How a record's payload is written.
@@ -17,6 +16,15 @@ pub enum Stores {
 }
 
 impl Stores {
+    /// The best ones for data that another core reads next.
+    #[inline]
+    pub fn for_reader(distance: CacheDistance) -> Stores {
+        match distance {
+            CacheDistance::Far => Stores::Streaming,
+            CacheDistance::SameCore | CacheDistance::Shared => Stores::Ordinary,
+        }
+    }
+
     /// Said for each piece of a record before it is filled: finishes before the head, which is filled last. A fence
     /// between two stores to that line, which the reader watches, would let it take the line away and cost two transfers.
     #[inline]
@@ -35,11 +43,8 @@ impl Stores {
     }
 }
 
-/// Ordinary stores are given up when they cost more than this share of the others. Measured: 0.3 to 0.5 between cores
-/// with a common cache, 1 to 4 between others.
-pub const SHARE: f32 = 0.9;
-/// Messages too small to tell anything about cost.
-const MEASURED_BYTES: usize = 1024;
+/// Smaller messages go whole, without a gap behind them.
+const SMALL_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.
 const STREAMING_BYTES: usize = 400;
 /// A message's pieces with ordinary stores leave most of a kilobyte in their cells, which keeps the reader's prefetcher
@@ -55,97 +60,42 @@ pub const LONGEST_WHOLE: usize = 16384;
 
 const _: () = assert!(LONGEST_WHOLE <= LONGEST_PAYLOAD);
 
-/// What is known of one peer.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    trial: Trial,
-}
-
 /// What to do with the next record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub stores: Stores,
-    /// Whether sender and reader are to measure it.
-    pub measured: bool,
+    /// The reader is to ask how far it is from the sender, which measures that.
+    pub asks: bool,
     /// Bytes of the message it may carry.
     pub chunk: usize,
     /// Where heads lie in the lane: at multiples of so many cells.
     pub align: usize,
 }
 
-impl Pace {
-    /// Nothing is known yet of a lane of so many bytes, whose first lap does not count: its pages are touched there.
-    pub fn of_fresh(bytes: usize) -> Self {
-        Self {
-            trial: Trial::of_fresh(bytes, SHARE),
-        }
-    }
-
+impl Plan {
+    /// For the next record of a message of `total` bytes, if these stores are best.
     #[inline]
-    fn current(&self) -> Stores {
-        match self.trial.current() {
-            0 => Stores::Ordinary,
-            _ => Stores::Streaming,
-        }
-    }
-
-    /// Plans the next record of a message of `total` bytes, `left` of which may go now; `may_measure`: no measurement is on its way.
-    #[inline]
-    pub fn plan(&mut self, total: usize, left: usize, may_measure: bool) -> Plan {
-        let plan = self.plan_with(self.current(), total);
-        // Not the short end of a message: what a record costs a kilobyte depends on its size, and the kind of store that
-        // happened to be measured there would look dear. Counted while a measurement is on its way too: by the count it
-        // is known when to look for its end.
-        let measured = total >= MEASURED_BYTES
-            && left >= plan.chunk
-            && self.trial.is_measured(plan.chunk)
-            && may_measure;
-        Plan { measured, ..plan }
-    }
-
-    /// The same for a peer that runs on this very core, which has the lane in its caches.
-    pub fn plan_for_same_core(&self, total: usize) -> Plan {
-        self.plan_with(Stores::Ordinary, total)
-    }
-
-    #[inline(always)]
-    fn plan_with(&self, stores: Stores, total: usize) -> Plan {
-        if total < MEASURED_BYTES {
-            let stores = if total < STREAMING_BYTES {
-                Stores::Ordinary
-            } else {
-                stores
-            };
-            return Plan {
-                stores,
-                measured: false,
-                chunk: total,
-                align: 1,
-            };
-        }
+    pub fn new(stores: Stores, total: usize) -> Plan {
+        let stores = match total < STREAMING_BYTES {
+            true => Stores::Ordinary,
+            false => stores,
+        };
         let chunk = match stores {
             _ if total <= LONGEST_WHOLE => total,
             Stores::Ordinary => ORDINARY_CHUNK,
             Stores::Streaming if total > FEW_PIECES => STREAMING_LARGE,
             Stores::Streaming => STREAMING_CHUNK,
         };
+        let align = match total < SMALL_BYTES {
+            true => 1,
+            false => (chunk + 128).div_ceil(CELL_BYTES),
+        };
         Plan {
             stores,
-            measured: false,
+            asks: false,
             chunk,
-            align: (chunk + 128).div_ceil(CELL_BYTES),
+            align,
         }
-    }
-
-    /// Whether it is time to look for what the reader said.
-    #[inline]
-    pub fn wants_news(&self) -> bool {
-        self.trial.wants_news()
-    }
-
-    /// What a record of this kind has cost, ticks a kilobyte.
-    pub fn learn(&mut self, stores: Stores, cost: u32) {
-        self.trial.learn(stores as usize, cost);
     }
 }
 
@@ -153,67 +103,18 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Sends so many records; the sender asks for what one has cost only now and then, until then it is on its way.
-    fn run(
-        pace: &mut Pace,
-        pending: &mut Option<Stores>,
-        records: u32,
-        costs: [u32; 2],
-    ) -> [u32; 2] {
-        let mut used = [0; 2];
-        for _ in 0..records {
-            if let Some(stores) = *pending
-                && pace.wants_news()
-            {
-                pace.learn(stores, costs[stores as usize]);
-                *pending = None;
-            }
-            let plan = pace.plan(1 << 20, 1 << 20, pending.is_none());
-            used[plan.stores as usize] += 1;
-            if plan.measured {
-                *pending = Some(plan.stores);
-            }
-        }
-        used
-    }
-
     #[test]
-    fn the_short_end_of_a_message_is_never_measured() {
-        const TOTAL: usize = 32 << 10;
-        let mut pace = Pace::of_fresh(0);
-        let mut measured = [0; 2];
-        for _ in 0..10_000 {
-            let mut offset = 0;
-            while offset < TOTAL {
-                let left = TOTAL - offset;
-                let plan = pace.plan(TOTAL, left, true);
-                if plan.measured {
-                    assert!(left >= plan.chunk);
-                    measured[plan.stores as usize] += 1;
-                    pace.learn(plan.stores, 100);
-                }
-                offset += plan.chunk.min(left);
+    fn a_small_message_goes_whole_in_ordinary_stores() {
+        for stores in [Stores::Ordinary, Stores::Streaming] {
+            let plan = Plan::new(stores, STREAMING_BYTES - 1);
+            assert_eq!(plan.stores, Stores::Ordinary);
+            assert_eq!((plan.chunk, plan.align), (STREAMING_BYTES - 1, 1));
+            for total in [STREAMING_BYTES, LONGEST_WHOLE, LONGEST_WHOLE + 1, 1 << 20] {
+                let plan = Plan::new(stores, total);
+                assert_eq!(plan.stores, stores);
+                assert_eq!(plan.chunk >= total, total <= LONGEST_WHOLE);
+                assert!(plan.chunk + 128 <= plan.align * CELL_BYTES || total < SMALL_BYTES);
             }
-        }
-        assert!(
-            measured.iter().all(|times| *times > 0),
-            "whole pieces are, with either kind of store: {measured:?}"
-        );
-    }
-
-    #[test]
-    fn the_cheaper_stores_are_found_again_while_measurements_take_their_time() {
-        for costs in [[100, 1000], [1000, 100]] {
-            let mut pace = Pace::of_fresh(1 << 20);
-            let mut pending = None;
-            run(&mut pace, &mut pending, 20_000, costs);
-            let cheap = usize::from(costs[1] < costs[0]);
-            assert_eq!(run(&mut pace, &mut pending, 500, costs)[1 - cheap], 0);
-            // The host moves the cores.
-            pace.trial.expire();
-            let moved = [costs[1], costs[0]];
-            run(&mut pace, &mut pending, 20_000, moved);
-            assert_eq!(run(&mut pace, &mut pending, 500, moved)[cheap], 0);
         }
     }
 }

@@ -2,13 +2,11 @@
 //! whose lengths both know. One pipe leads each way.
 //!
 //! A piece lies in one run of bytes, with a stamp of its own beside the pipe. Pieces follow each other around the pipe, which
-//! is larger than a core's own caches: what both have evicted is cheaply written again (see `queue/lane.rs`). How to write is
-//! learned by a [`Trial`]. Invariant: a place is written again only when the reader has published that it is past it.
+//! is larger than a core's own caches: what both have evicted is cheaply written again (see `queue/lane.rs`). Which
+//! stores to write with follows from how far apart the two cores are. Invariant: a place is written again only when the reader has published that it is past it.
 
 use super::layout::Segment;
-use super::pace::{SHARE, Stores};
-use super::trial::{Trial, cost};
-use crate::os::ticks;
+use super::pace::Stores;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of data of one pipe.
@@ -21,10 +19,6 @@ const STAMPS: usize = 64;
 /// What is left free behind a piece in ordinary stores, so that its reader's prefetcher does not take lines that are to be
 /// written. A gap would break a streamed one's reader's stream.
 const GAP: usize = 1024;
-/// Shorter pieces tell nothing about cost.
-const MEASURED_BYTES: usize = 4096;
-/// What a reader that works on what it reads takes at a time while it is measured: it stays in the first cache.
-pub const LARGEST_BLOCK: usize = 8 << 10;
 /// The longest piece.
 pub const LONGEST: usize = 64 << 10;
 
@@ -38,8 +32,6 @@ struct Stamp {
     bytes: AtomicU64,
     /// Bytes of the whole operation, for readers that expect another number.
     total: AtomicU64,
-    /// What writing it has cost, ticks a kilobyte, where the reader is to say what reading does; else zero.
-    cost: AtomicU64,
 }
 
 /// A line with one number, which the reader writes.
@@ -50,8 +42,6 @@ struct Word(AtomicU64);
 struct Control {
     /// Up to which position the reader needs nothing any more.
     passed: Word,
-    /// What the last measured piece has cost in all, ticks a kilobyte; the writer sets it to zero first.
-    cost: Word,
     stamps: [Stamp; STAMPS],
 }
 
@@ -126,10 +116,8 @@ pub struct Writer {
     seen: u64,
     /// The ends of the last pieces, one for each stamp.
     ends: [u64; STAMPS],
-    /// Which stores to write with.
-    trial: Trial,
-    /// The kind of stores whose cost the reader was asked for.
-    measuring: Option<Stores>,
+    /// What to write with.
+    stores: Stores,
 }
 
 impl Writer {
@@ -148,84 +136,36 @@ impl Writer {
         self.seen >= least
     }
 
+    /// Writes with these stores from now on.
+    pub fn set_stores(&mut self, stores: Stores) {
+        self.stores = stores;
+    }
+
+    /// What it writes with, and the other end most likely, too.
+    pub fn stores(&self) -> Stores {
+        self.stores
+    }
+
     /// Lets `fill` write a piece for which there is room, of an operation on `total` bytes, with these stores, and shows it.
-    pub fn write(&mut self, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8], Stores)) {
-        self.show(bytes, total, |data, stores, _| {
-            fill(data, stores);
-            None
-        });
-    }
-
-    /// The same where `fill` works the data out, and says how many ticks the stores took, if it is told to measure them.
-    pub fn write_made(
-        &mut self,
-        bytes: usize,
-        total: usize,
-        fill: impl FnOnce(&mut [u8], Stores, bool) -> u64,
-    ) {
-        self.show(bytes, total, |data, stores, measured| {
-            Some(fill(data, stores, measured))
-        });
-    }
-
     #[inline]
-    fn show(
-        &mut self,
-        bytes: usize,
-        total: usize,
-        fill: impl FnOnce(&mut [u8], Stores, bool) -> Option<u64>,
-    ) {
+    pub fn write(&mut self, bytes: usize, total: usize, fill: impl FnOnce(&mut [u8], Stores)) {
         debug_assert!(self.has_room(bytes));
-        self.look_for_cost();
-        let stores = match self.trial.current() {
-            0 => Stores::Ordinary,
-            _ => Stores::Streaming,
-        };
-        let measured =
-            self.trial.is_measured(bytes) && self.measuring.is_none() && bytes >= MEASURED_BYTES;
+        let stores = self.stores;
         let (begin, end) = self.end.next(bytes, stores);
         let place = begin as usize % DATA_BYTES;
         let data = self.end.data(place, bytes);
-        let since = if measured { ticks() } else { 0 };
         // SAFETY: inside the pipe by `data`, and the reader is past it; nobody else writes here.
         let data = unsafe { std::slice::from_raw_parts_mut(data, bytes) };
-        let spent = fill(data, stores, measured);
+        fill(data, stores);
         stores.finish();
-        let cost = if measured {
-            self.measuring = Some(stores);
-            self.end.control().cost.0.store(0, Ordering::Relaxed);
-            let since = spent.map_or(since, |spent| ticks() - spent);
-            u64::from(cost(since, bytes))
-        } else {
-            0
-        };
         let stamp = self.end.stamp();
         stamp.place.store(place as u64, Ordering::Relaxed);
         stamp.bytes.store(bytes as u64, Ordering::Relaxed);
         stamp.total.store(total as u64, Ordering::Relaxed);
-        stamp.cost.store(cost, Ordering::Relaxed);
         // Release: pairs with `Reader::is_shown`; the data was written before.
         stamp.end.store(end, Ordering::Release);
         self.ends[self.end.pieces % STAMPS] = end;
         self.end.advance(end);
-    }
-
-    /// Whether stores past the caches were found to be the cheaper ones.
-    pub fn streams(&self) -> bool {
-        self.trial.current() == Stores::Streaming as usize
-    }
-
-    fn look_for_cost(&mut self) {
-        let Some(stores) = self.measuring else {
-            return;
-        };
-        if self.trial.wants_news() {
-            let cost = self.end.control().cost.0.load(Ordering::Relaxed);
-            if cost != 0 {
-                self.measuring = None;
-                self.trial.learn(stores as usize, cost as u32);
-            }
-        }
     }
 }
 
@@ -242,64 +182,17 @@ impl Reader {
         self.end.stamp().end.load(Ordering::Acquire) > self.end.position
     }
 
-    /// Lets `take` copy the next piece, which is there; it is told of the number of bytes of the whole operation.
+    /// Lets `take` have the next piece, which is there, and the number of bytes of the whole operation, and passes it.
     pub fn read(&mut self, take: impl FnOnce(&[u8], usize)) {
-        self.pass(|data, total, measured| {
-            let since = if measured { ticks() } else { 0 };
-            take(data, total);
-            since
-        });
-    }
-
-    /// The same if `take` does more than to copy at most so many bytes: it gets the piece as a whole, or, where the cost of
-    /// reading is asked for, copies of blocks of so many bytes one after the other, and where in the piece they begin. The number
-    /// of bytes of the whole operation comes back.
-    pub fn read_for_work(
-        &mut self,
-        (most, block): (usize, usize),
-        mut take: impl FnMut(usize, &[u8]),
-    ) -> usize {
-        debug_assert!((1..=LARGEST_BLOCK).contains(&block));
-        let mut all = 0;
-        self.pass(|data, total, measured| {
-            all = total;
-            let data = &data[..data.len().min(most)];
-            if !measured {
-                take(0, data);
-                return 0;
-            }
-            let mut spent = 0;
-            let mut copy = [0; LARGEST_BLOCK];
-            for (number, data) in data.chunks(block).enumerate() {
-                let since = ticks();
-                let copy = &mut copy[..data.len()];
-                copy.copy_from_slice(data);
-                spent += ticks() - since;
-                take(number * block, copy);
-            }
-            ticks() - spent
-        });
-        all
-    }
-
-    /// Lets `take` look at the next piece, and passes it. If it is measured, `take` says since when it would have read, had it done
-    /// nothing else.
-    fn pass(&mut self, take: impl FnOnce(&[u8], usize, bool) -> u64) {
         debug_assert!(self.is_shown());
         let stamp = self.end.stamp();
         let end = stamp.end.load(Ordering::Relaxed);
         let bytes = stamp.bytes.load(Ordering::Relaxed) as usize;
         let total = stamp.total.load(Ordering::Relaxed) as usize;
-        let written = stamp.cost.load(Ordering::Relaxed);
         let place = stamp.place.load(Ordering::Relaxed) as usize;
         let data = self.end.data(place, bytes);
         // SAFETY: inside the pipe by `data`; the writer writes here again only when this end has passed it.
-        let data = unsafe { std::slice::from_raw_parts(data, bytes) };
-        let since = take(data, total, written != 0);
-        if written != 0 {
-            let cost = written + u64::from(cost(since, bytes));
-            self.end.control().cost.0.store(cost, Ordering::Relaxed);
-        }
+        take(unsafe { std::slice::from_raw_parts(data, bytes) }, total);
         self.end.advance(end);
         // Release: pairs with `Writer::has_room`.
         self.end.control().passed.0.store(end, Ordering::Release);
@@ -334,8 +227,7 @@ impl Pipes {
                 end: End::new(out),
                 seen: 0,
                 ends: [0; STAMPS],
-                trial: Trial::of_fresh(DATA_BYTES, SHARE),
-                measuring: None,
+                stores: Stores::Ordinary,
             },
             reader: Reader {
                 end: End::new(into),

@@ -5,8 +5,8 @@
 
 use super::board::{Board, DEPTH, IN_LINE, LINES, MOST_UNITS, SHORT, UNIT};
 use super::pipe::Pipes;
-use super::trays::{self, SERVICES, Trays};
-use super::trial::Trial;
+use super::trays::{SERVICES, Trays};
+use crate::node::distance::Watch;
 
 /// What only those get who would use it: nothing yet, nothing for good, or theirs.
 pub enum Earned<T> {
@@ -49,14 +49,11 @@ pub struct Seat {
     pub last_root: (usize, u64),
     /// The same for barriers.
     pub barriers: u64,
-    /// Whether filling a slot with ordinary stores was found to be dear, and how many were filled.
-    pub dear: bool,
-    pub fills: u32,
+    /// How far the farthest of the ranks is.
+    pub distance: Watch,
     pub pipes: Earned<Pipes>,
     /// By what they are for.
     pub trays: [Earned<Trays>; SERVICES.len()],
-    /// Which stores this rank fills its trays with.
-    pub tray_stores: Trial,
     pub reach: Reach,
 }
 
@@ -74,11 +71,9 @@ impl Seat {
             others: 0,
             last_root: (0, 0),
             barriers: 0,
-            dear: false,
-            fills: 0,
+            distance: Watch::new(),
             pipes: Earned::Counting(0),
             trays: SERVICES.map(|_| Earned::Counting(0)),
-            tray_stores: trays::stores(),
             reach: Reach::Unknown,
         }
     }

@@ -6,8 +6,9 @@ use super::board::{Board, MOST_RANKS, board_bytes};
 use super::layout::{Segment, initialise, segment_bytes};
 use super::pipe::{PAIR_BYTES, Pipes};
 use super::trays::{self, SERVICES, Service, Trays};
+use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::{self, Mapping};
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicBool, Ordering, turns};
 use std::os::fd::AsFd;
 
 /// See the module.
@@ -89,6 +90,17 @@ impl Stage {
     pub fn trays(&self, board: &Board, service: Service) -> Option<Trays> {
         let offset = self.made(service as usize);
         Trays::open(self.segment, offset, service, board.ranks())
+    }
+
+    /// How far apart the ranks are: by the seed, and not always alike.
+    pub fn farthest(&self) -> Sight {
+        match turns::random(2) {
+            0 => Sight::SAME_CORE,
+            _ => Sight {
+                distance: CacheDistance::Far,
+                measures: true,
+            },
+        }
     }
 
     /// Under which number a rank's memory is read.

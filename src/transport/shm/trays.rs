@@ -7,7 +7,6 @@
 #![allow(unsafe_code)]
 
 use super::layout::Segment;
-use super::trial::Trial;
 use crate::queue::rounds::{Counts, DEPTH, Filled, MOST_SHARES, place};
 
 /// The trays of one round together, about what the own caches of two cores hold. Smaller ones
@@ -94,12 +93,6 @@ pub struct Trays {
 
 // SAFETY: the memory is shared between processes anyway; what may be touched when is the protocol's matter.
 unsafe impl Send for Trays {}
-
-/// Which stores to fill trays with, given what both have cost: 0 is ordinary ones. Between cores without a common cache they cost
-/// six times as much, between others the same, and what went past the caches is read from memory.
-pub fn stores() -> Trial {
-    Trial::of_fresh(ROUND_BYTES, 2.5)
-}
 
 /// Bytes of the trays of so many ranks.
 pub fn bytes(service: Service, ranks: usize) -> usize {

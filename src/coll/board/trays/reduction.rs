@@ -5,7 +5,7 @@
 //! out for it. Costs: docs/collectives.md.
 //! Invariant: every element is made by one rank alone in the order of the ranks, so the bits do not depend on who does it.
 
-use super::{Course, Made, STREAMING, Step, Work};
+use super::{Course, Made, Step, Work};
 use crate::coll::call::Operands;
 use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
@@ -114,7 +114,7 @@ impl Work<'_> {
             let of = |rank: usize| trays.read(rank, round, (begin, length));
             let result = self.fold_all(with, of, &mut scratch[..length], None);
             self.note(result);
-            let streams = self.seat.tray_stores.current() == STREAMING;
+            let streams = self.is_far();
             trays.fill(self.ranks, round, (begin, length), |data| {
                 Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
             });
@@ -282,7 +282,7 @@ impl Work<'_> {
         let (me, block) = (self.me, Self::elements(with, LONGEST_SHARE));
         let Own { own, into, .. } = place;
         let in_place = !place.streams && into.is_apart_from(own);
-        let to_memory = self.seat.tray_stores.current() == STREAMING;
+        let to_memory = self.is_far();
         let mut scratch = room(if in_place { 0 } else { block.min(bytes) });
         for at in (0..bytes).step_by(block) {
             let length = block.min(bytes - at);
