@@ -10,6 +10,7 @@ use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
+use super::settings::{self, Other};
 use super::trays::{Service, Trays};
 use super::trial::cost;
 use crate::node::Node;
@@ -84,6 +85,14 @@ impl Endpoint {
         };
         let inbox = segment.inbox(me);
         Ok(Self::of(common, Arc::new(fd), inbox, fences))
+    }
+
+    /// Compares the settings that must be equal on all ranks with those of the rank that joined first. Call once, after `join`.
+    ///
+    /// Errors: what that rank has instead.
+    pub fn compare_settings(&self, hash: u64, values: &[u64]) -> std::result::Result<(), Other> {
+        let Common { segment, me, .. } = self.common;
+        settings::compare(segment, me, hash, values)
     }
 
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.

@@ -2,6 +2,7 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
+use super::settings::{Reference, Settings};
 use super::status::Page;
 use crate::os::memory::{self, Mapping};
 use crate::queue::doorbell::Doorbell;
@@ -48,6 +49,7 @@ pub struct SegmentHeader {
     ranks: AtomicU32,
     /// Not zero: some rank cannot use membarrier, so senders fence.
     pub fences: AtomicU32,
+    pub settings: Reference,
     /// First byte that has not been handed out.
     next: AtomicU64,
     /// Bytes of all boards.
@@ -74,6 +76,7 @@ pub struct RankPage {
     further: AtomicU32,
     _pad: [u8; 48],
     pub status: Page,
+    pub settings: Settings,
 }
 
 const _: () = assert!(size_of::<RankPage>() <= RANK_BYTES);

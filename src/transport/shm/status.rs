@@ -96,8 +96,6 @@ pub struct Page {
     /// A word that others read to prove that they can read this process's memory: its address, and its value.
     pub probe_address: AtomicU64,
     pub probe_value: AtomicU64,
-    /// What the rank's environment says about things that must be the same on all ranks; written before it is `Joined`.
-    pub settings: AtomicU64,
     /// What others cannot expect of the rank any more, see [`Page::loss`].
     lost: AtomicU32,
     pub function: Name,
