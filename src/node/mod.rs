@@ -5,6 +5,7 @@
 //! rank to everybody who asks: the engine, collective operations, tools. So ranks that choose algorithms by it choose alike.
 
 use crate::os::schedule::{self, CPU_WORDS};
+use crate::queue::shape::shape;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -22,6 +23,15 @@ pub struct Shared {
     /// Union of the cores that the ranks may run on.
     cores: [AtomicU64; CPU_WORDS],
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape!(Shared {
+    joined,
+    quota,
+    decision,
+    _pad,
+    cores
+});
 
 const OPEN: u32 = 0;
 const ENOUGH_CORES: u32 = 1;

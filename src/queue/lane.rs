@@ -15,6 +15,7 @@
 //! so larger ones begin at multiples of their size ([`Producer::claim`]), where no payload comes to lie.
 
 use super::ring::{HEADER_BYTES, Header};
+use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
 /// Bytes of a cell.
@@ -45,6 +46,18 @@ pub struct Cell {
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == CELL_BYTES && HEADER_BYTES + HEAD_PAYLOAD == 60);
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Cell { stamp, head, data }),
+    shape!(Control {
+        done,
+        hold,
+        _apart,
+        cost,
+        _rest
+    }),
+]);
 
 // SAFETY: `head` and `data` are written by the one producer that claimed the cell and read by the consumer after the stamp.
 unsafe impl Sync for Cell {}

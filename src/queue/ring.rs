@@ -5,6 +5,7 @@
 //! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
 //! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
 
+use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
 
 /// Bytes of a slot: half a cache line, so that a message of one word costs half a transfer where messages follow each
@@ -69,6 +70,30 @@ pub struct Control {
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Control>() == 128);
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Header {
+        kind,
+        flags,
+        engine,
+        stride,
+        context,
+        tag,
+        source,
+        length,
+        origin
+    }),
+    shape!(Slot { stamp, body }),
+    shape!(Control {
+        tail,
+        _apart,
+        head,
+        starving,
+        hold,
+        _rest
+    }),
+]);
 
 /// A ring as its users see it. A fresh ring is all zero.
 #[derive(Clone, Copy, Debug)]

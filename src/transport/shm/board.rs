@@ -10,6 +10,7 @@ use super::layout::Segment;
 use super::pipe::{PAIR_BYTES, Pipes};
 use super::trays::{self, SERVICES, Service, Trays};
 use crate::queue::ring::prefetch;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
@@ -69,6 +70,20 @@ struct Head {
 }
 
 const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 7));
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Line { stamp, total, data }),
+    shape!(Head {
+        arrivals,
+        barriers,
+        left,
+        resting,
+        lost,
+        pipes,
+        trays
+    }),
+]);
 
 /// See the module.
 #[derive(Clone, Copy)]

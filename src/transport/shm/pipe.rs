@@ -9,6 +9,7 @@ use super::layout::Segment;
 use super::pace::{SHARE, Stores};
 use super::trial::{Trial, cost};
 use crate::os::ticks;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of data of one pipe.
@@ -54,6 +55,22 @@ struct Control {
     cost: Word,
     stamps: [Stamp; STAMPS],
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Stamp {
+        end,
+        place,
+        bytes,
+        total,
+        cost
+    }),
+    shape!(Control {
+        passed,
+        cost,
+        stamps
+    }),
+]);
 
 const PIPE_BYTES: usize = size_of::<Control>() + DATA_BYTES;
 /// Bytes of the pipes of two ranks.

@@ -4,6 +4,7 @@
 //! the reference. Invariant: no rank waits for another, and of two ranks that differ the one that joins later finds out.
 
 use super::layout::Segment;
+use crate::queue::shape::shape;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// The most settings that are compared.
@@ -15,6 +16,9 @@ pub struct Settings {
     hash: AtomicU64,
     values: [AtomicU64; MOST],
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape!(Settings { hash, values });
 
 /// The rank that settings are compared with, in the segment's header; zero: none, else the rank and 1.
 #[repr(transparent)]
