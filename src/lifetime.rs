@@ -3,7 +3,7 @@
 //! Invariant: the scheme is read once, and never changes; where nothing is counted a message costs one load here.
 
 use crate::choice;
-use crate::handle::{self, Kind};
+use crate::handle::{self, Kind, ObjectType};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::variables::{Listed, Variable};
 use once_cell::race::OnceBox;
@@ -150,7 +150,16 @@ static COMMUNICATORS: Counts = Counts {
     blocks: [const { OnceBox::new() }; 1 << 14],
 };
 
-/// The counted references to a communicator; nothing for what is none, or is not counted.
+/// The counted references to the object that an operation is on; nothing for what is not counted. Communicators are.
+#[inline]
+pub fn of_object(owner: i32) -> Option<&'static References> {
+    match handle::object_type(owner) {
+        Some(ObjectType::Comm) => of_communicator(owner),
+        _ => None,
+    }
+}
+
+/// The counted references to a communicator; nothing for one that is not counted.
 #[inline]
 pub fn of_communicator(communicator: i32) -> Option<&'static References> {
     let position = handle::index(communicator) as usize;
