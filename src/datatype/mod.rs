@@ -23,7 +23,7 @@ pub mod streaming;
 
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};
-pub use pack::{Buffer, Parts};
+pub use pack::{Buffer, MemoryKind, Parts};
 pub use scalar::{Category, Scalar};
 pub use signature::{Element, Signature};
 pub use status::Status;
