@@ -145,10 +145,12 @@ impl Board {
             let trays = SERVICES.map(|service| board.trays_of(service).load(Ordering::Relaxed));
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
             unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
-            Pipes::renew(segment, pipes as usize);
+            // SAFETY: who has left the board has left its pipes.
+            unsafe { Pipes::renew(segment, pipes as usize) };
             board.head().pipes.0.store(pipes, Ordering::Relaxed);
             for (service, trays) in SERVICES.into_iter().zip(trays) {
-                Trays::renew(segment, trays as usize, service, ranks);
+                // SAFETY: as for the pipes.
+                unsafe { Trays::renew(segment, trays as usize, service, ranks) };
                 board.trays_of(service).store(trays, Ordering::Relaxed);
             }
             return Some(board.offset);
@@ -166,9 +168,13 @@ impl Board {
     }
 
     /// A rank's ends of them, after the board has told that they are made.
-    pub fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
+    ///
+    /// # Safety
+    /// This rank has no other ends of them.
+    pub unsafe fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
         let offset = self.head().pipes.0.load(Ordering::Relaxed);
-        Pipes::open(segment, offset as usize, me)
+        // SAFETY: fresh, for `make` renews what it hands out again; the rest is by the caller.
+        unsafe { Pipes::open(segment, offset as usize, me) }
     }
 
     /// The same for trays.
@@ -211,13 +217,16 @@ impl Board {
         }
     }
 
-    /// A fresh board of so many ranks in memory that nobody uses any more.
+    /// A fresh board of so many ranks.
+    ///
+    /// # Safety
+    /// Nobody uses that memory any more.
     #[cfg(test)]
-    pub fn renewed(segment: Segment<'static>, offset: usize, ranks: usize) -> Board {
+    pub unsafe fn renewed(segment: Segment<'static>, offset: usize, ranks: usize) -> Board {
         let Some(board) = Self::open(segment, offset, ranks) else {
             panic!("no board of {ranks} ranks fits there")
         };
-        // SAFETY: inside the segment by `open`, and nobody uses it, as the caller says.
+        // SAFETY: inside the segment by `open`, and nobody uses it, by the caller.
         unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
         board
     }

@@ -407,6 +407,11 @@ mod tests {
     use crate::queue::ring::Consumer;
     use std::os::fd::AsFd;
 
+    fn consumer(ring: Ring<'_>) -> Consumer<'_> {
+        // SAFETY: these tests have one consumer of a ring at a time, in one thread.
+        unsafe { ring.consumer() }
+    }
+
     #[test]
     fn a_fresh_segment_opens_for_its_ranks_only() {
         let fd = memory::create("test", segment_bytes(3), false).unwrap();
@@ -421,30 +426,25 @@ mod tests {
         assert!(segment.private(0).is_none());
         assert!(segment.private(second + 1).is_none());
         assert!(segment.private(usize::MAX - 63).is_none());
-        let mut producer = segment.inbox(2).producer(false);
+        let mut producer = segment.inbox(2).producer();
         let header = crate::queue::ring::Header::default();
         assert!(producer.push(&header, |_, _| {}));
-        assert_eq!(segment.inbox(2).consumer().peek(), Some(header));
-        assert!(segment.inbox(1).consumer().peek().is_none());
+        assert_eq!(consumer(segment.inbox(2)).peek(), Some(header));
+        assert!(consumer(segment.inbox(1)).peek().is_none());
         assert!(segment.inbox_of(1, 3).is_none());
         assert_eq!(segment.reserve_inboxes(fd.as_fd(), 1, 4), 4);
         assert!(segment.inbox_of(1, 3).is_none());
         let further = segment.open_inbox(1, 3);
-        assert!(further.producer(false).push(&header, |_, _| {}));
+        assert!(further.producer().push(&header, |_, _| {}));
         let again = segment.inbox_of(1, 3).unwrap();
-        assert_eq!(again.consumer().peek(), Some(header));
-        assert!(segment.inbox(1).consumer().peek().is_none());
+        assert_eq!(consumer(again).peek(), Some(header));
+        assert!(consumer(segment.inbox(1)).peek().is_none());
         for _ in 0..3 {
             assert!(segment.allocate(fd.as_fd(), 200 << 20).is_err());
         }
         assert!(segment.allocate(fd.as_fd(), 1).is_ok());
     }
 
-    #[test]
-    fn a_segment_that_is_used_up_still_has_its_inboxes() {
-        let ranks = 3;
-        let fd = memory::create("test", dynamic(ranks) as u64, false).unwrap();
-        initialise(fd.as_fd(), ranks).unwrap();
     #[test]
     fn a_segment_of_another_build_is_refused() {
         let fd = memory::create("test", segment_bytes(1), false).unwrap();
@@ -461,6 +461,11 @@ mod tests {
         assert!(refused.contains("is not the segment"), "{refused}");
     }
 
+    #[test]
+    fn a_segment_that_is_used_up_still_has_its_inboxes() {
+        let ranks = 3;
+        let fd = memory::create("test", dynamic(ranks) as u64, false).unwrap();
+        initialise(fd.as_fd(), ranks).unwrap();
         let map = Mapping::of(fd.as_fd()).unwrap();
         let segment = Segment::open(&map, ranks).unwrap();
         assert!(segment.allocate(fd.as_fd(), 1).is_err());
@@ -478,11 +483,11 @@ mod tests {
         };
         let all = || (0..ranks).flat_map(|rank| (0..ENGINES).map(move |engine| (rank, engine)));
         for (rank, engine) in all() {
-            let mut producer = segment.inbox_of(rank, engine).unwrap().producer(false);
+            let mut producer = segment.inbox_of(rank, engine).unwrap().producer();
             while producer.push(&named(rank, engine), |_, _| {}) {}
         }
         for (rank, engine) in all() {
-            let mut consumer = segment.inbox_of(rank, engine).unwrap().consumer();
+            let mut consumer = consumer(segment.inbox_of(rank, engine).unwrap());
             let mut records = 0;
             while let Some(found) = consumer.peek() {
                 assert_eq!(found, named(rank, engine));

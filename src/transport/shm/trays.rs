@@ -107,10 +107,13 @@ pub fn bytes(service: Service, ranks: usize) -> usize {
 }
 
 impl Trays {
-    /// Makes trays that all ranks have left fresh ones.
-    pub fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
+    /// Makes trays fresh ones again.
+    ///
+    /// # Safety
+    /// All ranks have left them: none uses them any more, and none opens them before this returns.
+    pub unsafe fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
         if let Some(base) = segment.dynamic(offset, bytes(service, ranks)) {
-            // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
+            // SAFETY: mapped, and nobody uses it, by the caller; zeros are valid.
             unsafe { base.write_bytes(0, Size::counts_bytes(ranks)) };
         }
     }
@@ -340,7 +343,8 @@ mod tests {
         let round = round + DEPTH as u64;
         assert!((1..=DEPTH).all(|_| all.iter_mut().all(|trays| trays.begin(0) <= round)));
         assert!(!all[0].arrive(round) && !all[1].arrive(round) && all[2].arrive(round));
-        Trays::renew(segment, offset, Service::Parts, 3);
+        // SAFETY: those above are used no more.
+        unsafe { Trays::renew(segment, offset, Service::Parts, 3) };
         assert!(!open(offset).unwrap().has_filled(2, 1));
         assert!(!open(offset).unwrap().is_full(round));
         assert!(open(64).is_none());
