@@ -328,8 +328,8 @@ impl Buffer {
     ) -> std::result::Result<(), E> {
         self.check(0, length);
         match (self.kind, self.layout) {
-            // SAFETY: in bounds by `check`; the memory is ours alone by the contract of `new`.
             (MemoryKind::Host, None) => {
+                // SAFETY: in bounds by `check`; the memory is ours alone by the contract of `new`.
                 fill(unsafe { std::slice::from_raw_parts_mut(self.address, length) })
             }
             (MemoryKind::Host, Some(_)) => {

@@ -168,8 +168,8 @@ impl Buffer {
             return look(&[]);
         }
         match self.kind {
-            // SAFETY: without holes, so all bytes are the buffer's; nobody writes them, by the contract of `new`.
             MemoryKind::Host => {
+                // SAFETY: without holes, so all bytes are the buffer's; nobody writes them, by the contract of `new`.
                 look(unsafe { std::slice::from_raw_parts(self.address, self.length) })
             }
         }

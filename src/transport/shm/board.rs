@@ -314,10 +314,12 @@ impl Board {
         unsafe { &*std::ptr::addr_of!((*self.line(rank, round)).total) }
     }
 
-    /// Lets `fill` write `bytes` bytes to a desk, at `unit` if they are too long for the line. All have passed the rounds that
-    /// were there, and this rank alone writes this desk in this round.
+    /// Lets `fill` write `bytes` bytes to a desk, at `unit` if they are too long for the line.
+    ///
+    /// # Safety
+    /// All have passed the rounds that were there, and this rank alone writes this desk in this round.
     #[inline]
-    pub fn fill(
+    pub unsafe fn fill(
         &self,
         rank: usize,
         round: u64,
@@ -325,7 +327,7 @@ impl Board {
         fill: impl FnOnce(&mut [u8]),
     ) {
         let data = self.data(rank, round, unit, bytes);
-        // SAFETY: inside the board; nobody reads or writes it now, as the caller says.
+        // SAFETY: inside the board; nobody reads or writes it now, by the caller.
         fill(unsafe { std::slice::from_raw_parts_mut(data, bytes) });
     }
 
@@ -356,9 +358,13 @@ impl Board {
         prefetch(self.line(rank, round).cast());
     }
 
-    /// What a desk shows in a round: after [`Board::is_shown`] or an arrival of all, before [`Board::pass`].
+    /// What a desk shows in a round.
+    ///
+    /// # Safety
+    /// The desk shows it ([`Board::is_shown`], or all have arrived), and this rank says [`Board::pass`] only after the last use of
+    /// the result.
     #[inline]
-    pub fn read(&self, rank: usize, round: u64, bytes: usize) -> &[u8] {
+    pub unsafe fn read(&self, rank: usize, round: u64, bytes: usize) -> &[u8] {
         let unit = match bytes <= IN_LINE {
             true => 0,
             false => self.total(rank, round).load(Ordering::Relaxed) as usize % 256,
@@ -467,11 +473,13 @@ mod tests {
         let segment = Segment::open(map, 2).unwrap();
         let first = Board::make(segment, fd.as_fd(), 2).unwrap();
         let board = Board::open(segment, first, 2).unwrap();
-        board.fill(1, 5, (3, 100), |data| data.fill(7));
+        // SAFETY: one thread, and nothing else is read or written.
+        unsafe { board.fill(1, 5, (3, 100), |data| data.fill(7)) };
         assert!(!board.is_shown(1, 5));
         board.show(1, 5, 3, 100);
         assert!(board.is_shown(1, 5) && !board.is_shown(0, 5));
-        assert_eq!(board.read(1, 5, 100), [7; 100]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { board.read(1, 5, 100) }, [7; 100]);
         board.leave(true);
         let second = Board::make(segment, fd.as_fd(), 2).unwrap();
         assert_ne!(first, second);
