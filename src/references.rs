@@ -3,7 +3,7 @@
 //! Nothing is counted by default. Invariant: what is counted is set once, when MPI starts; where nothing is, a message costs
 //! one load here.
 
-use crate::handle::{self, Kind};
+use crate::handle::{self, Kind, ObjectType};
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use once_cell::race::OnceBox;
 
@@ -108,7 +108,16 @@ static COMMUNICATORS: Counts = Counts {
     blocks: [const { OnceBox::new() }; 1 << 14],
 };
 
-/// The counted references to a communicator; nothing for what is none, or is not counted.
+/// The counted references to the object that an operation is on; nothing for what is not counted. Communicators are.
+#[inline]
+pub fn of_object(owner: i32) -> Option<&'static References> {
+    match handle::object_type(owner) {
+        Some(ObjectType::Comm) => of_communicator(owner),
+        _ => None,
+    }
+}
+
+/// The counted references to a communicator; nothing for one that is not counted.
 #[inline]
 pub fn of_communicator(communicator: i32) -> Option<&'static References> {
     let position = handle::index(communicator) as usize;

@@ -137,8 +137,18 @@ pub trait Listed: Sync {
     fn text(&self) -> &'static str;
     fn kind(&self) -> Kind;
     fn is_same_on_all(&self) -> bool;
+    /// The text, and whether the value must be the same on all ranks.
+    fn full_text(&self) -> String {
+        let text = self.text();
+        match self.is_same_on_all() {
+            true => format!("{text} The same on all ranks."),
+            false => text.to_owned(),
+        }
+    }
     /// The value as tools have it; if it has not been read yet, what would be read now.
     fn bits(&self) -> u64;
+    /// A value of this variable, given as tools have it, in words.
+    fn shown(&self, bits: u64) -> String;
     /// Sets the value.
     ///
     /// Errors: MPI_T_ERR_CVAR_SET_NOT_NOW when it has been read, which is done in MPI_Init at the latest; MPI_T_ERR_INVALID for
@@ -184,6 +194,10 @@ impl<T: Value> Listed for Variable<T> {
         value.unwrap_or_else(|| self.choose(environment).0).bits()
     }
 
+    fn shown(&self, bits: u64) -> String {
+        T::of_bits(bits).map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+    }
+
     fn set_bits(&self, bits: u64) -> Result<()> {
         let Some(value) = T::of_bits(bits) else {
             return fail!(
@@ -217,7 +231,7 @@ pub fn describe(variables: &[&dyn Listed]) -> String {
             "{}={}{aliases}\n    {}\n    Allowed: {}; default: {}.\n",
             variable.name(),
             variable.value(),
-            variable.text(),
+            variable.full_text(),
             variable.allowed(),
             variable.default(),
         ));

@@ -12,9 +12,9 @@ use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::lifetime::datatypes;
 use oxmpi::op::{Elements, Function};
+use oxmpi::sync::{AtomicUsize, Ordering};
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// int (user_function, object, keyval, extra_state, kind, value, &copy, &flag)
 type CopyProxy = unsafe extern "C" fn(

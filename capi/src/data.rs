@@ -5,8 +5,8 @@
 //! then the copy is the one that counts.
 
 use crate::types::MPI_Status;
+use oxmpi::sync::{AtomicI32, AtomicPtr};
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicI32, AtomicPtr};
 
 /// Memory that is only there to have an address. Never read or written.
 #[repr(transparent)]

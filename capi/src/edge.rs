@@ -10,6 +10,7 @@ use oxmpi::comm;
 use oxmpi::errhandler::{self, Action, Attached, Failure};
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
+use oxmpi::handle::{self, ObjectType};
 use oxmpi::info;
 use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::os::tell;
@@ -37,6 +38,19 @@ pub enum Origin {
     Win(Win),
     /// The handler that a new object is to have is asked already when it cannot be made.
     Errhandler(Errhandler),
+}
+
+impl Origin {
+    /// The object with this handle.
+    fn of(owner: i32) -> Origin {
+        match handle::object_type(owner) {
+            Some(ObjectType::Comm) => Origin::Comm(Comm(owner)),
+            Some(ObjectType::File) => Origin::File,
+            Some(ObjectType::Session) => Origin::Session(Session(owner)),
+            Some(ObjectType::Win) => Origin::Win(Win(owner)),
+            _ => Origin::None,
+        }
+    }
 }
 
 /// Arguments that can be named after `on` in an entry.
@@ -161,6 +175,10 @@ pub fn raise(
         };
     }
     let call = call(function, arguments);
+    let origin = match origin {
+        Origin::None => Origin::of(error.owner()),
+        _ => origin,
+    };
     // Sessions have handlers of their own, also before MPI_Init.
     let session = match origin {
         Origin::Session(handle) => session::get(handle.0).ok().map(|session| (handle, session)),
@@ -173,10 +191,6 @@ pub fn raise(
     if process::state() != State::Running && session.is_none() && given.is_none() {
         end_job(&call, None, &error);
     }
-    let origin = match (origin, error.communicator()) {
-        (Origin::None, handle) if handle != 0 => Origin::Comm(Comm(handle)),
-        _ => origin,
-    };
     let comm = match origin {
         Origin::Comm(handle) => comm::get(handle.0),
         _ => None,

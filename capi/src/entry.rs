@@ -82,7 +82,7 @@ macro_rules! entry {
             $($type: $crate::param::Param<F>),*
         {
             const MARKS: bool =
-                false $(|| $crate::threads::Class::$class.marks(stringify!($type)))*;
+                false $(|| $crate::threads::Class::$class.marks::<$type>())*;
             let _call = MARKS.then(oxmpi::engine::calls::Call::begin);
             let _uncancelled = $crate::threads::Class::$class
                 .may_block_in_system()

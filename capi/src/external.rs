@@ -11,9 +11,9 @@ use oxmpi::engine::calls::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::pt2pt::generalized::{self, Functions};
+use oxmpi::sync::{AtomicBool, Ordering};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 entry! {
     None fn MPI_Status_set_cancelled(status: InOut<Status>, flag: Logical) {

@@ -36,6 +36,9 @@ impl Face for Large {
 /// A parameter of an entry in the face `F`.
 pub trait Param<F>: Copy + Describe {
     type C: Copy;
+    /// Whether the argument names an object that another thread may free while the call goes on using it, so that calls that do
+    /// are marked ([`oxmpi::engine::calls`]).
+    const PINS: bool;
     /// `name` is the parameter's, for the texts of errors.
     fn take(c: Self::C, name: &'static str) -> Self;
 }
@@ -49,6 +52,8 @@ pub trait Describe {
 pub trait Value: Copy + Describe {
     type SmallC: Copy;
     type LargeC: Copy;
+    /// See [`Param::PINS`].
+    const PINS: bool;
     fn from_small(c: Self::SmallC) -> Self;
     fn from_large(c: Self::LargeC) -> Self;
     /// An error when the value does not fit.
@@ -60,6 +65,7 @@ macro_rules! value_is_param {
     ($name:ident) => {
         impl Param<Small> for $name {
             type C = <$name as Value>::SmallC;
+            const PINS: bool = <$name as Value>::PINS;
             #[inline(always)]
             fn take(c: Self::C, _: &'static str) -> Self {
                 Self::from_small(c)
@@ -68,11 +74,32 @@ macro_rules! value_is_param {
 
         impl Param<Large> for $name {
             type C = <$name as Value>::LargeC;
+            const PINS: bool = <$name as Value>::PINS;
             #[inline(always)]
             fn take(c: Self::C, _: &'static str) -> Self {
                 Self::from_large(c)
             }
         }
+    };
+}
+
+/// Handles of objects that are collected only when no call uses them. Groups, infos, operations, error handlers and sessions are
+/// reference-counted: a call holds its own reference.
+macro_rules! pins {
+    (Comm) => {
+        true
+    };
+    (Datatype) => {
+        true
+    };
+    (File) => {
+        true
+    };
+    (Win) => {
+        true
+    };
+    ($other:ident) => {
+        false
     };
 }
 
@@ -88,6 +115,7 @@ macro_rules! plain {
             impl Value for $name {
                 type SmallC = $c;
                 type LargeC = $c;
+                const PINS: bool = pins!($name);
                 #[inline(always)]
                 fn from_small(c: $c) -> Self {
                     $name(c)
@@ -128,6 +156,7 @@ macro_rules! wide {
             impl Value for $name {
                 type SmallC = $small;
                 type LargeC = $large;
+                const PINS: bool = false;
                 #[inline(always)]
                 fn from_small(c: $small) -> Self {
                     $name(c.into())
@@ -172,6 +201,7 @@ macro_rules! function {
 
             impl Param<Small> for $name {
                 type C = Option<$small>;
+                const PINS: bool = false;
                 #[inline(always)]
                 fn take(c: Self::C, _: &'static str) -> Self {
                     $name::Small(c)
@@ -180,6 +210,7 @@ macro_rules! function {
 
             impl Param<Large> for $name {
                 type C = Option<$large>;
+                const PINS: bool = false;
                 #[inline(always)]
                 fn take(c: Self::C, _: &'static str) -> Self {
                     $name::Large(c)
@@ -203,6 +234,7 @@ macro_rules! function {
 
             impl<F> Param<F> for $name {
                 type C = Option<$c>;
+                const PINS: bool = false;
                 #[inline(always)]
                 fn take(c: Self::C, _: &'static str) -> Self {
                     $name(c)

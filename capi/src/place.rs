@@ -34,6 +34,7 @@ macro_rules! pointers {
 
             impl<T: Value> Param<crate::param::Small> for $name<T> {
                 type C = *$mutability T::SmallC;
+                const PINS: bool = T::PINS;
                 #[inline(always)]
                 fn take(c: Self::C, name: &'static str) -> Self {
                     Self { address: c as *mut c_void, large: false, name, element: PhantomData }
@@ -42,6 +43,7 @@ macro_rules! pointers {
 
             impl<T: Value> Param<crate::param::Large> for $name<T> {
                 type C = *$mutability T::LargeC;
+                const PINS: bool = T::PINS;
                 #[inline(always)]
                 fn take(c: Self::C, name: &'static str) -> Self {
                     Self { address: c as *mut c_void, large: true, name, element: PhantomData }

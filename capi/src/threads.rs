@@ -3,6 +3,8 @@
 //! Invariant: no class takes a lock. Below MPI_THREAD_MULTIPLE none takes anything; above it those mark their call, in two
 //! stores to the thread's own memory, that go on using an object after others can know of the call and no request says so.
 
+use crate::param::{Param, Small};
+
 /// What a function may meet other threads at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
@@ -51,24 +53,8 @@ impl Class {
         matches!(self, Class::Other)
     }
 
-    /// Whether a call with a parameter of this type, such as `Array<Datatype>`, is marked because of it.
-    pub const fn marks(self, parameter: &str) -> bool {
-        self.goes_on() && (has_word(parameter, "Datatype") || has_word(parameter, "Comm"))
+    /// Whether a call with a parameter of this type is marked because of it.
+    pub const fn marks<P: Param<Small>>(self) -> bool {
+        self.goes_on() && P::PINS
     }
-}
-
-const fn has_word(text: &str, word: &str) -> bool {
-    let (text, word) = (text.as_bytes(), word.as_bytes());
-    let mut at = 0;
-    while at + word.len() <= text.len() {
-        let mut same = 0;
-        while same < word.len() && text[at + same] == word[same] {
-            same += 1;
-        }
-        if same == word.len() {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }

@@ -5,9 +5,9 @@
 use super::keyval::Keyval;
 use super::{Found, Value};
 use crate::error::{Error, Result};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// The attributes of one communicator, datatype or window, in the order they were set.
 pub struct Attributes {

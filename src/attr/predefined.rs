@@ -5,7 +5,7 @@
 
 use super::{Found, Kind, Target, Value};
 use crate::error::{Class, Result, fail, last_used_code};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 
 pub const TAG_UB: i32 = 0x6440_0001;
 pub const HOST: i32 = 0x6440_0003;

@@ -19,9 +19,10 @@ pub static CHECK_COLLECTIVES: Variable<bool> = Variable::new(
     "CHECK_COLLECTIVES",
     false,
     "Ranks that call different collective operations, or with different roots, counts, types or operations, get an error that \
-     names who called what; the same on all ranks. To find mistakes: costs a round of messages for each operation. \
+     names who called what. To find mistakes: costs a round of messages for each operation. \
      Operations on intercommunicators are not compared.",
-);
+)
+.same_on_all();
 
 /// Tags from here on are those of descriptions.
 const FIRST_TAG: u32 = 0x4000_0001;

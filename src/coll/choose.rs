@@ -39,64 +39,76 @@ static BARRIER: Variable<Barrier> = Variable::new(
     "BARRIER",
     Barrier::Auto,
     "Algorithm of MPI_Barrier over messages.",
-);
+)
+.same_on_all();
 static BCAST: Variable<Bcast> = Variable::new(
     "BCAST",
     Bcast::Auto,
     "Algorithm of MPI_Bcast over messages.",
-);
+)
+.same_on_all();
 static GATHER: Variable<Tree> = Variable::new(
     "GATHER",
     Tree::Auto,
     "Algorithm of MPI_Gather over messages.",
-);
+)
+.same_on_all();
 static SCATTER: Variable<Tree> = Variable::new(
     "SCATTER",
     Tree::Auto,
     "Algorithm of MPI_Scatter over messages.",
-);
+)
+.same_on_all();
 static ALLGATHER: Variable<Allgather> = Variable::new(
     "ALLGATHER",
     Allgather::Auto,
     "Algorithm of MPI_Allgather and MPI_Allgatherv over messages.",
-);
+)
+.same_on_all();
 static ALLTOALL: Variable<Alltoall> = Variable::new(
     "ALLTOALL",
     Alltoall::Auto,
     "Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw over messages.",
-);
+)
+.same_on_all();
 static REDUCE: Variable<Reduce> = Variable::new(
     "REDUCE",
     Reduce::Auto,
     "Algorithm of MPI_Reduce over messages.",
-);
+)
+.same_on_all();
 static ALLREDUCE: Variable<Allreduce> = Variable::new(
     "ALLREDUCE",
     Allreduce::Auto,
     "Algorithm of MPI_Allreduce over messages.",
-);
+)
+.same_on_all();
 static REDUCE_SCATTER: Variable<ReduceScatter> = Variable::new(
     "REDUCE_SCATTER",
     ReduceScatter::Auto,
     "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block over messages.",
-);
+)
+.same_on_all();
 static SCAN: Variable<Scan> = Variable::new(
     "SCAN",
     Scan::Auto,
     "Algorithm of MPI_Scan and MPI_Exscan over messages.",
-);
+)
+.same_on_all();
 static REPRODUCIBLE: Variable<bool> = Variable::new(
     "REPRODUCIBLE",
     false,
     "Reductions of floating-point numbers give the same bits whatever the size of the data, its place in it, the root, the \
      machine and the settings of algorithms are; the number of ranks still matters. They are slower.",
-);
+)
+.same_on_all();
 static BOARDS: Variable<bool> = Variable::new(
     "BOARDS",
     true,
     "Blocking collective operations within a node go through memory that the communicator's ranks share, where there is \
-     enough; no: by messages. The same on all ranks.",
-);
+     enough; no: by messages.",
+)
+.same_on_all();
 /// All of them.
 pub static VARIABLES: &[&dyn Listed] = &[
     &BARRIER,

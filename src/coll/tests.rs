@@ -81,7 +81,7 @@ fn broadcasts() {
 
 #[test]
 fn nobody_leaves_a_barrier_before_all_are_in() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use crate::sync::{AtomicUsize, Ordering};
     for ranks in rank_counts() {
         for algorithm in 0..2 {
             let entered: &AtomicUsize = Box::leak(Box::default());

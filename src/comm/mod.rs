@@ -398,11 +398,13 @@ pub fn retired(handle: i32) -> Option<&'static Comm> {
 /// Drops a retired communicator, so that its handle can be given out again.
 ///
 /// For [`crate::lifetime::collector`] only, long after the communicator was freed and when no request or task uses it.
+///
+/// # Safety
+/// No call, task or request uses a reference to it any more; walks over all communicators are kept out here.
 #[allow(unsafe_code)]
-pub(crate) fn reclaim(handle: i32) {
+pub(crate) unsafe fn reclaim(handle: i32) {
     let _nobody_walks = WALKS.write();
-    // SAFETY: calls look a communicator up by its handle, and this one's has been dead since many others were freed;
-    // requests keep numbers, tasks count themselves as users, and calls that go on using it are marked (the collector).
+    // SAFETY: by the caller.
     unsafe { TABLE.reclaim(handle) };
 }
 

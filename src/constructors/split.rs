@@ -136,7 +136,7 @@ pub(super) async fn tell<const N: usize>(
     row.extend(said);
     let mut offer = None;
     if sides.across.is_none() && lane.size() <= MOST_TOGETHER {
-        begun.ready(lane).await?;
+        begun.ready(lane).await;
         offer = begun.offer();
         row.extend(offer.iter().flatten());
     }

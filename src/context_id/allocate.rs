@@ -9,23 +9,18 @@ use super::creation::Creation;
 use super::offer::{bytes, combine, words};
 use super::registry::{self, IDS, live_report, statistics};
 use super::report;
-use super::settings::{self, REPORT};
+use super::settings::REPORT;
 use crate::coll::Lane;
 use crate::datatype::Buffer;
-use crate::engine::wait::Watch;
-use crate::engine::{self, enter, loss};
+use crate::engine;
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crate::transport::shm::status::State;
+use crate::sync::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
-use std::time::Duration;
 
 /// Allocations that wait for another of this process.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
-/// All ranks of the job have joined, with the same settings.
-static SAME_SETTINGS: AtomicBool = AtomicBool::new(false);
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
@@ -50,8 +45,8 @@ pub struct Begun {
 
 /// A context id that is the same on all members of the lane and in use by nothing else on any of them.
 ///
-/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, settings differ, or one of them makes
-/// something else or nothing; what the lane reports.
+/// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, or one of them makes something else or
+/// nothing; what the lane reports.
 pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
     let begun = Begun::new(lane.function, creation);
     match begun.id {
@@ -94,9 +89,7 @@ impl Begun {
     }
 
     /// Waits until this process has an offer to make, or needs none any more.
-    ///
-    /// Errors: MPI_ERR_OTHER on all members when their settings differ.
-    pub async fn ready(&mut self, lane: &Lane<'_>) -> Result<()> {
+    pub async fn ready(&mut self, lane: &Lane<'_>) {
         if self.step == Step::Wait {
             WAITING.fetch_add(1, Ordering::Relaxed);
             lane.until(|| {
@@ -105,12 +98,6 @@ impl Begun {
             })
             .await;
             WAITING.fetch_sub(1, Ordering::Relaxed);
-        }
-        match self.step {
-            Step::Offer(_) if lane.size() > 1 && !SAME_SETTINGS.load(Ordering::Relaxed) => {
-                same_settings(lane).inspect_err(|_| self.abandon())
-            }
-            _ => Ok(()),
         }
     }
 
@@ -181,7 +168,7 @@ impl Begun {
             if let Some(id) = self.id {
                 return Ok(id);
             }
-            self.ready(lane).await?;
+            self.ready(lane).await;
             if self.id.is_some() {
                 continue;
             }
@@ -270,54 +257,6 @@ async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
         }
     }
     failure.map_or_else(|| Ok(words(&data)), Err)
-}
-
-/// Looks whether all members agree in the same way: they could not even tell each other that they do not.
-///
-/// A member that has not called MPI_Init yet is waited for, without messages: MPI_Init may do that too.
-fn same_settings(lane: &Lane<'_>) -> Result<()> {
-    let shown = |world: u32| {
-        let engine = enter();
-        let status = &engine.endpoint().page(world as usize).status;
-        let joined = status.state() != State::NotJoined;
-        joined.then(|| status.settings.load(Ordering::Relaxed))
-    };
-    let first = lane.world(0);
-    let wait_for = |world: u32| {
-        let mut watch = Watch::default();
-        loop {
-            if let Some(settings) = shown(world) {
-                return Ok(settings);
-            }
-            let mut engine = enter();
-            engine.progress();
-            if watch.has_left(&engine, world) {
-                return Err(loss::error(&engine, world));
-            }
-            drop(engine);
-            uncancelled(|| std::thread::sleep(Duration::from_micros(50)));
-        }
-    };
-    let expected = wait_for(first)?;
-    for rank in 1..lane.size() {
-        let settings = wait_for(lane.world(rank))?;
-        if settings != expected {
-            let (name, values) = settings::difference(expected, settings);
-            return Err(Error::new(
-                Class::Other,
-                format!(
-                    "{name} is {} on rank {first} of MPI_COMM_WORLD and {} on rank {}; it must be the same on all",
-                    values[0],
-                    values[1],
-                    lane.world(rank)
-                ),
-            ));
-        }
-    }
-    if lane.size() as usize == enter().endpoint().ranks() {
-        SAME_SETTINGS.store(true, Ordering::Relaxed);
-    }
-    Ok(())
 }
 
 fn exhausted(lane: &Lane<'_>) -> Error {

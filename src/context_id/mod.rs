@@ -22,4 +22,4 @@ pub use registry::{
     Statistics, at_finalize, live_report, mask, mask_words, occupation, release, statistics,
     take_most,
 };
-pub use settings::{VARIABLES, settings_word};
+pub use settings::VARIABLES;

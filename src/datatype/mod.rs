@@ -23,7 +23,7 @@ pub mod streaming;
 
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};
-pub use pack::{Buffer, Parts};
+pub use pack::{Buffer, MemoryKind, Parts};
 pub use scalar::{Category, Scalar};
 pub use signature::{Element, Signature};
 pub use status::Status;
@@ -32,8 +32,8 @@ use crate::attr::Attributes;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use crate::references::{self, References};
+use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// MPI_DATATYPE_NULL.
 pub const NULL: i32 = null(ObjectType::Datatype);
@@ -78,8 +78,8 @@ impl Datatype {
     /// A derived type; it has to be put under its handle yet. Under the guard of `TYPES`.
     #[inline(always)]
     fn derived(handle: i32, layout: Layout, contents: Contents) -> Datatype {
-        let born = BIRTHS.load(Ordering::Relaxed);
-        BIRTHS.store(born + 1, Ordering::Release);
+        let born = BIRTHS.load(Ordering::Relaxed) as u64;
+        BIRTHS.store(born as usize + 1, Ordering::Release);
         Datatype {
             handle,
             size: layout.size,
@@ -190,11 +190,11 @@ impl Datatype {
 static TYPES: Table<Datatype> = Table::starting_at(ObjectType::Datatype, predefined::DIRECT_PAIRS);
 
 /// Types made so far. Counted under the guard of `TYPES`.
-static BIRTHS: AtomicU64 = AtomicU64::new(0);
+static BIRTHS: AtomicUsize = AtomicUsize::new(0);
 
 /// Types made so far.
 pub fn births() -> u64 {
-    BIRTHS.load(Ordering::Acquire)
+    BIRTHS.load(Ordering::Acquire) as u64
 }
 
 /// Says whether several threads will be in the library at once.

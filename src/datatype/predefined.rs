@@ -6,9 +6,9 @@
 use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
 use crate::references::References;
+use crate::sync::{AtomicBool, AtomicU32};
 use parking_lot::Mutex;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32};
 
 const INDICES: usize = 0x80;
 const LB: i32 = 0x4c00_0010;

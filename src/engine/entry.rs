@@ -59,17 +59,29 @@ fn fence() {
     assert!(done, "membarrier has worked and now does not");
 }
 
-/// Enters the only engine, where [`has_threads`] was asked.
+/// Says that there is one engine and no lock: below MPI_THREAD_MULTIPLE. To be used up at once, for a session may change that.
+#[must_use]
+pub struct Alone(());
+
+/// Whether that is so.
 #[inline(always)]
-pub fn enter_alone() -> EngineGuard {
-    EngineGuard(ALL[0].enter_alone())
+pub fn alone() -> Option<Alone> {
+    (!has_threads()).then_some(Alone(()))
+}
+
+/// Enters the only engine.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn enter_alone(_: Alone) -> EngineGuard {
+    // SAFETY: `alone` has just found no threads, without which `share` leaves the lock off.
+    EngineGuard(unsafe { ALL[0].enter_alone() })
 }
 
 /// Enters the engine of this number, which is in use.
 #[inline(always)]
 pub fn enter_at(number: u32) -> EngineGuard {
-    if !has_threads() {
-        return enter_alone();
+    if let Some(alone) = alone() {
+        return enter_alone(alone);
     }
     enter_shared(number)
 }

@@ -155,7 +155,7 @@ impl Engine {
         if !request.is_active() {
             return None;
         }
-        let (communicator, context) = (request.communicator, request.context);
+        let (communicator, context) = (request.owner, request.context);
         match request.kind {
             Kind::Receive if request.posted != NOT_POSTED => {
                 let peer = request.peer;

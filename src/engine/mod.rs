@@ -31,7 +31,7 @@ pub mod tasks;
 mod tests;
 pub mod wait;
 
-pub use entry::{EngineGuard, Entry, enter, enter_alone, enter_at, enter_shared};
+pub use entry::{Alone, EngineGuard, Entry, alone, enter, enter_alone, enter_at, enter_shared};
 
 use crate::datatype;
 use crate::sync::guarded::Guarded;

@@ -180,8 +180,9 @@ pub struct Request {
     /// Parts of a combined operation that are not done yet, this one not counted.
     pub others: u8,
     pub buffer: Buffer,
-    /// The communicator's handle, for its error handler.
-    pub communicator: i32,
+    /// Handle of the object (communicator, window, file, session) that the operation is on: its error handler is called, and it
+    /// lives until the request is recycled.
+    pub owner: i32,
     pub context: u32,
     /// Own rank in the communicator: the source that the receiver sees.
     pub source: i32,
@@ -240,7 +241,7 @@ const _: () = assert!(size_of::<Request>() <= 128);
 impl Request {
     /// An active request for these arguments.
     #[inline(always)]
-    pub fn new(kind: Kind, buffer: Buffer, communicator: i32, context: u32, source: i32) -> Self {
+    pub fn new(kind: Kind, buffer: Buffer, owner: i32, context: u32, source: i32) -> Self {
         Self {
             phase: Phase::Active,
             kind,
@@ -248,7 +249,7 @@ impl Request {
             detached: false,
             others: 0,
             buffer,
-            communicator,
+            owner,
             context,
             source,
             peer: 0,
@@ -313,7 +314,7 @@ impl Slab {
 
     #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
-        roots::take(request.communicator, &request.buffer);
+        roots::take(request.owner, &request.buffer);
         self.put(request)
     }
 
@@ -338,12 +339,12 @@ impl Slab {
     pub fn insert_receive(
         &mut self,
         buffer: Buffer,
-        communicator: i32,
+        owner: i32,
         context: u32,
         peer: i32,
         tag: i32,
     ) -> Index {
-        roots::take(communicator, &buffer);
+        roots::take(owner, &buffer);
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
@@ -354,7 +355,7 @@ impl Slab {
             request.detached = false;
             request.others = 0;
             request.buffer = buffer;
-            request.communicator = communicator;
+            request.owner = owner;
             request.context = context;
             request.peer = peer;
             request.tag = tag;
@@ -364,7 +365,7 @@ impl Slab {
             request.posted = NOT_POSTED;
             return index;
         }
-        let mut request = Request::new(Kind::Receive, buffer, communicator, context, 0);
+        let mut request = Request::new(Kind::Receive, buffer, owner, context, 0);
         request.peer = peer;
         request.tag = tag;
         self.put(request)

@@ -1,7 +1,7 @@
 //! What pending operations use: the roots from which the collector of communicators and datatypes marks (paper 003), and
 //! the counts of the schemes that count.
 //!
-//! Invariant: a request uses its communicator and the datatype of its buffer from its insertion to its recycling, which
+//! Invariant: a request uses its owner and the datatype of its buffer from its insertion to its recycling, which
 //! clears it by its phase; what an operation uses beside its requests is [`Held`] by it.
 
 use super::requests::Request;
@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Counts what a new request uses, where the scheme counts.
 #[inline(always)]
-pub(super) fn take(communicator: i32, buffer: &Buffer) {
+pub(super) fn take(owner: i32, buffer: &Buffer) {
     if references::are_counted() {
-        count(communicator, buffer, true);
+        count(owner, buffer, true);
     }
 }
 
@@ -25,12 +25,12 @@ pub(super) fn take(communicator: i32, buffer: &Buffer) {
 #[inline(always)]
 pub(super) fn give(request: &Request) {
     if references::are_counted() {
-        count(request.communicator, &request.buffer, false);
+        count(request.owner, &request.buffer, false);
     }
 }
 
 #[inline]
-fn count(communicator: i32, buffer: &Buffer, begins: bool) {
+fn count(owner: i32, buffer: &Buffer, begins: bool) {
     let change = |references: &References| {
         if begins {
             references.take();
@@ -38,7 +38,7 @@ fn count(communicator: i32, buffer: &Buffer, begins: bool) {
             references.give();
         }
     };
-    if let Some(references) = references::of_communicator(communicator) {
+    if let Some(references) = references::of_object(owner) {
         change(references);
     }
     if let Some(datatype) = buffer.datatype()
@@ -99,14 +99,14 @@ pub fn looks() -> u64 {
     LOOKS.load(Ordering::Relaxed)
 }
 
-/// How many requests [`mark`] looks at, at most; zero if nothing pends that has a communicator or datatype.
+/// How many requests [`mark`] looks at, at most; zero if nothing pends that has an owner or a datatype.
 pub fn number() -> usize {
     let mut number = HOLDERS.load(Ordering::Relaxed);
     for_each(|engine| number += engine.requests().in_use_at_most());
     number
 }
 
-/// The communicators and datatypes, by handle, that can be freed and that pending operations use.
+/// The objects, by handle, that can be freed and that pending operations use.
 pub fn mark() -> BTreeSet<i32> {
     let mut live = BTreeSet::new();
     {
@@ -125,8 +125,8 @@ pub fn mark_held() -> BTreeSet<i32> {
 
 fn mark_requests(engine: &mut Engine, live: &mut BTreeSet<i32>) {
     let looks = engine.requests().visit(|request| {
-        if !matches!(handle::kind(request.communicator), Kind::Builtin) {
-            live.insert(request.communicator);
+        if !matches!(handle::kind(request.owner), Kind::Builtin) {
+            live.insert(request.owner);
         }
         if let Some(datatype) = request.buffer.datatype() {
             live.insert(datatype.handle);

@@ -5,8 +5,8 @@
 //! attach something else in between and end the handler.
 
 use super::{Action, action, release, retain};
+use crate::sync::{AtomicI32, Ordering};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Held while a handle is read or exchanged and its references are counted. One for all objects: handlers are attached and
 /// asked for rarely, and errors are rarer.

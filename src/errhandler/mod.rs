@@ -11,8 +11,8 @@ pub use message::{Failure, VARIABLES, message};
 
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
+use crate::sync::{AtomicUsize, Ordering};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// MPI_ERRHANDLER_NULL.
 pub const NULL: i32 = null(ObjectType::Errhandler);

@@ -29,9 +29,9 @@ struct Inner {
     text: String,
     /// A code that a user's callback returned and that must reach the caller unchanged; else 0.
     code: i32,
-    /// Handle of the communicator whose error handler is to be called, where the call does not name one
-    /// (completion of requests); else 0.
-    communicator: i32,
+    /// Handle of the object (communicator, window, file, session) whose error handler is to be called, where the call does not
+    /// name one (completion of requests); else 0.
+    owner: i32,
     /// The error handler has been called already.
     handled: bool,
 }
@@ -50,7 +50,7 @@ impl Error {
             class,
             text: text.into(),
             code: 0,
-            communicator: 0,
+            owner: 0,
             handled: false,
         }))
     }
@@ -69,7 +69,7 @@ impl Error {
             class: class_of(code),
             text: String::new(),
             code,
-            communicator: 0,
+            owner: 0,
             handled: false,
         }))
     }
@@ -96,16 +96,16 @@ impl Error {
         self
     }
 
-    /// Says whose error handler is to be called, where the call does not name a communicator.
+    /// Says by a handle whose error handler is to be called, where the call does not name an object.
     #[cold]
-    pub fn on(mut self, communicator: i32) -> Error {
-        self.0.communicator = communicator;
+    pub fn on(mut self, owner: i32) -> Error {
+        self.0.owner = owner;
         self
     }
 
     /// What [`Error::on`] said, or 0.
-    pub fn communicator(&self) -> i32 {
-        self.0.communicator
+    pub fn owner(&self) -> i32 {
+        self.0.owner
     }
 
     /// Says that an error handler was called for it: the edge has only to return the code.

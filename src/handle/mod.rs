@@ -97,6 +97,34 @@ pub const fn is_of_type(handle: i32, object_type: ObjectType) -> bool {
     handle as u32 >> 26 & 0xf == object_type as u32
 }
 
+/// The object type that a handle carries, whatever its kind.
+pub const fn object_type(handle: i32) -> Option<ObjectType> {
+    use ObjectType::*;
+    let types = [
+        Comm,
+        Group,
+        Datatype,
+        File,
+        Errhandler,
+        Op,
+        Info,
+        Win,
+        Keyval,
+        Request,
+        GrequestClass,
+        Session,
+        Stream,
+    ];
+    let mut at = 0;
+    while at < types.len() {
+        if is_of_type(handle, types[at]) {
+            return Some(types[at]);
+        }
+        at += 1;
+    }
+    None
+}
+
 /// Bits 25..0.
 pub const fn index(handle: i32) -> u32 {
     handle as u32 & INDEX_MASK
@@ -122,6 +150,12 @@ mod tests {
         assert_eq!(kind(handle), Kind::Indirect);
         assert!(is_of_type(handle, ObjectType::Info));
         assert!(!is_of_type(handle, ObjectType::Win));
+        assert_eq!(object_type(handle), Some(ObjectType::Info));
+        assert_eq!(
+            object_type(null(ObjectType::Stream)),
+            Some(ObjectType::Stream)
+        );
+        assert_eq!(object_type(0), None);
         assert_eq!(index(handle), 3 << 12 | 9);
         assert_eq!(kind(null(ObjectType::Op)), Kind::Invalid);
         assert_eq!(kind(builtin(ObjectType::Op, 3)), Kind::Builtin);

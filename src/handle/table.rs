@@ -5,11 +5,11 @@
 
 use super::{Kind, ObjectType, builtin, direct, index, indirect, is_of_type, kind};
 use crate::error::{Class, Result, fail};
+use crate::sync::{AtomicPtr, Ordering};
 use crate::sync::{Exclusive, ExclusiveGuard};
 use std::collections::{BTreeMap, VecDeque};
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 const BUILTINS: usize = 32;
 const DIRECT: usize = 256;

@@ -46,7 +46,7 @@ pub fn disconnect(comm: &Comm) {
     let engines = engine::in_use();
     wait::until_in(engines, &wait::Reason::of("MPI_Comm_disconnect"), |entry| {
         let pends = |request: &crate::engine::requests::Request| {
-            request.communicator == handle && request.is_active()
+            request.owner == handle && request.is_active()
         };
         let mut done = comm.is_idle();
         for number in engine::numbers(engines) {

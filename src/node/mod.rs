@@ -8,6 +8,7 @@ pub mod distance;
 mod prober;
 
 use crate::os::schedule::{self, CPU_WORDS};
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use prober::Distances;
 use std::sync::OnceLock;
@@ -27,6 +28,19 @@ pub struct Shared {
     cores: [AtomicU64; CPU_WORDS],
     distances: Distances,
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    prober::SHAPE,
+    shape!(Shared {
+        joined,
+        quota,
+        decision,
+        _pad,
+        cores,
+        distances
+    }),
+]);
 
 const OPEN: u32 = 0;
 const ENOUGH_CORES: u32 = 1;

@@ -8,6 +8,7 @@
 
 use super::distance::{CacheDistance, Sight};
 use crate::os::monotonic_nanoseconds;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
 /// Pairs of cores that the table has room for. Of two with one place the later one is remembered.
@@ -110,6 +111,19 @@ pub struct Distances {
     answers: [AtomicU64; ANSWERS],
     tracks: [Track; TRACKS],
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Track {
+        turn,
+        over,
+        samples_taken,
+        since,
+        samples,
+        lines
+    }),
+    shape!(Distances { answers, tracks }),
+]);
 
 const TIME_BITS: u32 = 64 - KEY_BITS - 1;
 const MILLISECOND: u64 = 1_000_000;

@@ -311,11 +311,12 @@ fn unpacked(packed: &[u8], count: u64, datatype: &'static Datatype) -> Laid {
 mod tests {
     use super::*;
     use crate::datatype::{self, INT};
+    use crate::sync::{AtomicUsize, Ordering};
 
     const SHORT_INT: i32 = 0x8c00_0003_u32 as i32;
 
     /// Keeps the input's elements and adds one to the count it has seen.
-    struct First(Arc<std::sync::atomic::AtomicU64>);
+    struct First(Arc<AtomicUsize>);
 
     impl Function for First {
         fn call(&self, elements: Elements<'_>) -> Result<()> {
@@ -326,8 +327,7 @@ mod tests {
                 elements.count * extent
             );
             inout.copy_from_slice(elements.input);
-            self.0
-                .fetch_add(elements.count, std::sync::atomic::Ordering::Relaxed);
+            self.0.fetch_add(elements.count as usize, Ordering::Relaxed);
             Ok(())
         }
 
@@ -362,7 +362,7 @@ mod tests {
             op.apply(&input, &mut inout, 3, datatype).unwrap();
             assert_eq!(inout, input);
         }
-        assert_eq!(seen.load(std::sync::atomic::Ordering::Relaxed), 6);
+        assert_eq!(seen.load(Ordering::Relaxed), 6);
         free(handle).unwrap();
         assert!(get(handle).is_err());
         let mut inout = [0; 4];

@@ -332,6 +332,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     };
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
     let endpoint = Endpoint::join(fd, rank, size).map_err(no_segment)?;
+    settings::compare(&endpoint)?;
     node::set_here(endpoint.node());
     let status = &endpoint.page(rank).status;
     // Should mpiexec have believed that this rank had ended.
@@ -346,9 +347,6 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         .probe_address
         .store(PROBE.as_ptr() as u64, Ordering::Relaxed);
     status.probe_value.store(nonce, Ordering::Relaxed);
-    status
-        .settings
-        .store(context_id::settings_word(), Ordering::Relaxed);
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
     context_id::before_creations(collector::before_id);

@@ -4,6 +4,8 @@
 //! Invariant: every [`Variable`] of the library is in [`all`], so none works that nobody can find.
 
 use super::ThreadLevel;
+use crate::error::{Class, Error, Result};
+use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
@@ -171,6 +173,73 @@ pub fn all() -> Vec<&'static dyn Listed> {
         .collect()
 }
 
+/// The settings that must be equal on all ranks.
+fn common() -> Vec<&'static dyn Listed> {
+    let all = all().into_iter();
+    all.filter(|variable| variable.is_same_on_all()).collect()
+}
+
+/// A hash (FNV-1a) of the names and values of variables; never the same for other names, as far as a hash can promise.
+fn hash(variables: &[&dyn Listed], values: &[u64]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for (variable, value) in variables.iter().zip(values) {
+        for byte in variable
+            .name()
+            .bytes()
+            .chain([0])
+            .chain(value.to_le_bytes())
+        {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+/// Compares the settings that must be equal on all ranks with those of the rank that joined first: ranks with different ones
+/// would choose different algorithms, and wait for each other for ever.
+///
+/// Errors: MPI_ERR_OTHER with the variables, ranks and values.
+pub(super) fn compare(endpoint: &Endpoint) -> Result<()> {
+    let common = common();
+    let values: Vec<u64> = common.iter().map(|variable| variable.bits()).collect();
+    let told = endpoint.compare_settings(hash(&common, &values), &values);
+    told.map_err(|other| {
+        let own = (endpoint.me(), values.as_slice());
+        Error::new(
+            Class::Other,
+            difference(&common, own, (other.rank, &other.values)),
+        )
+    })
+}
+
+/// What differs between two ranks, the lower one first.
+fn difference(variables: &[&dyn Listed], own: (usize, &[u64]), other: (usize, &[u64])) -> String {
+    let (low, high) = if own.0 < other.0 {
+        (own, other)
+    } else {
+        (other, own)
+    };
+    let differ = variables.iter().zip(low.1.iter().zip(high.1));
+    let parts: Vec<String> = differ
+        .filter(|(_, (one, two))| one != two)
+        .map(|(variable, (one, two))| {
+            format!(
+                "{} is {} on rank {} and {} on rank {}",
+                variable.name(),
+                variable.shown(*one),
+                low.0,
+                variable.shown(*two),
+                high.0
+            )
+        })
+        .collect();
+    if parts.is_empty() {
+        // Values that were overwritten, or variables of another build.
+        return format!("the settings of ranks {} and {} differ", low.0, high.0);
+    }
+    format!("{}; it must be the same on all ranks", parts.join(", "))
+}
+
 /// Reads all settings and, on rank 0, says what is wrong with them, and shows them if that is wanted.
 pub(super) fn read(rank: u32) {
     let all = all();
@@ -206,6 +275,37 @@ mod tests {
                 assert!(names.insert(name.to_owned()), "{name} twice");
             }
             assert!(variable.text().ends_with('.'), "{own}");
+        }
+    }
+
+    #[test]
+    fn what_differs_is_named_lower_rank_first() {
+        static COLOUR: Variable<bool> = Variable::new("COLOUR", false, "It.");
+        static LIMIT: Variable<u64> = Variable::new("LIMIT", 1, "It.");
+        let both: [&dyn Listed; 2] = [&COLOUR, &LIMIT];
+        assert_ne!(hash(&both, &[0, 7]), hash(&both, &[0, 8]));
+        assert_ne!(hash(&both[..1], &[1]), hash(&both[1..], &[1]));
+        let one = "OXMPI_LIMIT is 7 on rank 2 and 8 on rank 5; it must be the same on all ranks";
+        assert_eq!(difference(&both, (5, &[1, 8]), (2, &[1, 7])), one);
+        let two = difference(&both, (0, &[0, 8]), (1, &[1, 7]));
+        assert!(
+            two.starts_with("OXMPI_COLOUR is false on rank 0 and true on rank 1, OXMPI_LIMIT is")
+        );
+    }
+
+    #[test]
+    fn all_that_must_be_equal_can_be_compared() {
+        let names: Vec<String> = common().iter().map(|variable| variable.name()).collect();
+        assert!(names.len() <= crate::transport::shm::settings::MOST);
+        for name in [
+            "ALLREDUCE",
+            "SCAN",
+            "REPRODUCIBLE",
+            "BOARDS",
+            "CHECK_SIGNATURES",
+            "CONTEXT_STRATEGY",
+        ] {
+            assert!(names.contains(&format!("OXMPI_{name}")), "{name}");
         }
     }
 

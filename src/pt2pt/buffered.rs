@@ -193,7 +193,7 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
         source: request.source,
         tag: request.tag,
         peer: request.peer,
-        communicator: request.communicator,
+        communicator: request.owner,
     };
     let account = charge(engine, envelope.communicator, buffer.len())?;
     engine.send_copy(Some(account), &envelope, buffer);

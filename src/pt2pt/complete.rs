@@ -73,13 +73,13 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
                     status
                 }
             };
-            let communicator = request.communicator;
+            let owner = request.owner;
             let error = request.error.take();
             let done = match request.kind {
                 Kind::Receive => signatures::judged(&request.buffer, Completion { status, error }),
                 Kind::Send(_) | Kind::Task | Kind::General => Completion { status, error },
             };
-            let error = done.error.map(|error| error.on(communicator));
+            let error = done.error.map(|error| error.on(owner));
             if request.persistent {
                 request.phase = Phase::Inactive;
             } else {

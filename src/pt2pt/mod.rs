@@ -28,7 +28,7 @@ use crate::engine::requests::{self, Index, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::spread::broken_promise;
 use crate::engine::wait::{Reason, until_at};
-use crate::engine::{Engine, EngineGuard, enter_alone, enter_shared, has_threads};
+use crate::engine::{Alone, Engine, EngineGuard, alone, enter_alone, enter_shared, has_threads};
 use crate::error::Result;
 use complete::Completion;
 
@@ -66,8 +66,8 @@ fn key(comm: &Comm, source: i32, tag: i32) -> Key {
 /// Enters the engine by which a message leaves.
 #[inline]
 fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
-    if !has_threads() {
-        return enter_alone();
+    if let Some(alone) = alone() {
+        return enter_alone(alone);
     }
     enter_shared_to(comm, tag)
 }
@@ -117,10 +117,9 @@ pub fn send(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Res
         return Ok(());
     }
     if matches!(mode, Mode::Standard | Mode::Ready) {
-        let sent = if has_threads() {
-            send_short_of_several(&buffer, dest, tag, comm)
-        } else {
-            enter_alone().send_short(&envelope(comm, dest, tag), &buffer)
+        let sent = match alone() {
+            None => send_short_of_several(&buffer, dest, tag, comm),
+            Some(alone) => enter_alone(alone).send_short(&envelope(comm, dest, tag), &buffer),
         };
         if sent {
             return Ok(());
@@ -159,15 +158,15 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     if mode == Mode::Buffered {
         return buffered::send(buffer, dest, tag, comm).map(|()| requests::SENT);
     }
-    if has_threads() {
-        return Ok(isend_of_several(mode, buffer, dest, tag, comm));
-    }
-    Ok(isend_of_one(mode, buffer, dest, tag, comm))
+    Ok(match alone() {
+        None => isend_of_several(mode, buffer, dest, tag, comm),
+        Some(alone) => isend_of_one(alone, mode, buffer, dest, tag, comm),
+    })
 }
 
 #[inline(never)]
-fn isend_of_one(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
-    isend_by(enter_alone(), mode, buffer, dest, tag, comm)
+fn isend_of_one(alone: Alone, mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
+    isend_by(enter_alone(alone), mode, buffer, dest, tag, comm)
 }
 
 #[inline(never)]
@@ -204,12 +203,12 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
     if source == PROC_NULL {
         return Completion::of(Status::proc_null());
     }
-    if has_threads() {
+    let Some(alone) = alone() else {
         return recv_of_several(buffer, source, tag, comm);
-    }
+    };
     let again = |_: &mut EngineGuard| true;
     recv_by(
-        enter_alone(),
+        enter_alone(alone),
         DIRECT_LOOKS,
         again,
         buffer,
@@ -278,11 +277,11 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
     if source == PROC_NULL {
         return Ok(requests::RECEIVED_FROM_NOBODY);
     }
-    if has_threads() {
+    let Some(alone) = alone() else {
         return irecv_of_several(buffer, source, tag, comm);
-    }
+    };
     let wanted = key(comm, source, tag);
-    let index = enter_alone().receive(wanted, source, comm.handle, buffer);
+    let index = enter_alone(alone).receive(wanted, source, comm.handle, buffer);
     Ok(requests::handle_of(index))
 }
 

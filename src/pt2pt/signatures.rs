@@ -16,9 +16,9 @@ use std::ops::ControlFlow;
 static CHECK_SIGNATURES: Variable<bool> = Variable::new(
     "CHECK_SIGNATURES",
     false,
-    "Messages carry the type signature they were sent with, and a receive that does not fit it fails; the same on all ranks. \
-     To find mistakes.",
-);
+    "Messages carry the type signature they were sent with, and a receive that does not fit it fails. To find mistakes.",
+)
+.same_on_all();
 
 pub static VARIABLES: &[&dyn Listed] = &[&CHECK_SIGNATURES];
 

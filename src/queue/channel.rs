@@ -287,23 +287,24 @@ mod tests {
     #[test]
     fn records_of_all_lengths_keep_their_order_over_many_laps() {
         const RECORDS: i32 = if cfg!(miri) { 20 } else { 20_000 };
-        let (control, slots) = ring::fresh(32);
-        let ring = ring::Ring::new(&control, &slots);
-        let (lane_control, cells) = lane::fresh(lane::LEAST_CELLS + 2);
-        let lane = lane::Lane::new(&lane_control, &cells);
+        let (mut control, mut slots) = ring::fresh(32);
+        let (ring_in, ring_out) = ring::ends(&mut control, &mut slots);
+        let (mut lane_control, mut cells) = lane::fresh(lane::LEAST_CELLS + 2);
+        let (lane_in, lane_out) = lane::ends(&mut lane_control, &mut cells);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mut sender = Sender::new(ring.producer(true));
+                let mut sender = Sender::new(ring_in);
                 assert!(!send(&mut sender, RING_PAYLOAD + 1, 0), "there is no lane");
                 assert!(send(&mut sender, 8, 0));
-                sender.set_lane(lane.producer());
+                sender.set_lane(lane_in);
                 for tag in 1..RECORDS {
                     while !send(&mut sender, length(tag), tag) {
                         std::thread::yield_now();
                     }
                 }
             });
-            let mut receiver = Receiver::new(ring.consumer());
+            let mut receiver = Receiver::new(ring_out);
+            let mut lane_out = Some(lane_out);
             for tag in 0..RECORDS {
                 let got = loop {
                     match receive(&mut receiver) {
@@ -312,8 +313,8 @@ mod tests {
                     }
                 };
                 assert_eq!(got, (tag, if tag == 0 { 8 } else { length(tag) }));
-                if tag == 0 {
-                    receiver.set_lane(lane.consumer());
+                if let Some(lane) = lane_out.take() {
+                    receiver.set_lane(lane);
                 }
             }
             assert!(receiver.peek().is_none());
@@ -322,14 +323,14 @@ mod tests {
 
     #[test]
     fn a_full_lane_refuses_until_cells_come_back() {
-        let (control, slots) = ring::fresh(32);
-        let ring = ring::Ring::new(&control, &slots);
-        let (lane_control, cells) = lane::fresh(lane::LEAST_CELLS);
-        let lane = lane::Lane::new(&lane_control, &cells);
-        let mut sender = Sender::new(ring.producer(true));
-        sender.set_lane(lane.producer());
-        let mut receiver = Receiver::new(ring.consumer());
-        receiver.set_lane(lane.consumer());
+        let (mut control, mut slots) = ring::fresh(32);
+        let (ring_in, ring_out) = ring::ends(&mut control, &mut slots);
+        let (mut lane_control, mut cells) = lane::fresh(lane::LEAST_CELLS);
+        let (lane_in, lane_out) = lane::ends(&mut lane_control, &mut cells);
+        let mut sender = Sender::new(ring_in);
+        sender.set_lane(lane_in);
+        let mut receiver = Receiver::new(ring_out);
+        receiver.set_lane(lane_out);
         for tag in 0..5 {
             assert!(send(&mut sender, 1000, tag));
         }

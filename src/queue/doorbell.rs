@@ -3,6 +3,7 @@
 //! Invariant: if the sleeper's barrier reaches the waker, either the sleeper's last look sees what was stored before
 //! [`Doorbell::somebody_sleeps`], or the waker sees the sleeper.
 
+use super::shape::shape;
 use crate::sync::{AtomicU32, Ordering};
 
 /// A sleeping place: `word` is the futex, `sleepers` says that somebody is (or is about to be) asleep on it. A thread may
@@ -13,6 +14,9 @@ pub struct Doorbell {
     pub word: AtomicU32,
     sleepers: AtomicU32,
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape!(Doorbell { word, sleepers });
 
 impl Doorbell {
     /// A bell nobody sleeps at; in shared memory zeros are one.

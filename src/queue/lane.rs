@@ -15,6 +15,7 @@
 //! so larger ones begin at multiples of their size ([`Producer::claim`]), where no payload comes to lie.
 
 use super::ring::{HEADER_BYTES, Header};
+use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
 /// Bytes of a cell.
@@ -46,6 +47,12 @@ pub struct Cell {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == CELL_BYTES && HEADER_BYTES + HEAD_PAYLOAD == 60);
 
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Cell { stamp, head, data }),
+    shape!(Control { done, hold, _rest }),
+]);
+
 // SAFETY: `head` and `data` are written by the one producer that claimed the cell and read by the consumer after the stamp.
 unsafe impl Sync for Cell {}
 // SAFETY: as above.
@@ -65,8 +72,8 @@ pub struct Control {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Control>() == 64);
 
-/// A lane as its users see it. A fresh lane is all zero.
-#[derive(Clone, Copy, Debug)]
+/// Where a lane is; its ends are made of it. A fresh lane is all zero.
+#[derive(Debug)]
 pub struct Lane<'m> {
     control: &'m Control,
     cells: &'m [Cell],
@@ -88,6 +95,14 @@ pub fn fresh(cells: usize) -> (Box<Control>, Vec<Cell>) {
         })
         .collect();
     (Box::new(control), cells)
+}
+
+/// Both ends of a fresh lane that nobody else can reach.
+#[cfg(any(test, loom))]
+pub fn ends<'m>(control: &'m mut Control, cells: &'m mut [Cell]) -> (Producer<'m>, Consumer<'m>) {
+    let lane = Lane::new(control, cells);
+    // SAFETY: the memory is borrowed exclusively, so there are no other ends.
+    unsafe { (lane.producer(), lane.consumer()) }
 }
 
 /// How much of a payload lies in a head that has room for `room` bytes: all, or what makes the rest whole lines, so that
@@ -113,10 +128,13 @@ impl<'m> Lane<'m> {
         Self { control, cells }
     }
 
-    /// The producer of a fresh lane; at most one may exist.
-    pub fn producer(self) -> Producer<'m> {
+    /// The producer of a fresh lane.
+    ///
+    /// # Safety
+    /// No other producer of this lane exists, in any process, nor existed before.
+    pub unsafe fn producer(&self) -> Producer<'m> {
         Producer {
-            lane: self,
+            lane: self.view(),
             tail: 0,
             place: 0,
             done_seen: 0,
@@ -126,13 +144,24 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// The consumer of a fresh lane; at most one may exist.
-    pub fn consumer(self) -> Consumer<'m> {
+    /// The consumer of a fresh lane.
+    ///
+    /// # Safety
+    /// No other consumer of this lane exists, in any process, nor existed before.
+    pub unsafe fn consumer(&self) -> Consumer<'m> {
         Consumer {
-            lane: self,
+            lane: self.view(),
             head: 0,
             place: 0,
             published: 0,
+        }
+    }
+
+    /// The place once more, for one of its ends.
+    fn view(&self) -> Lane<'m> {
+        Lane {
+            control: self.control,
+            cells: self.cells,
         }
     }
 
@@ -403,9 +432,9 @@ mod tests {
     fn payload_is_never_taken_for_a_stamp() {
         const RECORDS: usize = if cfg!(miri) { 6 } else { 5_000 };
         for cells in [LEAST_CELLS, LEAST_CELLS + 3, ROOMY + END_CELLS + 1] {
-            let (control, cells) = fresh(cells);
-            let lane = Lane::new(&control, &cells);
-            let (mut producer, mut consumer) = (lane.producer(), lane.consumer());
+            let (mut control, mut cells) = fresh(cells);
+            let (mut producer, mut consumer) = ends(&mut control, &mut cells);
+            let heads = producer.lane.heads() as u32;
             let mut state = 1u32;
             for _ in 0..RECORDS {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -418,7 +447,6 @@ mod tests {
                     ..Header::default()
                 };
                 let first = producer.tail;
-                let heads = lane.heads() as u32;
                 producer.push(&header, |offset, piece| {
                     // Each word is the stamp that its cell will be looked at for on the next lap.
                     let line = if offset < HEAD_PAYLOAD { 0 } else { 64 };

@@ -8,3 +8,4 @@ pub mod lane;
 mod models;
 pub mod ring;
 pub mod rounds;
+pub mod shape;

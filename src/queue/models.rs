@@ -2,14 +2,19 @@
 use super::channel::{Receiver, Sender};
 use super::doorbell::Doorbell;
 use super::lane;
-use super::ring::{Header, Producer, Ring, fresh};
-use loom::sync::atomic::{AtomicU32, Ordering, fence};
+use super::ring::{self, Consumer, Header, Producer, Ring, fresh};
+use crate::sync::{AtomicU32, Ordering, fence};
 use loom::thread;
 use std::sync::Arc;
 
-fn ring(slots: usize) -> Ring<'static> {
+fn ends(slots: usize) -> (Producer<'static>, Consumer<'static>) {
     let (control, slots) = fresh(slots);
-    Ring::new(Box::leak(control), slots.leak())
+    ring::ends(Box::leak(control), slots.leak())
+}
+
+fn shared(slots: usize) -> (Ring<'static>, Consumer<'static>) {
+    let (control, slots) = fresh(slots);
+    ring::shared(Box::leak(control), slots.leak())
 }
 
 fn push(producer: &mut Producer<'_>, tag: i32, length: u16) -> bool {
@@ -24,9 +29,8 @@ fn push(producer: &mut Producer<'_>, tag: i32, length: u16) -> bool {
 #[test]
 fn one_producer_and_the_consumer() {
     loom::model(|| {
-        let ring = ring(4);
+        let (mut producer, mut consumer) = ends(4);
         let sender = thread::spawn(move || {
-            let mut producer = ring.producer(true);
             for tag in 1..=3 {
                 // The second record has a continuation slot.
                 while !push(&mut producer, tag, if tag == 2 { 20 } else { 8 }) {
@@ -34,7 +38,6 @@ fn one_producer_and_the_consumer() {
                 }
             }
         });
-        let mut consumer = ring.consumer();
         for tag in 1..=3 {
             let header = loop {
                 match consumer.peek() {
@@ -55,11 +58,13 @@ fn one_producer_and_the_consumer() {
 #[test]
 fn two_producers_share_a_ring() {
     loom::model(|| {
-        let ring = ring(4);
+        let (ring, mut consumer) = shared(4);
         let senders: Vec<_> = [10, 20]
-            .map(|tag| thread::spawn(move || assert!(push(&mut ring.producer(false), tag, 8))))
+            .map(|tag| {
+                let mut producer = ring.producer();
+                thread::spawn(move || assert!(push(&mut producer, tag, 8)))
+            })
             .into();
-        let mut consumer = ring.consumer();
         let mut sum = 0;
         for _ in 0..2 {
             let header = loop {
@@ -167,15 +172,13 @@ fn nobody_sleeps_without_a_new_engine() {
 #[test]
 fn who_starves_is_told_of_room() {
     loom::model(|| {
-        let ring = ring(4);
+        let (mut producer, mut consumer) = ends(4);
         let woken = Arc::new(AtomicU32::new(0));
         let told = woken.clone();
-        let mut producer = ring.producer(true);
         for tag in 0..4 {
             assert!(push(&mut producer, tag, 8));
         }
         let reader = thread::spawn(move || {
-            let mut consumer = ring.consumer();
             assert!(consumer.peek().is_some());
             if consumer.advance(8) {
                 told.store(1, Ordering::Release);
@@ -197,13 +200,13 @@ fn who_starves_is_told_of_room() {
 #[test]
 fn a_channel_goes_from_ring_to_lane_and_back() {
     loom::model(|| {
-        let ring = ring(2);
+        let (ring_in, ring_out) = ends(2);
         let (control, cells) = lane::fresh(lane::LEAST_CELLS);
-        let lane = lane::Lane::new(Box::leak(control), cells.leak());
+        let (lane_in, lane_out) = lane::ends(Box::leak(control), cells.leak());
         let lengths = [200u16, 150, 8, 8];
         let writer = thread::spawn(move || {
-            let mut sender = Sender::new(ring.producer(true));
-            sender.set_lane(lane.producer());
+            let mut sender = Sender::new(ring_in);
+            sender.set_lane(lane_in);
             for (tag, length) in (1..).zip(lengths) {
                 let header = Header {
                     tag,
@@ -215,8 +218,8 @@ fn a_channel_goes_from_ring_to_lane_and_back() {
                 }
             }
         });
-        let mut receiver = Receiver::new(ring.consumer());
-        receiver.set_lane(lane.consumer());
+        let mut receiver = Receiver::new(ring_out);
+        receiver.set_lane(lane_out);
         for (tag, length) in (1..).zip(lengths) {
             let header = loop {
                 match receiver.peek() {

@@ -5,6 +5,7 @@
 //! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
 //! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
 
+use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
 
 /// Bytes of a slot: half a cache line, so that a message of one word costs half a transfer where messages follow each
@@ -70,8 +71,32 @@ pub struct Control {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Control>() == 128);
 
-/// A ring as its users see it. A fresh ring is all zero.
-#[derive(Clone, Copy, Debug)]
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Header {
+        kind,
+        flags,
+        engine,
+        stride,
+        context,
+        tag,
+        source,
+        length,
+        origin
+    }),
+    shape!(Slot { stamp, body }),
+    shape!(Control {
+        tail,
+        _apart,
+        head,
+        starving,
+        hold,
+        _rest
+    }),
+]);
+
+/// Where a ring is; its ends are made of it. A fresh ring is all zero.
+#[derive(Debug)]
 pub struct Ring<'m> {
     control: &'m Control,
     slots: &'m [Slot],
@@ -97,6 +122,23 @@ pub fn fresh(slots: usize) -> (Box<Control>, Vec<Slot>) {
     (Box::new(control), slots)
 }
 
+/// Both ends of a fresh ring that nobody else can reach.
+#[cfg(any(test, loom))]
+pub fn ends<'m>(control: &'m mut Control, slots: &'m mut [Slot]) -> (Producer<'m>, Consumer<'m>) {
+    let ring = Ring::new(control, slots);
+    // SAFETY: the memory is borrowed exclusively, so there are no other ends.
+    unsafe { (ring.sole_producer(), ring.consumer()) }
+}
+
+/// A fresh ring for many producers that nobody else can reach, and its consumer.
+#[cfg(any(test, loom))]
+pub fn shared<'m>(control: &'m mut Control, slots: &'m mut [Slot]) -> (Ring<'m>, Consumer<'m>) {
+    let ring = Ring::new(control, slots);
+    // SAFETY: as in `ends`.
+    let consumer = unsafe { ring.consumer() };
+    (ring, consumer)
+}
+
 /// How many slots a record with this payload takes.
 #[inline]
 pub fn slots_for(payload: usize) -> u32 {
@@ -114,11 +156,22 @@ impl<'m> Ring<'m> {
         Self { control, slots }
     }
 
-    /// A producer that shares the ring with others (`exclusive` false) or has it alone. At most one exclusive producer
-    /// may exist, and then no shared one.
-    pub fn producer(self, exclusive: bool) -> Producer<'m> {
+    /// A producer that shares the ring with others.
+    pub fn producer(&self) -> Producer<'m> {
+        self.end(false)
+    }
+
+    /// The only producer of the ring, which writes without compare-and-swap.
+    ///
+    /// # Safety
+    /// No other producer of this ring exists, in any process, as long as this one does.
+    pub unsafe fn sole_producer(&self) -> Producer<'m> {
+        self.end(true)
+    }
+
+    fn end(&self, exclusive: bool) -> Producer<'m> {
         Producer {
-            ring: self,
+            ring: self.view(),
             tail: self.control.tail.load(Ordering::Relaxed),
             head_seen: self.control.head.load(Ordering::Acquire),
             held: false,
@@ -127,19 +180,30 @@ impl<'m> Ring<'m> {
         }
     }
 
-    /// The consumer; at most one may exist.
-    pub fn consumer(self) -> Consumer<'m> {
+    /// The consumer.
+    ///
+    /// # Safety
+    /// No other consumer of this ring exists, in any process, as long as this one does.
+    pub unsafe fn consumer(&self) -> Consumer<'m> {
         let head = self.control.head.load(Ordering::Relaxed);
         Consumer {
-            ring: self,
+            ring: self.view(),
             head,
             published: head,
         }
     }
 
     /// The longest payload of one record: half a ring, so that a record always fits once the consumer has caught up.
-    pub fn longest_payload(self) -> usize {
+    pub fn longest_payload(&self) -> usize {
         HEAD_PAYLOAD + (self.slots.len() / 2 - 1) * NEXT_PAYLOAD
+    }
+
+    /// The place once more, for one of its ends.
+    fn view(&self) -> Ring<'m> {
+        Ring {
+            control: self.control,
+            slots: self.slots,
+        }
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@
 //! written before an arrival is read by whoever sees the round full, what was written for a share by whoever sees all made, and
 //! nobody reads any more when there is room (models below, for loom).
 
+use super::shape::shape;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Rounds whose trays lie beside each other.
@@ -35,6 +36,15 @@ pub struct Counts {
     /// Bytes of the whole operation, as whoever fills the trays alone has it.
     total: Count,
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape!(Counts {
+    arrivals,
+    work,
+    made,
+    passes,
+    total
+});
 
 /// The last round in which a rank has filled its tray for one other; a fresh one is zero.
 #[derive(Debug)]

@@ -93,9 +93,12 @@ impl<T> Guarded<T> {
         self.way.store(way, Ordering::Release);
     }
 
-    /// Enters without a lock, where the caller knows that there is none.
+    /// Enters without a lock.
+    ///
+    /// # Safety
+    /// [`Guarded::share`] has not switched the lock on.
     #[inline(always)]
-    pub fn enter_alone(&self) -> Guard<'_, T> {
+    pub unsafe fn enter_alone(&self) -> Guard<'_, T> {
         debug_assert_eq!(self.way.load(Ordering::Relaxed), ALONE);
         self.guard(Held::Nothing)
     }

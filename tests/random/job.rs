@@ -3,12 +3,12 @@
 
 use crate::Bench;
 use crate::setting::{Random, Setting};
+use oxmpi::sync::{AtomicU32, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fmt::{Display, Formatter};
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 

@@ -15,7 +15,8 @@ use oxmpi::pt2pt::several::{self, Any};
 struct Failures {
     /// Position among the statuses, and code.
     codes: Vec<(usize, i32)>,
-    communicator: i32,
+    /// Whose error handler is called: the owner of the failed request that was looked at last.
+    owner: i32,
     /// The first one in words, for handlers that end the job: nobody looks at the statuses then.
     first: Option<String>,
 }
@@ -28,7 +29,7 @@ impl Failures {
         if let Some(error) = done.error {
             self.first
                 .get_or_insert_with(|| format!("request {at} failed with {error:?}"));
-            self.communicator = error.communicator();
+            self.owner = error.owner();
             self.codes.push((status, error.code()));
         }
     }
@@ -45,14 +46,12 @@ impl Failures {
         for (at, code) in self.codes {
             statuses.give_error(at, code);
         }
-        let communicator = match self.communicator {
+        let owner = match self.owner {
             0 => comm::SELF,
-            communicator => communicator,
+            owner => owner,
         };
         let text = self.first.unwrap_or_default();
-        Err(Error::new(Class::InStatus, text)
-            .without_code()
-            .on(communicator))
+        Err(Error::new(Class::InStatus, text).without_code().on(owner))
     }
 }
 

@@ -61,7 +61,7 @@ entry! {
         tool::check()?;
         let variable = control::variable(cvar_index.0)?;
         offer_text(name, name_len, &variable.name())?;
-        offer_text(desc, desc_len, variable.text())?;
+        offer_text(desc, desc_len, &variable.full_text())?;
         offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
         offer(datatype, Datatype(type_of(variable.kind())))?;
         offer(enumtype, enumeration(cvar_index.0, variable.kind()))?;

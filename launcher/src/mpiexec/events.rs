@@ -8,13 +8,13 @@ use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SHARED, SIGNALS, SINK, SO
 use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
+use oxmpi::sync::Ordering;
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{WaitOptions, wait};
 use signal_hook::consts::signal::{SIGTERM, SIGUSR1};
 use std::io::Read;
-use std::sync::atomic::Ordering;
 
 impl Keeper<'_> {
     /// Handles an event of epoll.

@@ -127,7 +127,7 @@ fn page() -> String {
             variable.name(),
             variable.default(),
             variable.allowed(),
-            variable.text(),
+            variable.full_text(),
             aliases.join(" "),
         );
     }

@@ -1,10 +1,10 @@
 //! Runs mpiexec (or another launcher) and gives back what it said; sees to it that nothing is left.
 
+use oxmpi::sync::{AtomicU32, Ordering};
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

@@ -1,6 +1,7 @@
 //! mpiexec in a terminal: a pseudo-terminal whose keys the test presses, with a shell that has job control.
 
 use crate::harness::{MPIEXEC, marked, new_mark, own_path, signal_to, until};
+use oxmpi::sync::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
@@ -9,7 +10,6 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 

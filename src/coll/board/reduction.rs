@@ -20,7 +20,8 @@ impl Work<'_> {
     ) {
         let (board, me, last) = (self.board, self.me, ranks.end - 1);
         let count = right.len() as u64 / with.datatype.size.max(1);
-        let of = |rank: usize| &board.read(rank, round, shown)[part.clone()];
+        // SAFETY: the caller has waited for the data of this round, and this rank passes it afterwards.
+        let of = |rank: usize| &unsafe { board.read(rank, round, shown) }[part.clone()];
         match mine {
             Some(mine) if last == me => mine.read(0, right),
             _ => right.copy_from_slice(of(last)),
@@ -92,7 +93,8 @@ impl Work<'_> {
             } else {
                 work.await_rank(ranks, round)?;
                 work.agree(ranks, round, bytes);
-                into.write(part.start, work.board.read(ranks, round, length));
+                // SAFETY: `await_rank` has seen the results, and this rank passes the round afterwards.
+                into.write(part.start, unsafe { work.board.read(ranks, round, length) });
             }
             Ok(())
         })
@@ -114,9 +116,12 @@ impl Work<'_> {
         }
         self.combine(0..ranks, round, (bytes, 0..bytes), None, with, &mut result);
         let result = Buffer::of_copy(&mut result);
-        board.fill(ranks, round, (unit, bytes), |data| {
-            Self::lay(streams, &result, 0, data);
-        });
+        // SAFETY: the last rank to arrive alone writes the results, and the rounds that were there are passed.
+        unsafe {
+            board.fill(ranks, round, (unit, bytes), |data| {
+                Self::lay(streams, &result, 0, data);
+            })
+        };
         if streams {
             streaming::fence();
         }

@@ -251,9 +251,12 @@ impl Work<'_> {
             let range = course.range(at);
             if me == root {
                 let round = self.begin(trays, &course, at)?;
-                trays.fill(0, round, (0, range.len()), |data| {
-                    self.lay_out(buffer, range.start, data);
-                });
+                // SAFETY: the root alone writes in this operation, and `begin` found that all have passed what was there.
+                unsafe {
+                    trays.fill(0, round, (0, range.len()), |data| {
+                        self.lay_out(buffer, range.start, data);
+                    })
+                };
                 streaming::fence();
                 trays.publish_alone(round, bytes);
                 self.wake_others();
@@ -261,7 +264,8 @@ impl Work<'_> {
                 let round = trays.begin(0);
                 self.wait(root..root + 1, || trays.is_full(round))?;
                 self.agrees(root, trays.total(round), bytes);
-                let data = trays.read(0, round, (0, range.len()));
+                // SAFETY: the round is full, and this rank passes it afterwards.
+                let data = unsafe { trays.read(0, round, (0, range.len())) };
                 Self::take_in(streams, buffer, range.start, data);
             }
             self.pass_trays(trays, course.round(at));
@@ -289,15 +293,19 @@ impl Work<'_> {
         };
         let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
             let range = part(at, mine.len());
-            trays.fill(me, course.round(at), (0, range.len()), |data| {
-                work.lay_out(&mine, range.start, data);
-            });
+            // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
+            unsafe {
+                trays.fill(me, course.round(at), (0, range.len()), |data| {
+                    work.lay_out(&mine, range.start, data);
+                })
+            };
         };
         self.at_each_piece(trays, &course, lay_out, |_, trays, at| {
             for distance in 1..ranks {
                 let rank = (me + distance) % ranks;
                 let range = part(at, parts.len(rank));
-                let data = trays.read(rank, course.round(at), (0, range.len()));
+                // SAFETY: the round is full, and this rank passes it afterwards.
+                let data = unsafe { trays.read(rank, course.round(at), (0, range.len())) };
                 Self::take_in(streams, &parts.of(rank), range.start, data);
             }
             Ok(())
@@ -321,16 +329,22 @@ impl Work<'_> {
                 let bytes = source.len(rank);
                 let (begin, end) = (range.start.min(bytes), range.end.min(bytes));
                 let tray = (course.place(rank, at), end - begin);
-                trays.fill(me, course.round(at), tray, |data| {
-                    work.lay_out(&source.of(rank), begin, data);
-                });
+                // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
+                unsafe {
+                    trays.fill(me, course.round(at), tray, |data| {
+                        work.lay_out(&source.of(rank), begin, data);
+                    })
+                };
             }
         };
         self.at_each_piece(trays, &course, lay_out, |_, trays, at| {
             let range = course.range(at);
             for distance in 1..ranks {
                 let rank = (me + distance) % ranks;
-                let data = trays.read(rank, course.round(at), (course.place(me, at), range.len()));
+                // SAFETY: the round is full, and this rank passes it afterwards.
+                let data = unsafe {
+                    trays.read(rank, course.round(at), (course.place(me, at), range.len()))
+                };
                 Self::take_in(streams, &into.of(rank), range.start, data);
             }
             Ok(())

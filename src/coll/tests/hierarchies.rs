@@ -36,7 +36,7 @@ fn on_nodes<T, F: Future<Output = T>>(
 
 #[test]
 fn nobody_leaves_before_all_are_in() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use crate::sync::{AtomicUsize, Ordering};
     for ranks in rank_counts() {
         for place in PLACEMENTS {
             let Some(nodes) = Nodes::of(&Members::All(ranks as u32), place) else {

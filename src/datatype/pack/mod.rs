@@ -29,10 +29,30 @@ use super::Datatype;
 use crate::references;
 use std::ptr;
 
+/// What can reach a buffer's memory. Every access to the bytes of a [`Buffer`] matches on it without a wildcard, so that a further
+/// kind (memory of a device) does not compile until each access says how it copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// The processor, by loads and stores.
+    Host,
+}
+
+impl MemoryKind {
+    /// The kind of the memory at an address of the program's. The only place that classifies pointers.
+    #[inline(always)]
+    pub fn of(_address: *const u8) -> MemoryKind {
+        MemoryKind::Host
+    }
+}
+
+// A buffer is in every request: one kind costs nothing.
+const _: () = assert!(size_of::<Buffer>() == 24);
+
 /// A choice buffer: address, count and datatype, checked and multiplied out.
 #[derive(Clone, Copy)]
 pub struct Buffer {
     address: *mut u8,
+    kind: MemoryKind,
     /// Packed bytes.
     length: usize,
     /// None when the data has no holes: then packed and laid out bytes are the same.
@@ -57,10 +77,12 @@ impl Buffer {
     /// untouched by others) as long as this buffer or a copy of it is used.
     #[inline]
     pub unsafe fn new(address: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
+        let kind = MemoryKind::of(address);
         let length = (count as usize).saturating_mul(datatype.size as usize);
         if datatype.lies_bare() {
             return Buffer {
                 address,
+                kind,
                 length,
                 layout: None,
             };
@@ -70,11 +92,13 @@ impl Buffer {
         match datatype.layout().run(count).filter(|_| !counted) {
             Some(at) => Buffer {
                 address: address.wrapping_offset(at as isize),
+                kind,
                 length,
                 layout: None,
             },
             None => Buffer {
                 address,
+                kind,
                 length,
                 layout: Some(datatype),
             },
@@ -84,6 +108,7 @@ impl Buffer {
     pub const fn empty() -> Buffer {
         Buffer {
             address: ptr::null_mut(),
+            kind: MemoryKind::Host,
             length: 0,
             layout: None,
         }
@@ -95,6 +120,7 @@ impl Buffer {
     pub unsafe fn bytes(address: *mut u8, length: usize) -> Buffer {
         Buffer {
             address,
+            kind: MemoryKind::of(address),
             length,
             layout: None,
         }
@@ -111,12 +137,13 @@ impl Buffer {
         self.length == 0
     }
 
-    /// The address, if the data lies there without holes.
+    /// The address, if the data lies there without holes and the processor can load and store it. `None` is answered by a copy that
+    /// `read` and `write` move, so another kind of memory needs nothing of the callers.
     #[inline]
     pub fn contiguous(&self) -> Option<*mut u8> {
-        match self.layout {
-            None => Some(self.address),
-            Some(_) => None,
+        match (self.kind, self.layout) {
+            (MemoryKind::Host, None) => Some(self.address),
+            (MemoryKind::Host, Some(_)) => None,
         }
     }
 
@@ -137,10 +164,10 @@ impl Buffer {
     #[inline]
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         self.check(offset, out.len());
-        match self.layout {
+        match (self.kind, self.layout) {
             // SAFETY: in bounds by `check`; the memory is ours by the contract of `new`, and `out`
             // is a reference of someone else's, so they do not overlap.
-            None => unsafe {
+            (MemoryKind::Host, None) => unsafe {
                 let source = self.address.add(offset);
                 if out.len() >= 512 {
                     super::streaming::fetch(source, out.as_mut_ptr(), out.len());
@@ -149,7 +176,7 @@ impl Buffer {
                 }
             },
             // SAFETY: in bounds by `check`, and as above; only reads from the user's memory.
-            Some(datatype) => unsafe {
+            (MemoryKind::Host, Some(datatype)) => unsafe {
                 self.part::<true>(datatype, offset, out.as_mut_ptr(), out.len());
             },
         }
@@ -159,12 +186,12 @@ impl Buffer {
     #[inline]
     pub fn read_streaming(&self, offset: usize, out: &mut [u8]) {
         self.check(offset, out.len());
-        match self.layout {
+        match (self.kind, self.layout) {
             // SAFETY: as in `read`.
-            None => unsafe {
+            (MemoryKind::Host, None) => unsafe {
                 super::streaming::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
             },
-            Some(_) => self.stream_packed(offset, out),
+            (MemoryKind::Host, Some(_)) => self.stream_packed(offset, out),
         }
     }
 
@@ -190,9 +217,9 @@ impl Buffer {
     #[inline]
     pub fn write(&self, offset: usize, data: &[u8]) {
         self.check(offset, data.len());
-        match self.layout {
+        match (self.kind, self.layout) {
             // SAFETY: as in `read`.
-            None => unsafe {
+            (MemoryKind::Host, None) => unsafe {
                 let target = self.address.add(offset);
                 if data.len() >= 512 {
                     super::streaming::fetch(data.as_ptr(), target, data.len());
@@ -201,7 +228,7 @@ impl Buffer {
                 }
             },
             // SAFETY: in bounds by `check`, and as above; only reads from `data`.
-            Some(datatype) => unsafe {
+            (MemoryKind::Host, Some(datatype)) => unsafe {
                 self.part::<false>(datatype, offset, data.as_ptr().cast_mut(), data.len());
             },
         }
@@ -210,14 +237,17 @@ impl Buffer {
     /// As `write`, for data that no cache has: in several streams at once, where it has no holes.
     #[inline(never)]
     pub fn write_streams(&self, offset: usize, data: &[u8]) {
-        if self.layout.is_some() {
-            self.write(offset, data);
-            return;
-        }
         self.check(offset, data.len());
-        // SAFETY: as in `write`.
-        unsafe {
-            super::streaming::fetch_streams(data.as_ptr(), self.address.add(offset), data.len());
+        match (self.kind, self.layout) {
+            // SAFETY: as in `write`.
+            (MemoryKind::Host, None) => unsafe {
+                super::streaming::fetch_streams(
+                    data.as_ptr(),
+                    self.address.add(offset),
+                    data.len(),
+                );
+            },
+            (MemoryKind::Host, Some(_)) => self.write(offset, data),
         }
     }
 
@@ -226,12 +256,12 @@ impl Buffer {
     #[inline]
     pub fn write_past_caches(&self, offset: usize, data: &[u8]) {
         self.check(offset, data.len());
-        match self.layout {
+        match (self.kind, self.layout) {
             // SAFETY: as in `write`.
-            None => unsafe {
+            (MemoryKind::Host, None) => unsafe {
                 super::streaming::copy(data.as_ptr(), self.address.add(offset), data.len());
             },
-            Some(_) => self.write(offset, data),
+            (MemoryKind::Host, Some(_)) => self.write(offset, data),
         }
     }
 
@@ -262,11 +292,14 @@ impl Buffer {
         mut visit: impl FnMut(*mut u8, usize) -> bool,
     ) {
         self.check(offset, length);
-        let Some(datatype) = self.layout else {
-            if length > 0 {
-                visit(self.address.wrapping_add(offset), length);
+        let datatype = match (self.kind, self.layout) {
+            (MemoryKind::Host, None) => {
+                if length > 0 {
+                    visit(self.address.wrapping_add(offset), length);
+                }
+                return;
             }
-            return;
+            (MemoryKind::Host, Some(datatype)) => datatype,
         };
         let layout = datatype.layout();
         if let Some(body) = layout.endless() {
@@ -281,6 +314,7 @@ impl Buffer {
     pub fn of_copy(copy: &mut Box<[u8]>) -> Buffer {
         Buffer {
             address: copy.as_mut_ptr(),
+            kind: MemoryKind::Host,
             length: copy.len(),
             layout: None,
         }
@@ -293,10 +327,12 @@ impl Buffer {
         fill: impl FnOnce(&mut [u8]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.check(0, length);
-        match self.layout {
-            // SAFETY: in bounds by `check`; the memory is ours alone by the contract of `new`.
-            None => fill(unsafe { std::slice::from_raw_parts_mut(self.address, length) }),
-            Some(_) => {
+        match (self.kind, self.layout) {
+            (MemoryKind::Host, None) => {
+                // SAFETY: in bounds by `check`; the memory is ours alone by the contract of `new`.
+                fill(unsafe { std::slice::from_raw_parts_mut(self.address, length) })
+            }
+            (MemoryKind::Host, Some(_)) => {
                 let mut packed = vec![0; length];
                 fill(&mut packed)?;
                 self.write(0, &packed);

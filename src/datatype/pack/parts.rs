@@ -3,7 +3,7 @@
 //! Invariant: as of a `Buffer`: nothing outside of the elements that it was made of is touched.
 #![allow(unsafe_code)]
 
-use super::Buffer;
+use super::{Buffer, MemoryKind};
 use crate::datatype::Datatype;
 
 /// See the module.
@@ -167,8 +167,12 @@ impl Buffer {
         if self.length == 0 {
             return look(&[]);
         }
-        // SAFETY: without holes, so all bytes are the buffer's; nobody writes them, by the contract of `new`.
-        look(unsafe { std::slice::from_raw_parts(self.address, self.length) })
+        match self.kind {
+            MemoryKind::Host => {
+                // SAFETY: without holes, so all bytes are the buffer's; nobody writes them, by the contract of `new`.
+                look(unsafe { std::slice::from_raw_parts(self.address, self.length) })
+            }
+        }
     }
 
     /// Whether this buffer has no holes and shares no byte with another one without holes.
@@ -183,9 +187,10 @@ impl Buffer {
     /// The bytes from `offset` on of a buffer without holes. Panics if they are not all in it, or if it has holes.
     pub fn slice(&self, offset: usize, length: usize) -> Buffer {
         self.check(offset, length);
-        assert!(self.contiguous().is_some(), "a part of a buffer with holes");
+        assert!(self.layout.is_none(), "a part of a buffer with holes");
         Buffer {
             address: self.address.wrapping_add(offset),
+            kind: self.kind,
             length,
             layout: None,
         }
@@ -204,6 +209,7 @@ impl Buffer {
         let distance = datatype.extent as isize * (offset / size) as isize;
         Some(Buffer {
             address: self.address.wrapping_offset(distance),
+            kind: self.kind,
             length,
             layout: Some(datatype),
         })

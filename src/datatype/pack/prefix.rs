@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use super::super::{BYTE, Category, Contents, Datatype, Layout, Member, TYPES, get};
-use super::Buffer;
+use super::{Buffer, MemoryKind};
 use crate::error::{Class, Result, fail};
 use std::ptr::{self, NonNull};
 
@@ -66,6 +66,7 @@ impl Buffer {
         both.commit();
         Ok(Buffer {
             address: ptr::null_mut(),
+            kind: MemoryKind::of(address),
             length: both.size as usize,
             layout: Some(both),
         })

@@ -56,19 +56,19 @@ pub fn kernels() -> Kernels {
         allowed.min(find())
     });
     #[cfg(test)]
-    return used.min(Kernels::ALL[MOST.load(std::sync::atomic::Ordering::Relaxed)]);
+    return used.min(Kernels::ALL[MOST.load(crate::sync::Ordering::Relaxed)]);
     #[cfg(not(test))]
     used
 }
 
 /// For tests, which try all.
 #[cfg(test)]
-static MOST: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(3);
+static MOST: crate::sync::AtomicUsize = crate::sync::AtomicUsize::new(3);
 
 /// For tests: at most these, numbered from the plain ones on.
 #[cfg(test)]
 pub fn use_kernels(most: usize) {
-    MOST.store(most, std::sync::atomic::Ordering::Relaxed);
+    MOST.store(most, crate::sync::Ordering::Relaxed);
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -40,11 +40,17 @@ fn receive(consumer: &mut Consumer<'_>) -> Option<Header> {
 #[test]
 fn records_of_every_length_come_back_over_many_laps() {
     for exclusive in [false, true] {
-        let (control, slots) = fresh(16);
-        let ring = Ring::new(&control, &slots);
-        let (mut producer, mut consumer) = (ring.producer(exclusive), ring.consumer());
+        let (mut control, mut slots) = fresh(16);
+        let (mut producer, mut consumer) = match exclusive {
+            true => ends(&mut control, &mut slots),
+            false => {
+                let (ring, consumer) = shared(&mut control, &mut slots);
+                (ring.producer(), consumer)
+            }
+        };
+        let longest = producer.ring.longest_payload();
         for tag in (0..400).step_by(if cfg!(miri) { 9 } else { 1 }) {
-            let length = tag as usize % (ring.longest_payload() + 1);
+            let length = tag as usize % (longest + 1);
             assert!(send(&mut producer, length, tag));
             let got = receive(&mut consumer).unwrap();
             assert_eq!((got.tag, got.length as usize), (tag, length));
@@ -55,9 +61,8 @@ fn records_of_every_length_come_back_over_many_laps() {
 
 #[test]
 fn a_full_ring_refuses_and_recovers() {
-    let (control, slots) = fresh(8);
-    let ring = Ring::new(&control, &slots);
-    let (mut producer, mut consumer) = (ring.producer(true), ring.consumer());
+    let (mut control, mut slots) = fresh(8);
+    let (mut producer, mut consumer) = ends(&mut control, &mut slots);
     for tag in 0..8 {
         assert!(send(&mut producer, 8, tag));
     }
@@ -75,12 +80,12 @@ fn a_full_ring_refuses_and_recovers() {
 #[test]
 fn many_producers_lose_nothing() {
     const EACH: i32 = if cfg!(miri) { 40 } else { 20_000 };
-    let (control, slots) = fresh(64);
-    let ring = Ring::new(&control, &slots);
+    let (mut control, mut slots) = fresh(64);
+    let (ring, mut consumer) = shared(&mut control, &mut slots);
     std::thread::scope(|scope| {
         for sender in 0..3 {
+            let mut producer = ring.producer();
             scope.spawn(move || {
-                let mut producer = ring.producer(false);
                 for i in 0..EACH {
                     while !send(&mut producer, (i as usize * 13) % 300, sender * EACH + i) {
                         std::thread::yield_now();
@@ -88,7 +93,6 @@ fn many_producers_lose_nothing() {
                 }
             });
         }
-        let mut consumer = ring.consumer();
         let mut next = [0; 3];
         let mut left = 3 * EACH;
         while left > 0 {

@@ -10,6 +10,7 @@ use super::layout::Segment;
 use super::pipe::{PAIR_BYTES, Pipes};
 use super::trays::{self, SERVICES, Service, Trays};
 use crate::queue::ring::prefetch;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering, compiler_fence};
 use parking_lot::Mutex;
 use std::os::fd::BorrowedFd;
@@ -69,6 +70,20 @@ struct Head {
 }
 
 const _: () = assert!(size_of::<Line>() == 64 && size_of::<Head>() == 64 * (DEPTH + 7));
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Line { stamp, total, data }),
+    shape!(Head {
+        arrivals,
+        barriers,
+        left,
+        resting,
+        lost,
+        pipes,
+        trays
+    }),
+]);
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -130,10 +145,12 @@ impl Board {
             let trays = SERVICES.map(|service| board.trays_of(service).load(Ordering::Relaxed));
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
             unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
-            Pipes::renew(segment, pipes as usize);
+            // SAFETY: who has left the board has left its pipes.
+            unsafe { Pipes::renew(segment, pipes as usize) };
             board.head().pipes.0.store(pipes, Ordering::Relaxed);
             for (service, trays) in SERVICES.into_iter().zip(trays) {
-                Trays::renew(segment, trays as usize, service, ranks);
+                // SAFETY: as for the pipes.
+                unsafe { Trays::renew(segment, trays as usize, service, ranks) };
                 board.trays_of(service).store(trays, Ordering::Relaxed);
             }
             return Some(board.offset);
@@ -151,9 +168,13 @@ impl Board {
     }
 
     /// A rank's ends of them, after the board has told that they are made.
-    pub fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
+    ///
+    /// # Safety
+    /// This rank has no other ends of them.
+    pub unsafe fn pipes(&self, segment: Segment<'static>, me: usize) -> Option<Pipes> {
         let offset = self.head().pipes.0.load(Ordering::Relaxed);
-        Pipes::open(segment, offset as usize, me)
+        // SAFETY: fresh, for `make` renews what it hands out again; the rest is by the caller.
+        unsafe { Pipes::open(segment, offset as usize, me) }
     }
 
     /// The same for trays.
@@ -196,13 +217,16 @@ impl Board {
         }
     }
 
-    /// A fresh board of so many ranks in memory that nobody uses any more.
+    /// A fresh board of so many ranks.
+    ///
+    /// # Safety
+    /// Nobody uses that memory any more.
     #[cfg(test)]
-    pub fn renewed(segment: Segment<'static>, offset: usize, ranks: usize) -> Board {
+    pub unsafe fn renewed(segment: Segment<'static>, offset: usize, ranks: usize) -> Board {
         let Some(board) = Self::open(segment, offset, ranks) else {
             panic!("no board of {ranks} ranks fits there")
         };
-        // SAFETY: inside the segment by `open`, and nobody uses it, as the caller says.
+        // SAFETY: inside the segment by `open`, and nobody uses it, by the caller.
         unsafe { board.base.write_bytes(0, board_bytes(ranks)) };
         board
     }
@@ -290,10 +314,12 @@ impl Board {
         unsafe { &*std::ptr::addr_of!((*self.line(rank, round)).total) }
     }
 
-    /// Lets `fill` write `bytes` bytes to a desk, at `unit` if they are too long for the line. All have passed the rounds that
-    /// were there, and this rank alone writes this desk in this round.
+    /// Lets `fill` write `bytes` bytes to a desk, at `unit` if they are too long for the line.
+    ///
+    /// # Safety
+    /// All have passed the rounds that were there, and this rank alone writes this desk in this round.
     #[inline]
-    pub fn fill(
+    pub unsafe fn fill(
         &self,
         rank: usize,
         round: u64,
@@ -301,7 +327,7 @@ impl Board {
         fill: impl FnOnce(&mut [u8]),
     ) {
         let data = self.data(rank, round, unit, bytes);
-        // SAFETY: inside the board; nobody reads or writes it now, as the caller says.
+        // SAFETY: inside the board; nobody reads or writes it now, by the caller.
         fill(unsafe { std::slice::from_raw_parts_mut(data, bytes) });
     }
 
@@ -332,9 +358,13 @@ impl Board {
         prefetch(self.line(rank, round).cast());
     }
 
-    /// What a desk shows in a round: after [`Board::is_shown`] or an arrival of all, before [`Board::pass`].
+    /// What a desk shows in a round.
+    ///
+    /// # Safety
+    /// The desk shows it ([`Board::is_shown`], or all have arrived), and this rank says [`Board::pass`] only after the last use of
+    /// the result.
     #[inline]
-    pub fn read(&self, rank: usize, round: u64, bytes: usize) -> &[u8] {
+    pub unsafe fn read(&self, rank: usize, round: u64, bytes: usize) -> &[u8] {
         let unit = match bytes <= IN_LINE {
             true => 0,
             false => self.total(rank, round).load(Ordering::Relaxed) as usize % 256,
@@ -443,11 +473,13 @@ mod tests {
         let segment = Segment::open(map, 2).unwrap();
         let first = Board::make(segment, fd.as_fd(), 2).unwrap();
         let board = Board::open(segment, first, 2).unwrap();
-        board.fill(1, 5, (3, 100), |data| data.fill(7));
+        // SAFETY: one thread, and nothing else is read or written.
+        unsafe { board.fill(1, 5, (3, 100), |data| data.fill(7)) };
         assert!(!board.is_shown(1, 5));
         board.show(1, 5, 3, 100);
         assert!(board.is_shown(1, 5) && !board.is_shown(0, 5));
-        assert_eq!(board.read(1, 5, 100), [7; 100]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { board.read(1, 5, 100) }, [7; 100]);
         board.leave(true);
         let second = Board::make(segment, fd.as_fd(), 2).unwrap();
         assert_ne!(first, second);

@@ -10,6 +10,7 @@ use super::layout::{RankPage, Segment};
 use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
 use super::pace::{LONGEST_WHOLE, Plan};
 use super::pipe::Pipes;
+use super::settings::{self, Other};
 use super::trays::{Service, Trays};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
@@ -83,6 +84,14 @@ impl Endpoint {
         Ok(Self::of(common, Arc::new(fd), inbox, fences))
     }
 
+    /// Compares the settings that must be equal on all ranks with those of the rank that joined first. Call once, after `join`.
+    ///
+    /// Errors: what that rank has instead.
+    pub fn compare_settings(&self, hash: u64, values: &[u64]) -> std::result::Result<(), Other> {
+        let Common { segment, me, .. } = self.common;
+        settings::compare(segment, me, hash, values)
+    }
+
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
     pub fn reserve_siblings(&self, engines: usize) -> usize {
         let Common { segment, me, .. } = self.common;
@@ -103,10 +112,12 @@ impl Endpoint {
 
     fn of(common: Common, fd: Arc<OwnedFd>, inbox: Ring<'static>, fences: bool) -> Self {
         let out = |peer| Outbound::new(common.segment, common.engine, peer);
+        // SAFETY: `claim` let this process alone be the rank, and each of its engines has one end.
+        let inbox = unsafe { inbox.consumer() };
         Self {
             out: (0..common.ranks).map(out).collect(),
             inbound: vec![Inbound {
-                channel: Receiver::new(inbox.consumer()),
+                channel: Receiver::new(inbox),
                 origin: None,
             }],
             turn: 0,
@@ -252,12 +263,15 @@ impl Endpoint {
         let accepted = if header.kind == KIND_LANE {
             segment.lane(offset, cells).map(|lane| {
                 let channel = &mut self.inbound[self.turn].channel;
-                channel.set_lane(lane.consumer());
+                // SAFETY: the sender announces a fresh lane once, to this end.
+                channel.set_lane(unsafe { lane.consumer() });
             })
         } else {
             segment.private(offset).map(|ring| {
+                // SAFETY: the sender announces a fresh ring once, to this end.
+                let consumer = unsafe { ring.consumer() };
                 self.inbound.push(Inbound {
-                    channel: Receiver::new(ring.consumer()),
+                    channel: Receiver::new(consumer),
                     origin: Some(origin as usize),
                 });
             })
@@ -441,7 +455,8 @@ impl Endpoint {
 
     /// A rank's ends of the pipes of its board, where it has some.
     pub fn pipes(&self, board: &Board, me: usize) -> Option<Pipes> {
-        board.pipes(self.common.segment, me)
+        // SAFETY: a seat asks once, when its board has told that they are made, and keeps them.
+        unsafe { board.pipes(self.common.segment, me) }
     }
 
     /// Gives a board trays, see [`Board::make_trays`].

@@ -2,17 +2,82 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
-use super::status::Page;
+use super::settings::{self, Reference, Settings};
+use super::status::{self, Page};
+use super::{board, cells, pipe};
+use crate::node;
 use crate::os::memory::{self, Mapping};
-use crate::queue::doorbell::Doorbell;
+use crate::queue::doorbell::{self, Doorbell};
 use crate::queue::lane::{self, Cell, Lane};
-use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
+use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
+use crate::queue::rounds;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;
 
-const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x01");
+/// Says that a file is a segment of oxmpi, of whatever build.
+const MAGIC: u64 = u64::from_le_bytes(*b"oxmpi\0\0\x02");
+/// What this build believes of the segment: its own version, and every size and offset. A build that believes something else is
+/// refused, for it would read other memory than was written.
+const LAYOUT: u64 = {
+    let version = shape::bytes(shape::START, env!("CARGO_PKG_VERSION").as_bytes());
+    let sizes = [
+        PAGE,
+        RANK_BYTES,
+        ENGINES,
+        INBOX_BYTES,
+        FURTHER_INBOX_BYTES,
+        LEAST_PRIVATE_SLOTS,
+        MOST_PRIVATE_SLOTS,
+        dynamic(1),
+        cells::CELL_BYTES,
+        board::MOST_RANKS,
+    ];
+    let (mut fixed, mut at) = (shape::START, 0);
+    while at < sizes.len() {
+        fixed = shape::number(fixed, sizes[at]);
+        at += 1;
+    }
+    shape::combine(&[
+        version,
+        fixed,
+        ring::SHAPE,
+        lane::SHAPE,
+        doorbell::SHAPE,
+        rounds::SHAPE,
+        node::SHAPE,
+        status::SHAPE,
+        settings::SHAPE,
+        board::SHAPE,
+        pipe::SHAPE,
+        shape!(SegmentHeader {
+            magic,
+            layout,
+            version,
+            ranks,
+            fences,
+            settings,
+            next,
+            boards,
+            node
+        }),
+        shape!(RankPage {
+            bells,
+            inbox,
+            private_rings,
+            core,
+            engines,
+            further,
+            _pad,
+            status,
+            settings
+        }),
+    ])
+};
+/// Words for the version of the build that made the segment.
+const VERSION_WORDS: usize = 2;
 const PAGE: usize = 4096;
 /// Slots of a rank's inbox, which every other rank writes to.
 pub const INBOX_SLOTS: usize = 512;
@@ -45,9 +110,12 @@ const fn lane_bytes(cells: usize) -> usize {
 #[repr(C)]
 pub struct SegmentHeader {
     magic: AtomicU64,
+    layout: AtomicU64,
+    version: [AtomicU64; VERSION_WORDS],
     ranks: AtomicU32,
     /// Not zero: some rank cannot use membarrier, so senders fence.
     pub fences: AtomicU32,
+    pub settings: Reference,
     /// First byte that has not been handed out.
     next: AtomicU64,
     /// Bytes of all boards.
@@ -57,6 +125,12 @@ pub struct SegmentHeader {
 }
 
 const HEADER_BYTES: usize = size_of::<SegmentHeader>().next_multiple_of(PAGE);
+// All builds, past and future, look for these there.
+#[cfg(not(loom))]
+const _: () = assert!(
+    std::mem::offset_of!(SegmentHeader, layout) == 8
+        && std::mem::offset_of!(SegmentHeader, version) == 16
+);
 
 /// One page a rank.
 #[repr(C)]
@@ -74,6 +148,7 @@ pub struct RankPage {
     further: AtomicU32,
     _pad: [u8; 48],
     pub status: Page,
+    pub settings: Settings,
 }
 
 const _: () = assert!(size_of::<RankPage>() <= RANK_BYTES);
@@ -124,6 +199,13 @@ pub fn initialise(fd: BorrowedFd<'_>, ranks: usize) -> Result<()> {
     let header = header(&map)?;
     header.ranks.store(ranks as u32, Ordering::Relaxed);
     header.next.store(dynamic(ranks) as u64, Ordering::Relaxed);
+    let version = env!("CARGO_PKG_VERSION").as_bytes().chunks(8);
+    for (word, chunk) in header.version.iter().zip(version) {
+        let mut bytes = [0; 8];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        word.store(u64::from_le_bytes(bytes), Ordering::Relaxed);
+    }
+    header.layout.store(LAYOUT, Ordering::Relaxed);
     header.magic.store(MAGIC, Ordering::Release);
     Ok(())
 }
@@ -134,6 +216,16 @@ fn header(map: &Mapping) -> Result<&SegmentHeader> {
         .ok_or_else(|| Error::new(ErrorKind::InvalidData, "the segment is too small"))?;
     // SAFETY: inside the mapping, page-aligned, atomics only, borrowed as long as the mapping.
     Ok(unsafe { &*address.cast::<SegmentHeader>() })
+}
+
+impl SegmentHeader {
+    /// The version of the build that made the segment.
+    fn version(&self) -> String {
+        let words = self.version.iter();
+        let bytes = words.flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+        let text = bytes.take_while(u8::is_ascii_graphic).map(char::from);
+        text.collect()
+    }
 }
 
 /// A mapped segment of a known number of ranks.
@@ -149,7 +241,19 @@ impl<'m> Segment<'m> {
     /// Errors: InvalidData if it is not.
     pub fn open(map: &'m Mapping, ranks: usize) -> Result<Self> {
         let found = header(map)?;
-        let good = found.magic.load(Ordering::Acquire) == MAGIC
+        let is_segment = found.magic.load(Ordering::Acquire) == MAGIC;
+        if is_segment && found.layout.load(Ordering::Relaxed) != LAYOUT {
+            return Err(Error::new(
+                ErrorKind::InvalidData,
+                format!(
+                    "it was made by another build of oxmpi, version {}, and this is version {}: mpiexec and libmpi must be of one \
+                     installation",
+                    found.version(),
+                    env!("CARGO_PKG_VERSION"),
+                ),
+            ));
+        }
+        let good = is_segment
             && found.ranks.load(Ordering::Relaxed) as usize == ranks
             && map.bytes() >= dynamic(ranks);
         if !good {
@@ -300,7 +404,13 @@ unsafe fn ring_at<'m>(address: *mut u8, slots: usize) -> Ring<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::ring::Consumer;
     use std::os::fd::AsFd;
+
+    fn consumer(ring: Ring<'_>) -> Consumer<'_> {
+        // SAFETY: these tests have one consumer of a ring at a time, in one thread.
+        unsafe { ring.consumer() }
+    }
 
     #[test]
     fn a_fresh_segment_opens_for_its_ranks_only() {
@@ -316,23 +426,39 @@ mod tests {
         assert!(segment.private(0).is_none());
         assert!(segment.private(second + 1).is_none());
         assert!(segment.private(usize::MAX - 63).is_none());
-        let mut producer = segment.inbox(2).producer(false);
+        let mut producer = segment.inbox(2).producer();
         let header = crate::queue::ring::Header::default();
         assert!(producer.push(&header, |_, _| {}));
-        assert_eq!(segment.inbox(2).consumer().peek(), Some(header));
-        assert!(segment.inbox(1).consumer().peek().is_none());
+        assert_eq!(consumer(segment.inbox(2)).peek(), Some(header));
+        assert!(consumer(segment.inbox(1)).peek().is_none());
         assert!(segment.inbox_of(1, 3).is_none());
         assert_eq!(segment.reserve_inboxes(fd.as_fd(), 1, 4), 4);
         assert!(segment.inbox_of(1, 3).is_none());
         let further = segment.open_inbox(1, 3);
-        assert!(further.producer(false).push(&header, |_, _| {}));
+        assert!(further.producer().push(&header, |_, _| {}));
         let again = segment.inbox_of(1, 3).unwrap();
-        assert_eq!(again.consumer().peek(), Some(header));
-        assert!(segment.inbox(1).consumer().peek().is_none());
+        assert_eq!(consumer(again).peek(), Some(header));
+        assert!(consumer(segment.inbox(1)).peek().is_none());
         for _ in 0..3 {
             assert!(segment.allocate(fd.as_fd(), 200 << 20).is_err());
         }
         assert!(segment.allocate(fd.as_fd(), 1).is_ok());
+    }
+
+    #[test]
+    fn a_segment_of_another_build_is_refused() {
+        let fd = memory::create("test", segment_bytes(1), false).unwrap();
+        initialise(fd.as_fd(), 1).unwrap();
+        let map = Mapping::of(fd.as_fd()).unwrap();
+        let header = header(&map).unwrap();
+        header.layout.fetch_xor(1, Ordering::Relaxed);
+        header.version[0].store(u64::from_le_bytes(*b"9.8.7\0\0\0"), Ordering::Relaxed);
+        let refused = Segment::open(&map, 1).unwrap_err().to_string();
+        let made = "another build of oxmpi, version 9.8.7, and this is version ";
+        assert!(refused.contains(made), "{refused}");
+        header.magic.store(0, Ordering::Relaxed);
+        let refused = Segment::open(&map, 1).unwrap_err().to_string();
+        assert!(refused.contains("is not the segment"), "{refused}");
     }
 
     #[test]
@@ -357,11 +483,11 @@ mod tests {
         };
         let all = || (0..ranks).flat_map(|rank| (0..ENGINES).map(move |engine| (rank, engine)));
         for (rank, engine) in all() {
-            let mut producer = segment.inbox_of(rank, engine).unwrap().producer(false);
+            let mut producer = segment.inbox_of(rank, engine).unwrap().producer();
             while producer.push(&named(rank, engine), |_, _| {}) {}
         }
         for (rank, engine) in all() {
-            let mut consumer = segment.inbox_of(rank, engine).unwrap().consumer();
+            let mut consumer = consumer(segment.inbox_of(rank, engine).unwrap());
             let mut records = 0;
             while let Some(found) = consumer.peek() {
                 assert_eq!(found, named(rank, engine));

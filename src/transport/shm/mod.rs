@@ -10,6 +10,7 @@ pub mod outbound;
 pub mod pace;
 pub mod pipe;
 pub mod seat;
+pub mod settings;
 #[cfg(test)]
 pub mod stage;
 pub mod status;

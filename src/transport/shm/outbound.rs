@@ -120,7 +120,7 @@ impl Outbound {
     pub fn new(segment: Segment<'static>, engine: usize, peer: usize) -> Self {
         Self {
             // An unused one is given the right ring before anything is sent.
-            channel: Sender::new(segment.inbox(peer).producer(false)),
+            channel: Sender::new(segment.inbox(peer).producer()),
             stage: match engine {
                 0 => Stage::Inbox,
                 _ => Stage::Unused,
@@ -189,7 +189,7 @@ impl Outbound {
         let Some(inbox) = common.segment.inbox_of(peer, common.engine) else {
             return false;
         };
-        self.channel = Sender::new(inbox.producer(false));
+        self.channel = Sender::new(inbox.producer());
         self.stage = Stage::Inbox;
         true
     }
@@ -216,7 +216,8 @@ impl Outbound {
             return;
         };
         if self.announce(common, KIND_RING, offset, 0) {
-            self.channel = Sender::new(ring.producer(true));
+            // SAFETY: this rank has allocated the ring, and nobody else sends through it.
+            self.channel = Sender::new(unsafe { ring.sole_producer() });
             self.stage = Stage::Ring;
         } else {
             // The inbox is full: ask again with the next record.
@@ -303,7 +304,8 @@ impl Outbound {
         };
         let done = self.announce(common, KIND_LANE, offset, cells);
         if done {
-            self.channel.set_lane(lane.producer());
+            // SAFETY: this rank has allocated the lane, and nobody else sends through it.
+            self.channel.set_lane(unsafe { lane.producer() });
             self.stage = stage;
         } else {
             self.unannounced = Some((offset, cells));
@@ -374,7 +376,7 @@ mod tests {
         let record = Header::default();
         let push = |out: &mut Outbound| out.push(&common, fd, 1, &record, |_, _| {});
         let mut out = Outbound::new(segment, 0, 1);
-        let mut others = segment.inbox(1).producer(false);
+        let mut others = segment.inbox(1).producer();
         while others.push(&record, |_, _| {}) {}
         assert!(!push(&mut out));
         let before = segment.allocate(fd, 1).unwrap();
@@ -383,7 +385,8 @@ mod tests {
         }
         let page = segment.allocate(fd, 1).unwrap() - before;
         assert!(page <= 4096, "{page} bytes for a ring that was made");
-        let mut inbox = segment.inbox(1).consumer();
+        // SAFETY: the test has the only one.
+        let mut inbox = unsafe { segment.inbox(1).consumer() };
         while let Some(header) = inbox.peek() {
             inbox.advance(header.length as usize);
         }

@@ -7,6 +7,7 @@
 
 use super::layout::Segment;
 use super::pace::Stores;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of data of one pipe.
@@ -44,6 +45,17 @@ struct Control {
     passed: Word,
     stamps: [Stamp; STAMPS],
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Stamp {
+        end,
+        place,
+        bytes,
+        total
+    }),
+    shape!(Control { passed, stamps }),
+]);
 
 const PIPE_BYTES: usize = size_of::<Control>() + DATA_BYTES;
 /// Bytes of the pipes of two ranks.
@@ -206,18 +218,24 @@ pub struct Pipes {
 }
 
 impl Pipes {
-    /// Makes pipes that both ranks have left fresh ones.
-    pub fn renew(segment: Segment<'static>, offset: usize) {
+    /// Makes pipes fresh ones again.
+    ///
+    /// # Safety
+    /// Both ranks have left them: neither uses an end any more, and none is opened before this returns.
+    pub unsafe fn renew(segment: Segment<'static>, offset: usize) {
         for side in 0..2 {
             if let Some(base) = Self::base(segment, offset, side) {
-                // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
+                // SAFETY: mapped, and nobody uses it, by the caller; zeros are valid.
                 unsafe { base.write_bytes(0, size_of::<Control>()) };
             }
         }
     }
 
-    /// The ends of one of the two ranks, of fresh pipes; `None` if none can be there.
-    pub fn open(segment: Segment<'static>, offset: usize, me: usize) -> Option<Pipes> {
+    /// The ends of one of the two ranks; `None` if none can be there.
+    ///
+    /// # Safety
+    /// The pipes are fresh, and this rank has no other ends of them.
+    pub unsafe fn open(segment: Segment<'static>, offset: usize, me: usize) -> Option<Pipes> {
         let (out, into) = (
             Self::base(segment, offset, me)?,
             Self::base(segment, offset, 1 - me)?,
@@ -255,8 +273,10 @@ mod tests {
         let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
         let segment = Segment::open(map, 2).unwrap();
         let offset = segment.allocate(fd.as_fd(), PAIR_BYTES).unwrap();
-        let mut one = Pipes::open(segment, offset, 0).unwrap().writer;
-        let mut two = Pipes::open(segment, offset, 1).unwrap().reader;
+        // SAFETY: fresh, and each rank's ends once.
+        let open = |me: usize| unsafe { Pipes::open(segment, offset, me) };
+        let mut one = open(0).unwrap().writer;
+        let mut two = open(1).unwrap().reader;
         let lengths = [0, 1, 64, 5000, LONGEST, 20_001, LONGEST - 1];
         let length = |piece: usize| lengths[piece * 5 % lengths.len()];
         let (mut written, mut read) = (0, 0);
@@ -290,9 +310,10 @@ mod tests {
         }
         assert!(!two.is_shown());
         // A second pair of ranks finds nothing of it.
-        Pipes::renew(segment, offset);
-        let pipes = Pipes::open(segment, offset, 1).unwrap();
-        assert!(!pipes.reader.is_shown());
-        assert!(Pipes::open(segment, 64, 0).is_none());
+        // SAFETY: the ends above are used no more.
+        unsafe { Pipes::renew(segment, offset) };
+        assert!(!open(1).unwrap().reader.is_shown());
+        // SAFETY: there is nothing to be opened.
+        assert!(unsafe { Pipes::open(segment, 64, 0) }.is_none());
     }
 }

@@ -52,7 +52,8 @@ impl Stage {
     pub fn set(&mut self, ranks: usize, hidden: Option<usize>) -> Board {
         self.hidden = hidden;
         self.made = [AtomicBool::new(false), AtomicBool::new(false)];
-        Board::renewed(self.segment, self.board, ranks)
+        // SAFETY: the ranks of the play before are gone.
+        unsafe { Board::renewed(self.segment, self.board, ranks) }
     }
 
     /// Bytes of a rank's tray, where there are so many.
@@ -75,16 +76,19 @@ impl Stage {
     }
 
     pub fn make_pipes(&self) {
-        Pipes::renew(self.segment, self.make(0));
+        // SAFETY: `make` lets this be done once in a play, before anybody opens them.
+        unsafe { Pipes::renew(self.segment, self.make(0)) };
     }
 
     pub fn pipes(&self, me: usize) -> Option<Pipes> {
-        Pipes::open(self.segment, self.made(0), me)
+        // SAFETY: renewed for this play, in which a rank's seat asks once.
+        unsafe { Pipes::open(self.segment, self.made(0), me) }
     }
 
     pub fn make_trays(&self, board: &Board, service: Service) {
         let offset = self.make(service as usize);
-        Trays::renew(self.segment, offset, service, board.ranks());
+        // SAFETY: as for the pipes.
+        unsafe { Trays::renew(self.segment, offset, service, board.ranks()) };
     }
 
     pub fn trays(&self, board: &Board, service: Service) -> Option<Trays> {

@@ -3,6 +3,7 @@
 //! Written when a call starts to wait for longer, so that a short message pays nothing. Readers may see a mixture of
 //! two waits; it is a report, nothing decides by it.
 
+use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 const NAME_WORDS: usize = 6;
@@ -96,13 +97,32 @@ pub struct Page {
     /// A word that others read to prove that they can read this process's memory: its address, and its value.
     pub probe_address: AtomicU64,
     pub probe_value: AtomicU64,
-    /// What the rank's environment says about things that must be the same on all ranks; written before it is `Joined`.
-    pub settings: AtomicU64,
     /// What others cannot expect of the rank any more, see [`Page::loss`].
     lost: AtomicU32,
     pub function: Name,
     pub communicator: Name,
 }
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape!(Page {
+    state,
+    pid,
+    tracer,
+    abort_code,
+    waiting,
+    since,
+    peer,
+    tag,
+    context,
+    posted,
+    unexpected,
+    sending,
+    probe_address,
+    probe_value,
+    lost,
+    function,
+    communicator,
+});
 
 impl Page {
     pub fn state(&self) -> State {

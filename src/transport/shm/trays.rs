@@ -100,10 +100,13 @@ pub fn bytes(service: Service, ranks: usize) -> usize {
 }
 
 impl Trays {
-    /// Makes trays that all ranks have left fresh ones.
-    pub fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
+    /// Makes trays fresh ones again.
+    ///
+    /// # Safety
+    /// All ranks have left them: none uses them any more, and none opens them before this returns.
+    pub unsafe fn renew(segment: Segment<'static>, offset: usize, service: Service, ranks: usize) {
         if let Some(base) = segment.dynamic(offset, bytes(service, ranks)) {
-            // SAFETY: mapped, and nobody uses it, as the caller says; zeros are valid.
+            // SAFETY: mapped, and nobody uses it, by the caller; zeros are valid.
             unsafe { base.write_bytes(0, Size::counts_bytes(ranks)) };
         }
     }
@@ -186,9 +189,12 @@ impl Trays {
         self.counts(round).has_room(round, self.ranks)
     }
 
-    /// Lets `fill` write to the tray of a rank from `at` on. There is room in this round, and nobody else writes or reads there.
+    /// Lets `fill` write to the tray of a rank from `at` on.
+    ///
+    /// # Safety
+    /// There is room in this round ([`Trays::has_room`]), and nobody else writes or reads there.
     #[inline]
-    pub fn fill(
+    pub unsafe fn fill(
         &self,
         rank: usize,
         round: u64,
@@ -196,7 +202,7 @@ impl Trays {
         fill: impl FnOnce(&mut [u8]),
     ) {
         let data = self.tray(rank, round, at + bytes).wrapping_add(at);
-        // SAFETY: inside the trays; nobody reads or writes it now, as the caller says.
+        // SAFETY: inside the trays; nobody reads or writes it now, by the caller.
         fill(unsafe { std::slice::from_raw_parts_mut(data, bytes) });
     }
 
@@ -239,9 +245,12 @@ impl Trays {
         self.counts(round).total()
     }
 
-    /// What a tray holds, from `at` on, when the round is full, or what was made, when it is; before [`Trays::pass`].
+    /// What a tray holds, from `at` on, or what was made.
+    ///
+    /// # Safety
+    /// The round is full (of what was made: it is made), and this rank says [`Trays::pass`] only after the last use of the result.
     #[inline]
-    pub fn read(&self, rank: usize, round: u64, (at, bytes): (usize, usize)) -> &[u8] {
+    pub unsafe fn read(&self, rank: usize, round: u64, (at, bytes): (usize, usize)) -> &[u8] {
         let data = self.tray(rank, round, at + bytes).wrapping_add(at);
         // SAFETY: inside the trays; filled again only after this rank has passed the round.
         unsafe { std::slice::from_raw_parts(data, bytes) }
@@ -294,7 +303,8 @@ mod tests {
             for (me, trays) in all.iter_mut().enumerate() {
                 let round = trays.begin(shares);
                 assert!(trays.has_room(round) && !trays.is_full(round));
-                trays.fill(me, round, (64, 100), |data| data.fill((step + me) as u8));
+                // SAFETY: one thread; there is room, and nothing is read now.
+                unsafe { trays.fill(me, round, (64, 100), |data| data.fill((step + me) as u8)) };
                 full += usize::from(trays.arrive(round));
             }
             assert_eq!(full, 1);
@@ -310,7 +320,9 @@ mod tests {
             for (me, trays) in all.iter().enumerate() {
                 let next = round + DEPTH as u64;
                 assert!(!trays.has_room(next));
-                assert_eq!(trays.read(2, round, (64, 100)), [(step + 2) as u8; 100]);
+                // SAFETY: the round is full, and nothing is written now.
+                let read = unsafe { trays.read(2, round, (64, 100)) };
+                assert_eq!(read, [(step + 2) as u8; 100]);
                 assert_eq!(trays.pass(round), me == 2);
             }
             assert!(all[0].has_room(round + DEPTH as u64));
@@ -333,7 +345,8 @@ mod tests {
         let round = round + DEPTH as u64;
         assert!((1..=DEPTH).all(|_| all.iter_mut().all(|trays| trays.begin(0) <= round)));
         assert!(!all[0].arrive(round) && !all[1].arrive(round) && all[2].arrive(round));
-        Trays::renew(segment, offset, Service::Parts, 3);
+        // SAFETY: those above are used no more.
+        unsafe { Trays::renew(segment, offset, Service::Parts, 3) };
         assert!(!open(offset).unwrap().has_filled(2, 1));
         assert!(!open(offset).unwrap().is_full(round));
         assert!(open(64).is_none());

@@ -79,9 +79,12 @@ impl Work<'_> {
         let mut scratch = room(share);
         let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
             let range = course.range(at);
-            trays.fill(me, course.round(at), (0, range.len()), |data| {
-                work.lay_out(own, range.start, data);
-            });
+            // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
+            unsafe {
+                trays.fill(me, course.round(at), (0, range.len()), |data| {
+                    work.lay_out(own, range.start, data);
+                })
+            };
         };
         // In place what is overwritten lies before what is not yet laid out.
         self.at_each_piece(trays, &course, lay_out, |work, trays, at| {
@@ -91,7 +94,8 @@ impl Work<'_> {
             if begin < end {
                 // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
                 work.wait(0..0, || trays.is_made(round))?;
-                let made = trays.read(ranks, round, (begin - range.start, end - begin));
+                // SAFETY: the results of the round are made, and this rank passes it afterwards.
+                let made = unsafe { trays.read(ranks, round, (begin - range.start, end - begin)) };
                 Self::take_in(streams, into, begin - mine.start, made);
             }
             Ok(())
@@ -111,13 +115,17 @@ impl Work<'_> {
         while let Some(share) = trays.take_share(round, shares) {
             let begin = share * longest;
             let length = longest.min(bytes - begin);
-            let of = |rank: usize| trays.read(rank, round, (begin, length));
+            // SAFETY: the round is full, and this rank passes it afterwards.
+            let of = |rank: usize| unsafe { trays.read(rank, round, (begin, length)) };
             let result = self.fold_all(with, of, &mut scratch[..length], None);
             self.note(result);
             let streams = self.is_far();
-            trays.fill(self.ranks, round, (begin, length), |data| {
-                Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
-            });
+            // SAFETY: a share is taken by one rank, and `begin` found that all have passed what was there.
+            unsafe {
+                trays.fill(self.ranks, round, (begin, length), |data| {
+                    Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
+                })
+            };
             streaming::fence();
             if trays.finish_share(round) {
                 self.wake_others();
@@ -151,13 +159,17 @@ impl Work<'_> {
                     place: range.start,
                     streams,
                 };
-                let of = |rank: usize| trays.read(rank, round, (0, range.len()));
+                // SAFETY: all have filled their trays, and this rank passes the round afterwards.
+                let of = |rank: usize| unsafe { trays.read(rank, round, (0, range.len())) };
                 self.reduce_trays(with, place, of, range.len(), None);
                 trays.count_all(round);
             } else {
-                trays.fill(me, round, (0, range.len()), |data| {
-                    self.lay_out(own, range.start, data);
-                });
+                // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
+                unsafe {
+                    trays.fill(me, round, (0, range.len()), |data| {
+                        self.lay_out(own, range.start, data);
+                    })
+                };
                 streaming::fence();
                 trays.tell_filled(me, round);
                 self.wake(root);
@@ -192,7 +204,8 @@ impl Work<'_> {
                 streams,
             };
             let (round, tray) = (parts.course.round(at), parts.tray(me, at));
-            let of = |rank: usize| trays.read(rank, round, tray);
+            // SAFETY: the round is full, and this rank passes it afterwards.
+            let of = |rank: usize| unsafe { trays.read(rank, round, tray) };
             work.reduce_trays(with, target, of, part.len(), None);
             Ok(())
         })
@@ -221,7 +234,8 @@ impl Work<'_> {
                 self.wait(0..ranks, || trays.is_made(round))?;
                 for distance in 1..ranks {
                     let rank = (me + distance) % ranks;
-                    let made = trays.read(rank, round, parts.tray(rank, at));
+                    // SAFETY: the results of the round are made, and this rank passes it afterwards.
+                    let made = unsafe { trays.read(rank, round, parts.tray(rank, at)) };
                     Self::take_in(streams, into, parts.part(rank, at).start, made);
                 }
                 self.pass_trays(trays, round);
@@ -243,11 +257,15 @@ impl Work<'_> {
                     streams,
                 };
                 let tray = parts.tray(me, at);
-                let of = |rank: usize| trays.read(rank, round, tray);
+                // SAFETY: the round is full, and this rank passes it afterwards.
+                let of = |rank: usize| unsafe { trays.read(rank, round, tray) };
                 // Where its own operand would be if it were laid out.
-                trays.fill(me, round, tray, |made| {
-                    self.reduce_trays(with, target, of, part.len(), Some(made));
-                });
+                // SAFETY: the part of its own operand, which no rank reads before this rank has finished its share.
+                unsafe {
+                    trays.fill(me, round, tray, |made| {
+                        self.reduce_trays(with, target, of, part.len(), Some(made));
+                    })
+                };
                 streaming::fence();
                 if trays.finish_share(round) {
                     self.wake_others();
@@ -263,9 +281,12 @@ impl Work<'_> {
         for distance in 1..ranks {
             let rank = (me + distance) % ranks;
             let round = parts.course.round(at);
-            trays.fill(me, round, parts.tray(rank, at), |data| {
-                self.lay_out(own, parts.part(rank, at).start, data);
-            });
+            // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
+            unsafe {
+                trays.fill(me, round, parts.tray(rank, at), |data| {
+                    self.lay_out(own, parts.part(rank, at).start, data);
+                })
+            };
         }
     }
 

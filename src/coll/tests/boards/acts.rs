@@ -7,10 +7,10 @@ use crate::coll::tests::compose_into;
 use crate::coll::{Call, Operands, board};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
+use crate::sync::{AtomicUsize, Ordering};
 use crate::transport::shm::seat::Seat;
 use crate::transport::shm::stage::Stage;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Of what one rank has for another.
 const MOST_BYTES: usize = 2 << 20;
