@@ -16,7 +16,6 @@ use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crate::transport::shm::status::State;
 use std::time::Duration;
 
 /// Allocations that wait for another of this process.
@@ -264,12 +263,7 @@ async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
 ///
 /// A member that has not called MPI_Init yet is waited for, without messages: MPI_Init may do that too.
 fn same_settings(lane: &Lane<'_>) -> Result<()> {
-    let shown = |world: u32| {
-        let engine = enter();
-        let status = &engine.endpoint().page(world as usize).status;
-        let joined = status.state() != State::NotJoined;
-        joined.then(|| status.settings.load(Ordering::Relaxed))
-    };
+    let shown = |world: u32| enter().peer(world).shown_settings();
     let first = lane.world(0);
     let wait_for = |world: u32| {
         let mut watch = Watch::default();
@@ -302,7 +296,7 @@ fn same_settings(lane: &Lane<'_>) -> Result<()> {
             ));
         }
     }
-    if lane.size() as usize == enter().endpoint().ranks() {
+    if lane.size() as usize == enter().processes() {
         SAME_SETTINGS.store(true, Ordering::Relaxed);
     }
     Ok(())

@@ -26,13 +26,9 @@ use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
 use super::requests::{Answer, Index, Kind, Mode, Phase};
-use super::send::short_header;
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
-use crate::queue::ring::Header;
-use crate::transport::shm::cells::CELL_BYTES;
-use crate::transport::shm::endpoint::RING_PAYLOAD;
-use crate::transport::shm::pace::{Plan, Stores};
+use crate::transport::{CELL_BYTES, Header, Plan, RING_PAYLOAD, Stores};
 use crate::variables::{Listed, Variable};
 
 static EAGER_BYTES: Variable<u64> = Variable::new(
@@ -108,7 +104,7 @@ impl Limits {
     }
 }
 
-/// The ways of a message that its receiver may read itself, as [`crate::transport::shm::trial`] numbers them: a few cells
+/// The ways of a message that its receiver may read itself, as [`crate::transport::Trial`] numbers them: a few cells
 /// that the core still holds beat both reading and lanes to many peers, as long as the cores share a cache.
 pub(super) const BY_CELLS: usize = 0;
 const BY_READING: usize = 1;
@@ -163,12 +159,14 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
     pub(super) fn header(&self, kind: u8, flags: u8, bytes: usize) -> Header {
         Header {
             kind,
             flags,
-            length: bytes as u16,
-            origin: self.shm.me() as u16,
+            engine: self.transport.engine() as u8,
+            length: bytes as u32,
+            process: self.me() as u32,
             ..Header::default()
         }
     }
@@ -177,29 +175,26 @@ impl Engine {
     fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
-        self.shm.push(world, header, |offset, piece| {
-            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
-        })
+        self.transport
+            .push(self.peers[world].route, header, |offset, piece| {
+                piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+            })
     }
 
     fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let request = self.requests.at(index);
-        let header = short_header(
-            request.context,
-            request.tag,
-            request.source,
-            request.total,
-            self.shm.me(),
-        );
+        let (context, tag, source) = (request.context, request.tag, request.source);
         let buffer = request.buffer;
+        let header = self.short_header(context, tag, source, buffer.len());
         if self.is_held_back(world, header.context) {
             return self.dispatch_long(world, index);
         }
+        let route = self.peers[world].route;
         let done = if buffer.len() > RING_PAYLOAD {
-            self.push_through_lane(world, &header, &buffer)
+            self.push_through_lane(route, &header, &buffer)
         } else {
-            self.shm
-                .push(world, &header, |offset, piece| buffer.read(offset, piece))
+            self.transport
+                .push(route, &header, |offset, piece| buffer.read(offset, piece))
         };
         if !done {
             return Err(Outgoing::Short(index));
@@ -211,11 +206,11 @@ impl Engine {
 
     fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
-        let me = self.shm.me() as u16;
+        let own = self.header(records::LONG, 0, 0);
+        let route = self.peers[world].route;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
-            kind: records::LONG,
             flags: match request.kind {
                 Kind::Send(Mode::Synchronous) => SYNCHRONOUS,
                 _ => 0,
@@ -223,9 +218,8 @@ impl Engine {
             context: request.context,
             tag: request.tag,
             source: request.source,
-            length: Announcement::BYTES as u16,
-            origin: me,
-            ..Header::default()
+            length: Announcement::BYTES as u32,
+            ..own
         };
         let is_held_back = self.is_held_back(world, header.context);
         if is_held_back {
@@ -251,8 +245,8 @@ impl Engine {
             _ => {}
         }
         let eager = announcement.eager as usize;
-        let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, eager);
+        let sent = if eager > 0 && !by_cells && self.transport.has_bulk(route) {
+            let plan = self.transport.plan(route, total, eager);
             let first = eager.min(plan.chunk);
             if eager < total {
                 // Whole records, for a reader's stream breaks where one ends early.
@@ -310,9 +304,10 @@ impl Engine {
 
     /// Whether such a message goes by cells all the same.
     fn goes_by_cells(&self, world: usize, buffer: &Buffer) -> bool {
+        let route = self.peers[world].route;
         buffer.len() <= MOST_BY_CELLS.min(self.limits.eager)
-            && self.shm.has_cells()
-            && (self.crowd.current() == BY_CELLS || self.shm.shares_core(world))
+            && self.transport.has_cells(route)
+            && (self.crowd.current() == BY_CELLS || self.transport.shares_core(route))
             && self.readable(world, buffer).is_some()
     }
 
@@ -346,22 +341,25 @@ impl Engine {
     /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
     #[inline]
     fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
+        let route = self.peers[world].route;
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
         let total = request.total;
         let by_cells = self.goes_by_cells(world, &buffer);
-        let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total, end - offset);
+        let (done, bytes) = if !by_cells && self.transport.has_bulk(route) {
+            let plan = self.transport.plan(route, total, end - offset);
             let bytes = (end - offset).min(plan.chunk);
             let header = Header {
                 context: token,
                 ..self.header(records::PART, 0, bytes)
             };
             // The receiver handles one of these for each few kilobytes: nothing but the data is in it.
-            let done = self.shm.push_large(world, &header, plan, |at, piece| {
-                plan.stores.finish_before_head(at, piece.len());
-                copy_out(&buffer, offset + at, piece, plan.stores);
-            });
+            let done = self
+                .transport
+                .push_large(route, &header, plan, |at, piece| {
+                    plan.stores.finish_before_head(at, piece.len());
+                    copy_out(&buffer, offset + at, piece, plan.stores);
+                });
             (done, bytes)
         } else {
             let bytes = (end - offset).min(chunk(total, by_cells));
@@ -401,19 +399,21 @@ impl Engine {
         const SPLIT: usize = Announcement::BYTES;
         let mut words = [0u8; SPLIT];
         announcement.encode(&mut words);
+        let route = self.peers[world].route;
         let header = Header {
-            length: (SPLIT + bytes) as u16,
+            length: (SPLIT + bytes) as u32,
             ..*header
         };
-        self.shm.push_large(world, &header, plan, |at, piece| {
-            plan.stores.finish_before_head(at, piece.len());
-            let split = SPLIT.saturating_sub(at).min(piece.len());
-            let (words_piece, data) = piece.split_at_mut(split);
-            words_piece.copy_from_slice(&words[at.min(SPLIT)..][..split]);
-            if !data.is_empty() {
-                copy_out(buffer, at + split - SPLIT, data, plan.stores);
-            }
-        })
+        self.transport
+            .push_large(route, &header, plan, |at, piece| {
+                plan.stores.finish_before_head(at, piece.len());
+                let split = SPLIT.saturating_sub(at).min(piece.len());
+                let (words_piece, data) = piece.split_at_mut(split);
+                words_piece.copy_from_slice(&words[at.min(SPLIT)..][..split]);
+                if !data.is_empty() {
+                    copy_out(buffer, at + split - SPLIT, data, plan.stores);
+                }
+            })
     }
 
     /// Goes on with what waits for room to `world`. True if something left.
@@ -482,7 +482,7 @@ impl Engine {
             let total = request.total;
             if flags & READ_ME != 0
                 && total <= MOST_BY_CELLS
-                && !self.shm.shares_core(world)
+                && !self.transport.shares_core(self.peers[world].route)
                 && self.crowd.is_measured(total)
             {
                 self.crowd.learn(BY_READING, reply.wanted as u32);

@@ -12,7 +12,7 @@ use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Error, Exhausted};
-use crate::transport::shm::layout::ENGINES;
+use crate::transport::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -4,11 +4,11 @@
 
 use crate::comm::Comm;
 use crate::engine::enter;
-use crate::transport::shm::board::Board;
-use crate::transport::shm::pipe::Pipes;
+use crate::transport::collective::Board;
+use crate::transport::collective::Pipes;
 #[cfg(test)]
-use crate::transport::shm::stage::Stage;
-use crate::transport::shm::trays::{Service, Trays};
+use crate::transport::collective::Stage;
+use crate::transport::collective::{Service, Trays};
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ impl<'a> Around<'a> {
     /// By one rank, before it tells the others.
     pub fn make_pipes(self, board: &Board) {
         match self {
-            Around::Comm(_) => enter().endpoint().make_pipes(board),
+            Around::Comm(_) => enter().transport().node_memory().make_pipes(board),
             #[cfg(test)]
             Around::Stage(stage) => stage.make_pipes(),
         }
@@ -42,7 +42,7 @@ impl<'a> Around<'a> {
     /// After that.
     pub fn pipes(self, board: &Board, me: usize) -> Option<Pipes> {
         match self {
-            Around::Comm(_) => enter().endpoint().pipes(board, me),
+            Around::Comm(_) => enter().transport().node_memory().pipes(board, me),
             #[cfg(test)]
             Around::Stage(stage) => stage.pipes(me),
         }
@@ -51,7 +51,7 @@ impl<'a> Around<'a> {
     /// As pipes.
     pub fn make_trays(self, board: &Board, service: Service) {
         match self {
-            Around::Comm(_) => enter().endpoint().make_trays(board, service),
+            Around::Comm(_) => enter().transport().node_memory().make_trays(board, service),
             #[cfg(test)]
             Around::Stage(stage) => stage.make_trays(board, service),
         }
@@ -59,7 +59,7 @@ impl<'a> Around<'a> {
 
     pub fn trays(self, board: &Board, service: Service) -> Option<Trays> {
         match self {
-            Around::Comm(_) => enter().endpoint().trays(board, service),
+            Around::Comm(_) => enter().transport().node_memory().trays(board, service),
             #[cfg(test)]
             Around::Stage(stage) => stage.trays(board, service),
         }

@@ -14,9 +14,9 @@ use crate::coll::choose;
 use crate::datatype::{Buffer, Parts, streaming};
 use crate::op::Op;
 use crate::os::ticks;
-use crate::transport::shm::seat::Earned;
-use crate::transport::shm::trays::{Service, Trays};
-use crate::transport::shm::trial::cost;
+use crate::transport::collective::Earned;
+use crate::transport::collective::{Service, Trays};
+use crate::transport::cost;
 use std::ops::Range;
 
 /// Pieces laid out before one is taken.

@@ -3,6 +3,7 @@
 //!
 //! A buffer is overwritten at once when its send is complete. Each byte that is received is compared.
 
+mod job;
 mod play;
 
 use play::{Play, Reached};

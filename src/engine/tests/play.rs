@@ -1,5 +1,6 @@
 //! One play: see the module above.
 
+use super::job::{Job, Shape, Ways, build};
 use crate::datatype::pack::Buffer;
 use crate::datatype::{self, Datatype, create};
 use crate::engine::Engine;
@@ -10,13 +11,8 @@ use crate::engine::records::{self, Reply};
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
-use crate::os::memory;
-use crate::queue::ring::Header;
-use crate::sync::Ordering;
-use crate::transport::shm::endpoint::Endpoint;
-use crate::transport::shm::layout::{initialise, segment_bytes};
+use crate::transport::Packet;
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 /// How often something was reached.
@@ -126,6 +122,7 @@ struct Receive {
 
 pub struct Play {
     dice: Dice,
+    _job: Job,
     engines: Vec<Engine>,
     messages: Vec<Message>,
     sends: Vec<Send>,
@@ -140,37 +137,32 @@ impl Play {
     pub fn new(seed: u64) -> Play {
         let mut dice = Dice(seed);
         let ranks = dice.one_of(&[2, 2, 3]);
-        let dynamic = segment_bytes(ranks) - (160 << 20) - ranks as u64 * (6 << 20);
-        let further = dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]);
-        let fd = memory::create("test", dynamic + further, false).unwrap();
-        initialise(fd.as_fd(), ranks).unwrap();
+        let shape = Shape {
+            processes: ranks,
+            ways: dice.one_of(&[Ways::Shm, Ways::Shm, Ways::Loopback, Ways::Both]),
+            memory: dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]),
+            room: dice.one_of(&[1, 4, 50]),
+            bulk: dice.one_in(2),
+        };
+        let (job, mut engines) = build(&shape);
         let crowded = dice.one_in(2);
         let limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
             dice.one_of(&[usize::MAX, 1000, 100_000]),
         );
-        let engine = |me| {
-            let mut shm = Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
-            shm.set_crowded(crowded);
-            let mut engine = Engine::new(shm);
+        for engine in &mut engines {
+            engine.transport.set_crowded(crowded);
             engine.oversubscribed = crowded;
             engine.limits = limits;
             for peer in &mut engine.peers {
                 // Ranks here are one process, which the kernel lets read itself.
                 peer.readable = Some(!dice.one_in(3));
             }
-            engine
-        };
-        let engines: Vec<Engine> = (0..ranks).map(engine).collect();
-        for engine in &engines {
-            let status = &engine.shm.page(engine.me()).status;
-            status
-                .pid
-                .store(std::process::id() as i32, Ordering::Relaxed);
         }
         Play {
             dice,
+            _job: job,
             engines,
             messages: Vec::new(),
             sends: Vec::new(),
@@ -229,7 +221,7 @@ impl Play {
             && self
                 .engines
                 .iter_mut()
-                .all(|engine| engine.shm.peek().is_none());
+                .all(|engine| engine.transport.peek().is_none());
         silent && (refuses || self.received == self.messages.len())
     }
 
@@ -388,18 +380,18 @@ impl Play {
     fn look(&mut self, at: usize, reached: &mut Reached) {
         let records = self.dice.one_of(&[1, 1, 2, 5, 40]);
         for _ in 0..records {
-            let Some(header) = self.engines[at].shm.peek() else {
+            let Some(packet) = self.engines[at].transport.peek() else {
                 return;
             };
-            if header.kind == records::REPLY {
-                note(&mut self.engines[at], &header, reached);
+            if packet.kind == records::REPLY {
+                note(&mut self.engines[at], &packet, reached);
             }
             let may_defer = self.dice.one_in(4);
             let engine = &mut self.engines[at];
-            if engine.handle(&header, may_defer) == Handled::Deferred {
+            if engine.handle(&packet, may_defer) == Handled::Deferred {
                 return;
             }
-            engine.shm.done(&header);
+            engine.transport.done(&packet);
             self.overwrite(at);
         }
     }
@@ -427,7 +419,8 @@ impl Play {
         for at in 0..self.engines.len() {
             self.overwrite(at);
             for to in 0..self.engines.len() {
-                if self.engines[at].shm.is_held(to) {
+                let route = self.engines[at].peers[to].route;
+                if self.engines[at].transport.is_held(route) {
                     *reached.entry("held back").or_default() += 1;
                 }
             }
@@ -516,11 +509,11 @@ impl Play {
 }
 
 /// Notes in which state a send is whose reply is here.
-fn note(engine: &mut Engine, header: &Header, reached: &mut Reached) {
-    let reply = engine.decode::<Reply>(header);
+fn note(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
+    let reply = engine.decode::<Reply>(packet);
     let request = engine.requests.at(reply.sender);
     let gone = request.moved >= request.first_part as usize;
-    let name = match header.flags & 15 {
+    let name = match packet.flags {
         records::REFUSED if gone => "refused, first part gone",
         records::REFUSED => "refused, first part queued",
         records::DONE if gone => "done, first part gone",

@@ -16,8 +16,10 @@ use crate::node::Node;
 use crate::os::memory::Mapping;
 use crate::os::{schedule, ticks};
 use crate::queue::channel::Receiver;
-use crate::queue::ring::{Header, Ring};
+use crate::queue::ring::{self, Ring};
 use crate::sync::Ordering;
+use crate::transport::peer::{Peer, Route, Table};
+use crate::transport::wire::{self, Header, Packet};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -37,6 +39,8 @@ const MEASURED_BYTES: usize = 4096;
 pub struct Endpoint {
     common: Common,
     fd: Arc<OwnedFd>,
+    /// The job's numbers of the ranks.
+    processes: Arc<[u32]>,
     out: Vec<Outbound>,
     inbound: Vec<Inbound>,
     turn: usize,
@@ -66,11 +70,22 @@ fn claim(segment: Segment<'_>, me: usize) -> Result<()> {
 }
 
 impl Endpoint {
-    /// Joins the segment as rank `me`.
+    /// Joins the segment of these processes of the job as the one at `me`.
     ///
-    /// Errors: the memory is not a segment of `ranks` ranks.
-    pub fn join(fd: OwnedFd, me: usize, ranks: usize) -> Result<Self> {
+    /// Errors: the memory is not a segment of so many.
+    pub fn join(fd: OwnedFd, me: usize, processes: &[u32]) -> Result<Self> {
         let map: &'static Mapping = Mapping::of(fd.as_fd())?.leak();
+        Self::join_mapped(fd, map, me, processes)
+    }
+
+    /// The same with the segment mapped.
+    pub fn join_mapped(
+        fd: OwnedFd,
+        map: &'static Mapping,
+        me: usize,
+        processes: &[u32],
+    ) -> Result<Self> {
+        let ranks = processes.len();
         let segment = Segment::open(map, ranks)?;
         claim(segment, me)?;
         let fences = !doorbell::join(segment);
@@ -83,7 +98,13 @@ impl Endpoint {
             crowded: false,
         };
         let inbox = segment.inbox(me);
-        Ok(Self::of(common, Arc::new(fd), inbox, fences))
+        Ok(Self::of(
+            common,
+            Arc::new(fd),
+            processes.into(),
+            inbox,
+            fences,
+        ))
     }
 
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
@@ -101,10 +122,16 @@ impl Endpoint {
             ..self.common
         };
         let fd = self.fd.clone();
-        Self::of(common, fd, inbox, self.fences)
+        Self::of(common, fd, self.processes.clone(), inbox, self.fences)
     }
 
-    fn of(common: Common, fd: Arc<OwnedFd>, inbox: Ring<'static>, fences: bool) -> Self {
+    fn of(
+        common: Common,
+        fd: Arc<OwnedFd>,
+        processes: Arc<[u32]>,
+        inbox: Ring<'static>,
+        fences: bool,
+    ) -> Self {
         let out = |peer| Outbound::new(common.segment, common.engine, peer);
         Self {
             out: (0..common.ranks).map(out).collect(),
@@ -116,6 +143,7 @@ impl Endpoint {
             pool: Pool::new(common.ranks),
             common,
             fd,
+            processes,
             fences,
             core: 0,
         }
@@ -126,17 +154,32 @@ impl Endpoint {
         self.common.engine
     }
 
-    pub fn me(&self) -> usize {
-        self.common.me
-    }
-
-    pub fn ranks(&self) -> usize {
+    fn ranks(&self) -> usize {
         self.out.len()
     }
 
-    /// The page of a rank on this node.
-    pub fn page(&self, rank: usize) -> &'static RankPage {
+    /// The process table of a job whose processes are all on this node; `node_of` says which they behave as if they were on.
+    pub fn table(&self, node_of: impl Fn(u32) -> u32) -> Table {
+        let peer = |index: usize| Peer {
+            node: node_of(self.processes[index]),
+            route: match index == self.common.me {
+                true => Route::Own,
+                false => Route::Shm(index as u32),
+            },
+            page: &self.page(index).status,
+        };
+        // Indices ascend as process numbers do.
+        let all = (0..self.ranks()).map(peer);
+        Table::new(self.processes[self.common.me], all)
+    }
+
+    fn page(&self, rank: usize) -> &'static RankPage {
         self.common.segment.rank(rank)
+    }
+
+    /// The page of this rank.
+    pub fn own_page(&self) -> &'static RankPage {
+        self.page(self.common.me)
     }
 
     /// The node whose ranks share the segment.
@@ -144,9 +187,39 @@ impl Endpoint {
         Node::new(&self.common.segment.header().node, self.ranks())
     }
 
-    /// Whether all ranks of the node have joined.
-    pub fn all_joined(&self) -> bool {
-        self.node().all_joined()
+    /// The header that a packet has in the segment.
+    #[inline(always)]
+    fn packed(&self, header: &Header) -> ring::Header {
+        debug_assert!(header.flags & !wire::FLAGS == 0 && header.length <= u32::from(u16::MAX));
+        ring::Header {
+            kind: header.kind,
+            flags: header.flags,
+            context: header.context,
+            tag: header.tag,
+            source: header.source,
+            length: header.length as u16,
+            origin: self.common.me as u16,
+            ..ring::Header::default()
+        }
+    }
+
+    /// What came in with this header.
+    #[inline(always)]
+    fn unpacked(&self, slot: ring::Header) -> Packet {
+        let process = self.processes.get(slot.origin as usize);
+        Packet {
+            header: Header {
+                kind: slot.kind,
+                flags: slot.flags & wire::FLAGS,
+                engine: self.common.engine as u8,
+                context: slot.context,
+                tag: slot.tag,
+                source: slot.source,
+                length: slot.length.into(),
+                process: process.copied().unwrap_or(u32::MAX),
+            },
+            slot,
+        }
     }
 
     /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of
@@ -158,6 +231,7 @@ impl Endpoint {
         header: &Header,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
+        let header = &self.packed(header);
         let out = &mut self.out[peer];
         let done = match out.ring() {
             Some(ring) => {
@@ -201,6 +275,7 @@ impl Endpoint {
         plan: Plan,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
+        let header = &self.packed(header);
         let out = &mut self.out[peer];
         let done = out.push_large(header, plan, fill);
         if done {
@@ -211,7 +286,7 @@ impl Endpoint {
 
     /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<Header> {
+    pub fn peek(&mut self) -> Option<Packet> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
             if let Some(header) = self.inbound[turn].channel.peek() {
@@ -220,7 +295,7 @@ impl Endpoint {
                     self.accept(&header);
                     return self.peek_again();
                 }
-                return Some(header);
+                return Some(self.unpacked(header));
             }
             turn += 1;
             if turn == self.inbound.len() {
@@ -232,14 +307,14 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn peek_again(&mut self) -> Option<Header> {
+    fn peek_again(&mut self) -> Option<Packet> {
         self.peek()
     }
 
     /// Takes a ring or a lane into use that a peer has announced.
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, header: &Header) {
+    fn accept(&mut self, header: &ring::Header) {
         let mut bytes = [0u8; 16];
         let channel = &mut self.inbound[self.turn].channel;
         channel.payload(header, |offset, piece| {
@@ -271,8 +346,8 @@ impl Endpoint {
     }
 
     /// The same header, whose payload can be looked at without that counting as reading it.
-    pub fn unmeasured(&self, header: &Header) -> Header {
-        Header {
+    pub fn unmeasured(&self, header: &ring::Header) -> ring::Header {
+        ring::Header {
             flags: header.flags & !MEASURED,
             ..*header
         }
@@ -280,7 +355,7 @@ impl Endpoint {
 
     /// The payload of the record that [`Self::peek`] showed.
     #[inline(always)]
-    pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
+    pub fn payload(&self, header: &ring::Header, take: impl FnMut(usize, &[u8])) {
         let channel = &self.inbound[self.turn].channel;
         if header.flags & MEASURED != 0 {
             let since = ticks();
@@ -296,7 +371,7 @@ impl Endpoint {
 
     /// Gives the record that [`Self::peek`] showed back to its ring.
     #[inline(always)]
-    pub fn done(&mut self, header: &Header) {
+    pub fn done(&mut self, header: &ring::Header) {
         let inbound = &mut self.inbound[self.turn];
         if inbound.channel.advance(header) {
             let origin = inbound.origin;
@@ -384,7 +459,7 @@ impl Endpoint {
         let core = schedule::core().map_or(0, |core| core + 1);
         if core != self.core {
             self.core = core;
-            self.page(self.me()).core.store(core, Ordering::Relaxed);
+            self.own_page().core.store(core, Ordering::Relaxed);
         }
     }
 

@@ -2,12 +2,12 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
-use super::status::Page;
 use crate::os::memory::{self, Mapping};
 use crate::queue::doorbell::Doorbell;
 use crate::queue::lane::{self, Cell, Lane};
 use crate::queue::ring::{Control, Ring, SLOT_BYTES, Slot};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::transport::peer::Page;
 use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;
@@ -68,11 +68,9 @@ pub struct RankPage {
     pub private_rings: AtomicU32,
     /// The core this rank ran on when it looked last, and 1; 0 is unknown. Told where ranks share cores.
     pub core: AtomicU32,
-    /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
-    pub engines: AtomicU32,
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,
-    _pad: [u8; 48],
+    _pad: [u8; 52],
     pub status: Page,
 }
 

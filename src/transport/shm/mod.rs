@@ -12,6 +12,5 @@ pub mod pipe;
 pub mod seat;
 #[cfg(test)]
 pub mod stage;
-pub mod status;
 pub mod trays;
 pub mod trial;

@@ -7,8 +7,8 @@ use crate::coll::tests::compose_into;
 use crate::coll::{Call, Operands, board};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
-use crate::transport::shm::seat::Seat;
-use crate::transport::shm::stage::Stage;
+use crate::transport::collective::Seat;
+use crate::transport::collective::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
