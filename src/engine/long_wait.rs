@@ -6,11 +6,10 @@
 use super::entry::Entry;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{BELLS, contention, enter, enter_at, has_threads, in_use, loss, tasks};
+use super::{WAITER, contention, enter, enter_at, has_threads, in_use, loss, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::Sleeper;
 use crate::variables::Variable;
 use std::time::Duration;
 
@@ -162,13 +161,13 @@ fn sleep<R>(
     done: &mut dyn FnMut(&mut Entry) -> Option<R>,
     in_vain: bool,
 ) -> Slept<R> {
-    let Some(bells) = BELLS.get() else {
+    let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
     };
     let (blocked, sure) = are_blocked();
     let all = in_use() | engines;
     let others = in_vain && all != engines;
-    let sleeper = Sleeper::announce(bells, if others { engines } else { all });
+    let sleeper = waiter.announce(if others { engines } else { all });
     let (moved, result) = look(engines, done, !others);
     if let Some(result) = result {
         return Slept::Done(result);

@@ -37,7 +37,7 @@ use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
 use crate::transport::{
-    Bell, Bells, ENGINES, Page, Peer as Process, Route, Table, Transport, Trial,
+    Bell, ENGINES, Page, Peer as Process, Route, Table, Transport, Trial, Waiter,
 };
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
@@ -60,7 +60,7 @@ static IN_USE: AtomicU32 = AtomicU32::new(0);
 static TABLE: OnceLock<Arc<Table>> = OnceLock::new();
 
 /// Where the threads of this process sleep.
-static BELLS: OnceLock<Bells> = OnceLock::new();
+static WAITER: OnceLock<Waiter> = OnceLock::new();
 
 /// The processes of the job, once the engine was started.
 #[inline]
@@ -238,7 +238,7 @@ pub fn start(transport: Transport, threads: bool) {
     share_or_not(threads, transport.can_fence_all());
     datatype::start(threads);
     let _ = TABLE.set(transport.table().clone());
-    let _ = BELLS.set(transport.bells());
+    let _ = WAITER.set(transport.waiter());
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
 }
@@ -286,9 +286,9 @@ pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
 /// Wakes all threads of this process that sleep in a call: what they wait for may be there.
 #[cold]
 pub fn wake_own_threads() {
-    if let Some(bells) = BELLS.get() {
+    if let Some(waiter) = WAITER.get() {
         for number in numbers(in_use()) {
-            Bell::of(bells, number as usize).wake(true);
+            waiter.bell(number).wake(true);
         }
     }
 }

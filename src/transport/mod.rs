@@ -7,17 +7,21 @@
 #[cfg(test)]
 pub mod loopback;
 pub mod peer;
+pub mod region;
 pub mod shm;
+pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
 pub use peer::{Loss, Page, Peer, Route, State, Table};
+pub use region::{Region, RegionName};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
-pub use shm::doorbell::{Bell, Sleeper};
+pub use shm::doorbell::Bell;
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::layout;
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
 pub use shm::trial::{Trial, cost};
+pub use waiter::Waiter;
 pub use wire::{Header, Packet};
 
 /// Memory of a node's ranks for collective operations, until those have a border of their own.
@@ -33,9 +37,6 @@ pub mod collective {
 use crate::node::Node;
 use shm::endpoint::Endpoint;
 use std::sync::Arc;
-
-/// Where the threads of this process sleep.
-pub type Bells = &'static shm::layout::RankPage;
 
 /// One engine's end of all transports.
 pub struct Transport {
@@ -316,8 +317,8 @@ impl Transport {
     }
 
     /// Where the threads of this process sleep.
-    pub fn bells(&self) -> Bells {
-        self.shm.own_page()
+    pub fn waiter(&self) -> Waiter {
+        Waiter::new(self.shm.own_page())
     }
 
     /// Whether this process can make every core of its threads execute a fence.
