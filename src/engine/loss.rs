@@ -229,7 +229,7 @@ impl Engine {
     }
 
     /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
-    fn give_up_unowned_sends(&mut self) {
+    pub(super) fn give_up_unowned_sends(&mut self) {
         let ended = |status: Option<Loss>| matches!(status, Some(Loss::Ended | Loss::NeverCame));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|world| ended(of(self, world)))

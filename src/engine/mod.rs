@@ -18,6 +18,7 @@ pub mod matching;
 mod patience;
 pub mod pressure;
 pub mod progress;
+mod protocol;
 pub mod published;
 pub mod receive;
 pub mod records;

@@ -9,6 +9,7 @@ use super::arrival::Arrival;
 use super::kept::{Message, status};
 use super::matching::Key;
 use super::progress::Handled;
+use super::protocol::Response;
 use super::records::{self, Announcement, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use crate::datatype::Status;
@@ -236,22 +237,25 @@ impl Engine {
             receiver: index,
             wanted: wanted as u64,
         };
-        if flags & records::READ_ME != 0 {
-            let since = ticks();
-            if self.read_peer(index, world, announcement.address, wanted) {
-                // What it has cost: the sender has other ways.
-                reply.wanted = u64::from(cost(since, wanted));
-                self.requests.at(index).total = 0;
-                self.reply(world, records::DONE | records::READ_ME, reply);
-            } else {
-                self.requests.at(index).total = wanted;
-                self.reply(world, records::UNREADABLE, reply);
+        match Response::choose(flags, total, eager) {
+            Response::Read => {
+                let since = ticks();
+                if self.read_peer(index, world, announcement.address, wanted) {
+                    // What it has cost: the sender has other ways.
+                    reply.wanted = u64::from(cost(since, wanted));
+                    self.requests.at(index).total = 0;
+                    self.reply(world, records::DONE | records::READ_ME, reply);
+                } else {
+                    self.requests.at(index).total = wanted;
+                    self.reply(world, records::UNREADABLE, reply);
+                }
             }
-        } else if total > eager {
-            self.requests.at(index).total = wanted.max(eager);
-            self.reply(world, 0, reply);
-        } else if flags & records::SYNCHRONOUS != 0 {
-            self.reply(world, records::DONE, reply);
+            Response::Clear => {
+                self.requests.at(index).total = wanted.max(eager);
+                self.reply(world, 0, reply);
+            }
+            Response::Done => self.reply(world, records::DONE, reply),
+            Response::Nothing => {}
         }
     }
 
@@ -282,7 +286,7 @@ impl Engine {
             if may_defer {
                 return Handled::Deferred;
             }
-            self.keep_short(packet, key);
+            self.keep_short(&{ *packet }, key);
             return Handled::Kept;
         };
         let request = self.requests.at(index);

@@ -94,11 +94,11 @@ impl Transport {
         }
     }
 
-    /// Whether packets of up to [`Plan::chunk`] bytes can be sent by [`Self::push_large`].
+    /// Whether packets of up to [`Plan::chunk`] bytes can be sent by [`Self::push_large`], for a message of so many bytes.
     #[inline]
-    pub fn has_bulk(&mut self, to: Route) -> bool {
+    pub fn has_bulk(&mut self, to: Route, bytes: usize) -> bool {
         match to {
-            Route::Shm(index) => self.shm.has_lane(index as usize),
+            Route::Shm(index) => self.shm.has_lane(index as usize, bytes),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().has_bulk(index),
             Route::Own => no_transport(),
@@ -108,7 +108,7 @@ impl Transport {
     /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes in one packet.
     #[inline]
     pub fn goes_whole(&mut self, to: Route, bytes: usize) -> bool {
-        bytes <= LONGEST_WHOLE && self.has_bulk(to)
+        bytes <= LONGEST_WHOLE && self.has_bulk(to, bytes)
     }
 
     /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent to a peer with room for large
@@ -149,7 +149,8 @@ impl Transport {
         {
             return Some(packet);
         }
-        self.shm.peek()
+        let slot = self.shm.peek()?;
+        Some(self.shm.unpacked(slot))
     }
 
     /// The payload of the packet that [`Self::peek`] showed.
@@ -274,6 +275,12 @@ impl Transport {
     ) {
         self.shm
             .read_cell(packet.slot.origin as usize, cell, bytes, take);
+    }
+
+    /// Whether a peer may be able to read this process's memory itself.
+    #[inline]
+    pub fn may_be_readable(&self, peer: Route) -> bool {
+        matches!(peer, Route::Shm(_))
     }
 
     /// The process id by which this process may read the memory of that one, if the kernel allows it.

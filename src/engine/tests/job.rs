@@ -6,7 +6,6 @@ use crate::sync::Ordering;
 use crate::transport::layout::{initialise, segment_bytes};
 use crate::transport::loopback::Net;
 use crate::transport::{Peer, Route, Table, Transport};
-use std::fs::File;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -36,8 +35,8 @@ pub struct Shape {
     pub bulk: bool,
 }
 
-/// The memory behind the engines; it is given back when this goes.
-pub struct Job(File);
+/// The memory behind the engines. It is given back when this goes, which must be after the engines.
+pub struct Job(*mut Mapping);
 
 /// The engines of a job.
 pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
@@ -45,7 +44,10 @@ pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
     let dynamic = segment_bytes(processes) - (160 << 20) - processes as u64 * (6 << 20);
     let fd = memory::create("test", dynamic + shape.memory, false).unwrap();
     initialise(fd.as_fd(), processes).unwrap();
-    let map: &'static Mapping = Mapping::of(fd.as_fd()).unwrap().leak();
+    let job = Job(Box::into_raw(Box::new(Mapping::of(fd.as_fd()).unwrap())));
+    // SAFETY: the engines are dropped before the job, which has it.
+    #[allow(unsafe_code)]
+    let map: &'static Mapping = unsafe { &*job.0 };
     let numbers: Vec<u32> = (0..processes as u32).collect();
     let net = Net::new(processes, shape.room, shape.bulk);
     let engine = |me: usize| {
@@ -74,12 +76,13 @@ pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
         Engine::new(Transport::with_loopback(table, shm, net.end(me as u32)))
     };
     let engines = (0..processes).map(engine).collect();
-    (Job(File::from(fd)), engines)
+    (job, engines)
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // The mapping stays, for references to it live as long as the process.
-        self.0.set_len(0).expect("memory of a test is given back");
+        // SAFETY: `build` made it, and nothing of the engines is left that leads there.
+        #[allow(unsafe_code)]
+        drop(unsafe { Box::from_raw(self.0) });
     }
 }

@@ -1,8 +1,8 @@
 //! One play: see the module above.
 
+use super::data::{BLOCK, Data, Dice};
 use super::job::{Job, Shape, Ways, build};
-use crate::datatype::pack::Buffer;
-use crate::datatype::{self, Datatype, create};
+use crate::datatype;
 use crate::engine::Engine;
 use crate::engine::dispatch::{Limits, Outgoing};
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
@@ -13,7 +13,6 @@ use crate::engine::send::Envelope;
 use crate::error::Class;
 use crate::transport::Packet;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// How often something was reached.
 pub type Reached = BTreeMap<&'static str, u64>;
@@ -29,62 +28,8 @@ const CONTEXT: u32 = 4;
 const TAG_OF_SMALL: i32 = 9;
 /// What a buffer is overwritten with.
 const OVERWRITTEN: u8 = 0xee;
-/// Bytes of a block of data with holes, and of a hole.
-const BLOCK: usize = 64;
 const ACTIONS: usize = 250;
 const MOST_SENDS: usize = 40;
-
-/// Numbers below others, by a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let value = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((value ^ value >> 29) >> 32) as usize % below
-    }
-
-    fn one_in(&mut self, number: usize) -> bool {
-        self.below(number) == 0
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
-
-/// Memory of the program's, with or without holes.
-struct Data {
-    memory: Box<[u8]>,
-    buffer: Buffer,
-}
-
-fn with_holes() -> &'static Datatype {
-    static TYPE: OnceLock<&'static Datatype> = OnceLock::new();
-    TYPE.get_or_init(|| {
-        let byte = datatype::get(datatype::BYTE).unwrap();
-        let block = create::contiguous(false, BLOCK as i64, byte).unwrap();
-        let apart = create::resized(false, 0, 2 * BLOCK as i64, block).unwrap();
-        apart.commit();
-        apart
-    })
-}
-
-impl Data {
-    fn new(bytes: usize, holes: bool) -> Data {
-        if holes && bytes.is_multiple_of(BLOCK) && bytes > 0 {
-            let mut memory = vec![0; 2 * bytes].into_boxed_slice();
-            let count = (bytes / BLOCK) as u64;
-            // SAFETY: the elements lie in `memory`, which lives and stays where it is as long as the buffer.
-            #[allow(unsafe_code)]
-            let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, with_holes()) };
-            return Data { memory, buffer };
-        }
-        let mut memory = vec![0; bytes].into_boxed_slice();
-        let buffer = Buffer::of_copy(&mut memory);
-        Data { memory, buffer }
-    }
-}
 
 /// A message by its number; its first bytes have the number in them, the rest says which message and where.
 fn content(number: usize, bytes: usize) -> Vec<u8> {
@@ -122,8 +67,9 @@ struct Receive {
 
 pub struct Play {
     dice: Dice,
-    _job: Job,
     engines: Vec<Engine>,
+    /// Behind the engines, whose memory it is.
+    _job: Job,
     messages: Vec<Message>,
     sends: Vec<Send>,
     /// Of sends that nobody holds: they may be in use until the end.
@@ -139,7 +85,7 @@ impl Play {
         let ranks = dice.one_of(&[2, 2, 3]);
         let shape = Shape {
             processes: ranks,
-            ways: dice.one_of(&[Ways::Shm, Ways::Shm, Ways::Loopback, Ways::Both]),
+            ways: dice.one_of(&[Ways::Shm, Ways::Shm, Ways::Shm, Ways::Loopback, Ways::Both]),
             memory: dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]),
             room: dice.one_of(&[1, 4, 50]),
             bulk: dice.one_in(2),
@@ -162,8 +108,8 @@ impl Play {
         }
         Play {
             dice,
-            _job: job,
             engines,
+            _job: job,
             messages: Vec::new(),
             sends: Vec::new(),
             kept: Vec::new(),

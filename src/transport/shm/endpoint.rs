@@ -8,7 +8,7 @@ use super::cells::{self, CellName, Lack, Pool};
 use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
 use super::outbound::{Common, KIND_LANE, MEASURED, Outbound};
-use super::pace::{LONGEST_WHOLE, Plan};
+use super::pace::Plan;
 use super::pipe::Pipes;
 use super::trays::{Service, Trays};
 use super::trial::cost;
@@ -205,7 +205,7 @@ impl Endpoint {
 
     /// What came in with this header.
     #[inline(always)]
-    fn unpacked(&self, slot: ring::Header) -> Packet {
+    pub fn unpacked(&self, slot: ring::Header) -> Packet {
         let process = self.processes.get(slot.origin as usize);
         Packet {
             header: Header {
@@ -231,15 +231,15 @@ impl Endpoint {
         header: &Header,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
-        let header = &self.packed(header);
+        let header = self.packed(header);
         let out = &mut self.out[peer];
         let done = match out.ring() {
             Some(ring) => {
-                let done = ring.push(header, fill);
+                let done = ring.push(&header, fill);
                 ring.prefetch();
                 done
             }
-            None => out.push(&self.common, self.fd.as_fd(), peer, header, fill),
+            None => out.push(&self.common, self.fd.as_fd(), peer, &{ header }, fill),
         };
         if done {
             out.bell().wake(self.fences);
@@ -247,22 +247,17 @@ impl Endpoint {
         done
     }
 
-    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`.
+    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`, for a message of so many.
     #[inline]
-    pub fn has_lane(&mut self, peer: usize) -> bool {
-        self.out[peer].has_lane(&self.common, self.fd.as_fd())
-    }
-
-    /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes to `peer` in one record.
-    #[inline]
-    pub fn goes_whole(&mut self, peer: usize, bytes: usize) -> bool {
-        bytes <= LONGEST_WHOLE && self.has_lane(peer)
+    pub fn has_lane(&mut self, peer: usize, bytes: usize) -> bool {
+        self.out[peer].has_lane(&self.common, self.fd.as_fd(), bytes)
     }
 
     /// How the next part of a message of `total` bytes, `left` of which may go now, is to be sent to a peer that has a lane.
     #[inline]
     pub fn plan(&mut self, peer: usize, total: usize, left: usize) -> Plan {
         let same_core = self.common.crowded && self.shares_core(peer);
+        self.out[peer].grow_when_due(&self.common, self.fd.as_fd());
         self.out[peer].plan(total, left, same_core)
     }
 
@@ -286,16 +281,17 @@ impl Endpoint {
 
     /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<Packet> {
+    pub fn peek(&mut self) -> Option<ring::Header> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
             if let Some(header) = self.inbound[turn].channel.peek() {
                 self.turn = turn;
                 if header.kind >= KIND_LANE {
-                    self.accept(&header);
+                    // Here and below the cold way gets a copy: a header whose address is taken would be written to memory.
+                    self.accept(&{ header });
                     return self.peek_again();
                 }
-                return Some(self.unpacked(header));
+                return Some(header);
             }
             turn += 1;
             if turn == self.inbound.len() {
@@ -307,7 +303,7 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn peek_again(&mut self) -> Option<Packet> {
+    fn peek_again(&mut self) -> Option<ring::Header> {
         self.peek()
     }
 
