@@ -42,7 +42,7 @@ impl Engine {
         let header = self.short_header(context, tag, source, bytes);
         if bytes > RING_PAYLOAD {
             let sent = self.transport.goes_whole(route, bytes)
-                && self.push_through_lane(route, &header, buffer);
+                && self.push_through_lane(route, &{ header }, buffer);
             self.counted.eager += u64::from(sent);
             return sent;
         }
