@@ -12,7 +12,7 @@ use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, until_at};
 use crate::engine::{Engine, enter_at, loss};
 use crate::error::Result;
-use crate::transport::shm::status::Loss;
+use crate::transport::Loss;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

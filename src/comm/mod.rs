@@ -11,7 +11,7 @@ mod title;
 mod waits;
 
 use crate::attr::Attributes;
-use crate::engine::{self, spread::Spread};
+use crate::engine::{self, node_of, spread::Spread};
 use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -22,7 +22,7 @@ use crate::launch;
 use crate::references;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
-use crate::transport::shm::seat::Place;
+use crate::transport::collective::Place;
 pub use engines::engines_offered_by;
 use engines::spread;
 pub use members::Members;
@@ -230,7 +230,7 @@ impl Comm {
         if launch::nodes::number() == 1 {
             return None;
         }
-        let find = || Box::new(Nodes::of(self.members(), launch::nodes::of));
+        let find = || Box::new(Nodes::of(self.members(), node_of));
         self.nodes.get_or_init(find).as_ref()
     }
 

@@ -4,7 +4,7 @@
 
 use super::{Comm, for_each, get, me};
 use crate::engine::{self, loss, published};
-use crate::transport::shm::status::NAME_BYTES;
+use crate::transport::peer::NAME_BYTES;
 
 /// From now on.
 pub(super) fn begin_to_tell() {

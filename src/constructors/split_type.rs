@@ -11,8 +11,8 @@ use crate::coll::now;
 use crate::comm::{Comm, Maker};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{Begun, Creation};
+use crate::engine::node_of;
 use crate::error::{Class, Result, fail};
-use crate::launch::nodes;
 use crate::os::hardware::{Binding, Kind};
 
 /// How a rank wants its communicator to be split.
@@ -249,7 +249,7 @@ impl By {
         }
         let colour = match self {
             By::Nothing => None,
-            By::Node => Some(nodes::of(said.process)),
+            By::Node => Some(node_of(said.process)),
             By::Process => Some(said.process),
             By::Set => said.resources.first().copied().filter(|in_it| *in_it == 0),
             By::Level(kind) => said.resource(*kind as usize),
@@ -284,7 +284,7 @@ impl Said {
     fn resource(&self, kind: usize) -> Option<u32> {
         let number = self.resources.get(kind);
         let number = number.filter(|number| **number != NOT_CONFINED)?;
-        Some(nodes::of(self.process) << 16 | number)
+        Some(node_of(self.process) << 16 | number)
     }
 
     /// The directory that it sees, if it does.

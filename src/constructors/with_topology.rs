@@ -13,8 +13,8 @@ use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
 use crate::datatype::Buffer;
+use crate::engine::node_of;
 use crate::error::{Class, Result, fail};
-use crate::launch::nodes;
 use crate::os::hardware::{Binding, Kind};
 use crate::topology::reorder::{self, Edge, Place};
 use crate::topology::{Adjacent, Cartesian, Graph, Neighbor, Topology};
@@ -280,7 +280,7 @@ async fn places(lane: &Lane<'_>) -> Result<Vec<Place>> {
     const WORDS: usize = 1 + LEVELS.len();
     const BYTES: usize = WORDS * 4;
     const NOT_CONFINED: u32 = u32::MAX;
-    let node = nodes::of(lane.world(lane.rank()));
+    let node = node_of(lane.world(lane.rank()));
     let binding = Binding::now();
     let inside = LEVELS.map(|kind| binding.confined_to(kind).unwrap_or(NOT_CONFINED));
     let mine = [node].into_iter().chain(inside);

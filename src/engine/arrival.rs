@@ -6,8 +6,7 @@ use super::Engine;
 use super::receive::Target;
 use super::records::{self, Data, NO_CELL};
 use super::requests::{Index, Phase};
-use crate::queue::ring::Header;
-use crate::transport::shm::cells::CellName;
+use crate::transport::{CellName, Packet};
 
 /// Where the data is that came with a record.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +23,8 @@ pub(super) enum Arrival {
 
 impl Arrival {
     /// `skip` is the size of what the record begins with.
-    pub(super) fn of(header: &Header, skip: usize, cell: u32, bytes: u32) -> Self {
-        if cell == NO_CELL || header.length as usize > skip {
+    pub(super) fn of(packet: &Packet, skip: usize, cell: u32, bytes: u32) -> Self {
+        if cell == NO_CELL || packet.length as usize > skip {
             Self::Here { skip }
         } else {
             Self::Cell {
@@ -35,9 +34,9 @@ impl Arrival {
         }
     }
 
-    pub(super) fn bytes(&self, header: &Header) -> usize {
+    pub(super) fn bytes(&self, packet: &Packet) -> usize {
         match *self {
-            Self::Here { skip } => header.length as usize - skip,
+            Self::Here { skip } => packet.length as usize - skip,
             Self::Cell { bytes, .. } => bytes,
         }
     }
@@ -48,13 +47,13 @@ impl Engine {
     #[inline]
     pub(super) fn read_arrival(
         &self,
-        header: &Header,
+        packet: &Packet,
         arrival: Arrival,
         mut take: impl FnMut(usize, &[u8]),
     ) {
         match arrival {
-            Arrival::Here { skip: 0 } => self.shm.payload(header, take),
-            Arrival::Here { skip } => self.shm.payload(header, |offset, piece| {
+            Arrival::Here { skip: 0 } => self.transport.payload(packet, take),
+            Arrival::Here { skip } => self.transport.payload(packet, |offset, piece| {
                 let skipped = skip.saturating_sub(offset).min(piece.len());
                 take(
                     offset + skipped - skip.min(offset + skipped),
@@ -62,19 +61,18 @@ impl Engine {
                 );
             }),
             Arrival::Cell { name, bytes } => {
-                let origin = header.origin as usize;
-                self.shm
-                    .read_cell(origin, name, bytes, |piece| take(0, piece));
+                self.transport
+                    .read_cell(packet, name, bytes, |piece| take(0, piece));
             }
         }
     }
 
     /// The next bytes of a receive's message, as they came with a record.
-    pub(super) fn put_arrival(&mut self, index: Index, header: &Header, arrival: Arrival) {
+    pub(super) fn put_arrival(&mut self, index: Index, packet: &Packet, arrival: Arrival) {
         let request = self.requests.at(index);
         let (moved, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
-        request.moved += arrival.bytes(header);
-        self.read_arrival(header, arrival, |offset, piece| {
+        request.moved += arrival.bytes(packet);
+        self.read_arrival(packet, arrival, |offset, piece| {
             let at = moved + offset;
             if at < room {
                 buffer.write(at, &piece[..piece.len().min(room - at)]);
@@ -83,23 +81,23 @@ impl Engine {
     }
 
     /// Further bytes of an announced message are in a cell.
-    pub(super) fn on_data(&mut self, header: &Header, data: &Data) {
+    pub(super) fn on_data(&mut self, packet: &Packet, data: &Data) {
         let cell = Arrival::Cell {
             name: CellName(data.cell),
             bytes: data.bytes as usize,
         };
-        self.on_further(header, data.token, cell);
+        self.on_further(packet, data.token, cell);
     }
 
     /// Further bytes of an announced message have come with their record.
     #[inline]
-    pub(super) fn on_part(&mut self, header: &Header) {
-        self.on_further(header, header.context, Arrival::Here { skip: 0 });
+    pub(super) fn on_part(&mut self, packet: &Packet) {
+        self.on_further(packet, packet.context, Arrival::Here { skip: 0 });
     }
 
     #[inline]
-    fn on_further(&mut self, header: &Header, token: u32, arrival: Arrival) {
-        let world = header.origin as usize;
+    fn on_further(&mut self, packet: &Packet, token: u32, arrival: Arrival) {
+        let world = packet.process as usize;
         if token != records::FIRST_PART {
             let active = self
                 .requests
@@ -109,7 +107,7 @@ impl Engine {
                 active,
                 "process {world} sent data for a receive that does not exist"
             );
-            self.put_arrival(token, header, arrival);
+            self.put_arrival(token, packet, arrival);
             self.finish_if_all_is_here(token);
             return;
         }
@@ -118,7 +116,7 @@ impl Engine {
         });
         let here = match inflow.target {
             Target::Request(index) => {
-                self.put_arrival(index, header, arrival);
+                self.put_arrival(index, packet, arrival);
                 let here = self.requests.at(index).moved;
                 self.finish_if_all_is_here(index);
                 here
@@ -128,7 +126,7 @@ impl Engine {
                     Some(message) => std::mem::take(&mut message.data),
                     None => panic!("the message that process {world} is sending was lost"),
                 };
-                self.read_arrival(header, arrival, |_, piece| kept.extend_from_slice(piece));
+                self.read_arrival(packet, arrival, |_, piece| kept.extend_from_slice(piece));
                 let here = kept.len();
                 if let Some(message) = self.messages.get(message) {
                     message.data = kept;

@@ -6,8 +6,7 @@
 use super::Engine;
 use super::records;
 use crate::datatype::pack::Buffer;
-use crate::queue::ring::Header;
-use crate::transport::shm::cells::Lack;
+use crate::transport::{Header, Lack};
 
 /// What became of data for a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +28,10 @@ impl Engine {
         announce: impl FnOnce(&mut Self, u32) -> bool,
     ) -> Sent {
         let fill = |data: &mut [u8]| buffer.read(offset, data);
-        let name = match self.shm.fill_cell(world, bytes, fill) {
+        let name = match self
+            .transport
+            .fill_cell(self.peers[world].route, bytes, fill)
+        {
             Ok(name) => name,
             Err(Lack::OfFree) => return Sent::NoRoom,
             Err(Lack::OfMemory) => return Sent::NoMemory,
@@ -38,7 +40,7 @@ impl Engine {
         if done {
             return Sent::Done;
         }
-        self.shm.take_back(name);
+        self.transport.take_back(name);
         Sent::NoRoom
     }
 
@@ -57,8 +59,9 @@ impl Engine {
             context: token,
             ..self.header(records::PART, 0, bytes)
         };
-        self.shm.push(world, &header, |at, piece| {
-            buffer.read(offset + at, piece);
-        })
+        self.transport
+            .push(self.peers[world].route, &header, |at, piece| {
+                buffer.read(offset + at, piece);
+            })
     }
 }

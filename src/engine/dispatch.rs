@@ -22,18 +22,15 @@
 
 use super::Engine;
 use super::cells::Sent;
+use super::protocol::{Facts, Protocol};
 use super::records::{
     self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
 };
 use super::requests::{Answer, Index, Kind, Mode, Phase};
-use super::send::short_header;
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
 use crate::node::distance::CacheDistance;
-use crate::queue::ring::Header;
-use crate::transport::shm::cells::CELL_BYTES;
-use crate::transport::shm::endpoint::RING_PAYLOAD;
-use crate::transport::shm::pace::{Plan, Stores};
+use crate::transport::{CELL_BYTES, Header, Plan, RING_PAYLOAD, Stores};
 use crate::variables::{Listed, Variable};
 
 static EAGER_BYTES: Variable<u64> = Variable::new(
@@ -161,12 +158,14 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
     pub(super) fn header(&self, kind: u8, flags: u8, bytes: usize) -> Header {
         Header {
             kind,
             flags,
-            length: bytes as u16,
-            origin: self.shm.me() as u16,
+            engine: self.transport.engine() as u8,
+            length: bytes as u32,
+            process: self.me() as u32,
             ..Header::default()
         }
     }
@@ -175,29 +174,26 @@ impl Engine {
     fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
-        self.shm.push(world, header, |offset, piece| {
-            piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
-        })
+        self.transport
+            .push(self.peers[world].route, header, |offset, piece| {
+                piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+            })
     }
 
     fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let request = self.requests.at(index);
-        let header = short_header(
-            request.context,
-            request.tag,
-            request.source,
-            request.total,
-            self.shm.me(),
-        );
+        let (context, tag, source) = (request.context, request.tag, request.source);
         let buffer = request.buffer;
+        let header = self.short_header(context, tag, source, buffer.len());
         if self.is_held_back(world, header.context) {
             return self.dispatch_long(world, index);
         }
+        let route = self.peers[world].route;
         let done = if buffer.len() > RING_PAYLOAD {
-            self.push_through_lane(world, &header, &buffer)
+            self.push_through_lane(route, &header, &buffer)
         } else {
-            self.shm
-                .push(world, &header, |offset, piece| buffer.read(offset, piece))
+            self.transport
+                .push(route, &header, |offset, piece| buffer.read(offset, piece))
         };
         if !done {
             return Err(Outgoing::Short(index));
@@ -209,11 +205,11 @@ impl Engine {
 
     fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
-        let me = self.shm.me() as u16;
+        let own = self.header(records::LONG, 0, 0);
+        let route = self.peers[world].route;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
-            kind: records::LONG,
             flags: match request.kind {
                 Kind::Send(Mode::Synchronous) => SYNCHRONOUS,
                 _ => 0,
@@ -221,63 +217,60 @@ impl Engine {
             context: request.context,
             tag: request.tag,
             source: request.source,
-            length: Announcement::BYTES as u16,
-            origin: me,
-            ..Header::default()
+            length: Announcement::BYTES as u32,
+            ..own
         };
-        let is_held_back = self.is_held_back(world, header.context);
-        if is_held_back {
-            header.flags |= SYNCHRONOUS;
-        }
-        let by_cells = !is_held_back && self.goes_by_cells(world, &buffer);
+        let held = self.is_held_back(world, header.context);
+        let protocol = self.choose_protocol(world, &buffer, held);
         let mut announcement = Announcement {
             total: total as u64,
             token: index,
-            eager: match is_held_back {
-                true => 0,
-                false => total.min(limits.eager) as u32,
-            },
+            eager: total.min(limits.eager) as u32,
             cell: NO_CELL,
             ..Announcement::default()
         };
-        match self.readable(world, &buffer) {
-            Some(address) if !by_cells => {
-                header.flags |= READ_ME;
-                announcement.address = address as u64;
-                announcement.eager = 0;
-            }
-            _ => {}
+        if held {
+            header.flags |= SYNCHRONOUS;
+            announcement.eager = 0;
+        }
+        if protocol == Protocol::Read {
+            header.flags |= READ_ME;
+            announcement.address = buffer.contiguous().map_or(0, |data| data as u64);
+            announcement.eager = 0;
         }
         let eager = announcement.eager as usize;
-        let sent = if eager > 0 && !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
-            let first = eager.min(plan.chunk);
-            if eager < total {
-                // Whole records, for a reader's stream breaks where one ends early.
-                announcement.eager = (eager / first * first) as u32;
+        let sent = match protocol {
+            Protocol::Bulk if eager > 0 => {
+                let plan = self.transport.plan(route, total);
+                let first = eager.min(plan.chunk);
+                if eager < total {
+                    // Whole packets, for a reader's stream breaks where one ends early.
+                    announcement.eager = (eager / first * first) as u32;
+                }
+                self.push_announced(world, &header, &announcement, plan, &buffer, first)
+                    .then_some(first)
             }
-            self.push_announced(world, &header, &announcement, plan, &buffer, first)
-                .then_some(first)
-        } else if eager > 0 {
-            let first = eager.min(chunk(total, by_cells));
-            let sent = self.push_cell(world, &buffer, 0, first, |engine, cell| {
-                let announcement = Announcement {
-                    cell,
-                    cell_bytes: first as u32,
-                    ..announcement
-                };
-                engine.push_payload(world, &header, &announcement)
-            });
-            match sent {
-                Sent::Done => Some(first),
-                Sent::NoRoom => None,
-                Sent::NoMemory => self
-                    .push_payload(world, &header, &announcement)
-                    .then_some(0),
+            Protocol::Cells | Protocol::HotCells if eager > 0 => {
+                let first = eager.min(protocol.cell_bytes(total));
+                let sent = self.push_cell(world, &buffer, 0, first, |engine, cell| {
+                    let announcement = Announcement {
+                        cell,
+                        cell_bytes: first as u32,
+                        ..announcement
+                    };
+                    engine.push_payload(world, &header, &announcement)
+                });
+                match sent {
+                    Sent::Done => Some(first),
+                    Sent::NoRoom => None,
+                    Sent::NoMemory => self
+                        .push_payload(world, &header, &announcement)
+                        .then_some(0),
+                }
             }
-        } else {
-            self.push_payload(world, &header, &announcement)
-                .then_some(0)
+            _ => self
+                .push_payload(world, &header, &announcement)
+                .then_some(0),
         };
         let Some(first) = sent else {
             return Err(Outgoing::Long(index));
@@ -289,6 +282,7 @@ impl Engine {
             self.raise_rendezvous(Event::RendezvousBegun, index);
         }
         let request = self.requests.at(index);
+        request.protocol = protocol;
         request.moved = first;
         request.first_part = announcement.eager;
         request.answer = match answered {
@@ -298,20 +292,24 @@ impl Engine {
         self.dispatch_first_part(world, index)
     }
 
-    /// Where a message lies that its receiver may read itself.
-    fn readable(&self, world: usize, buffer: &Buffer) -> Option<*mut u8> {
-        let may = self.oversubscribed
-            && buffer.len() >= self.limits.single_copy
-            && !self.peers[world].cannot_read_us;
-        if may { buffer.contiguous() } else { None }
-    }
-
-    /// Whether such a message goes by cells all the same.
-    fn goes_by_cells(&mut self, world: usize, buffer: &Buffer) -> bool {
-        buffer.len() <= MOST_BY_CELLS.min(self.limits.eager)
-            && self.shm.has_cells()
-            && self.readable(world, buffer).is_some()
-            && self.shm.distance(world) < CacheDistance::Far
+    /// How the data of a message that is announced will travel.
+    fn choose_protocol(&mut self, world: usize, buffer: &Buffer, held: bool) -> Protocol {
+        let (peer, bytes) = (&self.peers[world], buffer.len());
+        let route = peer.route;
+        let readable = self.oversubscribed
+            && bytes >= self.limits.single_copy
+            && !peer.cannot_read_us
+            && self.transport.may_be_readable(route)
+            && buffer.contiguous().is_some();
+        let facts = Facts {
+            readable,
+            cells_are_better: readable
+                && bytes <= MOST_BY_CELLS.min(self.limits.eager)
+                && self.transport.has_cells(route)
+                && self.transport.distance(route) < CacheDistance::Far,
+            held,
+        };
+        Protocol::choose(facts, || bytes > 0 && self.transport.has_bulk(route, bytes))
     }
 
     fn dispatch_first_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
@@ -344,25 +342,27 @@ impl Engine {
     /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
     #[inline]
     fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
+        let route = self.peers[world].route;
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
-        let total = request.total;
-        let by_cells = self.goes_by_cells(world, &buffer);
-        let (done, bytes) = if !by_cells && self.shm.has_lane(world) {
-            let plan = self.shm.plan(world, total);
+        let (total, protocol) = (request.total, request.protocol);
+        let (done, bytes) = if protocol == Protocol::Bulk {
+            let plan = self.transport.plan(route, total);
             let bytes = (end - offset).min(plan.chunk);
             let header = Header {
                 context: token,
                 ..self.header(records::PART, 0, bytes)
             };
             // The receiver handles one of these for each few kilobytes: nothing but the data is in it.
-            let done = self.shm.push_large(world, &header, plan, |at, piece| {
-                plan.stores.finish_before_head(at, piece.len());
-                copy_out(&buffer, offset + at, piece, plan.stores);
-            });
+            let done = self
+                .transport
+                .push_large(route, &header, plan, |at, piece| {
+                    plan.stores.finish_before_head(at, piece.len());
+                    copy_out(&buffer, offset + at, piece, plan.stores);
+                });
             (done, bytes)
         } else {
-            let bytes = (end - offset).min(chunk(total, by_cells));
+            let bytes = (end - offset).min(protocol.cell_bytes(total));
             let header = self.header(records::DATA, 0, Data::BYTES);
             let sent = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
                 let data = Data {
@@ -399,19 +399,21 @@ impl Engine {
         const SPLIT: usize = Announcement::BYTES;
         let mut words = [0u8; SPLIT];
         announcement.encode(&mut words);
+        let route = self.peers[world].route;
         let header = Header {
-            length: (SPLIT + bytes) as u16,
+            length: (SPLIT + bytes) as u32,
             ..*header
         };
-        self.shm.push_large(world, &header, plan, |at, piece| {
-            plan.stores.finish_before_head(at, piece.len());
-            let split = SPLIT.saturating_sub(at).min(piece.len());
-            let (words_piece, data) = piece.split_at_mut(split);
-            words_piece.copy_from_slice(&words[at.min(SPLIT)..][..split]);
-            if !data.is_empty() {
-                copy_out(buffer, at + split - SPLIT, data, plan.stores);
-            }
-        })
+        self.transport
+            .push_large(route, &header, plan, |at, piece| {
+                plan.stores.finish_before_head(at, piece.len());
+                let split = SPLIT.saturating_sub(at).min(piece.len());
+                let (words_piece, data) = piece.split_at_mut(split);
+                words_piece.copy_from_slice(&words[at.min(SPLIT)..][..split]);
+                if !data.is_empty() {
+                    copy_out(buffer, at + split - SPLIT, data, plan.stores);
+                }
+            })
     }
 
     /// Goes on with what waits for room to `world`. True if something left.
@@ -419,14 +421,16 @@ impl Engine {
         let mut any = false;
         while let Some(what) = self.peers[world].queue.pop_front() {
             let before = match &what {
-                Outgoing::FirstPart(index) => self.requests.at(*index).moved,
-                _ => 0,
+                Outgoing::FirstPart(index) => Some(self.requests.at(*index).moved),
+                _ => None,
             };
             match self.dispatch(world, what) {
                 Ok(()) => any = true,
                 Err(rest) => {
                     if let Outgoing::FirstPart(index) = rest {
-                        any |= self.requests.at(index).moved > before;
+                        // Of an announcement that is one now, at least that has left.
+                        let moved = self.requests.at(index).moved;
+                        any |= before.is_none_or(|before| moved > before);
                     }
                     self.peers[world].queue.push_front(rest);
                     break;
@@ -486,6 +490,12 @@ impl Engine {
             self.finish_send(reply.sender);
             return;
         }
+        if request.protocol == Protocol::Read {
+            // The receiver could not: a way that is left.
+            let buffer = request.buffer;
+            let protocol = self.choose_protocol(world, &buffer, false);
+            self.requests.at(reply.sender).protocol = protocol;
+        }
         self.peers[world].streams.push_back(reply.sender);
         self.mark_busy(world);
         self.flush_busy();
@@ -498,20 +508,5 @@ pub(super) fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: 
     match stores {
         Stores::Ordinary => buffer.read(offset, data),
         Stores::Streaming => buffer.read_streaming(offset, data),
-    }
-}
-
-/// How many bytes of a message go into the next cell: small ones, so that the receiver starts to copy early, but not so
-/// small that the records cost more than the copies.
-#[inline]
-fn chunk(total: usize, by_cells: bool) -> usize {
-    match total {
-        // Nobody copies at the same time where ranks take turns.
-        _ if by_cells => CELL_BYTES,
-        0..=4096 => total,
-        4097..=16_384 => 4096,
-        16_385..=32_768 => 8192,
-        32_769..=262_144 => 16_384,
-        _ => CELL_BYTES,
     }
 }

@@ -6,11 +6,10 @@
 use super::entry::Entry;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{PAGE, contention, enter, enter_at, has_threads, in_use, loss, tasks};
+use super::{WAITER, contention, enter, enter_at, has_threads, in_use, loss, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
-use crate::transport::shm::doorbell::Sleeper;
 use crate::variables::Variable;
 use std::time::Duration;
 
@@ -131,7 +130,7 @@ fn look<R>(
         let mut entry = Entry::at_first(first_of(engines));
         let engine = entry.here();
         if engine.oversubscribed {
-            engine.shm.tell_core();
+            engine.transport.tell_core();
         }
         let moved = engine.progress();
         let further = has_threads() && progress_in(&mut entry, engines & (engines - 1));
@@ -163,13 +162,13 @@ fn sleep<R>(
     done: &mut dyn FnMut(&mut Entry) -> Option<R>,
     in_vain: bool,
 ) -> Slept<R> {
-    let Some(page) = PAGE.get() else {
+    let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
     };
     let (blocked, sure) = are_blocked();
     let all = in_use() | engines;
     let others = in_vain && all != engines;
-    let sleeper = Sleeper::announce(page, if others { engines } else { all });
+    let sleeper = waiter.announce(if others { engines } else { all });
     let (moved, result) = look(engines, done, !others);
     if let Some(result) = result {
         return Slept::Done(result);
@@ -210,5 +209,5 @@ fn are_blocked() -> (bool, bool) {
         engine.starve();
         blocked |= engine.is_blocked();
     });
-    (blocked, enter().shm.fences_reach_all())
+    (blocked, enter().transport.fences_reach_all())
 }

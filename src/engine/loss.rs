@@ -9,7 +9,7 @@ use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, Entry, for_each, has_threads, numbers};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
-use crate::transport::shm::status::{Loss, State};
+use crate::transport::Loss;
 use std::sync::OnceLock;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
@@ -27,13 +27,12 @@ pub fn find_lost_by(lost: LostPeer) {
 /// Why nothing more is to be expected from a rank, if so.
 #[inline]
 pub fn of(engine: &Engine, world: u32) -> Option<Loss> {
-    engine.shm.page(world as usize).status.loss()
+    engine.peer(world).loss()
 }
 
 /// Whether a rank has ended without MPI_Finalize.
 pub fn has_died(engine: &Engine, world: u32) -> bool {
-    let status = &engine.shm.page(world as usize).status;
-    status.loss().is_some_and(|loss| loss != Loss::Leaving) && status.state() != State::Finalized
+    engine.peer(world).has_died()
 }
 
 /// The error of who has waited for a lost rank.
@@ -189,9 +188,9 @@ impl Engine {
         if request.answer == Answer::Refused {
             return true;
         }
-        let (world, context) = (request.world as usize, request.context);
-        let peer = &self.peers[world];
-        let status = &self.shm.page(world).status;
+        let (world, context) = (request.world, request.context);
+        let status = self.peer(world).page;
+        let peer = &self.peers[world as usize];
         match status.loss() {
             None => false,
             Some(Loss::Leaving) if is_of_program(context) => false,
@@ -230,7 +229,7 @@ impl Engine {
     }
 
     /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
-    fn give_up_unowned_sends(&mut self) {
+    pub(super) fn give_up_unowned_sends(&mut self) {
         let ended = |status: Option<Loss>| matches!(status, Some(Loss::Ended | Loss::NeverCame));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|world| ended(of(self, world)))

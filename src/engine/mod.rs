@@ -18,6 +18,7 @@ pub mod matching;
 mod patience;
 pub mod pressure;
 pub mod progress;
+mod protocol;
 pub mod published;
 pub mod receive;
 pub mod records;
@@ -36,16 +37,14 @@ pub use entry::{Alone, EngineGuard, Entry, alone, enter, enter_alone, enter_at, 
 use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
-use crate::transport::shm::doorbell::Bell;
-use crate::transport::shm::endpoint::Endpoint;
-use crate::transport::shm::layout::{ENGINES, RankPage};
-use crate::transport::shm::status::Page;
+use crate::transport::{Bell, ENGINES, Page, Peer as Process, Route, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
 use receive::Inflow;
 use requests::{Index, Slab};
 use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 
 /// The engines of this process; the first is there from MPI_Init to MPI_Finalize, others from their first communicator on.
 static ALL: [Guarded<Option<Engine>>; ENGINES] = [const { Guarded::new(None) }; ENGINES];
@@ -56,12 +55,26 @@ static THREADS: AtomicBool = AtomicBool::new(false);
 /// The engines that are in use, a set of bits.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
-/// This process's own page, also for a thread that cannot enter (a panic inside).
-static PAGE: std::sync::OnceLock<&'static RankPage> = std::sync::OnceLock::new();
+/// The process table, also for a thread that cannot enter (a panic inside).
+static TABLE: OnceLock<Arc<Table>> = OnceLock::new();
 
-/// The status page of this process, once the engine was started.
-pub fn status_page() -> Option<&'static Page> {
-    PAGE.get().map(|page| &page.status)
+/// Where the threads of this process sleep.
+static WAITER: OnceLock<Waiter> = OnceLock::new();
+
+/// The processes of the job, once the engine was started.
+#[inline]
+pub fn table() -> Option<&'static Table> {
+    TABLE.get().map(|table| &**table)
+}
+
+/// The node of a process; 0 where the engine was not started.
+pub fn node_of(process: u32) -> u32 {
+    table().map_or(0, |table| table.of(process).node)
+}
+
+/// This process's own page in the table.
+pub fn own_page() -> Option<&'static Page> {
+    table().map(Table::own)
 }
 
 /// What is under way, for those who look from outside.
@@ -123,7 +136,7 @@ static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
 /// The same as far as this process said when it last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
     let last = *LAST.lock();
-    status_page().map_or(last, |status| Counts {
+    own_page().map_or(last, |status| Counts {
         posted: status.posted.load(Ordering::Relaxed).into(),
         unexpected: status.unexpected.load(Ordering::Relaxed).into(),
         sending: status.sending.load(Ordering::Relaxed).into(),
@@ -132,8 +145,9 @@ pub fn counts_of_last_wait() -> Counts {
 }
 
 /// What is kept for each process of the job.
-#[derive(Default)]
 struct Peer {
+    /// As the process table says.
+    route: Route,
     /// Records that found no room, in order.
     queue: VecDeque<Outgoing>,
     /// Sends that the receiver has matched and that stream the rest of their data.
@@ -151,10 +165,28 @@ struct Peer {
     holds: bool,
 }
 
+impl Peer {
+    fn new(route: Route) -> Self {
+        Self {
+            route,
+            queue: VecDeque::new(),
+            streams: VecDeque::new(),
+            inflow: None,
+            readable: None,
+            cannot_read_us: false,
+            busy: false,
+            kept: 0,
+            holds: false,
+        }
+    }
+}
+
 /// See the module.
 pub struct Engine {
     bell: Bell,
-    shm: Endpoint,
+    transport: Transport,
+    /// This process's number in the job.
+    me: u32,
     requests: Slab,
     posted: Posted,
     unexpected: Unexpected,
@@ -184,7 +216,7 @@ pub struct Engine {
 /// unless it was said before.
 pub fn share() {
     if !has_threads() {
-        share_or_not(true, enter().shm.can_fence_all());
+        share_or_not(true, enter().transport.can_fence_all());
     }
 }
 
@@ -199,11 +231,12 @@ fn share_or_not(threads: bool, favours: bool) {
 }
 
 /// Starts the first engine on this transport; `threads` says that several threads will enter.
-pub fn start(shm: Endpoint, threads: bool) {
-    share_or_not(threads, shm.can_fence_all());
+pub fn start(transport: Transport, threads: bool) {
+    share_or_not(threads, transport.can_fence_all());
     datatype::start(threads);
-    let _ = PAGE.set(shm.page(shm.me()));
-    *entry::slot(0) = Some(Engine::new(shm));
+    let _ = TABLE.set(transport.table().clone());
+    let _ = WAITER.set(transport.waiter());
+    *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
 }
 
@@ -232,8 +265,8 @@ pub fn numbers(mut engines: u32) -> impl Iterator<Item = u32> {
 /// Takes engines into use, of those that this process offers.
 pub fn awaken(engines: u32) {
     for number in numbers(engines & !in_use()) {
-        let shm = enter().shm.sibling(number as usize);
-        entry::slot(number).get_or_insert_with(|| Engine::new(shm));
+        let transport = enter().transport.sibling(number as usize);
+        entry::slot(number).get_or_insert_with(|| Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
     // Who sleeps does not listen to them yet.
@@ -250,9 +283,9 @@ pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
 /// Wakes all threads of this process that sleep in a call: what they wait for may be there.
 #[cold]
 pub fn wake_own_threads() {
-    if let Some(page) = PAGE.get() {
+    if let Some(waiter) = WAITER.get() {
         for number in numbers(in_use()) {
-            Bell::of(page, number as usize).wake(true);
+            waiter.bell(number).wake(true);
         }
     }
 }
@@ -267,13 +300,18 @@ pub fn stop() {
 }
 
 impl Engine {
-    fn new(shm: Endpoint) -> Self {
-        let ranks = shm.ranks();
-        let oversubscribed = shm.node().is_oversubscribed();
-        let number = shm.engine() as u32;
+    fn new(transport: Transport) -> Self {
+        let oversubscribed = transport.node().is_oversubscribed();
+        let number = transport.engine() as u32;
+        let table = transport.table();
         Self {
-            bell: shm.bell(),
-            peers: (0..ranks).map(|_| Peer::default()).collect(),
+            bell: transport.bell(),
+            me: table.me(),
+            peers: table
+                .all()
+                .iter()
+                .map(|peer| Peer::new(peer.route))
+                .collect(),
             requests: Slab::new(number),
             posted: Posted::default(),
             unexpected: Unexpected::default(),
@@ -289,7 +327,7 @@ impl Engine {
             refused: refusal::Refused::default(),
             holding: 0,
             most_kept: 0,
-            shm,
+            transport,
         }
     }
 
@@ -315,12 +353,22 @@ impl Engine {
 
     /// This process's number in the job.
     pub fn me(&self) -> usize {
-        self.shm.me()
+        self.me as usize
     }
 
-    /// The transport, for those who look at status pages.
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.shm
+    /// How many processes the job has.
+    pub fn processes(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// What is known of a process of the job.
+    #[inline]
+    pub fn peer(&self, process: u32) -> &Process {
+        self.transport.table().of(process)
+    }
+
+    pub fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Marks a request as done; a detached one is recycled.

@@ -40,7 +40,7 @@ impl Engine {
                 peer.holds = true;
                 self.holding += 1;
             }
-            self.shm.hold();
+            self.transport.hold(peer.route);
         }
     }
 
@@ -51,7 +51,7 @@ impl Engine {
         if peer.holds && peer.kept <= self.limits.unexpected / 2 {
             peer.holds = false;
             self.holding -= 1;
-            self.shm.end_hold(world, self.holding == 0);
+            self.transport.end_hold(peer.route, self.holding == 0);
         }
     }
 
@@ -69,13 +69,14 @@ impl Engine {
     /// Sends what is not held back.
     #[inline]
     pub(super) fn passing<T>(&mut self, world: usize, send: impl FnOnce(&mut Self) -> T) -> T {
-        let is_held = self.shm.is_held(world);
+        let route = self.peers[world].route;
+        let is_held = self.transport.is_held(route);
         if is_held {
-            self.shm.pass(world, true);
+            self.transport.pass(route, true);
         }
         let result = send(self);
         if is_held {
-            self.shm.pass(world, false);
+            self.transport.pass(route, false);
         }
         result
     }
@@ -83,6 +84,6 @@ impl Engine {
     /// Whether a message of this context waits at home until its receiver asks for it.
     #[inline]
     pub(super) fn is_held_back(&mut self, world: usize, context: u32) -> bool {
-        self.shm.is_held(world) && is_of_program(context)
+        self.transport.is_held(self.peers[world].route) && is_of_program(context)
     }
 }

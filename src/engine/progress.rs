@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::records::{self, Announcement, Data, Payload, Reply};
-use crate::queue::ring::Header;
+use crate::transport::Packet;
 
 /// Records handled before the caller gets a look at its own request.
 const BATCH: usize = 32;
@@ -27,13 +27,15 @@ impl Engine {
         let mut handled = 0;
         let mut matched = false;
         while handled < BATCH {
-            let Some(header) = self.shm.peek() else { break };
-            match self.handle(&header, matched) {
+            let Some(packet) = self.transport.peek() else {
+                break;
+            };
+            match self.handle(&packet, matched) {
                 Handled::Deferred => break,
                 Handled::Matched => matched = true,
                 Handled::Kept => {}
             }
-            self.shm.done(&header);
+            self.transport.done(&packet);
             handled += 1;
         }
         let mut any = handled > 0;
@@ -44,51 +46,52 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn handle(&mut self, header: &Header, may_defer: bool) -> Handled {
-        if header.kind == records::SHORT {
-            self.on_short(header, may_defer)
+    pub(super) fn handle(&mut self, packet: &Packet, may_defer: bool) -> Handled {
+        if packet.kind == records::SHORT {
+            self.on_short(packet, may_defer)
         } else {
-            self.handle_other(header, may_defer)
+            // A copy, so that the packet of a short message stays in registers.
+            self.handle_other(&{ *packet }, may_defer)
         }
     }
 
     #[inline(never)]
-    fn handle_other(&mut self, header: &Header, may_defer: bool) -> Handled {
-        let world = header.origin as usize;
+    fn handle_other(&mut self, packet: &Packet, may_defer: bool) -> Handled {
+        let world = packet.process as usize;
         assert!(
             world < self.peers.len(),
             "a record came from process {world}, which does not exist"
         );
-        match header.kind {
+        match packet.kind {
             records::LONG => {
-                let announcement = self.decode::<Announcement>(header);
-                return self.on_long(header, &announcement, may_defer);
+                let announcement = self.decode::<Announcement>(packet);
+                return self.on_long(packet, &announcement, may_defer);
             }
-            records::PART => self.on_part(header),
+            records::PART => self.on_part(packet),
             records::DATA => {
-                let data = self.decode::<Data>(header);
-                self.on_data(header, &data);
+                let data = self.decode::<Data>(packet);
+                self.on_data(packet, &data);
             }
             records::REPLY => {
-                let reply = self.decode::<Reply>(header);
-                self.on_reply(world, header.flags, reply);
+                let reply = self.decode::<Reply>(packet);
+                self.on_reply(world, packet.flags, reply);
             }
             kind => panic!("process {world} sent a record of unknown kind {kind}"),
         }
         Handled::Matched
     }
 
-    pub(super) fn decode<P: Payload>(&self, header: &Header) -> P {
+    pub(super) fn decode<P: Payload>(&self, packet: &Packet) -> P {
         assert!(
-            header.length as usize >= P::BYTES,
+            packet.length as usize >= P::BYTES,
             "a record of kind {} with {} bytes came from process {}",
-            header.kind,
-            header.length,
-            header.origin
+            packet.kind,
+            packet.length,
+            packet.process
         );
         // With the whole length: where the first bytes lie depends on it.
         let mut bytes = [0u8; records::LONGEST_PAYLOAD];
-        self.shm.payload(header, |offset, piece| {
+        self.transport.payload(packet, |offset, piece| {
             let rest = &mut bytes[offset.min(records::LONGEST_PAYLOAD)..];
             let here = rest.len().min(piece.len());
             rest[..here].copy_from_slice(&piece[..here]);
@@ -124,7 +127,7 @@ impl Engine {
     /// Says to every peer that we wait for room, before sleeping.
     pub(super) fn starve(&self) {
         for world in &self.busy {
-            self.shm.starve(*world as usize);
+            self.transport.starve(self.peers[*world as usize].route);
         }
     }
 

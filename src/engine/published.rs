@@ -3,10 +3,10 @@
 //! Invariant: while a wait is published, the page shows it or one that was published before.
 
 use super::wait::Reason;
-use super::{PAGE, enter_at};
+use super::{enter_at, own_page};
 use crate::os::monotonic_nanoseconds;
 use crate::sync::Ordering;
-use crate::transport::shm::status::Page;
+use crate::transport::Page;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 
@@ -56,7 +56,7 @@ pub struct Published {
 impl Published {
     /// Publishes a wait of this thread, in an engine of this number, that has begun `now`. `None`: there is no page.
     pub fn begin(reason: &Reason, number: u32, now: u64) -> Option<Published> {
-        let page = &PAGE.get()?.status;
+        let page = own_page()?;
         {
             let engine = enter_at(number);
             let (posted, unexpected) = (engine.posted.len(), engine.unexpected.len());

@@ -9,6 +9,7 @@ use super::arrival::Arrival;
 use super::kept::{Message, status};
 use super::matching::Key;
 use super::progress::Handled;
+use super::protocol::Response;
 use super::records::{self, Announcement, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use crate::datatype::Status;
@@ -16,9 +17,8 @@ use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::os::peer_memory;
-use crate::queue::ring::Header;
 use crate::sync::Ordering;
-use crate::transport::shm::outbound::STREAMED;
+use crate::transport::Packet;
 
 /// From here on a message that lies in memory is read in several streams at once. Not the parts of a larger one: the
 /// hardware's prefetcher keeps one stream going over all of them.
@@ -49,11 +49,11 @@ pub enum Direct {
 }
 
 #[inline(always)]
-fn key_of(header: &Header) -> Key {
+fn key_of(packet: &Packet) -> Key {
     Key {
-        context: header.context,
-        source: header.source,
-        tag: header.tag,
+        context: packet.context,
+        source: packet.source,
+        tag: packet.tag,
     }
 }
 
@@ -85,27 +85,27 @@ impl Engine {
     /// that probe or receive like this want it too, and whom it goes to is not the library's to say.
     #[inline(always)]
     pub fn receive_directly(&mut self, key: Key, buffer: &Buffer) -> Direct {
-        let Some(header) = self.shm.peek() else {
+        let Some(packet) = self.transport.peek() else {
             return Direct::Nothing;
         };
-        let length = header.length as usize;
-        if header.kind != records::SHORT || !key.takes(key_of(&header)) || length > buffer.len() {
+        let length = packet.length as usize;
+        if packet.kind != records::SHORT || !key.takes(key_of(&packet)) || length > buffer.len() {
             return Direct::Other;
         }
-        self.take_whole(&header, buffer);
-        self.shm.done(&header);
-        Direct::Received(status(key_of(&header), length))
+        self.take_whole(&packet, buffer);
+        self.transport.done(&packet);
+        Direct::Received(status(key_of(&packet), length))
     }
 
     /// Copies a whole message out of its record.
     #[inline(always)]
-    fn take_whole(&self, header: &Header, buffer: &Buffer) {
-        if header.flags & STREAMED != 0 && header.length as usize >= MANY_STREAMS {
-            self.shm
-                .payload(header, |offset, piece| buffer.write_streams(offset, piece));
+    fn take_whole(&self, packet: &Packet, buffer: &Buffer) {
+        if packet.is_streamed() && packet.length as usize >= MANY_STREAMS {
+            self.transport
+                .payload(packet, |offset, piece| buffer.write_streams(offset, piece));
         } else {
-            self.shm
-                .payload(header, |offset, piece| buffer.write(offset, piece));
+            self.transport
+                .payload(packet, |offset, piece| buffer.write(offset, piece));
         }
     }
 
@@ -165,7 +165,7 @@ impl Engine {
             return;
         };
         debug_assert!(!found.refused, "a receive was posted in MPI_Finalize");
-        if found.world != self.shm.me() {
+        if found.world != self.me() {
             self.count_taken(found.world, found.eager);
         }
         let here = found.data.len();
@@ -237,35 +237,34 @@ impl Engine {
             receiver: index,
             wanted: wanted as u64,
         };
-        if flags & records::READ_ME != 0 {
-            self.shm.answer(world);
-            if self.read_peer(index, world, announcement.address, wanted) {
-                self.requests.at(index).total = 0;
-                self.reply(world, records::DONE | records::READ_ME, reply);
-            } else {
-                self.requests.at(index).total = wanted;
-                self.reply(world, records::UNREADABLE, reply);
+        match Response::choose(flags, total, eager) {
+            Response::Read => {
+                self.transport.answer(self.peers[world].route);
+                if self.read_peer(index, world, announcement.address, wanted) {
+                    self.requests.at(index).total = 0;
+                    self.reply(world, records::DONE | records::READ_ME, reply);
+                } else {
+                    self.requests.at(index).total = wanted;
+                    self.reply(world, records::UNREADABLE, reply);
+                }
             }
-        } else if total > eager {
-            self.requests.at(index).total = wanted.max(eager);
-            self.reply(world, 0, reply);
-        } else if flags & records::SYNCHRONOUS != 0 {
-            self.reply(world, records::DONE, reply);
+            Response::Clear => {
+                self.requests.at(index).total = wanted.max(eager);
+                self.reply(world, 0, reply);
+            }
+            Response::Done => self.reply(world, records::DONE, reply),
+            Response::Nothing => {}
         }
     }
 
     /// Reads a whole message out of the sender's memory, if the kernel lets us.
     fn read_peer(&mut self, index: Index, world: usize, address: u64, bytes: usize) -> bool {
-        let status = &self.shm.page(world).status;
-        let pid = status.pid.load(Ordering::Relaxed);
-        let readable = *self.peers[world].readable.get_or_insert_with(|| {
-            // A process id may mean another process where namespaces differ: only the right word proves it.
-            let mut word = [0u8; 8];
-            let from = status.probe_address.load(Ordering::Relaxed);
-            peer_memory::read(pid, from, &mut word).is_ok()
-                && u64::from_ne_bytes(word) == status.probe_value.load(Ordering::Relaxed)
-        });
-        let read = readable
+        let pid = self.peer(world as u32).pid.load(Ordering::Relaxed);
+        let transport = &self.transport;
+        let readable = self.peers[world]
+            .readable
+            .get_or_insert_with(|| transport.readable(world as u32).is_some());
+        let read = *readable
             && (bytes == 0
                 || self
                     .requests
@@ -278,14 +277,14 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn on_short(&mut self, header: &Header, may_defer: bool) -> Handled {
-        let key = key_of(header);
-        let length = header.length as usize;
+    pub(super) fn on_short(&mut self, packet: &Packet, may_defer: bool) -> Handled {
+        let key = key_of(packet);
+        let length = packet.length as usize;
         let Some(index) = self.posted.take(key) else {
             if may_defer {
                 return Handled::Deferred;
             }
-            self.keep_short(header, key);
+            self.keep_short(&{ *packet }, key);
             return Handled::Kept;
         };
         let request = self.requests.at(index);
@@ -294,10 +293,10 @@ impl Engine {
         request.posted = NOT_POSTED;
         let buffer = request.buffer;
         if length <= room {
-            self.take_whole(header, &buffer);
+            self.take_whole(packet, &buffer);
         } else {
             request.error = Some(truncated(key, length, room));
-            self.shm.payload(header, |offset, piece| {
+            self.transport.payload(packet, |offset, piece| {
                 if offset < room {
                     buffer.write(offset, &piece[..piece.len().min(room - offset)]);
                 }
@@ -308,17 +307,17 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn keep_short(&mut self, header: &Header, key: Key) {
-        let length = header.length as usize;
+    fn keep_short(&mut self, packet: &Packet, key: Key) {
+        let length = packet.length as usize;
         let mut data = Vec::with_capacity(length);
-        self.shm
-            .payload(header, |_, piece| data.extend_from_slice(piece));
+        self.transport
+            .payload(packet, |_, piece| data.extend_from_slice(piece));
         let announcement = Announcement {
             total: length as u64,
             eager: length as u32,
             ..Announcement::default()
         };
-        self.keep(key, header.origin as usize, 0, &announcement, data, None);
+        self.keep(key, packet.process as usize, 0, &announcement, data, None);
     }
 
     fn keep(
@@ -347,7 +346,7 @@ impl Engine {
             refused: false,
         });
         self.unexpected.push(key, index);
-        if world != self.shm.me() {
+        if world != self.me() {
             self.count_kept(world, announcement.eager as usize);
         }
         if self.refuses {
@@ -384,24 +383,24 @@ impl Engine {
     /// A larger message is announced; its first bytes may have come along.
     pub(super) fn on_long(
         &mut self,
-        header: &Header,
+        packet: &Packet,
         announcement: &Announcement,
         may_defer: bool,
     ) -> Handled {
-        let (key, world) = (key_of(header), header.origin as usize);
+        let (key, world) = (key_of(packet), packet.process as usize);
         let first = Arrival::of(
-            header,
+            packet,
             Announcement::BYTES,
             announcement.cell,
             announcement.cell_bytes,
         );
         let eager = announcement.eager as usize;
-        let bytes = first.bytes(header);
+        let bytes = first.bytes(packet);
         if let Some(index) = self.posted.take(key) {
             self.meet(index, key, announcement.total as usize);
-            self.answer(index, world, header.flags, announcement);
+            self.answer(index, world, packet.flags, announcement);
             if bytes > 0 {
-                self.put_arrival(index, header, first);
+                self.put_arrival(index, packet, first);
             }
             if bytes < eager {
                 self.peers[world].inflow = Some(Inflow {
@@ -417,9 +416,9 @@ impl Engine {
         }
         let mut data = Vec::with_capacity(eager);
         if bytes > 0 {
-            self.read_arrival(header, first, |_, piece| data.extend_from_slice(piece));
+            self.read_arrival(packet, first, |_, piece| data.extend_from_slice(piece));
         }
-        let message = self.keep(key, world, header.flags, announcement, data, None);
+        let message = self.keep(key, world, packet.flags, announcement, data, None);
         if bytes < eager {
             self.peers[world].inflow = Some(Inflow {
                 target: Target::Message(message),

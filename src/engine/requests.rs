@@ -8,11 +8,12 @@
 
 mod walk;
 
+use super::protocol::Protocol;
 use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Error, Exhausted};
-use crate::transport::shm::layout::ENGINES;
+use crate::transport::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -201,6 +202,8 @@ pub struct Request {
     pub first_part: u32,
     /// Of an announced send.
     pub answer: Answer,
+    /// How the data of a send travels; chosen when its first packet leaves.
+    pub protocol: Protocol,
     /// The name of a posted receive, or [`NOT_POSTED`].
     pub posted: u32,
     /// What few requests have.
@@ -262,6 +265,7 @@ impl Request {
             token: 0,
             first_part: 0,
             answer: Answer::NotWanted,
+            protocol: Protocol::Whole,
             posted: NOT_POSTED,
             extra: None,
         }

@@ -11,14 +11,12 @@ use super::records::{self, Reply};
 use super::requests::{Index, Kind, Mode, NOT_POSTED, Request};
 use crate::datatype::pack::Buffer;
 use crate::events::{self, Event};
-use crate::queue::ring::Header;
-use crate::transport::shm::endpoint::RING_PAYLOAD;
-use crate::transport::shm::pace::LONGEST_WHOLE;
+use crate::transport::{Header, LONGEST_WHOLE, RING_PAYLOAD, Route};
 
 /// Where and how a message goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope {
-    /// Process number on the node.
+    /// Process number in the job.
     pub world: u32,
     pub context: u32,
     /// Own rank in the communicator.
@@ -35,21 +33,22 @@ impl Engine {
     #[inline(always)]
     pub fn send_short(&mut self, envelope: &Envelope, buffer: &Buffer) -> bool {
         let bytes = buffer.len();
-        let world = envelope.world as usize;
-        if bytes > LONGEST_WHOLE || world == self.shm.me() || !self.peers[world].queue.is_empty() {
+        let peer = &self.peers[envelope.world as usize];
+        let route = peer.route;
+        if bytes > LONGEST_WHOLE || route == Route::Own || !peer.queue.is_empty() {
             return false;
         }
         let (context, tag, source) = (envelope.context, envelope.tag, envelope.source);
-        let header = short_header(context, tag, source, bytes, self.shm.me());
+        let header = self.short_header(context, tag, source, bytes);
         if bytes > RING_PAYLOAD {
-            let sent =
-                self.shm.goes_whole(world, bytes) && self.push_through_lane(world, &header, buffer);
+            let sent = self.transport.goes_whole(route, bytes)
+                && self.push_through_lane(route, &{ header }, buffer);
             self.counted.eager += u64::from(sent);
             return sent;
         }
         let sent = self
-            .shm
-            .push(world, &header, |offset, piece| buffer.read(offset, piece));
+            .transport
+            .push(route, &header, |offset, piece| buffer.read(offset, piece));
         self.counted.eager += u64::from(sent);
         sent
     }
@@ -58,15 +57,16 @@ impl Engine {
     #[inline(never)]
     pub(super) fn push_through_lane(
         &mut self,
-        world: usize,
+        route: Route,
         header: &Header,
         buffer: &Buffer,
     ) -> bool {
-        let plan = self.shm.plan(world, buffer.len());
-        self.shm.push_large(world, header, plan, |offset, piece| {
-            plan.stores.finish_before_head(offset, piece.len());
-            copy_out(buffer, offset, piece, plan.stores);
-        })
+        let plan = self.transport.plan(route, buffer.len());
+        self.transport
+            .push_large(route, header, plan, |offset, piece| {
+                plan.stores.finish_before_head(offset, piece.len());
+                copy_out(buffer, offset, piece, plan.stores);
+            })
     }
 
     /// Begins a send; the request may be complete on return.
@@ -92,16 +92,16 @@ impl Engine {
     /// Sets an active send going.
     pub fn launch(&mut self, index: Index) {
         self.sending += 1;
-        let me = self.shm.me();
         let request = self.requests.at(index);
         request.moved = 0;
         let (world, total) = (request.world as usize, request.total);
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
-        if world == me {
+        let route = self.peers[world].route;
+        if route == Route::Own {
             self.send_to_self(index);
             return;
         }
-        let short = total <= RING_PAYLOAD || self.shm.goes_whole(world, total);
+        let short = total <= RING_PAYLOAD || self.transport.goes_whole(route, total);
         let what = if short && !synchronous {
             Outgoing::Short(index)
         } else {
@@ -153,7 +153,7 @@ impl Engine {
 
     /// A message to this process itself: no transport, the data is copied once or kept.
     fn send_to_self(&mut self, index: Index) {
-        let me = self.shm.me();
+        let me = self.me();
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let key = Key {
@@ -183,17 +183,15 @@ impl Engine {
             self.complete(index);
         }
     }
-}
 
-#[inline(always)]
-pub(super) fn short_header(context: u32, tag: i32, source: i32, bytes: usize, me: usize) -> Header {
-    Header {
-        kind: records::SHORT,
-        context,
-        tag,
-        source,
-        length: bytes as u16,
-        origin: me as u16,
-        ..Header::default()
+    /// The header of a whole message.
+    #[inline(always)]
+    pub(super) fn short_header(&self, context: u32, tag: i32, source: i32, bytes: usize) -> Header {
+        Header {
+            context,
+            tag,
+            source,
+            ..self.header(records::SHORT, 0, bytes)
+        }
     }
 }

@@ -4,10 +4,10 @@
 //! offers, and from what the program has promised about wildcards. Invariant: all messages that one receive could match go
 //! by one engine, so the order of messages is kept as it is by a single one.
 
-use super::{ENGINES as MOST, PAGE, enter, has_threads};
+use super::{ENGINES as MOST, has_threads, table};
 use crate::error::{Class, Error};
 use crate::sync::{AtomicU32, Ordering};
-use crate::transport::shm::endpoint::Endpoint;
+use crate::transport::Transport;
 use crate::variables::{Listed, Variable};
 
 static ENGINES: Variable<u64> = Variable::new(
@@ -19,7 +19,7 @@ static ENGINES: Variable<u64> = Variable::new(
 /// What users can set about engines.
 pub static VARIABLES: &[&dyn Listed] = &[&ENGINES];
 
-/// What all ranks of the node offer, if that is the same number; zero: not known yet, or not the same.
+/// What all processes of the job offer, if that is the same number; zero: not known yet, or not the same.
 static BY_ALL: AtomicU32 = AtomicU32::new(0);
 
 const ENGINE: u32 = MOST as u32 - 1;
@@ -34,13 +34,13 @@ pub struct Spread(u32);
 
 /// Tells the other ranks how many engines this one offers, before it has joined: those that it has memory for now, because
 /// nobody can go back to fewer once a communicator is spread over them.
-pub fn offer(endpoint: &Endpoint, threads: bool) {
+pub fn offer(transport: &Transport, threads: bool) {
     let count = match threads {
-        true => endpoint.reserve_siblings(ENGINES.get().clamp(1, MOST as u64) as usize),
+        true => transport.reserve_siblings(ENGINES.get().clamp(1, MOST as u64) as usize),
         false => 1,
     };
-    let page = endpoint.page(endpoint.me());
-    page.engines.store(count as u32, Ordering::Release); // pairs with `offered`
+    let own = transport.table().own();
+    own.engines.store(count as u32, Ordering::Release); // pairs with `offered` and `common_engines`
 }
 
 /// The least number of engines that these processes, which have joined, offer.
@@ -49,18 +49,13 @@ fn offered(processes: impl Iterator<Item = u32>) -> u32 {
     if known != 0 {
         return known;
     }
-    let engine = enter();
-    let endpoint = engine.endpoint();
-    let of = |rank: usize| endpoint.page(rank).engines.load(Ordering::Acquire);
-    if endpoint.all_joined() {
-        let own = of(endpoint.me());
-        if (0..endpoint.ranks()).all(|rank| of(rank) == own) {
-            BY_ALL.store(own, Ordering::Relaxed);
-            return own;
-        }
+    let Some(table) = table() else { return 1 };
+    if let Some(common) = table.common_engines() {
+        BY_ALL.store(common, Ordering::Relaxed);
+        return common;
     }
     processes
-        .map(|process| of(process as usize))
+        .map(|process| table.of(process).engines.load(Ordering::Acquire))
         .min()
         .unwrap_or(1)
 }
@@ -71,7 +66,7 @@ impl Spread {
 
     /// For messages with these contexts among these processes, which have all joined.
     pub fn of(send: u32, receive: u32, processes: impl Iterator<Item = u32>) -> Spread {
-        if !has_threads() || PAGE.get().is_none() {
+        if !has_threads() || table().is_none() {
             return Spread::FIRST;
         }
         Spread::over(offered(processes), send, receive)

@@ -282,10 +282,10 @@ impl Engine {
     /// Asks whether the node is oversubscribed, which is certain only once that is decided.
     #[cold]
     fn survey(&mut self) {
-        let node = self.shm.node();
+        let node = self.transport.node();
         self.oversubscribed = node.is_oversubscribed();
         self.surveyed = node.is_decided();
-        self.shm.set_crowded(self.oversubscribed);
+        self.transport.set_crowded(self.oversubscribed);
     }
 
     /// Wakes threads of this process that sleep for this engine: what they wait for may be done. Its guard orders that.

@@ -29,10 +29,10 @@ use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
-use crate::transport::shm::status::State as PageState;
+use crate::transport::{State as PageState, Transport};
 use parking_lot::Mutex;
 use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread::ThreadId;
 
 /// Where the process is.
@@ -252,7 +252,7 @@ fn enter_job(level: ThreadLevel) -> Result<&'static Job> {
     if level == ThreadLevel::Multiple {
         engine::share();
     }
-    if let Some(page) = engine::status_page() {
+    if let Some(page) = engine::own_page() {
         page.set_state(PageState::Joined);
     }
     set_state(State::Running);
@@ -266,7 +266,7 @@ fn leave_job(life: &Life) -> Result<()> {
     }
     // All communication is done.
     collector::collect();
-    if let Some(page) = engine::status_page() {
+    if let Some(page) = engine::own_page() {
         page.set_state(PageState::Finalized);
     }
     let outside = match life.world {
@@ -323,7 +323,7 @@ fn describe(job: &Job, level: ThreadLevel) {
 }
 
 fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
-    let (rank, size) = (job.rank as usize, job.size as usize);
+    let rank = job.rank as usize;
     let no_segment = |error: std::io::Error| {
         Error::new(
             Class::Other,
@@ -331,10 +331,13 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         )
     };
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
-    let endpoint = Endpoint::join(fd, rank, size).map_err(no_segment)?;
-    settings::compare(&endpoint)?;
+    // All are on this node: an index in its segment is the process's number.
+    let processes: Vec<u32> = (0..job.size).collect();
+    let endpoint = Endpoint::join(fd, rank, &processes).map_err(no_segment)?;
+    settings::compare(&endpoint, rank)?;
     node::set_here(endpoint.node());
-    let status = &endpoint.page(rank).status;
+    let table = Arc::new(endpoint.table(launch::nodes::of));
+    let status = table.own();
     // Should mpiexec have believed that this rank had ended.
     status.come_back();
     let pid = std::process::id();
@@ -350,8 +353,9 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
     context_id::before_creations(collector::before_id);
-    engine::spread::offer(&endpoint, level == ThreadLevel::Multiple);
-    engine::start(endpoint, level == ThreadLevel::Multiple);
+    let transport = Transport::new(table, endpoint);
+    engine::spread::offer(&transport, level == ThreadLevel::Multiple);
+    engine::start(transport, level == ThreadLevel::Multiple);
     Ok(())
 }
 
@@ -389,7 +393,7 @@ extern "C" fn forked() {
 /// Ranks that still wait for this one, in a session, wait in vain.
 extern "C" fn exiting() {
     if state() != State::Forked
-        && let Some(page) = engine::status_page()
+        && let Some(page) = engine::own_page()
     {
         page.end();
     }
@@ -419,7 +423,7 @@ pub fn finalize() -> Result<()> {
     if is_last {
         drain(&reason);
     }
-    let page = engine::status_page();
+    let page = engine::own_page();
     if let Some(page) = page.filter(|_| is_last) {
         page.leave(engine::counts().posted > 0);
     }
@@ -465,7 +469,7 @@ pub fn abort(code: i32) -> ! {
     if state() == State::Forked {
         crate::os::process::exit_now(launch::exit_status(code));
     }
-    if let Some(page) = engine::status_page() {
+    if let Some(page) = engine::own_page() {
         page.abort_code.store(code, Ordering::Relaxed);
         page.set_state(PageState::Aborted);
     }

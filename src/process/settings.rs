@@ -199,12 +199,12 @@ fn hash(variables: &[&dyn Listed], values: &[u64]) -> u64 {
 /// would choose different algorithms, and wait for each other for ever.
 ///
 /// Errors: MPI_ERR_OTHER with the variables, ranks and values.
-pub(super) fn compare(endpoint: &Endpoint) -> Result<()> {
+pub(super) fn compare(endpoint: &Endpoint, rank: usize) -> Result<()> {
     let common = common();
     let values: Vec<u64> = common.iter().map(|variable| variable.bits()).collect();
     let told = endpoint.compare_settings(hash(&common, &values), &values);
     told.map_err(|other| {
-        let own = (endpoint.me(), values.as_slice());
+        let own = (rank, values.as_slice());
         Error::new(
             Class::Other,
             difference(&common, own, (other.rank, &other.values)),

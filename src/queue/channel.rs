@@ -54,7 +54,8 @@ impl<'m> Sender<'m> {
     pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
         if self.in_lane || header.length as usize > RING_PAYLOAD {
             let large = header.length as usize > RING_PAYLOAD;
-            return self.push_with_lane(header, large, 1, fill);
+            // Copies for what is not inlined: the usual header stays in registers.
+            return self.push_with_lane(&{ *header }, large, 1, fill);
         }
         self.ring.push(header, fill)
     }
@@ -170,7 +171,7 @@ impl<'m> Receiver<'m> {
     #[inline(always)]
     pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
         if self.in_lane || header.flags & REST_IN_LANE != 0 {
-            self.payload_with_lane(header, take);
+            self.payload_with_lane(&{ *header }, take);
         } else {
             self.ring.payload(header.length as usize, take);
         }
@@ -202,7 +203,7 @@ impl<'m> Receiver<'m> {
     #[inline(always)]
     pub fn advance(&mut self, header: &Header) -> bool {
         if self.in_lane || header.flags & REST_IN_LANE != 0 {
-            self.advance_with_lane(header)
+            self.advance_with_lane(&{ *header })
         } else {
             self.ring.advance(header.length as usize)
         }

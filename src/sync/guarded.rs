@@ -2,7 +2,8 @@
 //!
 //! Below MPI_THREAD_MULTIPLE there is no lock. Above it whoever enters often enough in a row, without anybody between, is
 //! given the right to enter without it ([`super::favour`]); another thread takes that away, and each time it becomes harder
-//! to get. Invariant: the value is reached by one guard at a time.
+//! to get. Invariant: the value is reached by one guard at a time, and a thread has one guard at most, of whatever value.
+//! Debug builds check the second half: another guard would wait for the first for ever, or reach its value.
 
 use super::favour::{Favour, PLACES};
 use super::{AtomicU32, Ordering, compiler_fence};
@@ -100,12 +101,14 @@ impl<T> Guarded<T> {
     #[inline(always)]
     pub unsafe fn enter_alone(&self) -> Guard<'_, T> {
         debug_assert_eq!(self.way.load(Ordering::Relaxed), ALONE);
+        Inside::assert_not();
         self.guard(Held::Nothing)
     }
 
     /// Enters. `fence` makes every core execute one.
     #[inline(always)]
     pub fn enter(&self, fence: impl FnOnce()) -> Guard<'_, T> {
+        Inside::assert_not();
         if self.way.load(Ordering::Relaxed) == ALONE {
             return self.guard(Held::Nothing);
         }
@@ -116,6 +119,7 @@ impl<T> Guarded<T> {
     #[inline(always)]
     pub fn enter_shared(&self, fence: impl FnOnce()) -> Guard<'_, T> {
         debug_assert_ne!(self.way.load(Ordering::Relaxed), ALONE);
+        Inside::assert_not();
         let light = || compiler_fence(Ordering::SeqCst);
         match self.favour.enter(this_thread(), light) {
             Some(place) => self.guard(Held::Right(place as u8)),
@@ -140,6 +144,7 @@ impl<T> Guarded<T> {
     /// Enters unless another thread has it, or the right to enter without a lock and `insists` is false. `None` also where
     /// there is no other thread.
     pub fn try_enter(&self, insists: bool, fence: impl FnOnce()) -> Option<Guard<'_, T>> {
+        Inside::assert_not();
         let may = match self.way.load(Ordering::Relaxed) {
             ALONE => false,
             _ => insists || !self.favour.is_of_another(this_thread()),
@@ -182,7 +187,11 @@ impl<T> Guarded<T> {
 
     #[inline(always)]
     fn guard(&self, held: Held) -> Guard<'_, T> {
-        Guard { owner: self, held }
+        Guard {
+            owner: self,
+            held,
+            inside: Inside::begin(),
+        }
     }
 }
 
@@ -197,6 +206,7 @@ enum Held {
 pub struct Guard<'a, T> {
     owner: &'a Guarded<T>,
     held: Held,
+    inside: Inside,
 }
 
 impl<'a, T> Guard<'a, T> {
@@ -217,6 +227,7 @@ impl<'a, T> Guard<'a, T> {
 
     #[inline(always)]
     fn leave(&self) {
+        self.inside.end();
         match self.held {
             Held::Nothing => {}
             // SAFETY: whoever made this guard took the lock.
@@ -247,5 +258,72 @@ impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         self.leave();
+    }
+}
+
+/// Says that this thread has a guard, in debug builds.
+#[cfg(debug_assertions)]
+struct Inside(std::cell::Cell<bool>);
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[cfg(debug_assertions)]
+impl Inside {
+    #[track_caller]
+    fn assert_not() {
+        // A thread that ends may have destroyed it.
+        let inside = INSIDE.try_with(std::cell::Cell::get).unwrap_or(false);
+        assert!(!inside, "this thread has a guard already");
+    }
+
+    fn begin() -> Self {
+        let _ = INSIDE.try_with(|inside| inside.set(true));
+        Self(std::cell::Cell::new(true))
+    }
+
+    /// A guard that is given up before it is dropped ends once.
+    fn end(&self) {
+        if self.0.replace(false) {
+            let _ = INSIDE.try_with(|inside| inside.set(false));
+        }
+    }
+}
+
+#[cfg(not(debug_assertions))]
+struct Inside;
+
+#[cfg(not(debug_assertions))]
+impl Inside {
+    #[inline(always)]
+    fn assert_not() {}
+
+    #[inline(always)]
+    fn begin() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn end(&self) {}
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_guard_of_a_thread_is_noticed() {
+        let (one, other) = (Guarded::new(1), Guarded::new(2));
+        let guard = one.enter(|| {});
+        let second = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| *other.enter(|| {})));
+        assert!(second.is_err());
+        drop(guard);
+        let mut guard = one.enter(|| {});
+        guard.change(&other, || {});
+        assert_eq!(*guard, 2);
+        drop(guard);
+        assert_eq!(*one.enter(|| {}), 1);
     }
 }

@@ -1,3 +1,393 @@
 //! Ways to move bytes between processes. Knows no communicators and no matching.
+//!
+//! The border: what is above names this module's items and none of a transport's own. A [`Transport`] is one engine's end of all of
+//! them; each peer has a [`Route`], which the caller looks up once a message. Routes and transports are enums and fields, not
+//! trait objects: the compiler puts the short path into the caller.
 
+#[cfg(test)]
+pub mod loopback;
+pub mod peer;
+pub mod region;
 pub mod shm;
+pub mod waiter;
+pub mod wire;
+
+pub use layout::ENGINES;
+pub use peer::{Loss, Page, Peer, Route, State, Table};
+pub use region::{Region, RegionName};
+pub use shm::cells::{CELL_BYTES, CellName, Lack};
+pub use shm::doorbell::Bell;
+pub use shm::endpoint::RING_PAYLOAD;
+pub use shm::layout;
+pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
+pub use waiter::Waiter;
+pub use wire::{Header, Packet};
+
+/// Memory of a node's ranks for collective operations, until those have a border of their own.
+pub mod collective {
+    pub use super::shm::board::{Board, DEPTH, MOST_RANKS};
+    pub use super::shm::pipe::{LONGEST, Pipes, Reader};
+    pub use super::shm::seat::{Earned, Place, Reach, Seat};
+    #[cfg(test)]
+    pub use super::shm::stage::Stage;
+    pub use super::shm::trays::{Service, Trays};
+}
+
+use crate::node::Node;
+use crate::node::distance::{CacheDistance, Sight};
+use shm::endpoint::Endpoint;
+use std::sync::Arc;
+
+/// One engine's end of all transports.
+pub struct Transport {
+    table: Arc<Table>,
+    shm: Endpoint,
+    #[cfg(test)]
+    loopback: Option<loopback::End>,
+}
+
+impl Transport {
+    /// The first engine's end, of a process that has joined its node's segment.
+    pub fn new(table: Arc<Table>, shm: Endpoint) -> Self {
+        Self {
+            table,
+            shm,
+            #[cfg(test)]
+            loopback: None,
+        }
+    }
+
+    /// The end of another engine of this process, which room was made for.
+    pub fn sibling(&self, engine: usize) -> Self {
+        Self::new(self.table.clone(), self.shm.sibling(engine))
+    }
+
+    /// Makes room for the ends of so many engines of this process. Returns how many there is memory for, at least one.
+    pub fn reserve_siblings(&self, engines: usize) -> usize {
+        self.shm.reserve_siblings(engines)
+    }
+
+    /// The processes of the job.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The number of the engine that this is the end of.
+    pub fn engine(&self) -> usize {
+        self.shm.engine()
+    }
+
+    /// The node whose ranks share memory with this process.
+    pub fn node(&self) -> Node {
+        self.shm.node()
+    }
+
+    /// Sends one packet of at most [`RING_PAYLOAD`] bytes: `fill(offset, piece)` is called for the pieces of the payload. False: no
+    /// room now.
+    #[inline(always)]
+    pub fn push(&mut self, to: Route, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+        match to {
+            Route::Shm(index) => self.shm.push(index as usize, header, fill),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().push(index, header, fill),
+            Route::Own => no_transport(),
+        }
+    }
+
+    /// Whether packets of up to [`Plan::chunk`] bytes can be sent by [`Self::push_large`], for a message of so many bytes.
+    #[inline]
+    pub fn has_bulk(&mut self, to: Route, bytes: usize) -> bool {
+        match to {
+            Route::Shm(index) => self.shm.has_lane(index as usize, bytes),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().has_bulk(index),
+            Route::Own => no_transport(),
+        }
+    }
+
+    /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes in one packet.
+    #[inline]
+    pub fn goes_whole(&mut self, to: Route, bytes: usize) -> bool {
+        bytes <= LONGEST_WHOLE && self.has_bulk(to, bytes)
+    }
+
+    /// How the next part of a message of `total` bytes is to be sent to a peer with room for large packets.
+    #[inline]
+    pub fn plan(&mut self, to: Route, total: usize) -> Plan {
+        match to {
+            Route::Shm(index) => self.shm.plan(index as usize, total),
+            #[cfg(test)]
+            Route::Loopback(_) => loopback::plan(total),
+            Route::Own => no_transport(),
+        }
+    }
+
+    /// As [`Self::push`], for larger packets, according to `plan`.
+    #[inline]
+    pub fn push_large(
+        &mut self,
+        to: Route,
+        header: &Header,
+        plan: Plan,
+        fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
+        match to {
+            Route::Shm(index) => self.shm.push_large(index as usize, header, plan, fill),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().push(index, header, fill),
+            Route::Own => no_transport(),
+        }
+    }
+
+    /// The next packet that has come in. The engine reads its payload and then says [`Self::done`].
+    #[inline(always)]
+    pub fn peek(&mut self) -> Option<Packet> {
+        #[cfg(test)]
+        if let Some(loopback) = &mut self.loopback
+            && let Some(packet) = loopback.peek()
+        {
+            return Some(packet);
+        }
+        let slot = self.shm.peek()?;
+        Some(self.shm.unpacked(slot))
+    }
+
+    /// The payload of the packet that [`Self::peek`] showed.
+    #[inline(always)]
+    pub fn payload(&self, packet: &Packet, take: impl FnMut(usize, &[u8])) {
+        #[cfg(test)]
+        if self.is_looped(packet) {
+            return self.loopback.as_ref().unwrap().payload(take);
+        }
+        self.shm.payload(&packet.slot, take);
+    }
+
+    /// Gives the packet that [`Self::peek`] showed back.
+    #[inline(always)]
+    pub fn done(&mut self, packet: &Packet) {
+        #[cfg(test)]
+        if self.is_looped(packet) {
+            return self.looped().done();
+        }
+        self.shm.done(&packet.slot);
+    }
+
+    /// Whether a peer wants data to be held back, as far as was seen when there was a look for room.
+    #[inline]
+    pub fn is_held(&mut self, to: Route) -> bool {
+        match to {
+            Route::Shm(index) => self.shm.is_held(index as usize),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().is_held(index),
+            Route::Own => false,
+        }
+    }
+
+    /// Lets packets pass although data is to be held back, or not any more.
+    #[cold]
+    pub fn pass(&mut self, to: Route, passes: bool) {
+        match to {
+            Route::Shm(index) => self.shm.pass(index as usize, passes),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().pass(index, passes),
+            Route::Own => {}
+        }
+    }
+
+    /// Wants the origin of the packet that [`Self::peek`] showed to hold data back, and perhaps others that share its way.
+    #[cold]
+    pub fn hold(&mut self, origin: Route) {
+        match origin {
+            Route::Shm(_) => self.shm.hold(),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().hold(index, true),
+            Route::Own => {}
+        }
+    }
+
+    /// Takes that back; `from_all`: nobody is to hold anything back.
+    #[cold]
+    pub fn end_hold(&mut self, origin: Route, from_all: bool) {
+        match origin {
+            Route::Shm(index) => self.shm.end_hold(index as usize, from_all),
+            #[cfg(test)]
+            Route::Loopback(index) => self.looped().hold(index, false),
+            Route::Own => {}
+        }
+    }
+
+    /// Says that a push found no room, before sleeping.
+    pub fn starve(&self, to: Route) {
+        if let Route::Shm(index) = to {
+            self.shm.starve(index as usize);
+        }
+    }
+
+    /// Fills a copy buffer for a peer; its name goes into a packet.
+    #[inline]
+    pub fn fill_cell(
+        &mut self,
+        to: Route,
+        bytes: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Result<CellName, Lack> {
+        match to {
+            Route::Shm(index) => self.shm.fill_cell(index as usize, bytes, write),
+            _ => Err(Lack::OfMemory),
+        }
+    }
+
+    /// Whether there are copy buffers for a peer, or may be some.
+    #[inline]
+    pub fn has_cells(&self, to: Route) -> bool {
+        matches!(to, Route::Shm(_)) && self.shm.has_cells()
+    }
+
+    /// Takes back a copy buffer whose packet could not be sent.
+    pub fn take_back(&mut self, name: CellName) {
+        self.shm.take_back(name);
+    }
+
+    /// Reads a copy buffer that a packet has named.
+    #[inline]
+    pub fn read_cell(
+        &self,
+        packet: &Packet,
+        cell: CellName,
+        bytes: usize,
+        take: impl FnOnce(&[u8]),
+    ) {
+        self.shm
+            .read_cell(packet.slot.origin as usize, cell, bytes, take);
+    }
+
+    /// Whether a peer may be able to read this process's memory itself.
+    #[inline]
+    pub fn may_be_readable(&self, peer: Route) -> bool {
+        matches!(peer, Route::Shm(_))
+    }
+
+    /// The process id by which this process may read the memory of that one, if the kernel allows it.
+    pub fn readable(&self, process: u32) -> Option<i32> {
+        let peer = self.table.of(process);
+        match peer.route {
+            Route::Shm(_) | Route::Own => peer.readable_by_id(),
+            #[cfg(test)]
+            Route::Loopback(_) => None,
+        }
+    }
+
+    /// Tells the others of the node which core this process runs on.
+    #[inline]
+    pub fn tell_core(&mut self) {
+        self.shm.tell_core();
+    }
+
+    /// How far the caches of this process's core are from those of a peer's, as the node knows it.
+    #[inline]
+    pub fn distance(&mut self, peer: Route) -> CacheDistance {
+        match peer {
+            Route::Shm(index) => self.shm.distance(index as usize),
+            _ => CacheDistance::Shared,
+        }
+    }
+
+    /// How far away the farthest of some processes of this node is, asked now.
+    #[cold]
+    pub fn farthest(&self, processes: impl Iterator<Item = u32>) -> Sight {
+        self.shm.farthest(
+            processes.filter_map(|process| match self.table.of(process).route {
+                Route::Shm(index) => Some(index as usize),
+                _ => None,
+            }),
+        )
+    }
+
+    /// Takes part in measuring that, for a peer that wants to know.
+    #[inline]
+    pub fn answer(&self, peer: Route) {
+        if let Route::Shm(index) = peer {
+            self.shm.answer(index as usize);
+        }
+    }
+
+    /// Gives all peers this distance.
+    #[cfg(test)]
+    pub fn pretend(&mut self, distance: CacheDistance) {
+        self.shm.pretend(distance);
+    }
+
+    /// Says that ranks share cores, or not.
+    pub fn set_crowded(&mut self, crowded: bool) {
+        self.shm.set_crowded(crowded);
+    }
+
+    /// Wakes a peer if it sleeps, after something was stored for it.
+    #[inline]
+    pub fn wake(&self, peer: Route) {
+        if let Route::Shm(index) = peer {
+            self.shm.wake(index as usize);
+        }
+    }
+
+    /// The bell of this engine.
+    pub fn bell(&self) -> Bell {
+        self.shm.bell()
+    }
+
+    /// Where the threads of this process sleep.
+    pub fn waiter(&self) -> Waiter {
+        Waiter::new(self.shm.own_page())
+    }
+
+    /// Whether this process can make every core of its threads execute a fence.
+    pub fn can_fence_all(&self) -> bool {
+        self.shm.can_fence_all()
+    }
+
+    /// Whether every waker is reached by a sleeper's fence; if not, sleep for short times only.
+    pub fn fences_reach_all(&self) -> bool {
+        self.shm.fences_reach_all()
+    }
+
+    /// The node's memory, for collective operations.
+    pub fn node_memory(&self) -> &Endpoint {
+        &self.shm
+    }
+}
+
+/// What is for this process itself never comes here.
+#[cold]
+#[inline(never)]
+fn no_transport() -> ! {
+    unreachable!("a packet of this process to itself came to the transport")
+}
+
+#[cfg(test)]
+impl Transport {
+    /// An end that reaches some peers through queues in this process.
+    pub fn with_loopback(table: Arc<Table>, shm: Endpoint, loopback: loopback::End) -> Self {
+        Self {
+            loopback: Some(loopback),
+            ..Self::new(table, shm)
+        }
+    }
+
+    /// Joins a segment that several processes of a test share with its mapping.
+    pub fn join_for_test(
+        fd: std::os::fd::OwnedFd,
+        map: &'static crate::os::memory::Mapping,
+        me: usize,
+        processes: &[u32],
+    ) -> Endpoint {
+        Endpoint::join_mapped(fd, map, me, processes).expect("a segment of the test")
+    }
+
+    fn looped(&mut self) -> &mut loopback::End {
+        self.loopback.as_mut().expect("a route by loopback")
+    }
+
+    fn is_looped(&self, packet: &Packet) -> bool {
+        matches!(self.table.of(packet.process).route, Route::Loopback(_))
+    }
+}

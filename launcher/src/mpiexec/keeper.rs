@@ -16,7 +16,7 @@ use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
 use oxmpi::sync::AtomicBool;
-use oxmpi::transport::shm::layout::{self, Segment};
+use oxmpi::transport::layout::{self, Segment};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;

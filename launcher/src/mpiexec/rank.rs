@@ -10,8 +10,8 @@ use oxmpi::launch::exit_status;
 use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::{AtomicI32, Ordering};
-use oxmpi::transport::shm::layout::Segment;
-use oxmpi::transport::shm::status::State;
+use oxmpi::transport::layout::Segment;
+use oxmpi::transport::peer::State;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 

@@ -5,11 +5,10 @@
 use crate::comm::Comm;
 use crate::engine::enter;
 use crate::node::distance::Sight;
-use crate::transport::shm::board::Board;
-use crate::transport::shm::pipe::Pipes;
 #[cfg(test)]
-use crate::transport::shm::stage::Stage;
-use crate::transport::shm::trays::{Service, Trays};
+use crate::transport::collective::Stage;
+use crate::transport::collective::{Board, Pipes};
+use crate::transport::collective::{Service, Trays};
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -35,8 +34,8 @@ impl<'a> Around<'a> {
     pub fn farthest(self, ranks: usize) -> Sight {
         match self {
             Around::Comm(comm) => {
-                let worlds = (0..ranks as i32).map(|rank| comm.world(rank) as usize);
-                enter().endpoint().farthest(worlds)
+                let processes = (0..ranks as i32).map(|rank| comm.world(rank));
+                enter().transport().farthest(processes)
             }
             #[cfg(test)]
             Around::Stage(stage) => stage.farthest(),
@@ -46,7 +45,7 @@ impl<'a> Around<'a> {
     /// By one rank, before it tells the others.
     pub fn make_pipes(self, board: &Board) {
         match self {
-            Around::Comm(_) => enter().endpoint().make_pipes(board),
+            Around::Comm(_) => enter().transport().node_memory().make_pipes(board),
             #[cfg(test)]
             Around::Stage(stage) => stage.make_pipes(),
         }
@@ -55,7 +54,7 @@ impl<'a> Around<'a> {
     /// After that.
     pub fn pipes(self, board: &Board, me: usize) -> Option<Pipes> {
         match self {
-            Around::Comm(_) => enter().endpoint().pipes(board, me),
+            Around::Comm(_) => enter().transport().node_memory().pipes(board, me),
             #[cfg(test)]
             Around::Stage(stage) => stage.pipes(me),
         }
@@ -64,7 +63,7 @@ impl<'a> Around<'a> {
     /// As pipes.
     pub fn make_trays(self, board: &Board, service: Service) {
         match self {
-            Around::Comm(_) => enter().endpoint().make_trays(board, service),
+            Around::Comm(_) => enter().transport().node_memory().make_trays(board, service),
             #[cfg(test)]
             Around::Stage(stage) => stage.make_trays(board, service),
         }
@@ -72,7 +71,7 @@ impl<'a> Around<'a> {
 
     pub fn trays(self, board: &Board, service: Service) -> Option<Trays> {
         match self {
-            Around::Comm(_) => enter().endpoint().trays(board, service),
+            Around::Comm(_) => enter().transport().node_memory().trays(board, service),
             #[cfg(test)]
             Around::Stage(stage) => stage.trays(board, service),
         }

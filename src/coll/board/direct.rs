@@ -14,8 +14,7 @@ use crate::engine::dispatch::may_read_peers;
 use crate::engine::enter;
 use crate::error::{Class, fail};
 use crate::os::peer_memory;
-use crate::sync::Ordering;
-use crate::transport::shm::seat::Reach;
+use crate::transport::collective::Reach;
 
 /// Bytes of what a rank tells the others.
 const TOLD: usize = 16;
@@ -89,15 +88,8 @@ impl Work<'_> {
         if !may_read_peers() {
             return None;
         }
-        let engine = enter();
-        let world = self.around.comm().world(rank as i32) as usize;
-        let status = &engine.endpoint().page(world).status;
-        let pid = status.pid.load(Ordering::Relaxed);
-        let mut word = [0u8; 8];
-        let from = status.probe_address.load(Ordering::Relaxed);
-        let read = peer_memory::read(pid, from, &mut word).is_ok();
-        (read && u64::from_ne_bytes(word) == status.probe_value.load(Ordering::Relaxed))
-            .then_some(pid)
+        let world = self.around.comm().world(rank as i32);
+        enter().transport().readable(world)
     }
 
     /// Tells all ranks something and waits for what they tell.

@@ -25,10 +25,10 @@ use crate::engine::{enter, loss};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::node::distance::CacheDistance;
-use crate::transport::shm::board::{Board, DEPTH, MOST_RANKS};
-use crate::transport::shm::seat::{Earned, Place, Seat};
 #[cfg(test)]
-use crate::transport::shm::stage::Stage;
+use crate::transport::collective::Stage;
+use crate::transport::collective::{Board, DEPTH, MOST_RANKS};
+use crate::transport::collective::{Earned, Place, Seat};
 use around::Around;
 use std::ops::Range;
 
@@ -152,7 +152,7 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
     if comm.rank() == 0 {
         let wanted = choose::boards() && comm.nodes().is_none();
         let offset = wanted
-            .then(|| enter().endpoint().make_board(ranks))
+            .then(|| enter().transport().node_memory().make_board(ranks))
             .flatten();
         word.copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
     }
@@ -166,7 +166,11 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
         let lost = worlds.find(|world| loss::of(&engine, *world).is_some());
         return lost.map_or(Place::Refused, Place::Lost);
     }
-    match enter().endpoint().board(word as usize, ranks) {
+    match enter()
+        .transport()
+        .node_memory()
+        .board(word as usize, ranks)
+    {
         Some(board) => Place::Given(Box::new(Seat::new(board, comm.rank() as usize))),
         None => Place::Refused,
     }

@@ -10,9 +10,8 @@ use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
 use crate::error::Result;
 use crate::op::Second;
-use crate::transport::shm::pace::Stores;
-use crate::transport::shm::pipe::{LONGEST, Pipes, Reader};
-use crate::transport::shm::seat::Earned;
+use crate::transport::Stores;
+use crate::transport::collective::{Earned, LONGEST, Pipes, Reader};
 use std::ops::Range;
 
 /// Pieces that are sent before one is waited for, where each way there are some: the fewer begin a reader's stream anew, the

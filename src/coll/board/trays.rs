@@ -13,8 +13,7 @@ use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::datatype::{Buffer, Parts, streaming};
 use crate::op::Op;
-use crate::transport::shm::seat::Earned;
-use crate::transport::shm::trays::{Service, Trays};
+use crate::transport::collective::{Earned, Service, Trays};
 use std::ops::Range;
 
 /// Pieces laid out before one is taken.

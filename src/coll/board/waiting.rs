@@ -162,8 +162,8 @@ impl Work<'_> {
         }
         let engine = enter_at(self.engine());
         for rank in ranks.filter(|rank| *rank != self.me) {
-            let world = self.around.comm().world(rank as i32) as usize;
-            engine.endpoint().wake(world);
+            let world = self.around.comm().world(rank as i32);
+            engine.transport().wake(engine.peer(world).route);
         }
     }
 

@@ -3,7 +3,11 @@
 //!
 //! A buffer is overwritten at once when its send is complete. Each byte that is received is compared.
 
+mod conformance;
+mod data;
+mod job;
 mod play;
+mod rank;
 
 use play::{Play, Reached};
 
@@ -37,7 +41,7 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
-    let reached = plays(0..40);
+    let reached = plays(0..60);
     for what in REPLIES.iter().chain(&QUEUED) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }

@@ -1,7 +1,8 @@
 //! One play: see the module above.
 
-use crate::datatype::pack::Buffer;
-use crate::datatype::{self, Datatype, create};
+use super::data::{BLOCK, Data, Dice};
+use super::job::{Job, Shape, Ways, build};
+use crate::datatype;
 use crate::engine::Engine;
 use crate::engine::dispatch::{Limits, Outgoing};
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
@@ -11,14 +12,8 @@ use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
 use crate::node::distance::CacheDistance;
-use crate::os::memory;
-use crate::queue::ring::Header;
-use crate::sync::Ordering;
-use crate::transport::shm::endpoint::Endpoint;
-use crate::transport::shm::layout::{initialise, segment_bytes};
+use crate::transport::Packet;
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
-use std::sync::OnceLock;
 
 /// How often something was reached.
 pub type Reached = BTreeMap<&'static str, u64>;
@@ -34,62 +29,8 @@ const CONTEXT: u32 = 4;
 const TAG_OF_SMALL: i32 = 9;
 /// What a buffer is overwritten with.
 const OVERWRITTEN: u8 = 0xee;
-/// Bytes of a block of data with holes, and of a hole.
-const BLOCK: usize = 64;
 const ACTIONS: usize = 250;
 const MOST_SENDS: usize = 40;
-
-/// Numbers below others, by a seed.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let value = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        ((value ^ value >> 29) >> 32) as usize % below
-    }
-
-    fn one_in(&mut self, number: usize) -> bool {
-        self.below(number) == 0
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
-
-/// Memory of the program's, with or without holes.
-struct Data {
-    memory: Box<[u8]>,
-    buffer: Buffer,
-}
-
-fn with_holes() -> &'static Datatype {
-    static TYPE: OnceLock<&'static Datatype> = OnceLock::new();
-    TYPE.get_or_init(|| {
-        let byte = datatype::get(datatype::BYTE).unwrap();
-        let block = create::contiguous(false, BLOCK as i64, byte).unwrap();
-        let apart = create::resized(false, 0, 2 * BLOCK as i64, block).unwrap();
-        apart.commit();
-        apart
-    })
-}
-
-impl Data {
-    fn new(bytes: usize, holes: bool) -> Data {
-        if holes && bytes.is_multiple_of(BLOCK) && bytes > 0 {
-            let mut memory = vec![0; 2 * bytes].into_boxed_slice();
-            let count = (bytes / BLOCK) as u64;
-            // SAFETY: the elements lie in `memory`, which lives and stays where it is as long as the buffer.
-            #[allow(unsafe_code)]
-            let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), count, with_holes()) };
-            return Data { memory, buffer };
-        }
-        let mut memory = vec![0; bytes].into_boxed_slice();
-        let buffer = Buffer::of_copy(&mut memory);
-        Data { memory, buffer }
-    }
-}
 
 /// A message by its number; its first bytes have the number in them, the rest says which message and where.
 fn content(number: usize, bytes: usize) -> Vec<u8> {
@@ -128,6 +69,8 @@ struct Receive {
 pub struct Play {
     dice: Dice,
     engines: Vec<Engine>,
+    /// Behind the engines, whose memory it is.
+    _job: Job,
     messages: Vec<Message>,
     sends: Vec<Send>,
     /// Of sends that nobody holds: they may be in use until the end.
@@ -141,39 +84,36 @@ impl Play {
     pub fn new(seed: u64) -> Play {
         let mut dice = Dice(seed);
         let ranks = dice.one_of(&[2, 2, 3]);
-        let dynamic = segment_bytes(ranks) - (160 << 20) - ranks as u64 * (6 << 20);
-        let further = dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]);
-        let fd = memory::create("test", dynamic + further, false).unwrap();
-        initialise(fd.as_fd(), ranks).unwrap();
+        let shape = Shape {
+            processes: ranks,
+            ways: dice.one_of(&[Ways::Shm, Ways::Shm, Ways::Shm, Ways::Loopback, Ways::Both]),
+            memory: dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]),
+            room: dice.one_of(&[1, 4, 50]),
+            bulk: dice.one_in(2),
+        };
+        let (job, mut engines) = build(&shape);
         let crowded = dice.one_in(2);
         let limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
             dice.one_of(&[usize::MAX, 1000, 100_000]),
         );
-        let engine = |me| {
-            let mut shm = Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
-            shm.set_crowded(crowded);
-            shm.pretend(dice.one_of(&[CacheDistance::Shared, CacheDistance::Far]));
-            let mut engine = Engine::new(shm);
+        for engine in &mut engines {
+            engine.transport.set_crowded(crowded);
+            engine
+                .transport
+                .pretend(dice.one_of(&[CacheDistance::Shared, CacheDistance::Far]));
             engine.oversubscribed = crowded;
             engine.limits = limits;
             for peer in &mut engine.peers {
                 // Ranks here are one process, which the kernel lets read itself.
                 peer.readable = Some(!dice.one_in(3));
             }
-            engine
-        };
-        let engines: Vec<Engine> = (0..ranks).map(engine).collect();
-        for engine in &engines {
-            let status = &engine.shm.page(engine.me()).status;
-            status
-                .pid
-                .store(std::process::id() as i32, Ordering::Relaxed);
         }
         Play {
             dice,
             engines,
+            _job: job,
             messages: Vec::new(),
             sends: Vec::new(),
             kept: Vec::new(),
@@ -231,7 +171,7 @@ impl Play {
             && self
                 .engines
                 .iter_mut()
-                .all(|engine| engine.shm.peek().is_none());
+                .all(|engine| engine.transport.peek().is_none());
         silent && (refuses || self.received == self.messages.len())
     }
 
@@ -390,18 +330,18 @@ impl Play {
     fn look(&mut self, at: usize, reached: &mut Reached) {
         let records = self.dice.one_of(&[1, 1, 2, 5, 40]);
         for _ in 0..records {
-            let Some(header) = self.engines[at].shm.peek() else {
+            let Some(packet) = self.engines[at].transport.peek() else {
                 return;
             };
-            if header.kind == records::REPLY {
-                note(&mut self.engines[at], &header, reached);
+            if packet.kind == records::REPLY {
+                note(&mut self.engines[at], &packet, reached);
             }
             let may_defer = self.dice.one_in(4);
             let engine = &mut self.engines[at];
-            if engine.handle(&header, may_defer) == Handled::Deferred {
+            if engine.handle(&packet, may_defer) == Handled::Deferred {
                 return;
             }
-            engine.shm.done(&header);
+            engine.transport.done(&packet);
             self.overwrite(at);
         }
     }
@@ -429,7 +369,8 @@ impl Play {
         for at in 0..self.engines.len() {
             self.overwrite(at);
             for to in 0..self.engines.len() {
-                if self.engines[at].shm.is_held(to) {
+                let route = self.engines[at].peers[to].route;
+                if self.engines[at].transport.is_held(route) {
                     *reached.entry("held back").or_default() += 1;
                 }
             }
@@ -518,11 +459,11 @@ impl Play {
 }
 
 /// Notes in which state a send is whose reply is here.
-fn note(engine: &mut Engine, header: &Header, reached: &mut Reached) {
-    let reply = engine.decode::<Reply>(header);
+fn note(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
+    let reply = engine.decode::<Reply>(packet);
     let request = engine.requests.at(reply.sender);
     let gone = request.moved >= request.first_part as usize;
-    let name = match header.flags & 15 {
+    let name = match packet.flags {
         records::REFUSED if gone => "refused, first part gone",
         records::REFUSED => "refused, first part queued",
         records::DONE if gone => "done, first part gone",

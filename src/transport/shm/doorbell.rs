@@ -94,6 +94,11 @@ impl Sleeper {
         schedule::futex_wait(&self.page.bells[0].word, self.ticket, limit, self.bells);
     }
 
+    /// Whether one of the process's bells was rung after the announcement.
+    pub fn was_rung(&self) -> bool {
+        self.page.bells[0].ticket() != self.ticket
+    }
+
     fn each(&self, what: impl Fn(&Doorbell)) {
         for engine in (0..ENGINES).filter(|engine| self.bells & 1 << engine != 0) {
             what(&self.page.bells[engine]);

@@ -8,7 +8,7 @@ use super::cells::{self, CellName, Lack, Pool};
 use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
 use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
-use super::pace::{LONGEST_WHOLE, Plan};
+use super::pace::Plan;
 use super::pipe::Pipes;
 use super::settings::{self, Other};
 use super::trays::{Service, Trays};
@@ -16,8 +16,10 @@ use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::Mapping;
 use crate::queue::channel::Receiver;
-use crate::queue::ring::{Header, Ring};
+use crate::queue::ring::{self, Ring};
 use crate::sync::Ordering;
+use crate::transport::peer::{Peer, Route, Table};
+use crate::transport::wire::{self, Header, Packet};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -34,6 +36,8 @@ struct Inbound {
 pub struct Endpoint {
     common: Common,
     fd: Arc<OwnedFd>,
+    /// The job's numbers of the ranks.
+    processes: Arc<[u32]>,
     out: Vec<Outbound>,
     inbound: Vec<Inbound>,
     turn: usize,
@@ -64,11 +68,22 @@ fn claim(segment: Segment<'_>, me: usize) -> Result<()> {
 }
 
 impl Endpoint {
-    /// Joins the segment as rank `me`.
+    /// Joins the segment of these processes of the job as the one at `me`.
     ///
-    /// Errors: the memory is not a segment of `ranks` ranks.
-    pub fn join(fd: OwnedFd, me: usize, ranks: usize) -> Result<Self> {
+    /// Errors: the memory is not a segment of so many.
+    pub fn join(fd: OwnedFd, me: usize, processes: &[u32]) -> Result<Self> {
         let map: &'static Mapping = Mapping::of(fd.as_fd())?.leak();
+        Self::join_mapped(fd, map, me, processes)
+    }
+
+    /// The same with the segment mapped.
+    pub fn join_mapped(
+        fd: OwnedFd,
+        map: &'static Mapping,
+        me: usize,
+        processes: &[u32],
+    ) -> Result<Self> {
+        let ranks = processes.len();
         let segment = Segment::open(map, ranks)?;
         claim(segment, me)?;
         let fences = !doorbell::join(segment);
@@ -81,7 +96,13 @@ impl Endpoint {
             crowded: false,
         };
         let inbox = segment.inbox(me);
-        Ok(Self::of(common, Arc::new(fd), inbox, fences))
+        Ok(Self::of(
+            common,
+            Arc::new(fd),
+            processes.into(),
+            inbox,
+            fences,
+        ))
     }
 
     /// Compares the settings that must be equal on all ranks with those of the rank that joined first. Call once, after `join`.
@@ -107,10 +128,16 @@ impl Endpoint {
             ..self.common
         };
         let fd = self.fd.clone();
-        Self::of(common, fd, inbox, self.fences)
+        Self::of(common, fd, self.processes.clone(), inbox, self.fences)
     }
 
-    fn of(common: Common, fd: Arc<OwnedFd>, inbox: Ring<'static>, fences: bool) -> Self {
+    fn of(
+        common: Common,
+        fd: Arc<OwnedFd>,
+        processes: Arc<[u32]>,
+        inbox: Ring<'static>,
+        fences: bool,
+    ) -> Self {
         let out = |peer| Outbound::new(common.segment, common.engine, peer);
         // SAFETY: `claim` let this process alone be the rank, and each of its engines has one end.
         let inbox = unsafe { inbox.consumer() };
@@ -124,6 +151,7 @@ impl Endpoint {
             pool: Pool::new(common.ranks),
             common,
             fd,
+            processes,
             fences,
             #[cfg(test)]
             pretended: None,
@@ -135,17 +163,32 @@ impl Endpoint {
         self.common.engine
     }
 
-    pub fn me(&self) -> usize {
-        self.common.me
-    }
-
-    pub fn ranks(&self) -> usize {
+    fn ranks(&self) -> usize {
         self.out.len()
     }
 
-    /// The page of a rank on this node.
-    pub fn page(&self, rank: usize) -> &'static RankPage {
+    /// The process table of a job whose processes are all on this node; `node_of` says which they behave as if they were on.
+    pub fn table(&self, node_of: impl Fn(u32) -> u32) -> Table {
+        let peer = |index: usize| Peer {
+            node: node_of(self.processes[index]),
+            route: match index == self.common.me {
+                true => Route::Own,
+                false => Route::Shm(index as u32),
+            },
+            page: &self.page(index).status,
+        };
+        // Indices ascend as process numbers do.
+        let all = (0..self.ranks()).map(peer);
+        Table::new(self.processes[self.common.me], all)
+    }
+
+    fn page(&self, rank: usize) -> &'static RankPage {
         self.common.segment.rank(rank)
+    }
+
+    /// The page of this rank.
+    pub fn own_page(&self) -> &'static RankPage {
+        self.page(self.common.me)
     }
 
     /// The node whose ranks share the segment.
@@ -153,9 +196,39 @@ impl Endpoint {
         Node::new(&self.common.segment.header().node, self.ranks())
     }
 
-    /// Whether all ranks of the node have joined.
-    pub fn all_joined(&self) -> bool {
-        self.node().all_joined()
+    /// The header that a packet has in the segment.
+    #[inline(always)]
+    fn packed(&self, header: &Header) -> ring::Header {
+        debug_assert!(header.flags & !wire::FLAGS == 0 && header.length <= u32::from(u16::MAX));
+        ring::Header {
+            kind: header.kind,
+            flags: header.flags,
+            context: header.context,
+            tag: header.tag,
+            source: header.source,
+            length: header.length as u16,
+            origin: self.common.me as u16,
+            ..ring::Header::default()
+        }
+    }
+
+    /// What came in with this header.
+    #[inline(always)]
+    pub fn unpacked(&self, slot: ring::Header) -> Packet {
+        let process = self.processes.get(slot.origin as usize);
+        Packet {
+            header: Header {
+                kind: slot.kind,
+                flags: slot.flags & wire::FLAGS,
+                engine: self.common.engine as u8,
+                context: slot.context,
+                tag: slot.tag,
+                source: slot.source,
+                length: slot.length.into(),
+                process: process.copied().unwrap_or(u32::MAX),
+            },
+            slot,
+        }
     }
 
     /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of
@@ -167,14 +240,15 @@ impl Endpoint {
         header: &Header,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
+        let header = self.packed(header);
         let out = &mut self.out[peer];
         let done = match out.ring() {
             Some(ring) => {
-                let done = ring.push(header, fill);
+                let done = ring.push(&header, fill);
                 ring.prefetch();
                 done
             }
-            None => out.push(&self.common, self.fd.as_fd(), peer, header, fill),
+            None => out.push(&self.common, self.fd.as_fd(), peer, &{ header }, fill),
         };
         if done {
             out.bell().wake(self.fences);
@@ -182,22 +256,17 @@ impl Endpoint {
         done
     }
 
-    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`.
+    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`, for a message of so many.
     #[inline]
-    pub fn has_lane(&mut self, peer: usize) -> bool {
-        self.out[peer].has_lane(&self.common, self.fd.as_fd())
-    }
-
-    /// Whether a message of so many bytes, more than [`RING_PAYLOAD`], goes to `peer` in one record.
-    #[inline]
-    pub fn goes_whole(&mut self, peer: usize, bytes: usize) -> bool {
-        bytes <= LONGEST_WHOLE && self.has_lane(peer)
+    pub fn has_lane(&mut self, peer: usize, bytes: usize) -> bool {
+        self.out[peer].has_lane(&self.common, self.fd.as_fd(), bytes)
     }
 
     /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
     #[inline]
     pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
         let sight = self.look_at(peer);
+        self.out[peer].grow_when_due(&self.common, self.fd.as_fd());
         self.out[peer].plan(total, sight)
     }
 
@@ -210,6 +279,7 @@ impl Endpoint {
         plan: Plan,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
+        let header = &self.packed(header);
         let out = &mut self.out[peer];
         let done = out.push_large(header, plan, fill);
         if done {
@@ -220,13 +290,14 @@ impl Endpoint {
 
     /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<Header> {
+    pub fn peek(&mut self) -> Option<ring::Header> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
             if let Some(header) = self.inbound[turn].channel.peek() {
                 self.turn = turn;
                 if header.kind >= KIND_LANE {
-                    self.accept(&header);
+                    // Here and below the cold way gets a copy: a header whose address is taken would be written to memory.
+                    self.accept(&{ header });
                     return self.peek_again();
                 }
                 return Some(header);
@@ -241,14 +312,14 @@ impl Endpoint {
 
     #[cold]
     #[inline(never)]
-    fn peek_again(&mut self) -> Option<Header> {
+    fn peek_again(&mut self) -> Option<ring::Header> {
         self.peek()
     }
 
     /// Takes a ring or a lane into use that a peer has announced.
     #[cold]
     #[inline(never)]
-    fn accept(&mut self, header: &Header) {
+    fn accept(&mut self, header: &ring::Header) {
         let mut bytes = [0u8; 16];
         let channel = &mut self.inbound[self.turn].channel;
         channel.payload(header, |offset, piece| {
@@ -284,7 +355,7 @@ impl Endpoint {
 
     /// The payload of the record that [`Self::peek`] showed.
     #[inline(always)]
-    pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
+    pub fn payload(&self, header: &ring::Header, take: impl FnMut(usize, &[u8])) {
         if header.flags & ASKS != 0 {
             self.answer(header.origin as usize);
         }
@@ -293,7 +364,7 @@ impl Endpoint {
 
     /// Gives the record that [`Self::peek`] showed back to its ring.
     #[inline(always)]
-    pub fn done(&mut self, header: &Header) {
+    pub fn done(&mut self, header: &ring::Header) {
         let inbound = &mut self.inbound[self.turn];
         if inbound.channel.advance(header) {
             let origin = inbound.origin;
@@ -372,7 +443,7 @@ impl Endpoint {
     #[inline]
     fn shares_core(&self, peer: usize) -> bool {
         let core = |rank| self.page(rank).core.load(Ordering::Relaxed);
-        core(self.me()) != 0 && core(self.me()) == core(peer)
+        core(self.common.me) != 0 && core(self.common.me) == core(peer)
     }
 
     /// How far the caches of this rank's core are from those of a peer's.
@@ -404,8 +475,7 @@ impl Endpoint {
     /// How far away the farthest of some ranks is, asked now.
     #[cold]
     pub fn farthest(&self, ranks: impl Iterator<Item = usize>) -> Sight {
-        let others = ranks.filter(|rank| *rank != self.me());
-        let sights = others.map(|rank| self.common.sight(rank));
+        let sights = ranks.map(|rank| self.common.sight(rank));
         sights.fold(Sight::SAME_CORE, Sight::or_farther)
     }
 
@@ -509,7 +579,8 @@ mod tests {
     fn joined(ranks: usize) -> Vec<Endpoint> {
         let fd = memory::create("test", segment_bytes(ranks), false).unwrap();
         initialise(fd.as_fd(), ranks).unwrap();
-        let join = |me| Endpoint::join(fd.try_clone().unwrap(), me, ranks).unwrap();
+        let processes: Vec<u32> = (0..ranks as u32).collect();
+        let join = |me| Endpoint::join(fd.try_clone().unwrap(), me, &processes).unwrap();
         (0..ranks).map(join).collect()
     }
 
@@ -521,7 +592,7 @@ mod tests {
             ..Header::default()
         };
         for _ in 0..200 {
-            if end.has_lane(1) {
+            if end.has_lane(1, 1) {
                 let plan = end.plan(1, 10_000);
                 assert!(end.push_large(1, &header, plan, |_, piece| piece.fill(0)));
             }
@@ -564,7 +635,7 @@ mod tests {
     fn a_small_lane_that_may_grow_gets_ordinary_stores() {
         let [mut one, two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
         one.pretend(CacheDistance::Far);
-        while !one.has_lane(1) {
+        while !one.has_lane(1, 1) {
             assert!(one.push(1, &Header::default(), |_, _| {}));
         }
         assert_eq!(one.plan(1, 1 << 20).stores, Stores::Ordinary);

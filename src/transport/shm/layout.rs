@@ -3,7 +3,6 @@
 //! waits for another before it sends.
 
 use super::settings::{self, Reference, Settings};
-use super::status::{self, Page};
 use super::{board, cells, pipe};
 use crate::node;
 use crate::os::memory::{self, Mapping};
@@ -13,6 +12,7 @@ use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
 use crate::queue::rounds;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::transport::peer::{self, Page};
 use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;
@@ -48,7 +48,7 @@ const LAYOUT: u64 = {
         doorbell::SHAPE,
         rounds::SHAPE,
         node::SHAPE,
-        status::SHAPE,
+        peer::SHAPE,
         settings::SHAPE,
         board::SHAPE,
         pipe::SHAPE,
@@ -68,7 +68,6 @@ const LAYOUT: u64 = {
             inbox,
             private_rings,
             core,
-            engines,
             further,
             _pad,
             status,
@@ -142,11 +141,9 @@ pub struct RankPage {
     pub private_rings: AtomicU32,
     /// The core this rank ran on when it looked last, and 1; 0 is unknown.
     pub core: AtomicU32,
-    /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
-    pub engines: AtomicU32,
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,
-    _pad: [u8; 48],
+    _pad: [u8; 52],
     pub status: Page,
     pub settings: Settings,
 }

@@ -13,5 +13,4 @@ pub mod seat;
 pub mod settings;
 #[cfg(test)]
 pub mod stage;
-pub mod status;
 pub mod trays;

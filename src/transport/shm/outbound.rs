@@ -5,7 +5,7 @@
 
 use super::doorbell::Bell;
 use super::layout::Segment;
-use super::pace::{Plan, Stores};
+use super::pace::{LONGEST_WHOLE, Plan, Stores};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight, Watch};
 use crate::os::schedule;
@@ -27,7 +27,7 @@ pub const STREAMED: u8 = 16;
 /// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
 /// more, so that a few barriers do not make rings.
 const PATIENCE: u32 = 4;
-/// Larger messages to a peer before it gets a lane.
+/// Larger messages to a peer, or pieces of them, before it gets a lane.
 const LANE_PATIENCE: u32 = 8;
 /// Private rings a receiver accepts: memory grows with the ranks, not with their square.
 const MOST_PRIVATE: u32 = 32;
@@ -250,28 +250,33 @@ impl Outbound {
         })
     }
 
-    /// Whether larger records can be sent; grows what there is when the traffic asks for it.
+    /// Whether larger records can be sent, for a message of so many bytes; makes a lane when the traffic asks for it.
     #[inline]
-    pub fn has_lane(&mut self, common: &Common, fd: BorrowedFd<'_>) -> bool {
+    pub fn has_lane(&mut self, common: &Common, fd: BorrowedFd<'_>, bytes: usize) -> bool {
         match self.stage {
-            Stage::LargeLane => true,
-            Stage::SmallLane => {
-                if self.bytes > GROW_AFTER {
-                    self.grow(common, fd);
-                }
-                true
-            }
-            Stage::Ring => self.count_large(common, fd),
+            Stage::LargeLane | Stage::SmallLane => true,
+            Stage::Ring => self.count_large(common, fd, bytes),
             Stage::Unused | Stage::Inbox | Stage::InboxForGood => false,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn count_large(&mut self, common: &Common, fd: BorrowedFd<'_>) -> bool {
-        self.large += 1;
+    fn count_large(&mut self, common: &Common, fd: BorrowedFd<'_>, bytes: usize) -> bool {
+        // The pieces of a message count, for it cannot change over to the lane once it has begun without.
+        self.large = self
+            .large
+            .saturating_add((1 + bytes / LONGEST_WHOLE) as u32);
         (self.large >= LANE_PATIENCE || common.ranks <= 2)
             && self.new_lane(common, fd, common.first_cells(), Stage::SmallLane)
+    }
+
+    /// Makes a larger lane when there was enough traffic, before a record is planned.
+    #[inline]
+    pub fn grow_when_due(&mut self, common: &Common, fd: BorrowedFd<'_>) {
+        if self.stage == Stage::SmallLane && self.bytes > GROW_AFTER {
+            self.grow(common, fd);
+        }
     }
 
     #[cold]
@@ -392,10 +397,10 @@ mod tests {
         }
         while push(&mut out) {}
         assert_eq!(out.stage, Stage::Ring);
-        assert!(!out.has_lane(&common, fd));
+        assert!(!out.has_lane(&common, fd, 1));
         let before = segment.allocate(fd, 1).unwrap();
         for _ in 0..100 {
-            assert!(!out.has_lane(&common, fd));
+            assert!(!out.has_lane(&common, fd, 1));
         }
         let page = segment.allocate(fd, 1).unwrap() - before;
         assert!(page <= 4096, "{page} bytes for a lane that was made");

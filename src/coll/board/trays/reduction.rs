@@ -11,8 +11,8 @@ use crate::coll::packed::room;
 use crate::datatype::{Buffer, streaming};
 use crate::error::Result;
 use crate::op::Second;
-use crate::transport::shm::board::MOST_RANKS;
-use crate::transport::shm::trays::Trays;
+use crate::transport::collective::MOST_RANKS;
+use crate::transport::collective::Trays;
 use std::ops::Range;
 
 /// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.

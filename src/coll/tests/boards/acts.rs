@@ -8,8 +8,7 @@ use crate::coll::{Call, Operands, board};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::transport::shm::seat::Seat;
-use crate::transport::shm::stage::Stage;
+use crate::transport::collective::{Seat, Stage};
 use std::sync::OnceLock;
 
 /// Of what one rank has for another.

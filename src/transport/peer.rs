@@ -1,8 +1,10 @@
-//! The status page of a rank: what it is doing, for those who look from outside (mpiexec's tables).
+//! The process table: what this process knows of each process of the job, and the only place where that is asked.
 //!
-//! Written when a call starts to wait for longer, so that a short message pays nothing. Readers may see a mixture of
-//! two waits; it is a report, nothing decides by it.
+//! Each process writes a [`Page`] of its own that others read; a transport says where a peer's page is and how packets get there
+//! ([`Route`]). Who is a member, who is lost, whose settings differ and whose memory can be read is decided by these pages.
+//! Invariant: process numbers are the job's. What a transport calls a peer (an index in its segment) stays in the route.
 
+use crate::os::peer_memory;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
@@ -40,6 +42,7 @@ pub enum Loss {
 }
 
 /// A short text that can be written while others read it.
+#[derive(Default)]
 #[repr(C)]
 pub struct Name([AtomicU64; NAME_WORDS]);
 
@@ -67,7 +70,10 @@ impl Name {
     }
 }
 
-/// The page itself, in the segment.
+/// What a process tells the others of itself. What it waits for is written when a call starts to wait for longer, so that a short
+/// message pays nothing; readers of that part (mpiexec's tables) may see a mixture of two waits. A page of zeros is that of
+/// a process that has not come yet.
+#[derive(Default)]
 #[repr(C, align(64))]
 pub struct Page {
     state: AtomicU32,
@@ -97,6 +103,8 @@ pub struct Page {
     /// A word that others read to prove that they can read this process's memory: its address, and its value.
     pub probe_address: AtomicU64,
     pub probe_value: AtomicU64,
+    /// How many engines it has to offer, once it has joined: one below MPI_THREAD_MULTIPLE.
+    pub engines: AtomicU32,
     /// What others cannot expect of the rank any more, see [`Page::loss`].
     lost: AtomicU32,
     pub function: Name,
@@ -119,6 +127,7 @@ pub const SHAPE: u64 = shape!(Page {
     sending,
     probe_address,
     probe_value,
+    engines,
     lost,
     function,
     communicator,
@@ -166,6 +175,22 @@ impl Page {
         self.lost.load(Ordering::Acquire) & DEAF != 0
     }
 
+    /// Whether it has ended without MPI_Finalize.
+    pub fn has_died(&self) -> bool {
+        self.loss().is_some_and(|loss| loss != Loss::Leaving) && self.state() != State::Finalized
+    }
+
+    /// The process id by which the kernel lets this process read that one's memory, if it does. A process id may mean another
+    /// process where namespaces differ: only the right word proves it.
+    pub fn readable_by_id(&self) -> Option<i32> {
+        let pid = self.pid.load(Ordering::Relaxed);
+        let from = self.probe_address.load(Ordering::Relaxed);
+        let mut word = [0u8; 8];
+        let read = peer_memory::read(pid, from, &mut word).is_ok();
+        (read && u64::from_ne_bytes(word) == self.probe_value.load(Ordering::Relaxed))
+            .then_some(pid)
+    }
+
     /// Says which process the rank is, and what traces it.
     pub fn introduce(&self) {
         let tracer = crate::os::process::tracer("self").unwrap_or(0);
@@ -178,14 +203,95 @@ impl Page {
     }
 }
 
+/// How packets reach a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// It is this process: no transport.
+    Own,
+    /// Through the node's segment, where it has this index.
+    Shm(u32),
+    /// Through the queues of [`super::loopback`].
+    #[cfg(test)]
+    Loopback(u32),
+}
+
+/// An entry of the table.
+#[derive(Clone, Copy)]
+pub struct Peer {
+    /// The number of the node that it is on.
+    pub node: u32,
+    pub route: Route,
+    pub page: &'static Page,
+}
+
+impl std::ops::Deref for Peer {
+    type Target = Page;
+    #[inline]
+    fn deref(&self) -> &Page {
+        self.page
+    }
+}
+
+/// The processes of the job, by number.
+pub struct Table {
+    own: u32,
+    all: Box<[Peer]>,
+}
+
+impl Table {
+    /// The table of process `own`, which must be in it.
+    pub fn new(own: u32, all: impl Iterator<Item = Peer>) -> Self {
+        let all: Box<[Peer]> = all.collect();
+        assert!((own as usize) < all.len());
+        Self { own, all }
+    }
+
+    /// This process's own number.
+    #[inline]
+    pub fn me(&self) -> u32 {
+        self.own
+    }
+
+    /// This process's own page.
+    pub fn own(&self) -> &'static Page {
+        self.of(self.own).page
+    }
+
+    /// How many processes the job has.
+    pub fn size(&self) -> usize {
+        self.all.len()
+    }
+
+    /// What is known of a process of the job.
+    #[inline]
+    pub fn of(&self, process: u32) -> &Peer {
+        &self.all[process as usize]
+    }
+
+    /// All, by number.
+    pub fn all(&self) -> &[Peer] {
+        &self.all
+    }
+
+    /// The number that all offer as [`Page::engines`], if they have all joined and it is the same.
+    pub fn common_engines(&self) -> Option<u32> {
+        // Acquire: pairs with `engine::spread::offer`.
+        let engines = |page: &Page| page.engines.load(Ordering::Acquire);
+        let own = engines(self.own());
+        self.all
+            .iter()
+            .all(|peer| engines(peer) == own)
+            .then_some(own)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_rank_that_comes_late_is_no_loss() {
-        // SAFETY: atomics only, for which zeros are valid.
-        let page: Page = unsafe { std::mem::zeroed() };
+        let page = Page::default();
         assert_eq!(page.loss(), None);
         page.end();
         assert_eq!(page.loss(), Some(Loss::NeverCame));

@@ -1,0 +1,148 @@
+//! The protocols: how the data of a message travels, and how its receiver answers. Each is chosen once, by the tables here.
+//!
+//! A send chooses when its first packet leaves, and its request keeps the choice to the last byte. Only a receiver that cannot read
+//! the sender's memory after all makes a request choose again, between those ways that are left.
+
+use super::records::{READ_ME, SYNCHRONOUS};
+use crate::transport::CELL_BYTES;
+
+/// How the data of a message travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// In one packet, without an announcement; the transport says up to how many bytes.
+    Whole,
+    /// Announced, then in large packets.
+    Bulk,
+    /// Announced, then in copy buffers that packets name.
+    Cells,
+    /// The same where the peer runs on this core, or costs say so: in few pieces, as nobody copies at the same time.
+    HotCells,
+    /// Announced with its address: the receiver reads the sender's memory.
+    Read,
+}
+
+/// What the choice depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// The receiver may read this data where it is.
+    pub readable: bool,
+    /// Copy buffers cost less than that.
+    pub cells_are_better: bool,
+    /// The receiver wants data to be held back.
+    pub held: bool,
+}
+
+impl Protocol {
+    /// The protocol of a message that does not go in one packet. `has_bulk` says whether there is a way for large packets; it may
+    /// be made on that occasion.
+    pub(super) fn choose(facts: Facts, has_bulk: impl FnOnce() -> bool) -> Protocol {
+        match facts {
+            Facts {
+                readable: true,
+                cells_are_better: true,
+                held: false,
+            } => Protocol::HotCells,
+            Facts { readable: true, .. } => Protocol::Read,
+            _ if has_bulk() => Protocol::Bulk,
+            _ => Protocol::Cells,
+        }
+    }
+
+    /// How many bytes of a message go into the next copy buffer: few, so that the receiver starts to copy early, but not so few
+    /// that the packets cost more than the copies.
+    #[inline]
+    pub(super) fn cell_bytes(self, total: usize) -> usize {
+        match total {
+            _ if self == Protocol::HotCells => CELL_BYTES,
+            0..=4096 => total,
+            4097..=16_384 => 4096,
+            16_385..=32_768 => 8192,
+            32_769..=262_144 => 16_384,
+            _ => CELL_BYTES,
+        }
+    }
+}
+
+/// How a receiver answers an announcement that it has matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Response {
+    /// It reads the sender's memory, and says whether it could.
+    Read,
+    /// It asks for the rest.
+    Clear,
+    /// It says that it has matched.
+    Done,
+    /// All comes without an answer.
+    Nothing,
+}
+
+impl Response {
+    /// `flags` are the announcement's, `eager` the bytes that come unasked.
+    #[inline]
+    pub(super) fn choose(flags: u8, total: usize, eager: usize) -> Response {
+        match (
+            flags & READ_ME != 0,
+            total > eager,
+            flags & SYNCHRONOUS != 0,
+        ) {
+            (true, ..) => Response::Read,
+            (false, true, _) => Response::Clear,
+            (false, false, true) => Response::Done,
+            (false, false, false) => Response::Nothing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_has_its_protocol() {
+        let chosen = |readable, cells_are_better, held, bulk| {
+            let facts = Facts {
+                readable,
+                cells_are_better,
+                held,
+            };
+            let mut asked = false;
+            let protocol = Protocol::choose(facts, || {
+                asked = true;
+                bulk
+            });
+            // Asking makes memory for it.
+            assert_eq!(asked, !readable);
+            protocol
+        };
+        for (better, held) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(chosen(false, better, held, true), Protocol::Bulk);
+            assert_eq!(chosen(false, better, held, false), Protocol::Cells);
+            let expected = match (better, held) {
+                (true, false) => Protocol::HotCells,
+                _ => Protocol::Read,
+            };
+            assert_eq!(chosen(true, better, held, true), expected);
+        }
+    }
+
+    #[test]
+    fn pieces_fit_into_a_copy_buffer_and_end() {
+        for total in [1, 4096, 4097, 20_000, 40_000, 300_000, 1 << 30] {
+            let few = Protocol::Cells.cell_bytes(total);
+            assert!((1..=CELL_BYTES).contains(&few) && few <= total);
+            assert_eq!(Protocol::HotCells.cell_bytes(total), CELL_BYTES);
+        }
+    }
+
+    #[test]
+    fn a_receiver_answers_what_the_sender_waits_for() {
+        assert_eq!(
+            Response::choose(READ_ME | SYNCHRONOUS, 9, 0),
+            Response::Read
+        );
+        assert_eq!(Response::choose(SYNCHRONOUS, 9, 4), Response::Clear);
+        assert_eq!(Response::choose(0, 9, 4), Response::Clear);
+        assert_eq!(Response::choose(SYNCHRONOUS, 9, 9), Response::Done);
+        assert_eq!(Response::choose(0, 9, 9), Response::Nothing);
+    }
+}

@@ -1,0 +1,330 @@
+//! What every transport has to carry: the list of cases, each a program that all processes of a job run. The processes take turns in
+//! one thread; a seed decides who goes on, what is sent, and how much room there is.
+//!
+//! A case knows nothing of transports. It fails where nobody can go on, and where a byte or a status is wrong.
+
+use super::data::Dice;
+use super::job::{Shape, WAYS, Ways, build};
+use super::rank::{End, Rank, Shared};
+use crate::engine::Engine;
+use crate::engine::dispatch::Limits;
+use crate::engine::loss;
+use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
+use crate::engine::requests::Mode;
+use crate::error::Class;
+use crate::sync::turns;
+use parking_lot::Mutex;
+
+/// A case: the program of each process. The dice fall alike for all.
+type Case = fn(&mut Rank<'_>, Dice);
+
+const CASES: [(&str, Case); 9] = [
+    ("eager", eager),
+    ("bulk", bulk),
+    ("cancel", cancel),
+    ("probe", probe),
+    ("truncation", truncation),
+    ("synchronous", synchronous),
+    ("wildcards and order", wildcards),
+    ("held back", held_back),
+    ("lost peer", lost_peer),
+];
+
+const WHOLE: [usize; 10] = [0, 1, 8, 100, 148, 149, 1000, 5000, 16_383, 16_384];
+const LARGE: [usize; 9] = [
+    16_385, 20_000, 32_768, 32_769, 65_536, 65_537, 100_000, 150_000, 300_000,
+];
+
+/// Runs a case; with little memory for it, or a lot.
+fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
+    let mut dice = Dice(seed);
+    let shape = Shape {
+        processes: dice.one_of(&[2, 2, 3, 4]),
+        ways,
+        memory: match poor {
+            true => dice.one_of(&[0, 64 << 10]),
+            false => 8 << 20,
+        },
+        room: match poor {
+            true => 1,
+            false => dice.one_of(&[2, 8, 100]),
+        },
+        bulk: !poor && !dice.one_in(4),
+    };
+    let oversubscribed = dice.one_in(2);
+    let limits = Limits::of(
+        dice.one_of(&[64 << 10, 64 << 10, 1000, 1 << 20]),
+        dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+        match name {
+            "held back" => dice.one_of(&[1000, 50_000]),
+            _ => usize::MAX,
+        },
+    );
+    let (job, mut engines) = build(&shape);
+    for engine in &mut engines {
+        engine.transport.set_crowded(oversubscribed);
+        engine.oversubscribed = oversubscribed;
+        engine.limits = limits;
+        for peer in &mut engine.peers {
+            // All are one process, which the kernel lets read itself.
+            peer.readable = Some(!dice.one_in(3));
+        }
+    }
+    let engines: Vec<Mutex<Engine>> = engines.into_iter().map(Mutex::new).collect();
+    let shared = Shared::default();
+    loss::find_lost_by(|_, peer, is_lost| {
+        let peer = u32::try_from(peer).ok()?;
+        is_lost(peer).then_some(peer)
+    });
+    let ran = turns::run(seed, shape.processes, |me| {
+        let mut engine = engines[me].lock();
+        let mut rank = Rank::new(me, shape.processes, &mut engine, &shared);
+        case(&mut rank, Dice(dice.0));
+        rank.finish();
+    });
+    if let Err(text) = ran {
+        panic!("{name}, seed {seed}, {shape:?}: {text}");
+    }
+    drop(engines);
+    drop(job);
+}
+
+fn run_all(seeds: std::ops::Range<u64>, ways: &[Ways]) {
+    for seed in seeds {
+        for way in ways {
+            for (name, case) in CASES {
+                run(name, case, seed, *way, seed % 4 == 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn shared_memory_carries_all_cases() {
+    run_all(0..16, &[Ways::Shm]);
+}
+
+#[test]
+fn queues_carry_all_cases() {
+    run_all(100..116, &[Ways::Loopback]);
+}
+
+#[test]
+fn two_transports_at_once_carry_all_cases() {
+    run_all(200..216, &[Ways::Both]);
+}
+
+#[test]
+#[ignore = "long"]
+fn all_transports_carry_all_cases_in_many_schedules() {
+    run_all(1000..11_000, &WAYS);
+}
+
+/// Whole messages around a ring of processes, in both directions.
+fn eager(rank: &mut Rank<'_>, mut dice: Dice) {
+    for round in 0..6 {
+        let bytes = dice.one_of(&WHOLE);
+        let (next, before) = (rank.next(), rank.before());
+        let send = rank.send(Mode::Standard, next, round, bytes);
+        let back = rank.send(Mode::Standard, before, round + 100, bytes);
+        rank.expect(before, round, bytes);
+        rank.expect(next, round + 100, bytes);
+        rank.complete(send);
+        rank.complete(back);
+    }
+}
+
+/// Messages that are announced, several at once, by all to all.
+fn bulk(rank: &mut Rank<'_>, mut dice: Dice) {
+    for round in 0..3 {
+        let bytes = dice.one_of(&LARGE);
+        let before = dice.one_in(2);
+        let others: Vec<usize> = rank.others().collect();
+        let post = |rank: &mut Rank<'_>| -> Vec<End> {
+            others
+                .iter()
+                .map(|other| rank.receive(*other as i32, round, bytes))
+                .collect()
+        };
+        let early = before.then(|| post(rank));
+        let sends: Vec<End> = others
+            .iter()
+            .map(|other| rank.send(Mode::Standard, *other, round, bytes))
+            .collect();
+        let receives = early.unwrap_or_else(|| post(rank));
+        for (receive, other) in receives.into_iter().zip(&others) {
+            rank.arrived(receive, *other, round, bytes);
+        }
+        for send in sends {
+            rank.complete(send);
+        }
+    }
+}
+
+/// A receive that meets nothing is withdrawn; one that has met its message is not.
+fn cancel(rank: &mut Rank<'_>, mut dice: Dice) {
+    let bytes = dice.one_of(&[8, 5000, 100_000]);
+    let (next, before) = (rank.next(), rank.before());
+    let never = rank.receive(before as i32, 77, 100);
+    let one = rank.receive(before as i32, 5, bytes);
+    assert!(rank.cancel(&never));
+    assert!(rank.take(never).0.cancelled());
+    let send = rank.send(Mode::Standard, next, 5, bytes);
+    rank.until_met(&one);
+    assert!(!rank.cancel(&one));
+    rank.arrived(one, before, 5, bytes);
+    rank.complete(send);
+    // A withdrawn receive takes nothing: the next one gets the message.
+    let receive = rank.receive(before as i32, 6, bytes);
+    rank.look_around(dice.below(4));
+    let send = rank.send(Mode::Standard, next, 6, bytes);
+    if rank.cancel(&receive) {
+        assert!(rank.take(receive).0.cancelled());
+        rank.expect(before, 6, bytes);
+    } else {
+        rank.arrived(receive, before, 6, bytes);
+    }
+    rank.complete(send);
+}
+
+/// A probe shows what the next receive gets, and a matched message is nobody else's.
+fn probe(rank: &mut Rank<'_>, mut dice: Dice) {
+    let sizes = [(); 4].map(|()| dice.one_of(&[0, 8, 148, 5000, 20_000, 100_000]));
+    let (next, before) = (rank.next(), rank.before());
+    let sends = sizes.map(|bytes| rank.send(Mode::Standard, next, 3, bytes));
+    for (at, bytes) in sizes.into_iter().enumerate() {
+        let shown = rank.probe(before as i32, if at % 2 == 0 { 3 } else { ANY_TAG });
+        assert_eq!(
+            (shown.source, shown.tag, shown.bytes()),
+            (before as i32, 3, bytes as u64)
+        );
+        let receive = match at % 2 {
+            0 => rank.receive(before as i32, 3, bytes),
+            _ => rank.receive_matched(before as i32, 3, bytes),
+        };
+        rank.arrived(receive, before, 3, bytes);
+    }
+    for send in sends {
+        rank.complete(send);
+    }
+}
+
+/// A message that is longer than its buffer is cut, and told of; the next one is whole.
+fn truncation(rank: &mut Rank<'_>, mut dice: Dice) {
+    for round in 0..4 {
+        let bytes = dice.one_of(&[8, 148, 5000, 16_384, 40_000, 200_000]);
+        let room = dice.below(bytes);
+        let (next, before) = (rank.next(), rank.before());
+        let early = dice
+            .one_in(2)
+            .then(|| rank.receive(before as i32, round, room));
+        let send = rank.send(Mode::Standard, next, round, bytes);
+        let receive = early.unwrap_or_else(|| rank.receive(before as i32, round, room));
+        rank.was_cut(receive, before, round, bytes, room);
+        rank.complete(send);
+        let send = rank.send(Mode::Standard, next, round, bytes);
+        rank.expect(before, round, bytes);
+        rank.complete(send);
+    }
+}
+
+/// A synchronous send is complete only when its receive was posted.
+fn synchronous(rank: &mut Rank<'_>, mut dice: Dice) {
+    for round in 0..4 {
+        let bytes = dice.one_of(&[0, 8, 148, 5000, 40_000, 150_000]);
+        let (me, next, before) = (rank.me, rank.next(), rank.before());
+        let send = rank.send(Mode::Synchronous, next, round, bytes);
+        rank.look_around(dice.below(5));
+        rank.note(me, round as u64 + 1);
+        let receive = rank.receive(before as i32, round, bytes);
+        rank.complete(send);
+        assert!(
+            rank.noted(next) > round as u64,
+            "complete before its receive"
+        );
+        rank.arrived(receive, before, round, bytes);
+    }
+}
+
+/// All send to the last process, which takes what comes: messages of one sender come in order, whatever way each goes.
+fn wildcards(rank: &mut Rank<'_>, mut dice: Dice) {
+    const EACH: usize = 8;
+    let sizes = [(); EACH].map(|()| match dice.one_in(2) {
+        true => dice.one_of(&WHOLE[2..]),
+        false => dice.one_of(&LARGE),
+    });
+    let last = rank.processes - 1;
+    if rank.me < last {
+        let sends: Vec<End> = sizes
+            .iter()
+            .enumerate()
+            .map(|(number, bytes)| rank.send(Mode::Standard, last, number as i32, *bytes))
+            .collect();
+        for send in sends {
+            rank.complete(send);
+        }
+        return;
+    }
+    let mut next = vec![0; last];
+    for turn in 0..EACH * last {
+        let largest = LARGE[LARGE.len() - 1];
+        let receive = match turn % 3 {
+            // The source with the fewest so far, whatever the tag.
+            0 => {
+                let least = (0..last).min_by_key(|from| next[*from]).unwrap_or(0);
+                rank.receive(least as i32, ANY_TAG, largest)
+            }
+            _ => rank.receive(ANY_SOURCE, ANY_TAG, largest),
+        };
+        let (from, number) = rank.arrived_from_any(receive, &sizes);
+        assert_eq!(number, next[from], "overtaken");
+        next[from] += 1;
+    }
+}
+
+/// A receiver that is behind gets all, though it wants data to be held back meanwhile.
+fn held_back(rank: &mut Rank<'_>, mut dice: Dice) {
+    let sizes = [(); 12].map(|()| dice.one_of(&[8, 1000, 5000, 40_000]));
+    let (next, before) = (rank.next(), rank.before());
+    let sends: Vec<End> = sizes
+        .iter()
+        .enumerate()
+        .map(|(number, bytes)| rank.send(Mode::Standard, next, number as i32, *bytes))
+        .collect();
+    rank.look_around(30);
+    for (number, bytes) in sizes.into_iter().enumerate().rev() {
+        rank.expect(before, number as i32, bytes);
+    }
+    for send in sends {
+        rank.complete(send);
+    }
+}
+
+/// What waits for a process that has ended gets an error; what it had sent arrives.
+fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
+    let bytes = dice.one_of(&[8, 5000, 100_000]);
+    let lost = rank.processes - 1;
+    if rank.me == lost {
+        let sends: Vec<End> = (0..lost)
+            .map(|to| rank.send(Mode::Standard, to, 1, bytes))
+            .collect();
+        for send in sends {
+            rank.complete(send);
+        }
+        return rank.end();
+    }
+    rank.expect(lost, 1, bytes);
+    let send = rank.send(Mode::Synchronous, lost, 2, bytes);
+    let receive = rank.receive(lost as i32, 3, bytes);
+    rank.until_lost(lost);
+    assert_eq!(rank.fails(send), Class::Other);
+    assert_eq!(rank.fails(receive), Class::Other);
+    // Those that are left go on.
+    if rank.processes > 2 {
+        let others = rank.processes - 1;
+        let (next, before) = ((rank.me + 1) % others, (rank.me + others - 1) % others);
+        let send = rank.send(Mode::Standard, next, 4, bytes);
+        rank.expect(before, 4, bytes);
+        rank.complete(send);
+    }
+}

@@ -1,0 +1,296 @@
+//! A process of a job whose processes take turns: the calls of a program, each of which waits by making progress.
+
+use super::data::Data;
+use crate::datatype::Status;
+use crate::engine::Engine;
+use crate::engine::matching::Key;
+use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
+use crate::engine::send::Envelope;
+use crate::error::Class;
+use crate::sync::{AtomicU64, Ordering, turns};
+
+const CONTEXT: u32 = 4;
+/// What a buffer is overwritten with when its send is complete.
+const OVERWRITTEN: u8 = 0xee;
+
+/// What the processes of a job tell each other past the engines.
+#[derive(Default)]
+pub struct Shared {
+    /// Counts what may let others go on.
+    moves: AtomicU64,
+    done: AtomicU64,
+    notes: [AtomicU64; 4],
+}
+
+/// A send or a receive that was begun.
+pub struct End {
+    index: Index,
+    data: Data,
+}
+
+pub struct Rank<'a> {
+    pub me: usize,
+    pub processes: usize,
+    engine: &'a mut Engine,
+    shared: &'a Shared,
+    ended: bool,
+    /// Number of the last buffer; every other one has holes.
+    buffers: u64,
+}
+
+/// The bytes of a message.
+fn content(from: usize, tag: i32, bytes: usize) -> Vec<u8> {
+    let mut content = vec![0; bytes];
+    for (chunk, piece) in content.chunks_mut(256).enumerate() {
+        piece.fill((from * 91 + tag as usize * 37 + chunk) as u8 & 0x7f);
+    }
+    if bytes >= 8 {
+        content[..4].copy_from_slice(&(from as u32).to_ne_bytes());
+        content[4..8].copy_from_slice(&tag.to_ne_bytes());
+    }
+    content
+}
+
+impl<'a> Rank<'a> {
+    pub fn new(me: usize, processes: usize, engine: &'a mut Engine, shared: &'a Shared) -> Self {
+        Self {
+            me,
+            processes,
+            engine,
+            shared,
+            ended: false,
+            buffers: turns::random(2),
+        }
+    }
+
+    pub fn next(&self) -> usize {
+        (self.me + 1) % self.processes
+    }
+
+    pub fn before(&self) -> usize {
+        (self.me + self.processes - 1) % self.processes
+    }
+
+    pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let me = self.me;
+        (0..self.processes).filter(move |other| *other != me)
+    }
+
+    fn data(&mut self, bytes: usize) -> Data {
+        self.buffers += 1;
+        Data::new(bytes, self.buffers.is_multiple_of(2))
+    }
+
+    fn moved(&self) {
+        self.shared.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Makes progress until `done` says so.
+    fn until<T>(&mut self, what: &str, mut done: impl FnMut(&mut Engine) -> Option<T>) -> T {
+        loop {
+            if let Some(result) = done(self.engine) {
+                self.moved();
+                return result;
+            }
+            if self.engine.progress() {
+                self.moved();
+            } else {
+                assert!(
+                    turns::pause(false),
+                    "process {} waits in vain: {what}",
+                    self.me
+                );
+            }
+        }
+    }
+
+    /// Looks for messages some times.
+    pub fn look_around(&mut self, times: usize) {
+        for _ in 0..times {
+            self.engine.progress();
+            self.moved();
+        }
+    }
+
+    pub fn send(&mut self, mode: Mode, to: usize, tag: i32, bytes: usize) -> End {
+        let data = self.data(bytes);
+        data.buffer.write(0, &content(self.me, tag, bytes));
+        let envelope = Envelope {
+            world: to as u32,
+            context: CONTEXT,
+            source: self.me as i32,
+            tag,
+            peer: to as i32,
+            communicator: 0,
+        };
+        let index = self.engine.send(mode, &envelope, data.buffer);
+        self.moved();
+        End { index, data }
+    }
+
+    pub fn receive(&mut self, source: i32, tag: i32, room: usize) -> End {
+        let data = self.data(room);
+        let key = Key {
+            context: CONTEXT,
+            source,
+            tag,
+        };
+        let index = self.engine.receive(key, source, 0, data.buffer);
+        self.moved();
+        End { index, data }
+    }
+
+    /// Waits for a message and begins to receive it, so that no other receive can have it.
+    pub fn receive_matched(&mut self, source: i32, tag: i32, room: usize) -> End {
+        let data = self.data(room);
+        let key = Key {
+            context: CONTEXT,
+            source,
+            tag,
+        };
+        let (message, _) = self.until("a matched probe", |engine| engine.probe_matched(key));
+        let index = self.engine.receive_matched(message, 0, data.buffer);
+        self.moved();
+        End { index, data }
+    }
+
+    pub fn probe(&mut self, source: i32, tag: i32) -> Status {
+        let key = Key {
+            context: CONTEXT,
+            source,
+            tag,
+        };
+        self.until("a probe", |engine| engine.probe(key))
+    }
+
+    /// Waits for the end of a request; its status, its error, and its memory.
+    pub fn take(&mut self, end: End) -> (Status, Option<Class>, Data) {
+        let index = end.index;
+        let (status, error) = self.until("a request", |engine| {
+            let request = engine.requests.at(index);
+            let complete = request.phase == Phase::Complete;
+            complete.then(|| (request.status, request.error.take()))
+        });
+        self.engine.requests.release(index);
+        (status, error.map(|error| error.class()), end.data)
+    }
+
+    /// Waits for a send, and overwrites its buffer.
+    pub fn complete(&mut self, send: End) {
+        let (_, error, mut data) = self.take(send);
+        assert_eq!(error, None);
+        data.memory.fill(OVERWRITTEN);
+    }
+
+    /// Waits for a receive, and compares what came.
+    pub fn arrived(&mut self, receive: End, from: usize, tag: i32, bytes: usize) {
+        let (status, error, data) = self.take(receive);
+        assert_eq!(
+            (status.source, status.tag, status.bytes()),
+            (from as i32, tag, bytes as _)
+        );
+        assert_eq!(error, None);
+        compare(&data, from, tag, bytes, bytes);
+    }
+
+    /// The same for a message of any source, whose tag is its number; both.
+    pub fn arrived_from_any(&mut self, receive: End, sizes: &[usize]) -> (usize, usize) {
+        let (status, error, data) = self.take(receive);
+        assert_eq!(error, None);
+        let (from, number) = (status.source as usize, status.tag as usize);
+        let bytes = sizes[number];
+        assert_eq!(status.bytes() as usize, bytes);
+        compare(&data, from, status.tag, bytes, bytes);
+        (from, number)
+    }
+
+    /// Receives a message and compares it.
+    pub fn expect(&mut self, from: usize, tag: i32, bytes: usize) {
+        let receive = self.receive(from as i32, tag, bytes);
+        self.arrived(receive, from, tag, bytes);
+    }
+
+    /// Waits for a receive that has too little room.
+    pub fn was_cut(&mut self, receive: End, from: usize, tag: i32, bytes: usize, room: usize) {
+        let (status, error, data) = self.take(receive);
+        assert_eq!((status.bytes() as usize, status.tag), (room, tag));
+        assert_eq!(error, Some(Class::Truncate));
+        compare(&data, from, tag, bytes, room);
+    }
+
+    pub fn cancel(&mut self, receive: &End) -> bool {
+        self.engine.cancel_receive(receive.index)
+    }
+
+    /// Waits until a receive has met its message.
+    pub fn until_met(&mut self, receive: &End) {
+        let index = receive.index;
+        self.until("a match", |engine| {
+            (engine.requests.at(index).posted == NOT_POSTED).then_some(())
+        });
+    }
+
+    /// Says something to the others, and what another one has said.
+    pub fn note(&self, about: usize, what: u64) {
+        self.shared.notes[about].store(what, Ordering::Relaxed);
+    }
+
+    pub fn noted(&self, about: usize) -> u64 {
+        self.shared.notes[about].load(Ordering::Relaxed)
+    }
+
+    /// Ends this process without a word.
+    pub fn end(&mut self) {
+        self.engine.transport.table().own().end();
+        self.ended = true;
+    }
+
+    pub fn until_lost(&mut self, process: usize) {
+        self.until("a loss", |engine| engine.peer(process as u32).loss());
+    }
+
+    /// Waits for a request as a call does that is asked whether it is in vain; the error.
+    pub fn fails(&mut self, end: End) -> Class {
+        let index = end.index;
+        loop {
+            self.engine.give_up(index);
+            // If it was not given up, something has moved meanwhile.
+            self.moved();
+            if self.engine.requests.at(index).phase == Phase::Complete {
+                break;
+            }
+        }
+        let (_, error, _) = self.take(end);
+        error.expect("an error")
+    }
+
+    /// Goes on until all are done and nothing is under way.
+    pub fn finish(&mut self) {
+        if !self.ended {
+            self.until("the end of all sends", |engine| {
+                engine.give_up_unowned_sends();
+                (engine.sending == 0).then_some(())
+            });
+        }
+        let (shared, processes) = (self.shared, self.processes as u64);
+        shared.done.fetch_add(1, Ordering::Relaxed);
+        if self.ended {
+            return;
+        }
+        self.until("the others", |engine| {
+            engine.give_up_unowned_sends();
+            let done = shared.done.load(Ordering::Relaxed) == processes;
+            done.then_some(())
+        });
+        assert_eq!(self.engine.requests.count(), 0);
+        assert!(self.engine.posted.is_empty());
+    }
+}
+
+fn compare(data: &Data, from: usize, tag: i32, bytes: usize, room: usize) {
+    let mut found = vec![0; room];
+    data.buffer.read(0, &mut found);
+    let expected = content(from, tag, bytes);
+    let wrong = (0..room).find(|at| found[*at] != expected[*at]);
+    assert_eq!(wrong, None, "of {bytes} bytes from {from} with tag {tag}");
+}

@@ -1,0 +1,103 @@
+//! Where the threads of this process sleep: on the futex word of its bells, and by way of that on descriptors.
+//!
+//! A peer on this node wakes through the futex, a network through a descriptor, and a thread can sleep on one of both only. So
+//! descriptors are watched by a thread of their own ([`Descriptors`]) that rings the bell of the engine concerned. It is there only
+//! once a transport has a descriptor; shared memory alone pays nothing for it.
+
+use super::shm::doorbell::{Bell, Sleeper};
+use super::shm::layout::RankPage;
+use crate::os::descriptors::Descriptors;
+use std::io::Result;
+use std::os::fd::BorrowedFd;
+use std::sync::OnceLock;
+
+/// See the module.
+pub struct Waiter {
+    page: &'static RankPage,
+    descriptors: OnceLock<Descriptors>,
+}
+
+impl Waiter {
+    /// Of the process with this page.
+    pub(super) fn new(page: &'static RankPage) -> Self {
+        Self {
+            page,
+            descriptors: OnceLock::new(),
+        }
+    }
+
+    /// The bell of one of this process's engines.
+    pub fn bell(&self, engine: u32) -> Bell {
+        Bell::of(self.page, engine as usize)
+    }
+
+    /// From now on a thread that sleeps for this engine is woken when the descriptor can be read.
+    ///
+    /// Errors: no further descriptor or no thread is to be had.
+    pub fn watch(&self, descriptor: BorrowedFd<'_>, engine: u32) -> Result<()> {
+        if self.descriptors.get().is_none() {
+            let page = self.page;
+            let new = Descriptors::new(move |engine| Bell::of(page, engine as usize).ring())?;
+            // Another thread's will do.
+            let _ = self.descriptors.set(new);
+        }
+        match self.descriptors.get() {
+            Some(descriptors) => descriptors.add(descriptor, engine),
+            None => Ok(()),
+        }
+    }
+
+    /// Announces a thread that is about to sleep for engines, a set of bits. Look once more after this.
+    pub fn announce(&self, engines: u32) -> Sleeper {
+        let sleeper = Sleeper::announce(self.page, engines);
+        if let Some(descriptors) = self.descriptors.get() {
+            descriptors.arm();
+        }
+        sleeper
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::memory;
+    use crate::transport::shm::endpoint::Endpoint;
+    use crate::transport::shm::layout::{initialise, segment_bytes};
+    use std::os::fd::AsFd;
+    use std::time::Duration;
+
+    /// Naps until a bell was rung; false if that never comes.
+    fn is_woken(sleeper: &Sleeper) -> bool {
+        (0..1000).any(|_| {
+            sleeper.sleep(Some(Duration::from_millis(100)));
+            sleeper.was_rung()
+        })
+    }
+
+    #[test]
+    fn descriptors_and_bells_wake_the_same_sleeper() {
+        let fd = memory::create("test", segment_bytes(1), false).unwrap();
+        initialise(fd.as_fd(), 1).unwrap();
+        let shm = Endpoint::join(fd, 0, &[0]).unwrap();
+        let waiter = Waiter::new(shm.own_page());
+        let pipes = [rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap()];
+        for (number, (reading, _)) in pipes.iter().enumerate() {
+            waiter.watch(reading.as_fd(), number as u32).unwrap();
+        }
+        for (number, (reading, writing)) in pipes.iter().chain(&pipes).enumerate() {
+            let sleeper = waiter.announce(1 << (number % 2));
+            assert!(!sleeper.was_rung());
+            rustix::io::write(writing, b"x").unwrap();
+            assert!(is_woken(&sleeper));
+            drop(sleeper);
+            // What is ready when a thread goes to sleep wakes it, too.
+            let sleeper = waiter.announce(3);
+            assert!(is_woken(&sleeper));
+            drop(sleeper);
+            rustix::io::read(reading, &mut [0u8; 1]).unwrap();
+        }
+        let sleeper = waiter.announce(1);
+        waiter.bell(0).wake(true);
+        assert!(is_woken(&sleeper));
+    }
+}
