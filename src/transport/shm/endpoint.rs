@@ -595,6 +595,8 @@ mod tests {
             if end.has_lane(1, 1) {
                 let plan = end.plan(1, 10_000);
                 assert!(end.push_large(1, &header, plan, |_, piece| piece.fill(0)));
+            } else {
+                assert!(end.push(1, &Header::default(), |_, _| {}));
             }
             while let Some(header) = peer.peek() {
                 peer.payload(&header, |_, _| {});
