@@ -12,6 +12,7 @@ const WIDTH: usize = 64;
 #[derive(Debug)]
 pub(super) struct Pattern {
     /// Displacement of the window from where the first body counts.
+    #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
     pub low: i64,
     /// Bodies in a window.
     pub bodies: u64,

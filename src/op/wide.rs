@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 /// The widest registers that may be used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
 pub(super) enum Width {
     Plain,
     Avx2,
