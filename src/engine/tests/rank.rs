@@ -78,7 +78,7 @@ impl<'a> Rank<'a> {
 
     fn data(&mut self, bytes: usize) -> Data {
         self.buffers += 1;
-        Data::new(bytes, self.buffers % 2 == 0)
+        Data::new(bytes, self.buffers.is_multiple_of(2))
     }
 
     fn moved(&self) {
