@@ -20,8 +20,6 @@ pub enum Ways {
     Both,
 }
 
-pub const WAYS: [Ways; 3] = [Ways::Shm, Ways::Loopback, Ways::Both];
-
 /// What is to be had.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {

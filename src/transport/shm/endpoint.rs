@@ -18,8 +18,7 @@ use crate::os::memory::Mapping;
 use crate::queue::channel::Receiver;
 use crate::queue::ring::{self, Ring};
 use crate::sync::Ordering;
-use crate::transport::peer::{Peer, Route, Table};
-use crate::transport::wire::{self, Header, Packet};
+use crate::transport::wire::Header;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -34,10 +33,10 @@ struct Inbound {
 
 /// This rank's transport within the node.
 pub struct Endpoint {
-    common: Common,
+    pub(super) common: Common,
     fd: Arc<OwnedFd>,
     /// The job's numbers of the ranks.
-    processes: Arc<[u32]>,
+    pub(super) processes: Arc<[u32]>,
     out: Vec<Outbound>,
     inbound: Vec<Inbound>,
     turn: usize,
@@ -163,26 +162,11 @@ impl Endpoint {
         self.common.engine
     }
 
-    fn ranks(&self) -> usize {
+    pub(super) fn ranks(&self) -> usize {
         self.out.len()
     }
 
-    /// The process table of a job whose processes are all on this node; `node_of` says which they behave as if they were on.
-    pub fn table(&self, node_of: impl Fn(u32) -> u32) -> Table {
-        let peer = |index: usize| Peer {
-            node: node_of(self.processes[index]),
-            route: match index == self.common.me {
-                true => Route::Own,
-                false => Route::Shm(index as u32),
-            },
-            page: &self.page(index).status,
-        };
-        // Indices ascend as process numbers do.
-        let all = (0..self.ranks()).map(peer);
-        Table::new(self.processes[self.common.me], all)
-    }
-
-    fn page(&self, rank: usize) -> &'static RankPage {
+    pub(super) fn page(&self, rank: usize) -> &'static RankPage {
         self.common.segment.rank(rank)
     }
 
@@ -194,41 +178,6 @@ impl Endpoint {
     /// The node whose ranks share the segment.
     pub fn node(&self) -> Node {
         Node::new(&self.common.segment.header().node, self.ranks())
-    }
-
-    /// The header that a packet has in the segment.
-    #[inline(always)]
-    fn packed(&self, header: &Header) -> ring::Header {
-        debug_assert!(header.flags & !wire::FLAGS == 0 && header.length <= u32::from(u16::MAX));
-        ring::Header {
-            kind: header.kind,
-            flags: header.flags,
-            context: header.context,
-            tag: header.tag,
-            source: header.source,
-            length: header.length as u16,
-            origin: self.common.me as u16,
-            ..ring::Header::default()
-        }
-    }
-
-    /// What came in with this header.
-    #[inline(always)]
-    pub fn unpacked(&self, slot: ring::Header) -> Packet {
-        let process = self.processes.get(slot.origin as usize);
-        Packet {
-            header: Header {
-                kind: slot.kind,
-                flags: slot.flags & wire::FLAGS,
-                engine: self.common.engine as u8,
-                context: slot.context,
-                tag: slot.tag,
-                source: slot.source,
-                length: slot.length.into(),
-                process: process.copied().unwrap_or(u32::MAX),
-            },
-            slot,
-        }
     }
 
     /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of

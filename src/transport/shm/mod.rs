@@ -8,6 +8,7 @@ pub mod endpoint;
 pub mod layout;
 pub mod outbound;
 pub mod pace;
+mod packing;
 pub mod pipe;
 pub mod seat;
 pub mod settings;
