@@ -41,7 +41,7 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
-    let reached = plays(0..60);
+    let reached = plays(0..120);
     for what in REPLIES.iter().chain(&QUEUED) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }
