@@ -95,7 +95,11 @@ impl Crate {
     fn absolute_from(&self, module: &[String], named: &Named, depth: usize) -> Vec<String> {
         let mut base = [module, named.scope.as_slice()].concat();
         let mut rest = named.segments.as_slice();
-        match rest[0].as_str() {
+        // A path of nothing but `self` in braces.
+        let Some(first) = rest.first() else {
+            return vec!["".to_owned()];
+        };
+        match first.as_str() {
             "crate" => {
                 base.clear();
                 rest = &rest[1..];

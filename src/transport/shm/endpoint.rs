@@ -109,7 +109,8 @@ impl Endpoint {
     /// Errors: what that rank has instead.
     pub fn compare_settings(&self, hash: u64, values: &[u64]) -> std::result::Result<(), Other> {
         let Common { segment, me, .. } = self.common;
-        settings::compare(segment, me, hash, values)
+        let of = |rank| (rank < segment.ranks()).then(|| &segment.rank(rank).settings);
+        settings::compare(&segment.header().settings, of, me, hash, values)
     }
 
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.

@@ -2,8 +2,7 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
-use super::settings::{self, Reference, Settings};
-use super::{board, cells, pipe};
+use super::settings::{Reference, Settings};
 use crate::node;
 use crate::os::memory::{self, Mapping};
 use crate::queue::doorbell::{self, Doorbell};
@@ -32,8 +31,6 @@ const LAYOUT: u64 = {
         LEAST_PRIVATE_SLOTS,
         MOST_PRIVATE_SLOTS,
         dynamic(1),
-        cells::CELL_BYTES,
-        board::MOST_RANKS,
     ];
     let (mut fixed, mut at) = (shape::START, 0);
     while at < sizes.len() {
@@ -49,9 +46,7 @@ const LAYOUT: u64 = {
         rounds::SHAPE,
         node::SHAPE,
         peer::SHAPE,
-        settings::SHAPE,
-        board::SHAPE,
-        pipe::SHAPE,
+        super::SHAPE,
         shape!(SegmentHeader {
             magic,
             layout,

@@ -15,3 +15,14 @@ pub mod settings;
 #[cfg(test)]
 pub mod stage;
 pub mod trays;
+
+use crate::queue::shape;
+
+/// The layouts of what is built upon the segment, which a build must know alike to join it.
+const SHAPE: u64 = shape::combine(&[
+    shape::number(shape::START, cells::CELL_BYTES),
+    shape::number(shape::START, board::MOST_RANKS),
+    settings::SHAPE,
+    board::SHAPE,
+    pipe::SHAPE,
+]);

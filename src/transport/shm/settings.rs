@@ -3,7 +3,6 @@
 //! A rank publishes its values in its own page and then tries to become the reference of the node; every later rank compares with
 //! the reference. Invariant: no rank waits for another, and of two ranks that differ the one that joins later finds out.
 
-use super::layout::Segment;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
@@ -44,21 +43,30 @@ impl Settings {
     }
 }
 
-/// Publishes the settings of rank `me`, and compares them with those of the rank that joined first. `hash` covers names and values.
-pub fn compare(segment: Segment<'_>, me: usize, hash: u64, values: &[u64]) -> Result<(), Other> {
-    segment.rank(me).settings.publish(hash, values);
+/// Publishes the settings of rank `me`, and compares them with those of the rank that joined first. `hash` covers names and values;
+/// `of` gives the settings of a rank.
+pub fn compare<'s>(
+    reference: &Reference,
+    of: impl Fn(usize) -> Option<&'s Settings>,
+    me: usize,
+    hash: u64,
+    values: &[u64],
+) -> Result<(), Other> {
+    if let Some(own) = of(me) {
+        own.publish(hash, values);
+    }
     // Release: a rank that finds this one here sees its values. Acquire: the other way round.
     let own = me as u32 + 1;
-    let reference = &segment.header().settings.0;
-    let found = reference.compare_exchange(0, own, Ordering::Release, Ordering::Acquire);
+    let found = reference
+        .0
+        .compare_exchange(0, own, Ordering::Release, Ordering::Acquire);
     let rank = match found {
         Err(found) if found != own => found as usize - 1,
         _ => return Ok(()),
     };
-    if rank >= segment.ranks() {
+    let Some(theirs) = of(rank) else {
         return Ok(()); // not a rank: a peer has written nonsense
-    }
-    let theirs = &segment.rank(rank).settings;
+    };
     if theirs.hash.load(Ordering::Relaxed) == hash {
         return Ok(());
     }
@@ -71,24 +79,27 @@ pub fn compare(segment: Segment<'_>, me: usize, hash: u64, values: &[u64]) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout;
     use super::*;
-    use crate::os::memory::{self, Mapping};
-    use std::os::fd::AsFd;
 
     #[test]
     fn later_ranks_compare_with_the_first() {
-        let fd = memory::create("test", layout::segment_bytes(3), false).unwrap();
-        layout::initialise(fd.as_fd(), 3).unwrap();
-        let map = Mapping::of(fd.as_fd()).unwrap();
-        let segment = Segment::open(&map, 3).unwrap();
-        assert_eq!(compare(segment, 1, 77, &[5, 6]), Ok(()));
-        assert_eq!(compare(segment, 0, 77, &[5, 6]), Ok(()));
+        let ranks: [Settings; 3] = std::array::from_fn(|_| Settings {
+            hash: AtomicU64::new(0),
+            values: std::array::from_fn(|_| AtomicU64::new(0)),
+        });
+        let reference = Reference(AtomicU32::new(0));
+        let compare = |me, hash, values: &[u64]| {
+            super::compare(&reference, |rank| ranks.get(rank), me, hash, values)
+        };
+        assert_eq!(compare(1, 77, &[5, 6]), Ok(()));
+        assert_eq!(compare(0, 77, &[5, 6]), Ok(()));
         let other = Other {
             rank: 1,
             values: vec![5, 6],
         };
-        assert_eq!(compare(segment, 2, 78, &[5, 7]), Err(other));
-        assert_eq!(compare(segment, 1, 77, &[5, 6]), Ok(()), "with itself");
+        assert_eq!(compare(2, 78, &[5, 7]), Err(other));
+        assert_eq!(compare(1, 77, &[5, 6]), Ok(()), "with itself");
+        reference.0.store(9, Ordering::Relaxed);
+        assert_eq!(compare(2, 78, &[5, 7]), Ok(()), "no rank");
     }
 }
