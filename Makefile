@@ -3,6 +3,7 @@
 # make check      all tests that belong to every change, in at most ten minutes
 # make check-rust, check-c          its two halves
 # make check-long                   the large sizes: stress, long property tests, models
+# make check-deep                   models, undefined behaviour, sanitizers, valgrind, another processor: an hour
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
@@ -14,6 +15,7 @@
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
+# make check-aarch64                the library for aarch64: no warning, unit tests under qemu
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make bench-threads                messages of several threads, and what lifetimes cost
@@ -38,7 +40,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan bench bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-aarch64 check-deep bench bench-threads lint support install clean
 
 all: stage
 
@@ -128,7 +130,9 @@ check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
 	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
-	$(MAKE) --no-print-directory check-loom check-asan check-tsan check-valgrind
+
+check-deep:
+	$(MAKE) --no-print-directory check-loom check-miri check-asan check-tsan check-aarch64 check-valgrind
 
 check-reference: stage
 	C_SUITE_REFERENCE=1 $(CARGO) test --test c_suite
@@ -180,6 +184,9 @@ check-asan:
 
 check-tsan: stage
 	tests/sanitizer/threads
+
+check-aarch64:
+	tests/portability/aarch64
 
 check-miri:
 	@if $(CARGO) miri --version >/dev/null 2>&1; then $(CARGO) miri test --lib -- handle:: queue:: datatype::; \
