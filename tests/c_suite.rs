@@ -22,6 +22,8 @@
 mod job;
 #[path = "c_suite/list.rs"]
 mod list;
+#[path = "harness/streams.rs"]
+mod streams;
 #[path = "c_suite/toolchain.rs"]
 mod toolchain;
 

@@ -3,12 +3,11 @@
 //! table of waiting ranks (SIGUSR1), then to end (SIGTERM), then killed.
 
 use crate::list::{Exit, Line};
+use crate::streams::collect;
 use crate::toolchain::Toolchain;
-use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 pub struct Outcome {
@@ -71,18 +70,6 @@ pub fn run(
         stderr: texts.1.unwrap_or_default(),
         left_over,
     })
-}
-
-fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = stream.read_to_end(&mut bytes);
-        }
-        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receiver
 }
 
 /// The status, or none if the limit was reached.

@@ -8,6 +8,8 @@
 #[allow(dead_code)]
 #[path = "../../launcher/tests/launch/harness.rs"]
 mod harness;
+#[path = "../harness/marks.rs"]
+mod marks;
 mod netpipe;
 mod stage;
 

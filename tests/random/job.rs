@@ -3,13 +3,12 @@
 
 use crate::Bench;
 use crate::setting::{Random, Setting};
+use crate::{marks, streams::collect};
 use oxmpi::sync::{AtomicU32, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fmt::{Display, Formatter};
-use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 const MARK: &str = "RANDOM_TEST_MARK";
@@ -141,18 +140,6 @@ pub fn run(bench: &Bench, setting: &Setting) -> Result<Checked, String> {
     ))
 }
 
-fn collect(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut stream) = stream {
-            let _ = stream.read_to_end(&mut bytes);
-        }
-        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receiver
-}
-
 /// Waits for the end, and disturbs the ranks meanwhile. None: the limit was reached, and the launcher is gone.
 fn attend(
     child: &mut Child,
@@ -229,19 +216,8 @@ fn is_program(pid: Pid) -> bool {
     std::fs::read_to_string(path).is_ok_and(|name| name.trim() == "program")
 }
 
-/// Processes that are alive and have the mark in their environment.
+/// Processes of the job that are alive.
 fn marked(mark: &str) -> Vec<Pid> {
-    let wanted = format!("{MARK}={mark}");
-    let entries = std::fs::read_dir("/proc").expect("/proc");
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            let environment = std::fs::read(entry.path().join("environ")).ok()?;
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables
-                .any(|variable| variable == wanted.as_bytes())
-                .then_some(pid)
-        })
-        .collect()
+    let pids = marks::marked(MARK, mark);
+    pids.into_iter().filter_map(Pid::from_raw).collect()
 }

@@ -16,7 +16,11 @@
 //! | `RANDOM_GO_ON` | `1`: go on after a failure, and tell all of them at the end |
 
 mod job;
+#[path = "../harness/marks.rs"]
+mod marks;
 mod setting;
+#[path = "../harness/streams.rs"]
+mod streams;
 
 use job::Checked;
 use libtest_mimic::{Arguments, Failed, Trial};

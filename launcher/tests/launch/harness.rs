@@ -285,19 +285,7 @@ pub fn new_mark() -> (&'static str, String) {
 
 /// Processes that are alive and have the mark in their environment.
 pub fn marked(mark: &str) -> Vec<i32> {
-    let wanted = format!("{MARK}={mark}");
-    let entries = std::fs::read_dir("/proc").expect("/proc");
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let environment = std::fs::read(entry.path().join("environ")).ok()?;
-            let mut variables = environment.split(|byte| *byte == 0);
-            variables
-                .any(|variable| variable == wanted.as_bytes())
-                .then_some(pid)
-        })
-        .collect()
+    crate::marks::marked(MARK, mark)
 }
 
 /// A folder of its own for a test, removed at the end.

@@ -10,6 +10,8 @@ mod forwarding;
 mod habits;
 mod harness;
 mod joining;
+#[path = "../../../tests/harness/marks.rs"]
+mod marks;
 mod options;
 mod reports;
 mod roles;
