@@ -54,7 +54,7 @@ pub type MPI_T_source_order = c_int;
 /// MPI_Status: 20 bytes. Bit 0 of the second word is the cancelled flag.
 pub type MPI_Status = oxmpi::datatype::Status;
 
-/// The same words as seen by Fortran 2008.
+/// MPI_Status as seen by Fortran 2008.
 pub type MPI_F08_status = MPI_Status;
 
 /// A piece of memory of a datatype (MPIX_Type_iov).

@@ -166,16 +166,16 @@ fn reduces_by_node(shape: Shape) -> bool {
 
 /// Larger operations of ranks that share cores go to trays.
 pub const LEAST_AT_TRAYS: usize = 32 << 10;
-/// The same of one rank's part of an allgather: shorter ones are as fast through slots.
+/// Bytes of one rank's part from which an allgather of ranks that share cores goes to trays: shorter ones are as fast through slots.
 pub const LEAST_TO_GATHER_AT_TRAYS: usize = 16 << 10;
 /// So many ranks make a part each of an allreduce, which all take: fewer bytes, but all have to run twice. Of more, whoever runs
-/// makes a share (64 KB: 4 ranks 22 to 31 µs, 30 to 35 in shares; 8 ranks 52 to 60, 46 to 60; 16 ranks 119 to 147, 92 to 124).
+/// makes a share.
 pub const MOST_RANKS_WITH_A_PART_EACH: usize = 4;
 
-/// The same for two ranks with a core each that have pipes.
+/// Bytes up to which two ranks with a core each use the board although they have pipes.
 pub const MOST_BESIDE_PIPES: usize = 1024;
 
-/// The same in an alltoall, and with how many ranks at most: more would have short pieces.
+/// Bytes of one rank's part from which an alltoall goes to trays, and its ranks at most: more would have short pieces.
 pub const LEAST_TO_EXCHANGE_AT_TRAYS: usize = 16 << 10;
 pub const MOST_RANKS_TO_EXCHANGE_AT_TRAYS: usize = 16;
 /// What more ranks that share cores read of each other's memory at least in an alltoall: in its slots there is little for each.

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// Who runs an operation, and how its messages are told from others: by context, tag, and the sender's process number
+/// The members of an operation, and what tells its messages from others: context, tag, and the sender's process number
 /// (ranks of overlapping groups would be confused).
 #[derive(Clone, Copy)]
 pub struct Lane<'a> {
@@ -177,7 +177,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The same for two leaders.
+    /// The lane of two leaders.
     pub fn of_leaders(self) -> Self {
         Self {
             send_context: INTERNAL_CONTEXT + LEADERS,
@@ -199,7 +199,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The same for an operation that does not block, with a number from [`Comm::next_operation`] as a tag of its own:
+    /// For an operation that does not block, with a number from [`Comm::next_operation`] as a tag of its own:
     /// all members begin those in the same order.
     pub fn task(self, operation: i32) -> Self {
         Self {

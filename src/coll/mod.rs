@@ -86,8 +86,8 @@ pub async fn exchange_on(
     team.result()
 }
 
-/// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks. Who misses
-/// somebody's contribution hands on zeros, which everybody that is not told of the error gets as the result.
+/// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks. A rank that
+/// misses a contribution hands on zeros, which all that are not told of the error get as the result.
 pub async fn allreduce_on(
     lane: &Lane<'_>,
     data: &mut Box<[u8]>,

@@ -168,7 +168,7 @@ pub fn copy_own(team: &Team<'_>, own: &Buffer, into: &Buffer) {
     team.note(copy_fitting(own, into));
 }
 
-/// The same without a team.
+/// As [`copy_own`], without a team.
 pub fn copy_fitting(own: &Buffer, into: &Buffer) -> Result<()> {
     let bytes = own.len().min(into.len());
     own.copy_to(into, bytes);
@@ -178,7 +178,7 @@ pub fn copy_fitting(own: &Buffer, into: &Buffer) -> Result<()> {
     }
 }
 
-/// The same for a packed part that has come.
+/// As [`copy_own`], for a packed part that has come.
 pub fn deposit(team: &Team<'_>, part: &[u8], into: &Buffer) {
     let bytes = part.len().min(into.len());
     into.write(0, &part[..bytes]);

@@ -1,4 +1,4 @@
-//! Who a communicator's ranks are: the numbers of the processes, by rank.
+//! The members of a communicator: numbers of processes, by rank.
 //!
 //! Invariant: members never change. The ranks of the world, whose numbers are those of the processes, need no table.
 

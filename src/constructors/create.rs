@@ -132,8 +132,8 @@ fn in_order(group: &Arc<Group>) -> (Members, i32) {
 /// MPI_Comm_create_group: only the members take part, each thread with a tag of its own. `right` says what is wrong with
 /// the other arguments.
 ///
-/// Errors: MPI_ERR_GROUP when the group has processes that are not in the communicator. Who has a wrong argument takes
-/// part nevertheless, so that no member waits for it.
+/// Errors: MPI_ERR_GROUP when the group has processes that are not in the communicator. A member with a wrong argument
+/// takes part nevertheless, so that no other waits for it.
 pub fn create_group(
     comm: &Comm,
     right: Result<()>,

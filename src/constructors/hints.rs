@@ -50,7 +50,7 @@ pub fn agreed(parent: &Comm, hints: &Info) -> Result<Promises> {
     now(agreed_for_duplicate(&sides, parent, Promises::of(hints)))
 }
 
-/// The same in a step that may wait.
+/// As [`agreed`], in a step that may wait.
 pub(super) async fn agreed_for_duplicate(
     sides: &Sides<'_>,
     parent: &Comm,

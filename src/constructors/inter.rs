@@ -254,7 +254,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
             comm.title()
         );
     };
-    // Who has a wrong argument says neither.
+    // A member with a wrong argument says neither.
     let says = [high, !high].map(|says| says && right.is_ok());
     let [all_high, all_low] = now(everywhere(&sides.own, says))?;
     let said = match (all_low, all_high) {

@@ -11,7 +11,7 @@ use crate::context_id::{self, Begun, Creation};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 
-/// Who talks in a creation: all of a communicator's local group, and the leaders of both groups to each other.
+/// The members that talk in a creation: all of a communicator's local group, and the leaders of both groups to each other.
 #[derive(Clone, Copy)]
 pub struct Sides<'a> {
     pub own: Lane<'a>,
@@ -59,7 +59,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The same for an operation that does not block.
+    /// For an operation that does not block.
     pub fn task(self, operation: i32) -> Self {
         Self {
             own: self.own.task(operation),
@@ -75,7 +75,7 @@ impl<'a> Sides<'a> {
         self.ids_of(Begun::new(self.own.function, creation)).await
     }
 
-    /// The same, of an allocation that has its place already.
+    /// As [`Self::ids`], of an allocation that has its place already.
     pub async fn ids_of(&self, begun: Begun) -> Result<Ids> {
         let own = begun.finish(&self.own).await;
         let Some(across) = &self.across else {

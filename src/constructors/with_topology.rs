@@ -234,7 +234,7 @@ fn agreed<T>(
     Ok((arguments, reorder))
 }
 
-/// Whether there are weights. Who brings no edges has no say.
+/// Whether there are weights. A member without edges has no say.
 fn all_or_none_weighted(
     parent: &Comm,
     lane: &Lane<'_>,

@@ -216,7 +216,7 @@ fn wake_others() {
 }
 
 /// Combines the offers of all members: up a tree and down again, straight on the lane, because nothing is called more often
-/// with several threads. Who misses somebody's offer hands on zeros, which seal nothing: all members give up.
+/// with several threads. A member that misses an offer hands on zeros, which seal nothing: all members give up.
 async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     let (rank, size) = (lane.rank(), lane.size());
     let mut data = bytes(std::iter::repeat_n(0, offer.len()));

@@ -258,7 +258,7 @@ mod tests {
         for context in more.into_iter().chain(grouped).chain([second]) {
             release(context);
         }
-        // The same with creations that are given up, whether there was an id for them or not.
+        // Creations that are given up, whether there was an id for them or not.
         for _ in 0..3 {
             Begun::new("a test", creation(first)).give_up();
         }

@@ -14,7 +14,7 @@ pub const PAGES: u32 = 0xffff;
 /// Says in an offer that there is no further page.
 pub const NO_PAGE: u32 = u32::MAX;
 
-/// Who allocates, the same on all members and different from every other allocation of any of them at the time.
+/// The identity of an allocation, one on all members and different from every other allocation of any of them at the time.
 ///
 /// Ordered: the lower one goes first (paper 000, with the sequence for several operations on one parent).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

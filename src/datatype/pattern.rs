@@ -25,7 +25,7 @@ pub(super) struct Pattern {
     pub holds: u64,
     /// The first byte of the window that is data.
     pub first: u32,
-    /// The same in pieces of 16 bytes, from `first` on.
+    /// The pattern in pieces of 16 bytes, from `first` on.
     pub pack: Option<Shuffles>,
     pub unpack: Option<Shuffles>,
     /// One body as moves of 1, 2, 4, 8 or 16 bytes, for processors that permute no bytes.

@@ -66,7 +66,7 @@ impl Signature {
         }
     }
 
-    /// The same `count` times. The caller has checked that the size fits; there are never more elements or external bytes
+    /// The signature `count` times. The caller has checked that the size fits; there are never more elements or external bytes
     /// than twice the bytes, and those saturate.
     #[inline(always)]
     pub fn repeated(&self, count: u64) -> Signature {

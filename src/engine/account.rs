@@ -99,7 +99,7 @@ impl Engine {
         self.send_owned(account, envelope, copy);
     }
 
-    /// The same for data that is a copy already.
+    /// As [`Self::send_copy`], for data that is a copy already.
     pub fn send_owned(&mut self, account: Option<u32>, envelope: &Envelope, mut copy: Box<[u8]>) {
         let request = Request {
             world: envelope.world,

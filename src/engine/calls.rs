@@ -202,7 +202,7 @@ impl Users {
         Users::who(|thread| thread.knows.load(Ordering::Relaxed) > born)
     }
 
-    /// The same of a communicator; but for the call that frees it, if that is in no other one.
+    /// Marked calls that may be using a communicator, apart from the call that frees it, if that is in no other one.
     pub fn of_communicator(born: u64) -> Users {
         if !has_threads() {
             return Users::none();

@@ -86,7 +86,7 @@ pub fn enter_at(number: u32) -> EngineGuard {
     enter_shared(number)
 }
 
-/// The same where [`has_threads`] was asked.
+/// As [`enter_at`], for callers that have asked [`has_threads`].
 #[inline(always)]
 pub fn enter_shared(number: u32) -> EngineGuard {
     EngineGuard(of(number).enter_shared(fence))

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 /// The two low bits of a context: which kind of messages it has; the program's have none.
 pub(super) const KIND_OF_CONTEXT: u32 = 3;
 
-/// Who of the ranks that a message with this communicator and peer (or any) can come from is lost, if all are.
+/// A lost rank, if all ranks are lost that a message with this communicator and peer (or any) can come from.
 type LostPeer = fn(i32, i32, &dyn Fn(u32) -> bool) -> Option<u32>;
 static LOST_PEER: OnceLock<LostPeer> = OnceLock::new();
 
@@ -118,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Who is lost, if a message with this communicator, from this peer or any, that is not here yet will never come.
+    /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.
     pub fn lost_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
         let world = self.lost_peer(communicator, peer, |engine, world| {
             of(engine, world).is_some()
@@ -148,7 +148,7 @@ impl Engine {
         any
     }
 
-    /// Who is lost, if a request cannot complete because of that.
+    /// A lost rank, if a request cannot complete because of it.
     fn hopeless(&mut self, index: Index) -> Option<u32> {
         let request = self.requests.get(index)?;
         if !request.is_active() {

@@ -133,7 +133,7 @@ pub fn counts() -> Counts {
 /// What [`counts`] last said.
 static LAST: Mutex<Counts> = Mutex::new(Counts::NONE);
 
-/// The same as far as this process said when it last waited for long, or was last asked; for any thread.
+/// What [`counts`] said when this process last waited for long, or was last asked; for any thread.
 pub fn counts_of_last_wait() -> Counts {
     let last = *LAST.lock();
     own_page().map_or(last, |status| Counts {
@@ -269,7 +269,7 @@ pub fn awaken(engines: u32) {
         entry::slot(number).get_or_insert_with(|| Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
-    // Who sleeps does not listen to them yet.
+    // Threads that sleep do not listen to them yet.
     wake_own_threads();
 }
 

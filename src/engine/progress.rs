@@ -14,9 +14,9 @@ pub(super) enum Handled {
     Matched,
     /// Nobody has asked for the message yet: it is kept.
     Kept,
-    /// The same, and the record stays where it is: the caller may be content with what has come before, and the next
-    /// receive takes the message from there without a copy in between. Where ranks share cores most messages of a
-    /// neighbour that ran ahead would be kept.
+    /// Nobody has asked for the message yet, and the record stays where it is: the caller may be content with what has come
+    /// before, and the next receive takes the message from there without a copy in between. Where ranks share cores most
+    /// messages of a neighbour that ran ahead would be kept.
     Deferred,
 }
 

@@ -15,7 +15,7 @@ pub enum Protocol {
     Bulk,
     /// Announced, then in copy buffers that packets name.
     Cells,
-    /// The same where the peer runs on this core, or costs say so: in few pieces, as nobody copies at the same time.
+    /// As `Cells`, where the cores share a cache: in few pieces, which stay in it.
     HotCells,
     /// Announced with its address: the receiver reads the sender's memory.
     Read,

@@ -24,7 +24,7 @@ use crate::transport::Packet;
 /// hardware's prefetcher keeps one stream going over all of them.
 const MANY_STREAMS: usize = 8192;
 
-/// Who gets the rest of a message's first part.
+/// Receiver of the rest of a message's first part.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     Request(Index),

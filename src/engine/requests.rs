@@ -84,7 +84,7 @@ pub(super) fn slot(first: u32, index: u32) -> usize {
     (index ^ first) as usize
 }
 
-/// The same of what is known to be this engine's.
+/// The place in the slab of an index that is known to be this engine's.
 #[inline(always)]
 fn own_slot(index: u32) -> usize {
     index as usize & SLOT

@@ -86,7 +86,7 @@ impl Spread {
         (self.0 >> COUNT & 0xff).max(1)
     }
 
-    /// The same for a communicator on which nobody receives with these wildcards.
+    /// The spread of a communicator on which nobody receives with these wildcards.
     pub fn without(self, any_tag: bool, any_source: bool) -> Spread {
         let by_tag = if any_tag { BY_TAG } else { 0 };
         let by_source = if any_source { BY_SOURCE } else { 0 };

@@ -99,7 +99,7 @@ pub fn until<R>(reason: &Reason, done: impl FnMut(&mut Engine) -> Option<R>) -> 
     until_at(0, reason, done)
 }
 
-/// The same with the engine of this number.
+/// As [`until`], with the engine of this number.
 #[inline(always)]
 pub fn until_at<R>(
     number: u32,
@@ -109,7 +109,7 @@ pub fn until_at<R>(
     until_in(1 << number, reason, |entry| done(entry.at(number)))
 }
 
-/// The same for what comes by several engines, a set of bits that is not empty. `done` is called in one of them.
+/// As [`until`], for what comes by several engines, a set of bits that is not empty. `done` is called in one of them.
 #[inline(always)]
 pub fn until_in<R>(
     engines: u32,
@@ -131,7 +131,7 @@ pub fn until_in<R>(
     }
     let all = spins;
     while spins > 0 {
-        // Who is in the engine now makes progress for all.
+        // The thread that is in the engine now makes progress for all.
         let entry = match has_threads() {
             true => Entry::try_at_first(first),
             false => Some(Entry::at_first(first)),
@@ -236,7 +236,7 @@ pub fn poll() -> EngineGuard {
     enter()
 }
 
-/// The same with the engine of this number.
+/// As [`poll`], with the engine of this number.
 pub fn poll_at(number: u32) -> EngineGuard {
     poll_in(1 << number);
     enter_at(number)

@@ -1,4 +1,4 @@
-//! Who listens to events: registrations with their callbacks, the events that wait for them, and telling them.
+//! Listeners of events: registrations with their callbacks, the events that wait for them, and their delivery.
 //!
 //! One thread tells at a time, in the order in which events were raised. It does so at the beginning of a call (nothing is
 //! required of a callback then), or inside of one that waits (it must not call MPI, but for what reads events and variables).

@@ -106,7 +106,7 @@ impl Group {
         within
     }
 
-    /// The same processes in the order of their numbers: the group itself where that is its order.
+    /// A group of these processes in the order of their numbers: the group itself where that is its order.
     pub fn ascending(self: &Arc<Group>) -> Arc<Group> {
         if self.shape.is_ascending() {
             return self.clone();

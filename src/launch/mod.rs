@@ -25,7 +25,7 @@ use std::sync::Mutex;
 pub use environment::names;
 pub use segment::create as create_segment;
 
-/// Who started the job.
+/// What started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launcher {
     /// oxmpi's own mpiexec.

@@ -279,7 +279,7 @@ impl Op {
         }
     }
 
-    /// The same as [`Op::apply`] for elements as they lie in a program's memory.
+    /// As [`Op::apply`], for elements as they lie in a program's memory.
     #[inline]
     pub fn apply_laid(&self, elements: Elements<'_>) -> Result<()> {
         match self {

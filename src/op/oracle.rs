@@ -333,7 +333,7 @@ fn try_kernel(
     let op = Op::Predefined(operation);
     let (from, into) = (&input[at..][..a.len()], &mut inout[to..][..b.len()]);
     op.apply(from, into, length as u64, datatype).unwrap();
-    // The same of three in one pass as one after the other.
+    // Three in one pass give what one after the other gives.
     let (mut folded, mut applied) = (placed(at, &b), inout[to..][..b.len()].to_vec());
     let folded = &mut folded[at..][..b.len()];
     // And at a second place, at a line's beginning or not, past the caches or not.
@@ -382,7 +382,7 @@ fn try_kernel(
     }
 }
 
-/// The same elements as a C program has them give the same.
+/// Elements as a C program has them give what packed ones give.
 fn lies_in_memory(
     operation: Operation,
     datatype: &'static Datatype,

@@ -309,7 +309,7 @@ impl Number for Binary128 {
 mod tests {
     use super::*;
 
-    /// The same arithmetic in the format of f32, which the machine can check.
+    /// This arithmetic in the format of f32, which the machine can check.
     fn from_single(value: f32) -> Parts {
         let bits = value.to_bits();
         let negative = bits >> 31 != 0;

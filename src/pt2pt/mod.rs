@@ -34,7 +34,7 @@ use complete::Completion;
 
 /// Looks of a blocking receive before it makes a request and waits like the others.
 const DIRECT_LOOKS: u32 = 500;
-/// The same where other threads' engines have to be looked after while waiting.
+/// As [`DIRECT_LOOKS`], where other threads' engines have to be looked after while waiting.
 const DIRECT_LOOKS_OF_SEVERAL: u32 = 100;
 
 /// MPI_PROC_NULL.
@@ -72,7 +72,7 @@ fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
     enter_shared_to(comm, tag)
 }
 
-/// The same where [`has_threads`] was asked.
+/// As [`enter_to`], for callers that have asked [`has_threads`].
 #[inline(always)]
 fn enter_shared_to(comm: &Comm, tag: i32) -> EngineGuard {
     enter_shared(comm.spread().of_send(comm.rank(), tag))
@@ -89,7 +89,7 @@ fn engine_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
     engine_of_several_from(comm, source, tag)
 }
 
-/// The same where [`has_threads`] was asked.
+/// As [`engine_from`], for callers that have asked [`has_threads`].
 #[inline(always)]
 fn engine_of_several_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
     let spread = comm.spread();

@@ -353,7 +353,7 @@ mod models {
         });
     }
 
-    /// Who makes shares has not looked whether the round is full.
+    /// A rank that makes shares has not looked whether the round is full.
     #[test]
     fn shares_are_taken_of_full_rounds_only() {
         explore(|shared, me| {

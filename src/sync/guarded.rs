@@ -32,7 +32,7 @@ pub struct Guarded<T> {
     value: UnsafeCell<T>,
 }
 
-/// Who entered by the lock last; belongs to who holds it.
+/// The thread that entered by the lock last; belongs to the holder of the lock.
 struct Row {
     thread: usize,
     entries: u32,

@@ -36,7 +36,7 @@ enum End {
     Failed,
 }
 
-/// Who is to go on.
+/// Which rank is to go on.
 enum Policy {
     /// Any; one in so many points is the end of a turn.
     Even(u64),
@@ -47,10 +47,10 @@ enum Policy {
 struct State {
     random: u64,
     policy: Policy,
-    /// Who runs.
+    /// The rank that runs.
     turn: usize,
     phases: Vec<Phase>,
-    /// Who was woken, and has not slept since.
+    /// Ranks that were woken, and have not slept since.
     roused: Vec<bool>,
     stores: u64,
     /// How many there were when each began to look for what it waits for, or before.

@@ -96,7 +96,7 @@ impl Cartesian {
         Ok(rank)
     }
 
-    /// Who is `displacement` steps from a rank in one dimension; `None` beyond the border.
+    /// The rank that is `displacement` steps from a rank in one dimension; `None` beyond the border.
     pub fn at_distance(&self, rank: i32, dimension: usize, displacement: i64) -> Option<i32> {
         let stride: i32 = self.sides[dimension + 1..].iter().product();
         let side = self.sides[dimension];

@@ -51,7 +51,7 @@ fn cost(places: &[Place], arranged: &[i32], edges: &[Edge]) -> u64 {
     each.sum()
 }
 
-/// Levels that two processes do not share. Who is not confined shares nothing that can be known.
+/// Levels that two processes do not share. A process that is not confined shares nothing that can be known.
 fn distance(one: &Place, other: &Place) -> u64 {
     let levels = one.iter().zip(other);
     let shared = levels.take_while(|(one, other)| one == other && one.is_some());

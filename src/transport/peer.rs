@@ -1,7 +1,7 @@
 //! The process table: what this process knows of each process of the job, and the only place where that is asked.
 //!
 //! Each process writes a [`Page`] of its own that others read; a transport says where a peer's page is and how packets get there
-//! ([`Route`]). Who is a member, who is lost, whose settings differ and whose memory can be read is decided by these pages.
+//! ([`Route`]). These pages decide which processes are members or lost, and whose memory can be read.
 //! Invariant: process numbers are the job's. What a transport calls a peer (an index in its segment) stays in the route.
 
 use crate::os::peer_memory;

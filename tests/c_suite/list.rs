@@ -241,7 +241,7 @@ fn line(
     Ok(line)
 }
 
-/// The same Fortran program with mpif.h, the module mpi and the module mpi_f08, or the styles named.
+/// A Fortran program with mpif.h, the module mpi and the module mpi_f08, or the styles named.
 fn in_styles(line: &Line) -> Vec<Line> {
     let named =
         |style: &str| line.styles.is_empty() || line.styles.iter().any(|name| name == style);

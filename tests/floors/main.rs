@@ -188,7 +188,7 @@ fn modules_name_only_what_is_below() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Who names what `MAY_NAME` is about, and the first place.
+/// The modules that name what `MAY_NAME` is about, with the first place.
 fn namers() -> BTreeMap<(&'static str, String), String> {
     let mut found = BTreeMap::new();
     for tree in above().iter().chain([&core()]) {

@@ -21,7 +21,7 @@ pub type Decoded = Result<(&'static CommObject, Call)>;
 /// A buffer that is read, its count and its type; and one that is written.
 pub type Out = (SendBuffer, Count, Datatype);
 pub type Into = (RecvBuffer, Count, Datatype);
-/// The same with a part for each rank.
+/// As these two, with a part for each rank.
 pub type OutParts = (SendBuffer, Array<Count>, Array<Displacement>, Datatype);
 pub type IntoParts = (RecvBuffer, Array<Count>, Array<Displacement>, Datatype);
 pub type OutTyped = (

@@ -80,7 +80,7 @@ impl Around {
         Ok((self.comm, call))
     }
 
-    /// The same data to all.
+    /// One operand to all.
     fn gather(self, out: Out, into: Parts) -> Decoded {
         let own = match self.destinations.len() {
             0 => equal(SEND, out.0.0.cast_mut(), out.1, out.2, 0).map(|_| Buffer::empty())?,

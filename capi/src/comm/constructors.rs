@@ -26,8 +26,8 @@ pub fn give(from: i32, newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<(
     newcomm.set(Comm(new.map_or(communicator::NULL, |new| new.handle)))
 }
 
-/// A duplicate with the attributes that their copy callbacks give it. Who has a wrong argument takes part in the creation,
-/// here and below, so that no other rank waits.
+/// A duplicate with the attributes that their copy callbacks give it. A rank with a wrong argument takes part in the
+/// creation, here and below, so that no other rank waits.
 #[inline(always)]
 fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static CommObject> {
     let new = constructors::dup(comm, right, by)?;

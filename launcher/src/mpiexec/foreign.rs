@@ -26,7 +26,7 @@ pub fn linked(program: &Path) -> Option<String> {
     elf.needed.iter().find_map(|it| complaint(it))
 }
 
-/// The same about a running process.
+/// As [`linked`], about a running process.
 pub fn mapped(pid: i32) -> Option<String> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     maps.lines()

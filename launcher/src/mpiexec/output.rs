@@ -183,7 +183,7 @@ impl Output {
         self.channels[channel].merger.say(text, Instant::now());
     }
 
-    /// The same on standard output.
+    /// Says something on standard output.
     pub fn print(&mut self, text: &str) {
         self.channels[0].merger.say(text, Instant::now());
     }

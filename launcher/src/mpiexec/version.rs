@@ -1,4 +1,4 @@
-//! Who we are: mpichversion, -version, -info, -help.
+//! What this library is: mpichversion, -version, -info, -help.
 
 use super::options::{SECTIONS, Takes};
 use oxmpi::MPICH_VERSION;

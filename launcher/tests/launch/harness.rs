@@ -50,7 +50,7 @@ pub fn mpiexec<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Job {
     launcher(MPIEXEC, arguments)
 }
 
-/// The same with the arguments in one text.
+/// As [`mpiexec`], with the arguments in one text.
 pub fn mpiexec_words(arguments: &str) -> Job {
     mpiexec(arguments.split_whitespace())
 }
@@ -129,7 +129,7 @@ impl Job {
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = self.input;
         std::thread::spawn(move || {
-            // Who does not read it all is right too.
+            // A program need not read it all.
             let _ = stdin.write_all(&input);
         });
         let (output, error) = <(Arc<Mutex<Vec<u8>>>, Arc<Mutex<Vec<u8>>>)>::default();

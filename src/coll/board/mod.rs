@@ -125,7 +125,7 @@ fn at_seat(
     Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
 }
 
-/// The same on a stage, for tests: the ranks take turns.
+/// An operation on a stage, for tests: the ranks take turns.
 #[cfg(test)]
 pub fn rehearse(
     seat: &mut Seat,
@@ -444,7 +444,7 @@ impl Work<'_> {
         self.everybody_and_last(rounds, whom, show, |_, _, _| {}, take)
     }
 
-    /// The same; the last one to come to a round that is counted does what there is for it.
+    /// As [`Self::everybody`]; the last one to come to a round that is counted does what there is for it.
     fn everybody_and_last(
         &mut self,
         rounds: Rounds,

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Pieces that are sent before one is waited for, where each way there are some: the fewer begin a reader's stream anew, the
 /// better.
 const AHEAD: usize = 4;
-/// The same where a piece is sent that was made of what came.
+/// Pieces ahead where a piece is sent that was made of what came.
 const AHEAD_OF_RESULT: usize = 1;
 /// The longest piece of what goes one way, so that writing and reading overlap.
 const ONE_WAY: usize = 16 << 10;
@@ -284,7 +284,7 @@ impl Work<'_> {
         })
     }
 
-    /// The same for what stays in the first cache.
+    /// As [`Self::reduce_piece`], for what stays in the first cache.
     fn reduce_block(
         &mut self,
         (own, begin): (&Buffer, usize),

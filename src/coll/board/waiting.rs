@@ -46,7 +46,7 @@ impl Work<'_> {
         self.wait_long(whom, &mut holds)
     }
 
-    /// The same with progress of all that is under way.
+    /// The rest of a wait, with progress of all that is under way.
     #[cold]
     fn wait_long(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) -> Step {
         let (mut watch, mut looks) = (Watch::default(), 0u32);
@@ -86,8 +86,8 @@ impl Work<'_> {
         Err(Lost(world))
     }
 
-    /// A rank without which the board cannot be used any further: it has died, or was lost before it came here. Who has only left
-    /// for MPI_Finalize may have done its part in this operation.
+    /// A rank without which the board cannot be used any further: it has died, or was lost before it came here. A rank that has only
+    /// left for MPI_Finalize may have done its part in this operation.
     #[cold]
     fn missing(&self, engine: &Engine) -> Option<u32> {
         let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
@@ -217,8 +217,8 @@ impl Work<'_> {
         }
     }
 
-    /// Waits until the ranks from which data goes to one root show theirs, or the root shows its own. Who takes from the same
-    /// ranks again and again, and finds that they are ahead, asks for their next lines in time.
+    /// Waits until the ranks from which data goes to one root show theirs, or the root shows its own. A rank that takes from
+    /// the ranks again and again, and finds them ahead, asks for their next lines in time.
     pub(super) fn await_rooted(
         &mut self,
         root: usize,

@@ -70,7 +70,7 @@ impl Steps for Eager {
         let found: Vec<u32> = prefixes(&combined[MASK..], 0)
             .take(least(combined[2]))
             .collect();
-        // Who does not own it offers no bit.
+        // A member that does not own it offers no bit.
         if found.is_empty() {
             self.base.enter(space);
             return Outcome::Again;

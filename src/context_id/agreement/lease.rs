@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Ids of a block at most.
 pub const LARGEST: usize = 256;
-/// The same of a group, of which a parent may have many.
+/// Ids of a block of a group at most; a parent may have many groups.
 pub const LARGEST_OF_GROUP: usize = 64;
 
 /// The creations on one parent (or of one group and tag on it).

@@ -67,7 +67,7 @@ impl Steps for Queue {
     fn offer(&mut self, space: &mut Space) -> Turn {
         match self.stage {
             Stage::Together => Turn::Offer(vec![0]),
-            // Who has the mask offers it, so that it ends by itself: to wait for it is safe, and to offer nothing again and
+            // The owner of the mask offers it, so that it ends by itself: to wait for it is safe, and to offer nothing again and
             // again while one of its members gets no core is most of the work where threads share cores.
             Stage::Lowest if !self.is_lowest(space) || space.mask_taken => Turn::Wait,
             Stage::Lowest => Turn::Offer(vec![0]),

@@ -196,7 +196,7 @@ impl Buffer {
         }
     }
 
-    /// The same of any buffer; `None` if it has holes and the part does not consist of whole elements.
+    /// As [`Self::slice`], of any buffer; `None` if it has holes and the part does not consist of whole elements.
     pub fn cut(&self, offset: usize, length: usize) -> Option<Buffer> {
         self.check(offset, length);
         let Some(datatype) = self.layout else {

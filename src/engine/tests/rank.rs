@@ -194,7 +194,7 @@ impl<'a> Rank<'a> {
         compare(&data, from, tag, bytes, bytes);
     }
 
-    /// The same for a message of any source, whose tag is its number; both.
+    /// As [`Self::arrived`], for a message of any source, whose tag is its number. Returns both.
     pub fn arrived_from_any(&mut self, receive: End, sizes: &[usize]) -> (usize, usize) {
         let (status, error, data) = self.take(receive);
         assert_eq!(error, None);

@@ -65,7 +65,7 @@ struct Head {
     lost: Count,
     /// Where the pipes are that belong to the board of two ranks; zero: nowhere.
     pipes: Count,
-    /// The same for the trays of ranks that share cores, by what they are for.
+    /// Where the trays of ranks that share cores are, by what they are for; zero: nowhere.
     trays: [Count; SERVICES.len()],
 }
 
@@ -177,7 +177,7 @@ impl Board {
         unsafe { Pipes::open(segment, offset as usize, me) }
     }
 
-    /// The same for trays.
+    /// As [`Self::make_pipes`], for trays.
     pub fn make_trays(&self, segment: Segment<'static>, fd: BorrowedFd<'_>, service: Service) {
         let trays = self.trays_of(service);
         if trays.load(Ordering::Relaxed) == 0 {
@@ -446,7 +446,7 @@ impl Board {
         self.head().resting.0.load(Ordering::Relaxed) != 0
     }
 
-    /// The same for barriers.
+    /// Counts a rank that has come to a barrier. Returns how many have, over all barriers.
     #[inline]
     pub fn enter_barrier(&self) -> u64 {
         self.head().barriers.0.fetch_add(1, Ordering::AcqRel) + 1

@@ -49,7 +49,7 @@ impl Bell {
         self.wake_ordered();
     }
 
-    /// The same where a lock orders what was stored and the sleeper's last look.
+    /// As [`Self::wake`], where a lock orders what was stored and the sleeper's last look.
     #[inline(always)]
     pub fn wake_ordered(&self) {
         if self.own.somebody_sleeps() {

@@ -75,7 +75,7 @@ impl Endpoint {
         Self::join_mapped(fd, map, me, processes)
     }
 
-    /// The same with the segment mapped.
+    /// As [`Self::join`], with the segment mapped.
     pub fn join_mapped(
         fd: OwnedFd,
         map: &'static Mapping,

@@ -47,7 +47,7 @@ pub struct Seat {
     pub others: u64,
     /// The root of the last operation that had one, and its last round.
     pub last_root: (usize, u64),
-    /// The same for barriers.
+    /// How many barriers there were; they have numbers of their own.
     pub barriers: u64,
     /// How far the farthest of the ranks is.
     pub distance: Watch,

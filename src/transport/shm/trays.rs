@@ -14,10 +14,9 @@ use crate::queue::rounds::{Counts, DEPTH, Filled, MOST_SHARES, place};
 const ROUND_BYTES: usize = 2 << 20;
 /// A longer tray makes fewer turns, which are few anyway.
 const LONGEST_TRAY: usize = 256 << 10;
-/// The same of what one rank lays out for all (4 ranks that share a core's caches, bcast of 1 MB: 118 µs, 174 with half of it).
+/// The longest tray of what one rank lays out for all.
 const LONGEST_WHOLE: usize = 512 << 10;
-/// The same where each tray has a piece for each rank: nothing in it is read twice, and turns matter more (8 ranks exchange 64 KB:
-/// 110 µs in one round, 125 in two, 200 in four; prototype).
+/// All trays together where each has a piece for each rank: nothing in them is read twice, and turns matter more.
 const EXCHANGE_BYTES: usize = 4 << 20;
 /// What one rank has for another in such a round at most.
 const LONGEST_PIECE: usize = 128 << 10;
