@@ -15,6 +15,7 @@
 # make check-valgrind               the C tests of up to 4 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
+# make check-fuzz                   parsers of what comes from other processes, FUZZ_SECONDS=60 each
 # make check-aarch64                the library for aarch64: no warning, unit tests under qemu
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
@@ -40,7 +41,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
-	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-aarch64 check-deep bench bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-threads lint support install clean
 
 all: stage
 
@@ -132,7 +133,7 @@ check-long: stage
 	$(MAKE) --no-print-directory check-random
 
 check-deep:
-	$(MAKE) --no-print-directory check-loom check-miri check-asan check-tsan check-aarch64 check-valgrind
+	$(MAKE) --no-print-directory check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-valgrind
 
 check-reference: stage
 	C_SUITE_REFERENCE=1 $(CARGO) test --test c_suite
@@ -184,6 +185,10 @@ check-asan:
 
 check-tsan: stage
 	tests/sanitizer/threads
+
+
+check-fuzz:
+	tests/fuzz
 
 check-aarch64:
 	tests/portability/aarch64

@@ -25,6 +25,9 @@ impl<'a> Line<'a> {
 
     /// The value of a key up to the end of the line, blanks and all: for the last key of a line.
     pub fn rest(&self, key: &str) -> Option<&'a str> {
+        if key.is_empty() {
+            return None;
+        }
         let mut from = 0;
         while let Some(at) = self.0[from..].find(key) {
             let start = from + at;
@@ -100,6 +103,7 @@ mod tests {
         assert_eq!(line.rest("value"), Some("has space = in it"));
         assert_eq!(line.rest("nothing"), None);
         assert_eq!(Line("value=").rest("value"), Some(""));
+        assert_eq!(Line("no key").rest(""), None);
     }
 
     #[test]
