@@ -12,7 +12,7 @@ use once_cell::race::OnceBox;
 #[repr(u32)]
 pub enum Counted {
     Nothing,
-    /// What is not predefined.
+    /// References to objects that are not predefined.
     Derived,
     All,
 }

@@ -361,7 +361,7 @@ impl Engine {
         self.peers.len()
     }
 
-    /// What is known of a process of the job.
+    /// Entry of a process in the process table.
     #[inline]
     pub fn peer(&self, process: u32) -> &Process {
         self.transport.table().of(process)

@@ -186,12 +186,12 @@ impl Distances {
         self.answers[pair.place(ANSWERS)].store(word, Ordering::Relaxed);
     }
 
-    /// What is known of the cores of this rank and another one, by the real clock; may take a turn.
+    /// The distance of this rank's core from another one's, by the real clock; may take a turn.
     pub fn sight(&self, mine: usize, theirs: usize) -> Sight {
         self.sight_by(mine, theirs, &Real)
     }
 
-    /// What is known of the cores of this rank and another one; takes a turn at their track where it is time to measure.
+    /// The distance of this rank's core from another one's; takes a turn at their track where it is time to measure.
     fn sight_by(&self, mine: usize, theirs: usize, means: &impl Means) -> Sight {
         let Some(pair) = Pair::of(mine, theirs) else {
             return Sight::of(CacheDistance::SameCore);

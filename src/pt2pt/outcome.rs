@@ -56,7 +56,7 @@ pub(super) fn engines_of(handles: &[i32]) -> u32 {
             engines |= 1 << requests::engine_of(index);
         }
     }
-    // What is in no engine in use is no request.
+    // A handle of an engine that is not in use is no request.
     match engines & in_use() {
         0 => 1,
         engines => engines,

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What is on its way from one process to another.
+/// Packets on their way from one process to another.
 #[derive(Default)]
 struct Link {
     packets: VecDeque<Vec<u8>>,

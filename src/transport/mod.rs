@@ -356,7 +356,7 @@ impl Transport {
     }
 }
 
-/// What is for this process itself never comes here.
+/// The engine delivers messages of a process to itself, so the transport never sees them.
 #[cold]
 #[inline(never)]
 fn no_transport() -> ! {

@@ -262,7 +262,7 @@ impl Table {
         self.all.len()
     }
 
-    /// What is known of a process of the job.
+    /// Entry of a process of the job.
     #[inline]
     pub fn of(&self, process: u32) -> &Peer {
         &self.all[process as usize]

@@ -90,7 +90,7 @@ mod tests {
             rustix::io::write(writing, b"x").unwrap();
             assert!(is_woken(&sleeper));
             drop(sleeper);
-            // What is ready when a thread goes to sleep wakes it, too.
+            // A descriptor that is ready when a thread goes to sleep wakes it, too.
             let sleeper = waiter.announce(3);
             assert!(is_woken(&sleeper));
             drop(sleeper);

@@ -20,7 +20,7 @@ pub enum Ways {
     Both,
 }
 
-/// What is to be had.
+/// Processes, transports and memory of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub processes: usize,

@@ -42,7 +42,7 @@ pub struct Endpoint {
     turn: usize,
     pool: Pool,
     fences: bool,
-    /// What is said of all distances, in tests.
+    /// Cache distance of every peer, in tests.
     #[cfg(test)]
     pretended: Option<CacheDistance>,
 }
