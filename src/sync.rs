@@ -8,7 +8,7 @@
 // clippy.toml refuses these types by whatever path; the aliases below are types of their own to it.
 #![allow(clippy::disallowed_types)]
 
-mod favour;
+mod biased;
 #[cfg(not(loom))]
 pub mod guarded;
 #[cfg(all(test, not(loom)))]

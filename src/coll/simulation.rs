@@ -140,7 +140,7 @@ where
     let mut results: Vec<Option<T>> = (0..ranks).map(|_| None).collect();
     let mut context = Context::from_waker(Waker::noop());
     // After so many turns at random in which no message moved, each had one for certain.
-    let (mut idle, patience) = (0, 40 * ranks + 200);
+    let (mut idle, limit) = (0, 40 * ranks + 200);
     while !running.is_empty() {
         let before = world.state.lock().moves;
         let turn = world.state.lock().random(running.len() as u64) as usize;
@@ -153,10 +153,7 @@ where
         }
         idle += 1;
         let waiting: Vec<usize> = running.iter().map(|(rank, _)| *rank).collect();
-        assert!(
-            idle < patience,
-            "ranks {waiting:?} of {ranks} wait for ever"
-        );
+        assert!(idle < limit, "ranks {waiting:?} of {ranks} wait for ever");
     }
     let state = world.state.lock();
     let left = state.sent.values().map(VecDeque::len).sum::<usize>()

@@ -10,6 +10,7 @@ pub mod external;
 mod form;
 mod layout;
 mod list;
+pub mod nontemporal;
 #[cfg(test)]
 mod oracle;
 mod overlap;
@@ -19,7 +20,6 @@ mod predefined;
 mod scalar;
 mod signature;
 mod status;
-pub mod streaming;
 
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};

@@ -507,6 +507,6 @@ impl Engine {
 pub(super) fn copy_out(buffer: &Buffer, offset: usize, data: &mut [u8], stores: Stores) {
     match stores {
         Stores::Ordinary => buffer.read(offset, data),
-        Stores::Streaming => buffer.read_streaming(offset, data),
+        Stores::NonTemporal => buffer.read_nontemporal(offset, data),
     }
 }

@@ -35,8 +35,8 @@ impl DerefMut for EngineGuard {
 impl EngineGuard {
     /// Lets other threads enter, where [`has_threads`] was asked, and enters again.
     #[inline(always)]
-    pub fn give_way(&mut self) {
-        self.0.give_way(fence);
+    pub fn yield_lock(&mut self) {
+        self.0.yield_lock(fence);
     }
 }
 
@@ -92,9 +92,9 @@ pub fn enter_shared(number: u32) -> EngineGuard {
     EngineGuard(of(number).enter_shared(fence))
 }
 
-/// Enters the engine of this number unless another thread is in it, or, where `insists` is false, is favoured by it.
-pub fn try_enter_at(number: u32, insists: bool) -> Option<EngineGuard> {
-    of(number).try_enter(insists, fence).map(EngineGuard)
+/// Enters the engine of this number unless another thread is in it, or has its bias and `revoke` is false.
+pub fn try_enter_at(number: u32, revoke: bool) -> Option<EngineGuard> {
+    of(number).try_enter(revoke, fence).map(EngineGuard)
 }
 
 /// Where the engine of this number is, or none yet.
@@ -193,15 +193,15 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// Threads enter in long rows and short ones, so that the right is given and taken again and again.
+    /// Threads enter in long runs and short ones, so that the bias is granted and revoked again and again.
     #[test]
-    fn every_entry_counts_whoever_is_favoured() {
+    fn every_entry_counts_whichever_thread_has_the_bias() {
         const THREADS: u64 = 3;
         const TURNS: u64 = 300;
         static COUNT: Guarded<u64> = Guarded::new(0);
         let entries = |thread: u64, turn: u64| turn * (thread + 1) % 400;
-        let favours = schedule::register_for_barriers() && schedule::barrier_on_all();
-        COUNT.share(true, favours);
+        let can_bias = schedule::register_for_barriers() && schedule::barrier_on_all();
+        COUNT.share(true, can_bias);
         std::thread::scope(|scope| {
             for thread in 0..THREADS {
                 scope.spawn(move || {

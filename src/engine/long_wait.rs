@@ -1,7 +1,7 @@
 //! The part of a wait that is not short: let others have the core, then sleep.
 //!
-//! Invariant: whoever sleeps has announced itself at its doorbells and looked once more after that. The status page says what is
-//! waited for from the moment a wait is no longer short.
+//! Invariant: a thread that sleeps has announced itself at its event counts and has polled once more after that. The status
+//! page says what is waited for from the moment a wait is no longer short.
 
 use super::entry::Entry;
 use super::published::Published;
@@ -124,7 +124,7 @@ pub(super) fn long_wait<R>(
 fn look<R>(
     engines: u32,
     done: &mut dyn FnMut(&mut Entry) -> Option<R>,
-    insists: bool,
+    revoke: bool,
 ) -> (bool, Option<R>) {
     let (moved, result) = {
         let mut entry = Entry::at_first(first_of(engines));
@@ -139,7 +139,7 @@ fn look<R>(
     if result.is_some() {
         return (moved, result);
     }
-    let helped = has_threads() && help(engines, insists);
+    let helped = has_threads() && help(engines, revoke);
     (tasks::run() || helped || moved, result)
 }
 
@@ -173,7 +173,7 @@ fn sleep<R>(
     if let Some(result) = result {
         return Slept::Done(result);
     }
-    // One that was taken into use since then has no bell that this thread hears.
+    // This thread does not sleep for an engine that was taken into use since then.
     if moved || !others && in_use() | engines != all {
         return Slept::Moved;
     }

@@ -15,7 +15,6 @@ pub mod kept;
 pub mod long_wait;
 pub mod loss;
 pub mod matching;
-mod patience;
 pub mod pressure;
 pub mod progress;
 mod protocol;
@@ -26,6 +25,7 @@ pub mod refusal;
 pub mod requests;
 pub mod roots;
 pub mod send;
+mod spin_limit;
 pub mod spread;
 pub mod tasks;
 #[cfg(test)]
@@ -37,7 +37,7 @@ pub use entry::{Alone, EngineGuard, Entry, alone, enter, enter_alone, enter_at, 
 use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
-use crate::transport::{Bell, ENGINES, Page, Peer as Process, Route, Table, Transport, Waiter};
+use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Route, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
@@ -183,7 +183,7 @@ impl Peer {
 
 /// See the module.
 pub struct Engine {
-    bell: Bell,
+    notifier: Notifier,
     transport: Transport,
     /// This process's number in the job.
     me: u32,
@@ -220,9 +220,9 @@ pub fn share() {
     }
 }
 
-fn share_or_not(threads: bool, favours: bool) {
+fn share_or_not(threads: bool, can_bias: bool) {
     for engine in &ALL {
-        engine.share(threads, favours);
+        engine.share(threads, can_bias);
     }
     if threads {
         datatype::share(true);
@@ -285,7 +285,7 @@ pub fn for_each(mut visit: impl FnMut(&mut Engine)) {
 pub fn wake_own_threads() {
     if let Some(waiter) = WAITER.get() {
         for number in numbers(in_use()) {
-            waiter.bell(number).wake(true);
+            waiter.notifier(number).wake(true);
         }
     }
 }
@@ -305,7 +305,7 @@ impl Engine {
         let number = transport.engine() as u32;
         let table = transport.table();
         Self {
-            bell: transport.bell(),
+            notifier: transport.notifier(),
             me: table.me(),
             peers: table
                 .all()

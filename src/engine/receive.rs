@@ -100,7 +100,7 @@ impl Engine {
     /// Copies a whole message out of its record.
     #[inline(always)]
     fn take_whole(&self, packet: &Packet, buffer: &Buffer) {
-        if packet.is_streamed() && packet.length as usize >= MANY_STREAMS {
+        if packet.is_nontemporal() && packet.length as usize >= MANY_STREAMS {
             self.transport
                 .payload(packet, |offset, piece| buffer.write_streams(offset, piece));
         } else {

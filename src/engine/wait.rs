@@ -5,7 +5,7 @@
 
 use super::entry::{Entry, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
-use super::{long_wait, loss, numbers, patience, tasks};
+use super::{long_wait, loss, numbers, spin_limit, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::variables::{Listed, Variable};
 
@@ -27,7 +27,7 @@ pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wa
 
 /// Times that a core is given away before the first look at messages, where others than messages are waited for.
 const TURNS: u32 = 4;
-/// Looks at most of threads that have learned that so many are worth it ([`patience`]): as long as it takes to change threads.
+/// The largest learned limit ([`spin_limit`]), polls: as long as it takes to change threads.
 const LONGEST_OVERSUBSCRIBED: u64 = 250;
 /// Looks at what is waited for, for each at the other engines.
 const OWN_LOOKS: u64 = 64;
@@ -144,7 +144,7 @@ pub fn until_in<R>(
             if let Some(result) = done(&mut entry) {
                 entry.here().counted.spins += all - spins;
                 if has_threads() {
-                    patience::was_short(all - spins);
+                    spin_limit::was_short(all - spins);
                 }
                 return result;
             }
@@ -155,7 +155,7 @@ pub fn until_in<R>(
         spins -= 1;
     }
     if has_threads() {
-        patience::was_long(all);
+        spin_limit::was_long(all);
     }
     long_wait::long_wait(engines, reason, all, &mut done)
 }
@@ -200,13 +200,13 @@ pub(super) fn progress_in(entry: &mut Entry, engines: u32) -> bool {
     any
 }
 
-/// Makes progress in the engines that are not waited for, but where another thread does: is there now or, unless this one
-/// `insists`, is favoured there. True if anything happened.
+/// Makes progress in the engines that are not waited for, except where another thread does: one that is inside, or, unless
+/// `revoke`, has the bias. Returns whether anything happened.
 #[inline(never)]
-pub(super) fn help(engines: u32, insists: bool) -> bool {
+pub(super) fn help(engines: u32, revoke: bool) -> bool {
     let mut any = false;
     for number in numbers(in_use() & !engines) {
-        if let Some(mut engine) = try_enter_at(number, insists) {
+        if let Some(mut engine) = try_enter_at(number, revoke) {
             any |= engine.progress();
         }
     }
@@ -223,7 +223,7 @@ fn budget(engine: &Engine) -> u64 {
     match setting.get() {
         0 => u64::MAX,
         looks if has_threads() && engine.oversubscribed => {
-            patience::budget(looks, looks.max(LONGEST_OVERSUBSCRIBED))
+            spin_limit::budget(looks, looks.max(LONGEST_OVERSUBSCRIBED))
         }
         looks if engine.oversubscribed => looks,
         looks => contention::limit(looks),
@@ -291,6 +291,6 @@ impl Engine {
     /// Wakes threads of this process that sleep for this engine: what they wait for may be done. Its guard orders that.
     #[inline(always)]
     pub(super) fn wake_own_sleepers(&self) {
-        self.bell.wake_ordered();
+        self.notifier.wake_ordered();
     }
 }

@@ -48,7 +48,7 @@ const OVERSUBSCRIBED: u32 = 2;
 
 /// How long a collective operation waits for the ranks that have not joined, which may be bound to fewer cores. A rank that
 /// calls MPI_Init late costs no more than a worse choice of algorithms.
-const PATIENCE: Duration = Duration::from_secs(1);
+const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// See the module.
 #[derive(Clone, Copy)]
@@ -167,7 +167,7 @@ impl Node {
 
     fn await_decision(&self) -> u32 {
         let begin = Instant::now();
-        while !self.is_decided() && !self.all_joined() && begin.elapsed() < PATIENCE {
+        while !self.is_decided() && !self.all_joined() && begin.elapsed() < JOIN_TIMEOUT {
             match begin.elapsed() < Duration::from_millis(1) {
                 true => schedule::yield_now(),
                 false => std::thread::sleep(Duration::from_micros(100)),

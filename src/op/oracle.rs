@@ -7,7 +7,7 @@ use super::lane::{Lane, Number};
 use super::softfloat::Binary128;
 use super::wide::{AT_MOST, Second, Width};
 use super::{Elements, OPERATIONS, Op, Operation, rules};
-use crate::datatype::{Category, Datatype, Scalar, get, predefined_handles, streaming};
+use crate::datatype::{Category, Datatype, Scalar, get, nontemporal, predefined_handles};
 use Operation::*;
 
 /// Numbers that look random (splitmix64).
@@ -343,7 +343,7 @@ fn try_kernel(
     let operands: (&[&[u8]], _) = (&[&b, from], Some(&b[..]));
     op.fold(operands, folded, Some(place), length as u64, datatype)
         .unwrap();
-    streaming::fence();
+    nontemporal::fence();
     op.apply(&b, &mut applied, length as u64, datatype).unwrap();
     assert_eq!(folded, applied, "{operation:?} of {}", datatype.name());
     assert_eq!(second[line..][..a.len()], applied, "{operation:?} again");

@@ -6,7 +6,7 @@
 
 use super::lane::Lane;
 use crate::choice;
-use crate::datatype::streaming;
+use crate::datatype::nontemporal;
 use crate::variables::{Listed, Variable};
 use std::marker::PhantomData;
 use std::sync::OnceLock;
@@ -84,17 +84,17 @@ pub struct Sources<'a> {
 pub struct Second<'a> {
     to: *mut u8,
     bytes: usize,
-    streams: bool,
+    nontemporal: bool,
     memory: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Second<'a> {
-    /// Past the caches if `streams`; then [`streaming::fence`] must follow.
-    pub fn new(memory: &'a mut [u8], streams: bool) -> Self {
+    /// Written with non-temporal stores if `nontemporal`; then [`nontemporal::fence`] must follow.
+    pub fn new(memory: &'a mut [u8], nontemporal: bool) -> Self {
         Second {
             to: memory.as_mut_ptr(),
             bytes: memory.len(),
-            streams,
+            nontemporal,
             memory: PhantomData,
         }
     }
@@ -106,19 +106,19 @@ impl<'a> Second<'a> {
         // SAFETY: in bounds, in memory that is lent to this one alone, so it is not `made`.
         unsafe {
             let to = self.to.add(at);
-            if !self.streams {
+            if !self.nontemporal {
                 std::ptr::copy_nonoverlapping(made.as_ptr(), to, made.len());
             } else if BLOCKS && to.addr().is_multiple_of(64) {
-                streaming::copy_block(made.as_ptr(), to);
+                nontemporal::copy_block(made.as_ptr(), to);
             } else {
-                streaming::copy(made.as_ptr(), to, made.len());
+                nontemporal::copy(made.as_ptr(), to, made.len());
             }
         }
     }
 }
 
 /// What is reduced at a time of all sources: so much stays in registers, and every source is read once.
-const BLOCK: usize = streaming::BLOCK;
+const BLOCK: usize = nontemporal::BLOCK;
 
 /// `inout = function(..., inout)` for each lane, see [`Sources`].
 #[inline(always)]

@@ -29,9 +29,9 @@ pub fn sleeps_and_wake_ups() -> (u64, u64) {
     )
 }
 
-/// Sleeps while `word` (in memory shared between processes) is `expected`, until woken for one of `bells`, interrupted or
-/// `limit` is over. `bells` is a set of bits, not empty.
-pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>, bells: u32) {
+/// Sleeps while `word` (in memory shared between processes) is `expected`, until woken for one of the bits of `bitset`,
+/// interrupted or `limit` is over. `bitset` is not zero.
+pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>, bitset: u32) {
     // This form of waiting wants a point in time.
     let limit = limit.map(|limit| {
         let until = Duration::from_nanos(super::monotonic_nanoseconds()).saturating_add(limit);
@@ -53,13 +53,13 @@ pub fn futex_wait(word: &AtomicU32, expected: u32, limit: Option<Duration>, bell
             expected,
             limit,
             std::ptr::null::<u32>(),
-            bells,
+            bitset,
         );
     }
 }
 
-/// Wakes all who sleep on `word` for one of `bells`.
-pub fn futex_wake(word: &AtomicU32, bells: u32) {
+/// Wakes all threads that sleep on `word` for one of the bits of `bitset`.
+pub fn futex_wake(word: &AtomicU32, bitset: u32) {
     WAKE_UPS.fetch_add(1, Ordering::Relaxed);
     let no_time = std::ptr::null::<libc::timespec>();
     // SAFETY: the kernel only uses the address.
@@ -71,7 +71,7 @@ pub fn futex_wake(word: &AtomicU32, bells: u32) {
             i32::MAX,
             no_time,
             std::ptr::null::<u32>(),
-            bells,
+            bitset,
         );
     }
 }

@@ -224,7 +224,7 @@ fn recv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Comple
         Ok(engine) => {
             let engine = enter_shared(engine);
             let again = |engine: &mut EngineGuard| {
-                engine.give_way();
+                engine.yield_lock();
                 engine.may_receive_directly()
             };
             let looks = DIRECT_LOOKS_OF_SEVERAL;

@@ -1,8 +1,8 @@
-//! Lock-free queues and bells that live in memory shared between processes.
+//! Lock-free queues and event counts in memory shared between processes.
 #![allow(unsafe_code)]
 
 pub mod channel;
-pub mod doorbell;
+pub mod eventcount;
 pub mod lane;
 #[cfg(all(test, loom))]
 mod models;

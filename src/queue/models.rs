@@ -1,6 +1,6 @@
-//! Models for loom: every interleaving of the ring and the doorbell, within loom's bounds: `make check-loom`.
+//! Models for loom: every interleaving of the ring and the event count, within loom's bounds: `make check-loom`.
 use super::channel::{Receiver, Sender};
-use super::doorbell::Doorbell;
+use super::eventcount::EventCount;
 use super::lane;
 use super::ring::{self, Consumer, Header, Producer, Ring, fresh};
 use crate::sync::{AtomicU32, Ordering, fence};
@@ -85,29 +85,29 @@ fn two_producers_share_a_ring() {
 }
 
 #[test]
-fn a_sleeper_never_misses_the_bell() {
+fn a_sleeper_never_misses_a_notification() {
     loom::model(|| {
-        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0)));
+        let shared = Arc::new((EventCount::new(), AtomicU32::new(0)));
         let other = shared.clone();
         let waker = thread::spawn(move || {
             other.1.store(1, Ordering::Release);
             // The sleeper's membarrier acts as a fence on this core too.
             fence(Ordering::SeqCst);
-            if other.0.somebody_sleeps() {
+            if other.0.has_sleepers() {
                 other.0.bump();
             }
         });
-        let (bell, message) = (&shared.0, &shared.1);
-        let ticket = bell.ticket();
-        bell.announce();
+        let (event_count, message) = (&shared.0, &shared.1);
+        let ticket = event_count.ticket();
+        event_count.announce();
         fence(Ordering::SeqCst);
         if message.load(Ordering::Acquire) == 0 {
             // The futex: sleeps while the word is the ticket. Nobody would ever wake a sleeper that was missed.
-            while bell.word.load(Ordering::Acquire) == ticket {
+            while event_count.word.load(Ordering::Acquire) == ticket {
                 thread::yield_now();
             }
         }
-        bell.leave();
+        event_count.leave();
         assert_eq!(message.load(Ordering::Acquire), 1);
         waker.join().unwrap();
     });
@@ -117,25 +117,25 @@ fn a_sleeper_never_misses_the_bell() {
 #[test]
 fn who_completes_under_the_lock_wakes_the_sleeper() {
     loom::model(|| {
-        let shared = Arc::new((Doorbell::new(), loom::sync::Mutex::new(false)));
+        let shared = Arc::new((EventCount::new(), loom::sync::Mutex::new(false)));
         let other = shared.clone();
         let helper = thread::spawn(move || {
             let mut done = other.1.lock().unwrap();
             *done = true;
-            if other.0.somebody_sleeps() {
+            if other.0.has_sleepers() {
                 other.0.bump();
             }
         });
-        let (bell, done) = (&shared.0, &shared.1);
-        let ticket = bell.ticket();
-        bell.announce();
+        let (event_count, done) = (&shared.0, &shared.1);
+        let ticket = event_count.ticket();
+        event_count.announce();
         let seen = *done.lock().unwrap();
         if !seen {
-            while bell.word.load(Ordering::Acquire) == ticket {
+            while event_count.word.load(Ordering::Acquire) == ticket {
                 thread::yield_now();
             }
         }
-        bell.leave();
+        event_count.leave();
         assert!(*done.lock().unwrap());
         helper.join().unwrap();
     });
@@ -145,26 +145,26 @@ fn who_completes_under_the_lock_wakes_the_sleeper() {
 #[test]
 fn nobody_sleeps_without_a_new_engine() {
     loom::model(|| {
-        let shared = Arc::new((Doorbell::new(), AtomicU32::new(0b01)));
+        let shared = Arc::new((EventCount::new(), AtomicU32::new(0b01)));
         let other = shared.clone();
         let awakener = thread::spawn(move || {
             other.1.fetch_or(0b10, Ordering::AcqRel);
             fence(Ordering::SeqCst);
-            if other.0.somebody_sleeps() {
+            if other.0.has_sleepers() {
                 other.0.bump();
             }
         });
-        let (bell, in_use) = (&shared.0, &shared.1);
+        let (event_count, in_use) = (&shared.0, &shared.1);
         let all = in_use.load(Ordering::Acquire);
-        let ticket = bell.ticket();
-        bell.announce();
+        let ticket = event_count.ticket();
+        event_count.announce();
         fence(Ordering::SeqCst);
         if in_use.load(Ordering::Acquire) == all && all == 0b01 {
-            while bell.word.load(Ordering::Acquire) == ticket {
+            while event_count.word.load(Ordering::Acquire) == ticket {
                 thread::yield_now();
             }
         }
-        bell.leave();
+        event_count.leave();
         awakener.join().unwrap();
     });
 }

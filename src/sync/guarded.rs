@@ -1,51 +1,51 @@
 //! [`Guarded`]: state behind a lock that a thread need not take while it is the only one that enters.
 //!
-//! Below MPI_THREAD_MULTIPLE there is no lock. Above it whoever enters often enough in a row, without anybody between, is
-//! given the right to enter without it ([`super::favour`]); another thread takes that away, and each time it becomes harder
-//! to get. Invariant: the value is reached by one guard at a time, and a thread has one guard at most, of whatever value.
-//! Debug builds check the second half: another guard would wait for the first for ever, or reach its value.
+//! Below MPI_THREAD_MULTIPLE there is no lock. At that level the lock is biased ([`super::biased`]): a thread that has entered
+//! often enough in a row enters without it, until another thread revokes the bias. Each time the next bias takes a longer run.
+//! Invariant: the value is reached by one guard at a time, and a thread has one guard at most, of whatever value. Debug builds
+//! check the second half: another guard would wait for the first for ever, or reach its value.
 
-use super::favour::{Favour, PLACES};
+use super::biased::{Bias, SLOTS};
 use super::{AtomicU32, Ordering, compiler_fence};
 use parking_lot::lock_api::RawMutex as _;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 
-/// Entries in a row by which a thread gets the right, at first and at most.
-const FIRST_ROW: u32 = 64;
-const LONGEST_ROW: u32 = 1 << 16;
-/// Looks at the lock before a thread lets others have its core.
-const LOOKS: u32 = 100;
+/// Run length, in entries of one thread without another between, that earns the bias: at first and at most.
+const FIRST_RUN: u32 = 64;
+const LONGEST_RUN: u32 = 1 << 16;
+/// Attempts to lock before a thread sleeps.
+const SPINS: u32 = 100;
 
 /// How entering works.
 const ALONE: u32 = 0;
 const LOCKED: u32 = 1;
-const FAVOURS: u32 = 2;
+const BIASED: u32 = 2;
 
 /// See the module. Threads in one do not touch the lines of another.
 #[repr(align(128))]
 pub struct Guarded<T> {
-    way: AtomicU32,
+    mode: AtomicU32,
     lock: parking_lot::RawMutex,
-    favour: Favour,
-    row: UnsafeCell<Row>,
+    bias: Bias,
+    run: UnsafeCell<Run>,
     value: UnsafeCell<T>,
 }
 
 /// The thread that entered by the lock last; belongs to the holder of the lock.
-struct Row {
+struct Run {
     thread: usize,
     entries: u32,
-    enough: u32,
-    /// Threads that were given the right, by place.
-    places: [usize; PLACES],
+    needed: u32,
+    /// Threads that have ever had the bias, by slot.
+    slots: [usize; SLOTS],
 }
 
-// SAFETY: `value` is reached only through a guard, `row` only with the lock; the lock, the right, or the program's promise
+// SAFETY: `value` is reached only through a guard, `run` only with the lock; the lock, the bias, or the program's promise
 // makes the guard the only one.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
-/// A number for this thread, the same as long as it lives: a multiple of [`PLACES`], not zero.
+/// A number for this thread, the same as long as it lives: a multiple of [`SLOTS`], not zero.
 #[inline(always)]
 fn this_thread() -> usize {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
@@ -70,28 +70,28 @@ impl<T> Guarded<T> {
     /// Without a lock, until [`Guarded::share`] says otherwise.
     pub const fn new(value: T) -> Self {
         Self {
-            way: AtomicU32::new(ALONE),
+            mode: AtomicU32::new(ALONE),
             lock: parking_lot::RawMutex::INIT,
-            favour: Favour::new(),
-            row: UnsafeCell::new(Row {
+            bias: Bias::new(),
+            run: UnsafeCell::new(Run {
                 thread: 0,
                 entries: 0,
-                enough: FIRST_ROW,
-                places: [0; PLACES],
+                needed: FIRST_RUN,
+                slots: [0; SLOTS],
             }),
             value: UnsafeCell::new(value),
         }
     }
 
-    /// From now on entering takes a lock, or does not; `favours` says that every core can be made to execute a fence. Call
+    /// Switches the lock on or off; `can_bias`: every core can be made to execute a fence. Call
     /// while no second thread can enter.
-    pub fn share(&self, shared: bool, favours: bool) {
-        let way = match (shared, favours) {
+    pub fn share(&self, shared: bool, can_bias: bool) {
+        let mode = match (shared, can_bias) {
             (false, _) => ALONE,
             (true, false) => LOCKED,
-            (true, true) => FAVOURS,
+            (true, true) => BIASED,
         };
-        self.way.store(way, Ordering::Release);
+        self.mode.store(mode, Ordering::Release);
     }
 
     /// Enters without a lock.
@@ -100,7 +100,7 @@ impl<T> Guarded<T> {
     /// [`Guarded::share`] has not switched the lock on.
     #[inline(always)]
     pub unsafe fn enter_alone(&self) -> Guard<'_, T> {
-        debug_assert_eq!(self.way.load(Ordering::Relaxed), ALONE);
+        debug_assert_eq!(self.mode.load(Ordering::Relaxed), ALONE);
         Inside::assert_not();
         self.guard(Held::Nothing)
     }
@@ -109,7 +109,7 @@ impl<T> Guarded<T> {
     #[inline(always)]
     pub fn enter(&self, fence: impl FnOnce()) -> Guard<'_, T> {
         Inside::assert_not();
-        if self.way.load(Ordering::Relaxed) == ALONE {
+        if self.mode.load(Ordering::Relaxed) == ALONE {
             return self.guard(Held::Nothing);
         }
         self.enter_shared(fence)
@@ -118,21 +118,21 @@ impl<T> Guarded<T> {
     /// Enters, where the caller knows that others may.
     #[inline(always)]
     pub fn enter_shared(&self, fence: impl FnOnce()) -> Guard<'_, T> {
-        debug_assert_ne!(self.way.load(Ordering::Relaxed), ALONE);
+        debug_assert_ne!(self.mode.load(Ordering::Relaxed), ALONE);
         Inside::assert_not();
         let light = || compiler_fence(Ordering::SeqCst);
-        match self.favour.enter(this_thread(), light) {
-            Some(place) => self.guard(Held::Right(place as u8)),
+        match self.bias.enter(this_thread(), light) {
+            Some(slot) => self.guard(Held::Bias(slot as u8)),
             None => self.enter_by_lock(fence),
         }
     }
 
     #[inline(never)]
     fn enter_by_lock(&self, fence: impl FnOnce()) -> Guard<'_, T> {
-        let mut looks = 0;
+        let mut spins = 0;
         while !self.lock.try_lock() {
-            looks += 1;
-            if looks == LOOKS {
+            spins += 1;
+            if spins == SPINS {
                 self.lock.lock();
                 break;
             }
@@ -141,20 +141,19 @@ impl<T> Guarded<T> {
         self.locked(fence)
     }
 
-    /// Enters unless another thread has it, or the right to enter without a lock and `insists` is false. `None` also where
-    /// there is no other thread.
-    pub fn try_enter(&self, insists: bool, fence: impl FnOnce()) -> Option<Guard<'_, T>> {
+    /// Enters unless another thread is inside, or has the bias and `revoke` is false. `None` also where there is no other thread.
+    pub fn try_enter(&self, revoke: bool, fence: impl FnOnce()) -> Option<Guard<'_, T>> {
         Inside::assert_not();
-        let may = match self.way.load(Ordering::Relaxed) {
+        let may = match self.mode.load(Ordering::Relaxed) {
             ALONE => false,
-            _ => insists || !self.favour.is_of_another(this_thread()),
+            _ => revoke || !self.bias.is_to_another(this_thread()),
         };
         if !may {
             return None;
         }
         let light = || compiler_fence(Ordering::SeqCst);
-        match self.favour.enter(this_thread(), light) {
-            Some(place) => Some(self.guard(Held::Right(place as u8))),
+        match self.bias.enter(this_thread(), light) {
+            Some(slot) => Some(self.guard(Held::Bias(slot as u8))),
             None => self.lock.try_lock().then(|| self.locked(fence)),
         }
     }
@@ -163,23 +162,23 @@ impl<T> Guarded<T> {
     fn locked(&self, fence: impl FnOnce()) -> Guard<'_, T> {
         let me = this_thread();
         let pause = || std::thread::yield_now();
-        let taken = self.favour.take(fence, pause);
+        let taken = self.bias.revoke(fence, pause);
         // SAFETY: this thread holds the lock.
-        let row = unsafe { &mut *self.row.get() };
+        let run = unsafe { &mut *self.run.get() };
         if taken {
-            row.enough = (row.enough * 2).min(LONGEST_ROW);
+            run.needed = (run.needed * 2).min(LONGEST_RUN);
         }
-        if row.thread == me {
-            row.entries += 1;
+        if run.thread == me {
+            run.entries += 1;
         } else {
-            (row.thread, row.entries) = (me, 0);
+            (run.thread, run.entries) = (me, 0);
         }
-        if row.entries >= row.enough && self.way.load(Ordering::Relaxed) == FAVOURS {
-            row.entries = 0;
-            let mut places = row.places.iter();
-            if let Some(place) = places.position(|thread| [0, me].contains(thread)) {
-                row.places[place] = me;
-                self.favour.give(me, place);
+        if run.entries >= run.needed && self.mode.load(Ordering::Relaxed) == BIASED {
+            run.entries = 0;
+            let mut slots = run.slots.iter();
+            if let Some(slot) = slots.position(|thread| [0, me].contains(thread)) {
+                run.slots[slot] = me;
+                self.bias.grant(me, slot);
             }
         }
         self.guard(Held::Lock)
@@ -199,7 +198,7 @@ impl<T> Guarded<T> {
 enum Held {
     Nothing,
     Lock,
-    Right(u8),
+    Bias(u8),
 }
 
 /// Access to what is [`Guarded`].
@@ -219,7 +218,7 @@ impl<'a, T> Guard<'a, T> {
 
     /// Leaves, and enters again: others can have it between.
     #[inline(always)]
-    pub fn give_way(&mut self, fence: impl FnOnce()) {
+    pub fn yield_lock(&mut self, fence: impl FnOnce()) {
         self.leave();
         self.held = Held::Nothing;
         *self = self.owner.enter_shared(fence);
@@ -232,7 +231,7 @@ impl<'a, T> Guard<'a, T> {
             Held::Nothing => {}
             // SAFETY: whoever made this guard took the lock.
             Held::Lock => unsafe { self.owner.lock.unlock() },
-            Held::Right(place) => self.owner.favour.leave(place.into()),
+            Held::Bias(slot) => self.owner.bias.leave(slot.into()),
         }
     }
 }

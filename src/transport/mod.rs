@@ -16,9 +16,9 @@ pub use layout::ENGINES;
 pub use peer::{Loss, Page, Peer, Route, State, Table};
 pub use region::{Region, RegionName};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
-pub use shm::doorbell::Bell;
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::layout;
+pub use shm::notifier::Notifier;
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
 pub use waiter::Waiter;
 pub use wire::{Header, Packet};
@@ -330,9 +330,9 @@ impl Transport {
         }
     }
 
-    /// The bell of this engine.
-    pub fn bell(&self) -> Bell {
-        self.shm.bell()
+    /// Wakes the threads that sleep for this engine.
+    pub fn notifier(&self) -> Notifier {
+        self.shm.notifier()
     }
 
     /// Where the threads of this process sleep.

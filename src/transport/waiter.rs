@@ -1,11 +1,11 @@
-//! Where the threads of this process sleep: on the futex word of its bells, and by way of that on descriptors.
+//! Where the threads of this process sleep: on the futex word of its event counts, and by way of that on descriptors.
 //!
 //! A peer on this node wakes through the futex, a network through a descriptor, and a thread can sleep on one of both only. So
-//! descriptors are watched by a thread of their own ([`Descriptors`]) that rings the bell of the engine concerned. It is there only
+//! descriptors are watched by a thread of their own ([`Descriptors`]) that notifies the engine concerned. It is there only
 //! once a transport has a descriptor; shared memory alone pays nothing for it.
 
-use super::shm::doorbell::{Bell, Sleeper};
 use super::shm::layout::RankPage;
+use super::shm::notifier::{Notifier, Sleeper};
 use crate::os::descriptors::Descriptors;
 use std::io::Result;
 use std::os::fd::BorrowedFd;
@@ -26,9 +26,9 @@ impl Waiter {
         }
     }
 
-    /// The bell of one of this process's engines.
-    pub fn bell(&self, engine: u32) -> Bell {
-        Bell::of(self.page, engine as usize)
+    /// Wakes the threads that sleep for one of this process's engines.
+    pub fn notifier(&self, engine: u32) -> Notifier {
+        Notifier::of(self.page, engine as usize)
     }
 
     /// From now on a thread that sleeps for this engine is woken when the descriptor can be read.
@@ -37,7 +37,7 @@ impl Waiter {
     pub fn watch(&self, descriptor: BorrowedFd<'_>, engine: u32) -> Result<()> {
         if self.descriptors.get().is_none() {
             let page = self.page;
-            let new = Descriptors::new(move |engine| Bell::of(page, engine as usize).ring())?;
+            let new = Descriptors::new(move |engine| Notifier::of(page, engine as usize).notify())?;
             // Another thread's will do.
             let _ = self.descriptors.set(new);
         }
@@ -47,7 +47,7 @@ impl Waiter {
         }
     }
 
-    /// Announces a thread that is about to sleep for engines, a set of bits. Look once more after this.
+    /// Announces a thread that is about to sleep for engines, a set of bits. Check once more after this.
     pub fn announce(&self, engines: u32) -> Sleeper {
         let sleeper = Sleeper::announce(self.page, engines);
         if let Some(descriptors) = self.descriptors.get() {
@@ -66,16 +66,16 @@ mod tests {
     use std::os::fd::AsFd;
     use std::time::Duration;
 
-    /// Naps until a bell was rung; false if that never comes.
+    /// Sleeps until an engine was notified; false if that never comes.
     fn is_woken(sleeper: &Sleeper) -> bool {
         (0..1000).any(|_| {
             sleeper.sleep(Some(Duration::from_millis(100)));
-            sleeper.was_rung()
+            sleeper.was_notified()
         })
     }
 
     #[test]
-    fn descriptors_and_bells_wake_the_same_sleeper() {
+    fn descriptors_and_peers_wake_the_same_sleeper() {
         let fd = memory::create("test", segment_bytes(1), false).unwrap();
         initialise(fd.as_fd(), 1).unwrap();
         let shm = Endpoint::join(fd, 0, &[0]).unwrap();
@@ -86,7 +86,7 @@ mod tests {
         }
         for (number, (reading, writing)) in pipes.iter().chain(&pipes).enumerate() {
             let sleeper = waiter.announce(1 << (number % 2));
-            assert!(!sleeper.was_rung());
+            assert!(!sleeper.was_notified());
             rustix::io::write(writing, b"x").unwrap();
             assert!(is_woken(&sleeper));
             drop(sleeper);
@@ -97,7 +97,7 @@ mod tests {
             rustix::io::read(reading, &mut [0u8; 1]).unwrap();
         }
         let sleeper = waiter.announce(1);
-        waiter.bell(0).wake(true);
+        waiter.notifier(0).wake(true);
         assert!(is_woken(&sleeper));
     }
 }

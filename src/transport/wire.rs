@@ -3,7 +3,7 @@
 //! A transport packs it as it likes: slots in shared memory have 16 bits for the length and an index in the segment instead of
 //! the process. Bits that a transport adds for itself stay in its own part of a [`Packet`].
 
-use super::shm::outbound::STREAMED;
+use super::shm::outbound::NONTEMPORAL;
 use crate::queue::ring;
 
 /// The header of a packet. `context` has the 16-bit context id in its low half; `source` is the sender's rank in that
@@ -76,8 +76,8 @@ pub struct Packet {
 impl Packet {
     /// Whether its payload was written with non-temporal stores: it comes from memory.
     #[inline(always)]
-    pub fn is_streamed(&self) -> bool {
-        self.slot.flags & STREAMED != 0
+    pub fn is_nontemporal(&self) -> bool {
+        self.slot.flags & NONTEMPORAL != 0
     }
 }
 

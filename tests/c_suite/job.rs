@@ -59,8 +59,8 @@ pub fn run(
     let stderr = collect(child.stderr.take());
     let status = wait(&mut child, begin, Duration::from_secs(seconds))?;
     let taken = begin.elapsed().as_secs_f64();
-    let patience = Duration::from_secs(5);
-    let texts = (stdout.recv_timeout(patience), stderr.recv_timeout(patience));
+    let timeout = Duration::from_secs(5);
+    let texts = (stdout.recv_timeout(timeout), stderr.recv_timeout(timeout));
     let left_over = texts.0.is_err() || texts.1.is_err();
     Ok(Outcome {
         command: shown,

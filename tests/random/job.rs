@@ -111,9 +111,9 @@ pub fn run(bench: &Bench, setting: &Setting) -> Result<Checked, String> {
     for pid in &left {
         let _ = kill_process(*pid, Signal::KILL);
     }
-    let patience = Duration::from_secs(20);
-    let output = stdout.recv_timeout(patience).unwrap_or_default();
-    let errors = stderr.recv_timeout(patience).unwrap_or_default();
+    let timeout = Duration::from_secs(20);
+    let output = stdout.recv_timeout(timeout).unwrap_or_default();
+    let errors = stderr.recv_timeout(timeout).unwrap_or_default();
     let closing = format!("random/program: passed on {} ranks", setting.ranks);
     let reason = match status {
         None => "hangs".into(),

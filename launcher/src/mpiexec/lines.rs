@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// A line that nobody continues is opened after this time.
 pub const IDLE: Duration = Duration::from_millis(100);
 /// Others wait this long for the rest of an open line.
-pub const PATIENCE: Duration = Duration::from_millis(500);
+pub const OPEN_LINE_TIMEOUT: Duration = Duration::from_millis(500);
 /// A line longer than this is opened, bytes.
 const LONG: usize = 64 * 1024;
 /// A stream that must wait is not read from beyond this, bytes.
@@ -129,7 +129,7 @@ impl Merger {
             if !someone_waits {
                 return None;
             }
-            let due = open.since + PATIENCE;
+            let due = open.since + OPEN_LINE_TIMEOUT;
             if !ended && now < due {
                 return Some(due);
             }
@@ -139,7 +139,7 @@ impl Merger {
         let mut next = None;
         for id in 0..self.streams.len() {
             if self.open.is_some() {
-                return Some(now + PATIENCE);
+                return Some(now + OPEN_LINE_TIMEOUT);
             }
             let stream = &self.streams[id];
             if stream.held.is_empty() {
@@ -302,7 +302,7 @@ mod tests {
         test.wait(IDLE);
         assert_eq!(test.take(), "number? ");
         test.give(1, "other\nrest");
-        test.wait(PATIENCE / 2);
+        test.wait(OPEN_LINE_TIMEOUT / 2);
         assert_eq!(test.take(), "");
         test.give(0, "thanks\n");
         assert_eq!(test.take(), "thanks\nother\n");
@@ -318,7 +318,7 @@ mod tests {
         test.give(0, "number? ");
         test.wait(IDLE);
         test.give(1, "other\n");
-        test.wait(PATIENCE);
+        test.wait(OPEN_LINE_TIMEOUT);
         assert_eq!(test.take(), "number? \nother\n");
         test.give(0, "more\n");
         assert_eq!(test.take(), "more\n");

@@ -19,7 +19,7 @@ use super::choose;
 use super::lane::{Lane, now};
 use super::packed::room;
 use crate::comm::Comm;
-use crate::datatype::{Buffer, Parts, streaming};
+use crate::datatype::{Buffer, Parts, nontemporal};
 use crate::engine::wait::Reason;
 use crate::engine::{enter, loss};
 use crate::error::{Error, Result};
@@ -346,7 +346,7 @@ impl Work<'_> {
         // SAFETY: its own slot, and all have passed what it held.
         unsafe { self.board.fill(self.me, round, (unit, bytes), fill) };
         if self.streams(bytes) {
-            streaming::fence();
+            nontemporal::fence();
         }
         self.board.show(self.me, round, unit, total);
         Ok(())
@@ -393,7 +393,7 @@ impl Work<'_> {
     /// Packs a part of a buffer into a slot.
     fn lay(streams: bool, buffer: &Buffer, at: usize, data: &mut [u8]) {
         match streams {
-            true => buffer.read_streaming(at, data),
+            true => buffer.read_nontemporal(at, data),
             false => buffer.read(at, data),
         }
     }

@@ -7,7 +7,7 @@ use super::{Step, Work};
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::room;
-use crate::datatype::{Buffer, streaming};
+use crate::datatype::{Buffer, nontemporal};
 use crate::error::Result;
 use crate::op::Second;
 use crate::transport::Stores;
@@ -169,7 +169,7 @@ impl Work<'_> {
         let peer = 1 - self.me;
         self.wait(peer..peer + 1, || writer.has_room(range.len()))?;
         writer.write(range.len(), total, |data, stores| {
-            Self::lay(stores == Stores::Streaming, buffer, range.start, data);
+            Self::lay(stores == Stores::NonTemporal, buffer, range.start, data);
         });
         self.wake(1 - self.me);
         Ok(())
@@ -207,7 +207,7 @@ impl Work<'_> {
         buffer: &Buffer,
         (streams, exact): (bool, bool),
     ) -> Step {
-        let lies_in_memory = pipes.writer.stores() == Stores::Streaming;
+        let lies_in_memory = pipes.writer.stores() == Stores::NonTemporal;
         self.get(pipes, |work, reader| {
             reader.read(|data, total| {
                 let room = buffer.len();
@@ -230,7 +230,7 @@ impl Work<'_> {
 
     /// Whether results of so many bytes on each side are written past the caches.
     fn pipes_stream(pipes: &Pipes, bytes: usize) -> bool {
-        bytes >= super::STREAMED_RESULTS && pipes.writer.stores() == Stores::Streaming
+        bytes >= super::STREAMED_RESULTS && pipes.writer.stores() == Stores::NonTemporal
     }
 
     /// Sends one buffer and fills another one; `meanwhile` is done while the first piece is under way.
@@ -257,7 +257,7 @@ impl Work<'_> {
                 self.get_piece(pipes, begin, into, (streams, false))?;
             }
         }
-        streaming::fence();
+        nontemporal::fence();
         Ok(())
     }
 
@@ -345,7 +345,7 @@ impl Work<'_> {
         let in_place = !streams && into.contiguous().is_some() && into.is_apart_from(own);
         let block = Self::elements(with, BLOCK);
         writer.write(range.len(), total, |leaving, stores| {
-            let to_memory = stores == Stores::Streaming;
+            let to_memory = stores == Stores::NonTemporal;
             reader.read(|theirs, came| {
                 let theirs = &theirs[..theirs.len().min(range.len())];
                 let leaving = &mut leaving[..theirs.len()];
@@ -409,7 +409,7 @@ impl Work<'_> {
                 self.get_piece(pipes, theirs.start, into, (streams, true))?;
             }
         }
-        streaming::fence();
+        nontemporal::fence();
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::{FEW, Step, Work};
 use crate::coll::call::{Operands, blocks};
 use crate::coll::packed::room;
-use crate::datatype::{Buffer, streaming};
+use crate::datatype::{Buffer, nontemporal};
 use std::ops::Range;
 
 impl Work<'_> {
@@ -123,7 +123,7 @@ impl Work<'_> {
             })
         };
         if streams {
-            streaming::fence();
+            nontemporal::fence();
         }
         board.show(ranks, round, unit, total);
         self.wake_others();

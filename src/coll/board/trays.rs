@@ -11,7 +11,7 @@ mod reduction;
 use super::{Step, Work};
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
-use crate::datatype::{Buffer, Parts, streaming};
+use crate::datatype::{Buffer, Parts, nontemporal};
 use crate::op::Op;
 use crate::transport::collective::{Earned, Service, Trays};
 use std::ops::Range;
@@ -101,7 +101,7 @@ impl Work<'_> {
         };
         self.look_around();
         self.serve(&mut trays, call)?;
-        streaming::fence();
+        nontemporal::fence();
         self.seat.trays[service as usize] = Earned::Given(trays);
         Ok(true)
     }
@@ -213,7 +213,7 @@ impl Work<'_> {
     ) -> Step {
         let round = self.begin(trays, course, at)?;
         lay_out(self, trays, at);
-        streaming::fence();
+        nontemporal::fence();
         if trays.arrive(round) {
             self.wake_others();
         }
@@ -256,7 +256,7 @@ impl Work<'_> {
                         self.lay_out(buffer, range.start, data);
                     })
                 };
-                streaming::fence();
+                nontemporal::fence();
                 trays.publish_alone(round, bytes);
                 self.wake_others();
             } else {

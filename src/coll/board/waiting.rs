@@ -133,7 +133,7 @@ impl Work<'_> {
         panic!("{function}: rank {me} waits for {whom:?}{came}; last round {round}; {places:?}")
     }
 
-    /// The engine whose bell the others ring.
+    /// The engine that the others notify.
     #[inline]
     fn engine(&self) -> u32 {
         self.around.comm().spread().of_library().1

@@ -170,7 +170,7 @@ impl Buffer {
             (MemoryKind::Host, None) => unsafe {
                 let source = self.address.add(offset);
                 if out.len() >= 512 {
-                    super::streaming::fetch(source, out.as_mut_ptr(), out.len());
+                    super::nontemporal::fetch(source, out.as_mut_ptr(), out.len());
                 } else {
                     copy(source, out.as_mut_ptr(), out.len());
                 }
@@ -182,14 +182,14 @@ impl Buffer {
         }
     }
 
-    /// As `read`, into memory that another core will read next (see [`super::streaming`]).
+    /// As `read`, into memory that another core will read next (see [`super::nontemporal`]).
     #[inline]
-    pub fn read_streaming(&self, offset: usize, out: &mut [u8]) {
+    pub fn read_nontemporal(&self, offset: usize, out: &mut [u8]) {
         self.check(offset, out.len());
         match (self.kind, self.layout) {
             // SAFETY: as in `read`.
             (MemoryKind::Host, None) => unsafe {
-                super::streaming::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
+                super::nontemporal::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
             },
             (MemoryKind::Host, Some(_)) => self.stream_packed(offset, out),
         }
@@ -206,7 +206,7 @@ impl Buffer {
             self.read(offset + at, &mut packed[..bytes]);
             // SAFETY: both pieces are `bytes` long, and one is this function's own.
             unsafe {
-                super::streaming::copy(packed.as_ptr(), out[at..].as_mut_ptr(), bytes);
+                super::nontemporal::copy(packed.as_ptr(), out[at..].as_mut_ptr(), bytes);
             }
             at += bytes;
         }
@@ -222,7 +222,7 @@ impl Buffer {
             (MemoryKind::Host, None) => unsafe {
                 let target = self.address.add(offset);
                 if data.len() >= 512 {
-                    super::streaming::fetch(data.as_ptr(), target, data.len());
+                    super::nontemporal::fetch(data.as_ptr(), target, data.len());
                 } else {
                     copy(data.as_ptr(), target, data.len());
                 }
@@ -241,7 +241,7 @@ impl Buffer {
         match (self.kind, self.layout) {
             // SAFETY: as in `write`.
             (MemoryKind::Host, None) => unsafe {
-                super::streaming::fetch_streams(
+                super::nontemporal::fetch_streams(
                     data.as_ptr(),
                     self.address.add(offset),
                     data.len(),
@@ -252,14 +252,14 @@ impl Buffer {
     }
 
     /// As `write`, past the caches where the data has no holes: for more than the caches hold anyway. Before others are told
-    /// of it, [`super::streaming::fence`].
+    /// of it, [`super::nontemporal::fence`].
     #[inline]
     pub fn write_past_caches(&self, offset: usize, data: &[u8]) {
         self.check(offset, data.len());
         match (self.kind, self.layout) {
             // SAFETY: as in `write`.
             (MemoryKind::Host, None) => unsafe {
-                super::streaming::copy(data.as_ptr(), self.address.add(offset), data.len());
+                super::nontemporal::copy(data.as_ptr(), self.address.add(offset), data.len());
             },
             (MemoryKind::Host, Some(_)) => self.write(offset, data),
         }

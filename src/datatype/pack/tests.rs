@@ -28,11 +28,11 @@ fn streaming_packs_what_reading_packs() {
     // SAFETY: the vector holds 2000 elements and is used through the buffer only.
     let buffer = unsafe { Buffer::new(memory.as_mut_ptr(), 2000, datatype) };
     for (offset, length) in [(0, 12_000), (1, 11_999), (5, 4096), (7, 100), (3, 5000)] {
-        let (mut streamed, mut read) = (vec![0; length], vec![0; length]);
-        buffer.read_streaming(offset, &mut streamed);
-        crate::datatype::streaming::fence();
+        let (mut nontemporal, mut read) = (vec![0; length], vec![0; length]);
+        buffer.read_nontemporal(offset, &mut nontemporal);
+        crate::datatype::nontemporal::fence();
         buffer.read(offset, &mut read);
-        assert_eq!(streamed, read, "{length} bytes at {offset}");
+        assert_eq!(nontemporal, read, "{length} bytes at {offset}");
     }
 }
 

@@ -439,7 +439,7 @@ impl Board {
     }
 
     /// Whether any rank may sleep, to be asked after something was stored that it may wait for. A sleeper's membarrier is the
-    /// other half, as for its bell: whoever rests later looks once more.
+    /// other half, as for its event count: whoever rests later looks once more.
     #[inline]
     pub fn somebody_rests(&self) -> bool {
         compiler_fence(Ordering::SeqCst);

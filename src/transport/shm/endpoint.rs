@@ -5,8 +5,8 @@
 
 use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
-use super::doorbell::{self, Bell};
 use super::layout::{RankPage, Segment};
+use super::notifier::{self, Notifier};
 use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
 use super::pace::Plan;
 use super::pipe::Pipes;
@@ -85,7 +85,7 @@ impl Endpoint {
         let ranks = processes.len();
         let segment = Segment::open(map, ranks)?;
         claim(segment, me)?;
-        let fences = !doorbell::join(segment);
+        let fences = !notifier::join(segment);
         segment.header().node.join();
         let common = Common {
             segment,
@@ -201,7 +201,7 @@ impl Endpoint {
             None => out.push(&self.common, self.fd.as_fd(), peer, &{ header }, fill),
         };
         if done {
-            out.bell().wake(self.fences);
+            out.notifier().wake(self.fences);
         }
         done
     }
@@ -233,7 +233,7 @@ impl Endpoint {
         let out = &mut self.out[peer];
         let done = out.push_large(header, plan, fill);
         if done {
-            out.bell().wake(self.fences);
+            out.notifier().wake(self.fences);
         }
         done
     }
@@ -325,8 +325,8 @@ impl Endpoint {
     #[cold]
     fn wake_starving(&self, origin: Option<usize>) {
         match origin {
-            Some(peer) => self.out[peer].bell().wake(true),
-            None => self.out.iter().for_each(|out| out.bell().wake(true)),
+            Some(peer) => self.out[peer].notifier().wake(true),
+            None => self.out.iter().for_each(|out| out.notifier().wake(true)),
         }
     }
 
@@ -454,7 +454,7 @@ impl Endpoint {
             self.answer(origin);
         }
         if let Some(out) = self.out.get(origin) {
-            out.bell().wake(self.fences);
+            out.notifier().wake(self.fences);
         }
     }
 
@@ -492,12 +492,12 @@ impl Endpoint {
     /// Wakes a rank if it sleeps, after something was stored for it.
     #[inline]
     pub fn wake(&self, rank: usize) {
-        self.out[rank].bell().wake(self.fences);
+        self.out[rank].notifier().wake(self.fences);
     }
 
-    /// The bell of this end.
-    pub fn bell(&self) -> Bell {
-        Bell::of(self.page(self.common.me), self.common.engine)
+    /// Wakes the threads that sleep for this end's engine.
+    pub fn notifier(&self) -> Notifier {
+        Notifier::of(self.page(self.common.me), self.common.engine)
     }
 
     /// Whether this process can make every core of its threads execute a fence.
@@ -510,9 +510,9 @@ impl Endpoint {
         self.common.segment.header().fences.load(Ordering::SeqCst) == 0
     }
 
-    /// Rings a rank's bell whatever it does.
-    pub fn ring(&self, rank: usize) {
-        self.out[rank].bell().ring();
+    /// Wakes a rank's threads whether they have announced themselves or not.
+    pub fn notify(&self, rank: usize) {
+        self.out[rank].notifier().notify();
     }
 }
 
@@ -558,7 +558,7 @@ mod tests {
     #[test]
     fn all_who_ask_how_far_a_rank_is_get_one_answer() {
         for (distance, stores) in [
-            (CacheDistance::Far, Stores::Streaming),
+            (CacheDistance::Far, Stores::NonTemporal),
             (CacheDistance::Shared, Stores::Ordinary),
         ] {
             let [mut one, mut two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();

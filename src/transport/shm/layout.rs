@@ -5,7 +5,7 @@
 use super::settings::{Reference, Settings};
 use crate::node;
 use crate::os::memory::{self, Mapping};
-use crate::queue::doorbell::{self, Doorbell};
+use crate::queue::eventcount::{self, EventCount};
 use crate::queue::lane::{self, Cell, Lane};
 use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
 use crate::queue::rounds;
@@ -42,7 +42,7 @@ const LAYOUT: u64 = {
         fixed,
         ring::SHAPE,
         lane::SHAPE,
-        doorbell::SHAPE,
+        eventcount::SHAPE,
         rounds::SHAPE,
         node::SHAPE,
         peer::SHAPE,
@@ -59,7 +59,7 @@ const LAYOUT: u64 = {
             node
         }),
         shape!(RankPage {
-            bells,
+            event_counts,
             inbox,
             private_rings,
             core,
@@ -75,7 +75,7 @@ const VERSION_WORDS: usize = 2;
 const PAGE: usize = 4096;
 /// Slots of a rank's inbox, which every other rank writes to.
 pub const INBOX_SLOTS: usize = 512;
-/// Engines of a process, at most; each has an inbox and a bell.
+/// Engines of a process, at most; each has an inbox and an event count.
 pub const ENGINES: usize = 16;
 /// Slots of a private ring between one pair, at most: 32 KB.
 const MOST_PRIVATE_SLOTS: usize = 1024;
@@ -130,7 +130,7 @@ const _: () = assert!(
 #[repr(C)]
 pub struct RankPage {
     /// One for each engine.
-    pub bells: [Doorbell; ENGINES],
+    pub event_counts: [EventCount; ENGINES],
     inbox: Control,
     /// Private rings that lead to this rank.
     pub private_rings: AtomicU32,

@@ -1,11 +1,11 @@
-//! Shared memory within a node: the segment, its rings, cells and doorbells.
+//! Shared memory within a node: the segment, its rings, copy buffers and event counts.
 #![allow(unsafe_code)]
 
 pub mod board;
 pub mod cells;
-pub mod doorbell;
 pub mod endpoint;
 pub mod layout;
+pub mod notifier;
 pub mod outbound;
 pub mod pace;
 mod packing;

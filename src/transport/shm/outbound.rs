@@ -3,8 +3,8 @@
 //! Invariant: a lane or a private ring is used only after the peer was told by a record in what was used before. Memory
 //! follows traffic: a pair that exchanges little has the peer's inbox and nothing of its own.
 
-use super::doorbell::Bell;
 use super::layout::Segment;
+use super::notifier::Notifier;
 use super::pace::{LONGEST_WHOLE, Plan, Stores};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight, Watch};
@@ -22,13 +22,13 @@ pub const KIND_RING: u8 = 255;
 pub const KIND_LANE: u8 = 254;
 /// Flag of a header: the reader is to ask the node how far it is from the sender, which measures that.
 pub const ASKS: u8 = 32;
-/// Flag of a header: the payload went past the caches, so its lines come from memory.
-pub const STREAMED: u8 = 16;
+/// Flag of a header: the payload was written with non-temporal stores, so its lines come from memory.
+pub const NONTEMPORAL: u8 = 16;
 /// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
 /// more, so that a few barriers do not make rings.
-const PATIENCE: u32 = 4;
+const PRIVATE_RING_AFTER: u32 = 4;
 /// Larger messages to a peer, or pieces of them, before it gets a lane.
-const LANE_PATIENCE: u32 = 8;
+const BULK_RING_AFTER: u32 = 8;
 /// Private rings a receiver accepts: memory grows with the ranks, not with their square.
 const MOST_PRIVATE: u32 = 32;
 /// Cells of a first lane, 80 KB where there are few ranks.
@@ -66,7 +66,7 @@ pub struct Outbound {
     bytes: u64,
     /// Where the ring (of no cells) or lane is that there was no room to announce yet, and its cells.
     unannounced: Option<(usize, usize)>,
-    bell: Bell,
+    notifier: Notifier,
     watch: Watch,
     /// There is no room for a larger lane.
     stays_small: bool,
@@ -129,15 +129,15 @@ impl Outbound {
             large: 0,
             bytes: 0,
             unannounced: None,
-            bell: Bell::of(segment.rank(peer), engine),
+            notifier: Notifier::of(segment.rank(peer), engine),
             watch: Watch::new(),
             stays_small: false,
         }
     }
 
     #[inline(always)]
-    pub fn bell(&self) -> &Bell {
-        &self.bell
+    pub fn notifier(&self) -> &Notifier {
+        &self.notifier
     }
 
     /// See [`Sender::is_held`].
@@ -199,7 +199,7 @@ impl Outbound {
     #[inline(never)]
     fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
         self.records += 1;
-        if self.records < PATIENCE.max(common.ranks as u32 / 2) && common.ranks > 2 {
+        if self.records < PRIVATE_RING_AFTER.max(common.ranks as u32 / 2) && common.ranks > 2 {
             return;
         }
         // Without memory for a private ring the inbox goes on serving.
@@ -267,7 +267,7 @@ impl Outbound {
         self.large = self
             .large
             .saturating_add((1 + bytes / LONGEST_WHOLE) as u32);
-        (self.large >= LANE_PATIENCE || common.ranks <= 2)
+        (self.large >= BULK_RING_AFTER || common.ranks <= 2)
             && self.new_lane(common, fd, common.first_cells(), Stage::SmallLane)
     }
 
@@ -348,8 +348,8 @@ impl Outbound {
     ) -> bool {
         self.bytes += u64::from(header.length);
         let mut header = *header;
-        if plan.stores == Stores::Streaming {
-            header.flags |= STREAMED;
+        if plan.stores == Stores::NonTemporal {
+            header.flags |= NONTEMPORAL;
         }
         if plan.asks {
             header.flags |= ASKS;

@@ -3,7 +3,7 @@
 //! Between cores that share a cache ordinary stores are best, between others those that bypass the caches, by factors of
 //! three to ten either way. Invariant: nothing is learned here; the node says how far apart the cores are.
 
-use crate::datatype::streaming;
+use crate::datatype::nontemporal;
 use crate::node::distance::CacheDistance;
 use crate::queue::lane::{CELL_BYTES, HEAD_PAYLOAD, LONGEST_PAYLOAD};
 
@@ -11,8 +11,8 @@ use crate::queue::lane::{CELL_BYTES, HEAD_PAYLOAD, LONGEST_PAYLOAD};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
     Ordinary = 0,
-    /// Past the caches.
-    Streaming = 1,
+    /// Non-temporal: they bypass the caches.
+    NonTemporal = 1,
 }
 
 impl Stores {
@@ -20,7 +20,7 @@ impl Stores {
     #[inline]
     pub fn for_reader(distance: CacheDistance) -> Stores {
         match distance {
-            CacheDistance::Far => Stores::Streaming,
+            CacheDistance::Far => Stores::NonTemporal,
             CacheDistance::SameCore | CacheDistance::Shared => Stores::Ordinary,
         }
     }
@@ -37,8 +37,8 @@ impl Stores {
     /// After the last of these stores, before it is told that they are done.
     #[inline]
     pub fn finish(self) {
-        if self == Stores::Streaming {
-            streaming::fence();
+        if self == Stores::NonTemporal {
+            nontemporal::fence();
         }
     }
 }
@@ -46,14 +46,14 @@ impl Stores {
 /// Smaller messages go whole, without a gap behind them.
 const SMALL_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.
-const STREAMING_BYTES: usize = 400;
+const NONTEMPORAL_BYTES: usize = 400;
 /// A message's pieces with ordinary stores leave most of a kilobyte in their cells, which keeps the reader's prefetcher
 /// from the next one.
 const ORDINARY_CHUNK: usize = 3 * CELL_BYTES - 1024;
-/// Streamed pieces fill their cells: a gap would break the reader's stream.
-const STREAMING_CHUNK: usize = 2 * CELL_BYTES - 128;
-const STREAMING_LARGE: usize = 4 * CELL_BYTES - 128;
-/// Up to here a streamed message has the smaller pieces.
+/// Pieces with non-temporal stores fill their slots: a gap would end the reader's prefetch stream.
+const NONTEMPORAL_CHUNK: usize = 2 * CELL_BYTES - 128;
+const NONTEMPORAL_LARGE: usize = 4 * CELL_BYTES - 128;
+/// Up to here a message with non-temporal stores has the smaller pieces.
 const FEW_PIECES: usize = 64 << 10;
 /// Up to here a message travels in one record: splitting it costs more than is won where writing and reading overlap.
 pub const LONGEST_WHOLE: usize = 16384;
@@ -76,15 +76,15 @@ impl Plan {
     /// For the next record of a message of `total` bytes, if these stores are best.
     #[inline]
     pub fn new(stores: Stores, total: usize) -> Plan {
-        let stores = match total < STREAMING_BYTES {
+        let stores = match total < NONTEMPORAL_BYTES {
             true => Stores::Ordinary,
             false => stores,
         };
         let chunk = match stores {
             _ if total <= LONGEST_WHOLE => total,
             Stores::Ordinary => ORDINARY_CHUNK,
-            Stores::Streaming if total > FEW_PIECES => STREAMING_LARGE,
-            Stores::Streaming => STREAMING_CHUNK,
+            Stores::NonTemporal if total > FEW_PIECES => NONTEMPORAL_LARGE,
+            Stores::NonTemporal => NONTEMPORAL_CHUNK,
         };
         let align = match total < SMALL_BYTES {
             true => 1,
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn a_small_message_goes_whole_in_ordinary_stores() {
-        for stores in [Stores::Ordinary, Stores::Streaming] {
-            let plan = Plan::new(stores, STREAMING_BYTES - 1);
+        for stores in [Stores::Ordinary, Stores::NonTemporal] {
+            let plan = Plan::new(stores, NONTEMPORAL_BYTES - 1);
             assert_eq!(plan.stores, Stores::Ordinary);
-            assert_eq!((plan.chunk, plan.align), (STREAMING_BYTES - 1, 1));
-            for total in [STREAMING_BYTES, LONGEST_WHOLE, LONGEST_WHOLE + 1, 1 << 20] {
+            assert_eq!((plan.chunk, plan.align), (NONTEMPORAL_BYTES - 1, 1));
+            for total in [NONTEMPORAL_BYTES, LONGEST_WHOLE, LONGEST_WHOLE + 1, 1 << 20] {
                 let plan = Plan::new(stores, total);
                 assert_eq!(plan.stores, stores);
                 assert_eq!(plan.chunk >= total, total <= LONGEST_WHOLE);

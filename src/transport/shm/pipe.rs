@@ -97,7 +97,7 @@ impl End {
     fn next(&self, bytes: usize, stores: Stores) -> (u64, u64) {
         let (gap, extent) = match stores {
             Stores::Ordinary => (GAP, DATA_BYTES),
-            Stores::Streaming => (0, STREAMED_BYTES),
+            Stores::NonTemporal => (0, STREAMED_BYTES),
         };
         let lap = DATA_BYTES as u64;
         // Never nothing: a stamp is new if the piece ends behind the one before.
@@ -137,7 +137,7 @@ impl Writer {
     #[inline]
     pub fn has_room(&mut self, bytes: usize) -> bool {
         let (_, ordinary) = self.end.next(bytes, Stores::Ordinary);
-        let (_, streaming) = self.end.next(bytes, Stores::Streaming);
+        let (_, streaming) = self.end.next(bytes, Stores::NonTemporal);
         let end = ordinary.max(streaming);
         // A stamp is used again when the reader has seen it.
         let least = self.ends[self.end.pieces % STAMPS].max(end.saturating_sub(DATA_BYTES as u64));

@@ -8,7 +8,7 @@
 use super::{Course, Made, Step, Work};
 use crate::coll::call::Operands;
 use crate::coll::packed::room;
-use crate::datatype::{Buffer, streaming};
+use crate::datatype::{Buffer, nontemporal};
 use crate::error::Result;
 use crate::op::Second;
 use crate::transport::collective::MOST_RANKS;
@@ -126,7 +126,7 @@ impl Work<'_> {
                     Self::lay(streams, &Buffer::of_copy(scratch), 0, data);
                 })
             };
-            streaming::fence();
+            nontemporal::fence();
             if trays.finish_share(round) {
                 self.wake_others();
             }
@@ -170,7 +170,7 @@ impl Work<'_> {
                         self.lay_out(own, range.start, data);
                     })
                 };
-                streaming::fence();
+                nontemporal::fence();
                 trays.tell_filled(me, round);
                 self.wake(root);
             }
@@ -266,7 +266,7 @@ impl Work<'_> {
                         self.reduce_trays(with, target, of, part.len(), Some(made));
                     })
                 };
-                streaming::fence();
+                nontemporal::fence();
                 if trays.finish_share(round) {
                     self.wake_others();
                 }

@@ -1,4 +1,4 @@
-//! Copying into memory that another core will read next: stores that go past this core's caches.
+//! Non-temporal stores, for memory that another core reads next: they bypass this core's caches.
 //!
 //! An ordinary store first fetches the line from whoever has it; between separate cores that costs more than the copy.
 //! Which instructions there are is found at run time. Source: Intel's and AMD's optimisation manuals, non-temporal stores.
