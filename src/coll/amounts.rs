@@ -106,7 +106,7 @@ pub async fn agree(team: &Team<'_>, title: &str, call: &Call) -> Result<()> {
     if team.has_failed() {
         return Ok(());
     }
-    let function = team.lane().function;
+    let function = team.coll().function;
     for (to, verdict) in words(&all).chunks_exact(3).enumerate() {
         if verdict[0] != CONTENT {
             let (from, sent, wanted) = (verdict[0], verdict[1], verdict[2]);

@@ -5,7 +5,7 @@
 //! descriptions travel with a tag of that number: so calls of different forms are compared too.
 
 use super::call::Call;
-use super::lane::Lane;
+use super::context::CollContext;
 use super::packed::room;
 use super::team::Team;
 use super::{allgather, amounts};
@@ -51,13 +51,13 @@ pub fn number(comm: &Comm) -> Option<u32> {
 }
 
 /// Compares the calls of all ranks.
-pub async fn agree(comm: &Comm, lane: &Lane<'_>, number: u32, call: &Call) -> Result<()> {
-    let lane = Lane {
+pub async fn agree(comm: &Comm, coll: &CollContext<'_>, number: u32, call: &Call) -> Result<()> {
+    let coll = CollContext {
         tag: (FIRST_TAG + number % (i32::MAX as u32 - FIRST_TAG)) as i32,
-        ..*lane
+        ..*coll
     };
-    let team = Team::on(lane);
-    let own = Description::of(lane.function, call, team.rank());
+    let team = Team::on(coll);
+    let own = Description::of(coll.function, call, team.rank());
     let mut all = room(team.size() * BYTES);
     own.write(&mut all[team.rank() * BYTES..][..BYTES]);
     let parts = Parts::of_copy(&mut all, BYTES);

@@ -148,8 +148,8 @@ pub fn in_pairs(ranks: usize) -> bool {
 }
 
 /// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
-/// ranks goes through a board. Pieces through slots are slower than lanes between two ranks with cores of their own; where ranks share cores, a reduction, broadcast or allgather at a board
-/// needs fewer turns than any by messages.
+/// ranks goes through a board. Pieces through slots are slower than bulk rings between two ranks with cores of their own; where
+/// ranks share cores, a reduction, broadcast or allgather at a board needs fewer turns than any by messages.
 pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
     match (crowded, is_reduction_or_broadcast) {
         (true, true) => usize::MAX,

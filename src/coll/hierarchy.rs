@@ -2,7 +2,7 @@
 //! level is an operation of its own on those ranks, by whatever algorithm is best for them, so between two nodes goes one
 //! message where there would be many.
 //!
-//! Invariant: both levels use the lane of the whole: two ranks meet either as members of a node or as leaders of two, never as
+//! Invariant: both levels use the context of the whole: two ranks meet either as members of a node or as leaders of two, never as
 //! both, so their messages cannot be mixed up and no context id or tag is needed for them.
 
 use super::call::{
@@ -39,7 +39,7 @@ impl<'a> Levels<'a> {
         let node = nodes.node_of(team.rank());
         let leads = (0..nodes.number()).map(|node| lead(nodes.ranks(node)));
         let leads: Vec<usize> = leads.collect();
-        let all = team.lane().members;
+        let all = team.coll().members;
         Some(Levels {
             inside: some(all, nodes.ranks(node).iter().copied()),
             leaders: some(all, leads.iter().copied()),

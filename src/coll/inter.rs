@@ -3,7 +3,7 @@
 //! Invariant: messages across have a context of their own, so they meet no message within.
 
 use super::call::{Call, NOBODY, Operands, ROOT};
-use super::lane::Lane;
+use super::context::CollContext;
 use super::packed::{contents, room};
 use super::team::Team;
 use super::{bcast, call, scatter};
@@ -18,15 +18,15 @@ struct Sides<'a> {
     across: Team<'a>,
 }
 
-/// Runs a call; `lane` is over the local group.
-pub async fn run(comm: &Comm, lane: Lane<'_>, call: &Call) -> Result<()> {
-    let across = Lane {
-        tag: lane.tag,
-        way: lane.way,
-        ..Lane::across(comm, lane.function)
+/// Runs a call; `coll` is the context of the local group.
+pub async fn run(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
+    let across = CollContext {
+        tag: coll.tag,
+        wait: coll.wait,
+        ..CollContext::to_remote(comm, coll.function)
     };
     let sides = Sides {
-        inside: Team::over(lane, comm.nodes()),
+        inside: Team::over(coll, comm.nodes()),
         across: Team::on(across),
     };
     sides.run(call).await;

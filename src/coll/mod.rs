@@ -15,10 +15,10 @@ mod board;
 mod call;
 mod check;
 pub mod choose;
+mod context;
 mod gather;
 mod hierarchy;
 mod inter;
-mod lane;
 mod packed;
 mod pair;
 mod reduce;
@@ -35,35 +35,39 @@ mod tests;
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
 pub use call::{Call, Counts, NOBODY, Operands, ROOT};
-pub use lane::{Lane, now};
+pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};
 
-/// A barrier of those on a lane.
-pub async fn barrier_on(lane: &Lane<'_>) -> Result<()> {
-    let team = Team::on(*lane);
+/// A barrier of those on a collective context.
+pub async fn barrier_on(coll: &CollContext<'_>) -> Result<()> {
+    let team = Team::on(*coll);
     call::run_barrier(&team).await;
     team.result()
 }
 
 /// A broadcast among the constructors' steps.
-pub async fn bcast_on(lane: &Lane<'_>, buffer: Buffer, root: i32) -> Result<()> {
-    let team = Team::on(*lane);
+pub async fn bcast_on(coll: &CollContext<'_>, buffer: Buffer, root: i32) -> Result<()> {
+    let team = Team::on(*coll);
     bcast::binomial(&team, buffer, root as usize).await;
     team.result()
 }
 
 /// Allgather of a few bytes. `all` has a part of `bytes` bytes for each rank; this rank's is filled.
-pub async fn allgather_on(lane: &Lane<'_>, all: &mut Box<[u8]>, bytes: usize) -> Result<()> {
-    let team = Team::on(*lane);
+pub async fn allgather_on(coll: &CollContext<'_>, all: &mut Box<[u8]>, bytes: usize) -> Result<()> {
+    let team = Team::on(*coll);
     let parts = Parts::of_copy(all, bytes);
     allgather::bruck(&team, &parts).await;
     team.result()
 }
 
 /// Alltoall of a few bytes: `out` has `bytes` bytes for each rank, what is returned those of each.
-pub async fn alltoall_on(lane: &Lane<'_>, out: &mut Box<[u8]>, bytes: usize) -> Result<Box<[u8]>> {
-    let team = Team::on(*lane);
+pub async fn alltoall_on(
+    coll: &CollContext<'_>,
+    out: &mut Box<[u8]>,
+    bytes: usize,
+) -> Result<Box<[u8]>> {
+    let team = Team::on(*coll);
     let mut into = packed::room(out.len());
     let (out, parts) = (Parts::of_copy(out, bytes), Parts::of_copy(&mut into, bytes));
     alltoall::bruck(&team, &out, &parts).await;
@@ -72,11 +76,11 @@ pub async fn alltoall_on(lane: &Lane<'_>, out: &mut Box<[u8]>, bytes: usize) -> 
 
 /// A message to each of some ranks and one from each of some, maybe oneself.
 pub async fn exchange_on(
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     out: &mut [(usize, Box<[u8]>)],
     into: &mut [(usize, Box<[u8]>)],
 ) -> Result<()> {
-    let team = Team::on(*lane);
+    let team = Team::on(*coll);
     let receives = into.iter_mut();
     let receives = receives.map(|(from, data)| team.begin_recv(Buffer::of_copy(data), *from));
     let mut pending: Vec<_> = receives.collect();
@@ -89,11 +93,11 @@ pub async fn exchange_on(
 /// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks. A rank that
 /// misses a contribution hands on zeros, which all that are not told of the error get as the result.
 pub async fn allreduce_on(
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     data: &mut Box<[u8]>,
     combine: Combine<'_>,
 ) -> Result<()> {
-    let team = Team::on(*lane);
+    let team = Team::on(*coll);
     let combine_if_there = |left: &mut [u8], right: &mut [u8]| {
         if team.has_failed() {
             right.fill(0);

@@ -5,7 +5,7 @@
 //! in the same order on all ranks, so that persistent ones may be started in any order.
 
 use super::call::Call;
-use super::lane::{Lane, now};
+use super::context::{CollContext, block_on};
 use super::team::Team;
 use super::{board, check, inter};
 use crate::comm::{COLLECTIVE, Comm};
@@ -18,19 +18,24 @@ use std::sync::Arc;
 /// Runs it to its end.
 pub fn block(comm: &Comm, function: &'static str, call: &Call) -> Result<()> {
     if let Some(number) = check::number(comm) {
-        now(check::agree(comm, &Lane::new(comm, function), number, call))?;
+        block_on(check::agree(
+            comm,
+            &CollContext::new(comm, function),
+            number,
+            call,
+        ))?;
     }
     if let Some(result) = board::run(comm, function, call) {
         return result;
     }
-    now(on_lane(comm, Lane::new(comm, function), call))
+    block_on(run_on(comm, CollContext::new(comm, function), call))
 }
 
-async fn on_lane(comm: &Comm, lane: Lane<'_>, call: &Call) -> Result<()> {
+async fn run_on(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
     if comm.is_inter() {
-        return inter::run(comm, lane, call).await;
+        return inter::run(comm, coll, call).await;
     }
-    let team = Team::over(lane, comm.nodes());
+    let team = Team::over(coll, comm.nodes());
     call.run(&team).await;
     team.result()
 }
@@ -77,11 +82,11 @@ impl Operation {
     }
 
     async fn run(&self) -> Result<()> {
-        let lane = Lane::new(self.comm, self.function).task(self.tag);
+        let coll = CollContext::new(self.comm, self.function).task(self.tag);
         if let Some(number) = self.number {
-            check::agree(self.comm, &lane, number, &self.call).await?;
+            check::agree(self.comm, &coll, number, &self.call).await?;
         }
-        on_lane(self.comm, lane, &self.call).await
+        run_on(self.comm, coll, &self.call).await
     }
 }
 

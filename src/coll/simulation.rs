@@ -3,7 +3,7 @@
 //!
 //! Invariant: messages of one rank to another are received in the order in which they were sent, as between processes.
 
-use super::lane::{Lane, Way};
+use super::context::{CollContext, WaitMode};
 use super::team::Team;
 use crate::comm::Members;
 use crate::datatype::Buffer;
@@ -132,9 +132,9 @@ where
     let members: &'static Members = Box::leak(Box::new(Members::All(ranks as u32)));
     let mut running: Vec<(usize, Pin<Box<F>>)> = (0..ranks)
         .map(|rank| {
-            let lane = Lane::between(members, rank as i32, 0, "a test");
-            let way = Way::Simulated(world);
-            (rank, Box::pin(body(Team::on(Lane { way, ..lane }))))
+            let coll = CollContext::between(members, rank as i32, 0, "a test");
+            let wait = WaitMode::Simulated(world);
+            (rank, Box::pin(body(Team::on(CollContext { wait, ..coll }))))
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..ranks).map(|_| None).collect();

@@ -3,7 +3,7 @@
 //! Invariant: a step that fails does not end the operation. The first error is kept and returned at the end, the steps go
 //! on, so that no other rank waits for a message that never comes, and no memory goes while a message uses it.
 
-use super::lane::{Lane, Pending};
+use super::context::{CollContext, Pending};
 use crate::comm::{Members, Nodes};
 use crate::datatype::Buffer;
 use crate::error::{Class, Error, Result, fail};
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 /// See the module.
 pub struct Team<'a> {
-    lane: Lane<'a>,
+    coll: CollContext<'a>,
     /// Where the members are, if on several nodes.
     nodes: Option<&'a Nodes>,
     /// The most members that share a node, and its cores.
@@ -24,17 +24,17 @@ pub type Combine<'a> = &'a (dyn Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync);
 
 impl<'a> Team<'a> {
     #[inline]
-    pub fn on(lane: Lane<'a>) -> Self {
-        Self::over(lane, None)
+    pub fn on(coll: CollContext<'a>) -> Self {
+        Self::over(coll, None)
     }
 
     /// Members of several nodes, if there are some.
     #[inline]
-    pub fn over(lane: Lane<'a>, nodes: Option<&'a Nodes>) -> Self {
+    pub fn over(coll: CollContext<'a>, nodes: Option<&'a Nodes>) -> Self {
         Self {
-            lane,
+            coll,
             nodes,
-            together: nodes.map_or(lane.size() as usize, Nodes::most),
+            together: nodes.map_or(coll.size() as usize, Nodes::most),
             failure: Mutex::new(None),
         }
     }
@@ -44,14 +44,14 @@ impl<'a> Team<'a> {
     where
         'a: 'b,
     {
-        let lane = Lane {
+        let coll = CollContext {
             members,
             rank: rank as i32,
-            ..self.lane
+            ..self.coll
         };
         Team {
             together,
-            ..Team::on(lane)
+            ..Team::on(coll)
         }
     }
 
@@ -69,18 +69,18 @@ impl<'a> Team<'a> {
         self.together
     }
 
-    pub fn lane(&self) -> &Lane<'a> {
-        &self.lane
+    pub fn coll(&self) -> &CollContext<'a> {
+        &self.coll
     }
 
     #[inline]
     pub fn rank(&self) -> usize {
-        self.lane.rank() as usize
+        self.coll.rank() as usize
     }
 
     #[inline]
     pub fn size(&self) -> usize {
-        self.lane.size() as usize
+        self.coll.size() as usize
     }
 
     /// The rank `distance` behind this one in the circle of all.
@@ -116,17 +116,17 @@ impl<'a> Team<'a> {
 
     #[inline]
     pub fn begin_send(&self, buffer: Buffer, to: usize) -> Pending {
-        self.lane.begin_send(buffer, to as i32)
+        self.coll.begin_send(buffer, to as i32)
     }
 
     #[inline]
     pub fn begin_recv(&self, buffer: Buffer, from: usize) -> Pending {
-        self.lane.begin_recv(buffer, from as i32)
+        self.coll.begin_recv(buffer, from as i32)
     }
 
     #[inline]
     pub async fn finish(&self, pending: Pending) {
-        self.note(self.lane.finish(pending).await);
+        self.note(self.coll.finish(pending).await);
     }
 
     pub async fn finish_all(&self, pending: Vec<Pending>) {

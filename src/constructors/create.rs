@@ -4,7 +4,7 @@ use super::dup::{or_release, unless_wrong};
 use super::exchange::everywhere;
 use super::hints::{self, Promises};
 use super::sides::{Ids, Sides};
-use crate::coll::{Lane, now};
+use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
@@ -60,7 +60,7 @@ fn others_are_wrong<T>(comm: &Comm) -> Result<T> {
 pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static Comm>> {
     let sides = Sides::of(comm, "MPI_Comm_create");
     let group = group.and_then(|group| check_within(&group, comm).map(|()| group));
-    let [good] = now(everywhere(&sides.own, [group.is_ok()]))?;
+    let [good] = block_on(everywhere(&sides.own, [group.is_ok()]))?;
     if comm.is_inter() {
         return create_inter(comm, &sides, group, good);
     }
@@ -68,7 +68,7 @@ pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static 
     if !good {
         return others_are_wrong(comm);
     }
-    let ids = now(sides.ids(Creation::whole(comm)))?;
+    let ids = block_on(sides.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) => {
             let made = Made::of(Maker::Create, comm);
@@ -96,13 +96,13 @@ fn create_inter(
         .map(|group| group.members())
         .unwrap_or_default();
     let mine = bytes([u32::from(good)].into_iter().chain(members));
-    let theirs = words(&now(across.swap_any(&sides.own, mine))?);
+    let theirs = words(&block_on(across.swap_any(&sides.own, mine))?);
     let group = group?;
     if !good || theirs[0] == 0 {
         return others_are_wrong(comm);
     }
     let remote = Group::new(&theirs[1..]);
-    let ids = now(sides.ids(Creation::whole(comm)))?;
+    let ids = block_on(sides.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) if remote.size() > 0 => {
             let parts = Parts {
@@ -152,9 +152,9 @@ pub fn create_group(
     };
     // In an order that does not depend on the group's: members with another one are told so.
     let (members, place) = in_order(&group);
-    let lane = Lane::within(comm, &members, place, tag, FUNCTION);
+    let coll = CollContext::within(comm, &members, place, tag, FUNCTION);
     let creation = Creation::group(comm, group.clone(), tag).refused_if(right.is_err());
-    let ids = now(context_id::allocate(&lane, creation)).map(Ids::one);
+    let ids = block_on(context_id::allocate(&coll, creation)).map(Ids::one);
     add(
         group,
         rank,
@@ -188,10 +188,10 @@ pub fn create_from_group(
     };
     let (members, place) = in_order(&group);
     let tag = tag_of(text);
-    let lane = Lane::between(&members, place, tag, "MPI_Comm_create_from_group");
+    let coll = CollContext::between(&members, place, tag, "MPI_Comm_create_from_group");
     let creation = without_parent(&group, tag).refused_if(right.is_err());
-    let ids = now(context_id::allocate(&lane, creation)).map(Ids::one);
-    let promises = hints::agreed_among(&lane, &members, promises);
+    let ids = block_on(context_id::allocate(&coll, creation)).map(Ids::one);
+    let promises = hints::agreed_among(&coll, &members, promises);
     let ids = unless_wrong(right, ids)?;
     let made = Made::without_parent(Maker::CreateFromGroup);
     let new = add(group, rank, ids, errhandler, made)?;

@@ -2,7 +2,7 @@
 
 use super::hints::{self, Promises};
 use super::sides::{Ids, Sides};
-use crate::coll::{Lane, now};
+use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Parts};
 use crate::context_id::{self, Begun, Creation};
 use crate::engine::{enter_at, requests, tasks};
@@ -20,14 +20,14 @@ pub fn dup(parent: &Comm, right: Result<()>, by: Maker) -> Result<&'static Comm>
     const FUNCTION: &str = "MPI_Comm_dup";
     let creation = Creation::whole(parent).refused_if(right.is_err());
     let ids = if parent.is_inter() {
-        now(Sides::of(parent, FUNCTION).ids(creation))
+        block_on(Sides::of(parent, FUNCTION).ids(creation))
     } else {
         // What `Sides` would do, on the shortest way.
-        let lane = Lane::new(parent, FUNCTION);
+        let coll = CollContext::new(parent, FUNCTION);
         let begun = Begun::new(FUNCTION, creation);
         let id = match begun.id() {
             Some(id) => Ok(id),
-            None => now(begun.finish(&lane)),
+            None => block_on(begun.finish(&coll)),
         };
         id.map(Ids::one)
     };

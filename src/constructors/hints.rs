@@ -6,7 +6,7 @@
 
 use super::exchange::everywhere;
 use super::sides::Sides;
-use crate::coll::{Lane, now};
+use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Members};
 use crate::context_id::offer::{bytes, words};
 use crate::error::Result;
@@ -47,7 +47,7 @@ impl Promises {
 /// What all members of `parent` promise for a duplicate that they have just made, or tried to. Every member calls it.
 pub fn agreed(parent: &Comm, hints: &Info) -> Result<Promises> {
     let sides = Sides::of(parent, "MPI_Comm_dup_with_info");
-    now(agreed_for_duplicate(&sides, parent, Promises::of(hints)))
+    block_on(agreed_for_duplicate(&sides, parent, Promises::of(hints)))
 }
 
 /// As [`agreed`], in a step that may wait.
@@ -62,11 +62,15 @@ pub(super) async fn agreed_for_duplicate(
     }
 }
 
-/// What these processes, who are on the lane and have just taken part in a creation, promise for what they have made.
-pub(super) fn agreed_among(lane: &Lane<'_>, all: &Members, own: Promises) -> Result<Promises> {
+/// What these processes, who are on the collective context and have just taken part in a creation, promise for what they have made.
+pub(super) fn agreed_among(
+    coll: &CollContext<'_>,
+    all: &Members,
+    own: Promises,
+) -> Result<Promises> {
     match comm::engines_offered_by(all) {
         1 => Ok(Promises::default()),
-        _ => now(agreed_on(lane, own)),
+        _ => block_on(agreed_on(coll, own)),
     }
 }
 
@@ -82,9 +86,9 @@ pub(super) async fn agreed_on_sides(sides: &Sides<'_>, own: Promises) -> Result<
     own.map(|_| Promises::of_bits(bits & words(&theirs)[0]))
 }
 
-async fn agreed_on(lane: &Lane<'_>, own: Promises) -> Result<Promises> {
+async fn agreed_on(coll: &CollContext<'_>, own: Promises) -> Result<Promises> {
     let own = [own.no_any_tag, own.no_any_source];
-    let [no_any_tag, no_any_source] = everywhere(lane, own).await?;
+    let [no_any_tag, no_any_source] = everywhere(coll, own).await?;
     Ok(Promises {
         no_any_tag,
         no_any_source,

@@ -5,7 +5,7 @@ use super::dup::or_release;
 use super::exchange::{everywhere, share};
 use super::hints::{self, Promises};
 use super::sides::{Across, Ids, Sides};
-use crate::coll::{Lane, allreduce_on, now};
+use crate::coll::{CollContext, allreduce_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::context_id::offer::{bytes, words};
@@ -44,10 +44,10 @@ pub fn intercomm_create(
     tag: i32,
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_create";
-    let own = Lane::new(local, FUNCTION);
+    let own = CollContext::new(local, FUNCTION);
     let across = peer.map(|peer| {
         peer.map(|peer| Across {
-            lane: Lane::leaders(peer.comm, tag, FUNCTION),
+            coll: CollContext::leaders(peer.comm, tag, FUNCTION),
             leader: local.rank(),
             other: peer.rank,
         })
@@ -91,7 +91,7 @@ pub fn intercomm_create_from_groups(
     };
     let tag = tag_of(text);
     let members = Members::of(local.clone(), job());
-    let own = Lane::between(&members, rank, tag, FUNCTION);
+    let own = CollContext::between(&members, rank, tag, FUNCTION);
     let pair = match &remote {
         Ok(Some((group, other))) => Group::new([me(), group.member(*other)]),
         _ => Group::range(0, 0),
@@ -99,7 +99,7 @@ pub fn intercomm_create_from_groups(
     let leaders = Members::Of(Arc::new(pair));
     let across = remote.map(|remote| {
         remote.map(|_| Across {
-            lane: Lane::between(&leaders, 0, tag, FUNCTION).of_leaders(),
+            coll: CollContext::between(&leaders, 0, tag, FUNCTION).of_leaders(),
             leader: rank,
             other: 1,
         })
@@ -123,7 +123,11 @@ pub fn intercomm_create_from_groups(
 /// The leader that all ranks of a group name, and whether none of them has a wrong argument.
 ///
 /// Errors: on all of them, when they do not name the same.
-fn one_leader(own: &Lane<'_>, right: &Result<()>, leader: &Result<i32>) -> Result<(i32, bool)> {
+fn one_leader(
+    own: &CollContext<'_>,
+    right: &Result<()>,
+    leader: &Result<i32>,
+) -> Result<(i32, bool)> {
     // Common bits of a number and of its complement, as in `Begun::seal`; who has no number leaves all bits.
     const YES: u32 = u32::MAX;
     let good = right.is_ok() && leader.is_ok();
@@ -135,7 +139,7 @@ fn one_leader(own: &Lane<'_>, right: &Result<()>, leader: &Result<i32>) -> Resul
         pairs.for_each(|(left, right)| *right &= *left);
         Ok(())
     };
-    now(allreduce_on(own, &mut all, &common))?;
+    block_on(allreduce_on(own, &mut all, &common))?;
     let all = words(&all);
     if all[1] != !all[2] {
         return fail!(
@@ -149,7 +153,7 @@ fn one_leader(own: &Lane<'_>, right: &Result<()>, leader: &Result<i32>) -> Resul
 
 /// The leaders swap the groups, each side takes its id, and the leaders swap those; then what all promise about wildcards.
 fn connect(
-    own: &Lane<'_>,
+    own: &CollContext<'_>,
     arguments: Arguments<'_>,
     creation: Creation,
     (errhandler, made): (Attached, Made),
@@ -175,7 +179,7 @@ fn connect(
         } else {
             Box::default()
         };
-        theirs = now(across.leaders_swap_any(&mut mine))?;
+        theirs = block_on(across.leaders_swap_any(&mut mine))?;
     }
     right?;
     if !good {
@@ -184,10 +188,10 @@ fn connect(
             "another rank of this group had a wrong argument, so nothing was made"
         );
     }
-    now(share(own, &mut theirs, leader))?;
-    // Only the leader uses the lane, and only the leader's arguments matter where it found the other one.
+    block_on(share(own, &mut theirs, leader))?;
+    // Only the leader uses the collective context, and only the leader's arguments matter where it found the other one.
     let others = Across {
-        lane: *own,
+        coll: *own,
         leader,
         other: 0,
     };
@@ -215,11 +219,11 @@ fn connect(
         own: *own,
         across: Some(across),
     };
-    let ids = now(sides.ids(creation))?;
+    let ids = block_on(sides.ids(creation))?;
     let everybody = Members::of(Arc::new(local.union(&remote)), job());
     let promises = match promises {
         Some(promises) if comm::engines_offered_by(&everybody) > 1 => {
-            now(hints::agreed_on_sides(&sides, promises))
+            block_on(hints::agreed_on_sides(&sides, promises))
         }
         _ => Ok(Promises::default()),
     };
@@ -256,14 +260,14 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     };
     // A member with a wrong argument says neither.
     let says = [high, !high].map(|says| says && right.is_ok());
-    let [all_high, all_low] = now(everywhere(&sides.own, says))?;
+    let [all_high, all_low] = block_on(everywhere(&sides.own, says))?;
     let said = match (all_low, all_high) {
         (true, _) => LOW,
         (_, true) => HIGH,
         _ => MIXED,
     };
     let (mut mine, mut theirs) = (bytes([said]), bytes([MIXED]));
-    now(across.swap(&sides.own, &mut mine, &mut theirs))?;
+    block_on(across.swap(&sides.own, &mut mine, &mut theirs))?;
     let other = words(&theirs)[0];
     right?;
     if said == MIXED || other == MIXED {
@@ -286,9 +290,9 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     };
     let both = Arc::new(first.group().union(&second.group()));
     let members = Members::of(both.clone(), job());
-    let lane = Lane::over_both(comm, &members, own_first, FUNCTION);
-    let rank = lane.rank();
-    let id = now(context_id::allocate(&lane, Creation::merge(comm, both)))?;
+    let coll = CollContext::over_both_groups(comm, &members, own_first, FUNCTION);
+    let rank = coll.rank();
+    let id = block_on(context_id::allocate(&coll, Creation::merge(comm, both)))?;
     let parts = Parts {
         context: id,
         receive_context: id,

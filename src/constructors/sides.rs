@@ -4,7 +4,7 @@
 //! side that fails says so to the other, so that both fail.
 
 use super::exchange::share;
-use crate::coll::{self, Lane};
+use crate::coll::{self, CollContext};
 use crate::comm::Comm;
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Begun, Creation};
@@ -14,16 +14,16 @@ use crate::error::{Class, Result, fail};
 /// The members that talk in a creation: all of a communicator's local group, and the leaders of both groups to each other.
 #[derive(Clone, Copy)]
 pub struct Sides<'a> {
-    pub own: Lane<'a>,
+    pub own: CollContext<'a>,
     pub across: Option<Across<'a>>,
 }
 
 #[derive(Clone, Copy)]
 pub struct Across<'a> {
-    pub lane: Lane<'a>,
+    pub coll: CollContext<'a>,
     /// Rank of the leader in the local group.
     pub leader: i32,
-    /// Rank of the other leader on the lane.
+    /// Rank of the other leader on the collective context.
     pub other: i32,
 }
 
@@ -50,9 +50,9 @@ const FAILED: u32 = u32::MAX;
 impl<'a> Sides<'a> {
     pub fn of(comm: &'a Comm, function: &'static str) -> Self {
         Self {
-            own: Lane::new(comm, function),
+            own: CollContext::new(comm, function),
             across: comm.is_inter().then(|| Across {
-                lane: Lane::across(comm, function),
+                coll: CollContext::to_remote(comm, function),
                 leader: 0,
                 other: 0,
             }),
@@ -64,7 +64,7 @@ impl<'a> Sides<'a> {
         Self {
             own: self.own.task(operation),
             across: self.across.map(|across| Across {
-                lane: across.lane.task(operation),
+                coll: across.coll.task(operation),
                 ..across
             }),
         }
@@ -100,14 +100,14 @@ impl<'a> Sides<'a> {
 }
 
 impl Across<'_> {
-    fn is_leader(&self, own: &Lane<'_>) -> bool {
+    fn is_leader(&self, own: &CollContext<'_>) -> bool {
         own.rank() == self.leader
     }
 
     /// Swaps data of the same size with the other side; all of a side get what the other's leader has.
     pub async fn swap(
         &self,
-        own: &Lane<'_>,
+        own: &CollContext<'_>,
         mine: &mut Box<[u8]>,
         theirs: &mut Box<[u8]>,
     ) -> Result<()> {
@@ -119,11 +119,11 @@ impl Across<'_> {
 
     async fn leaders_swap(&self, mine: &mut Box<[u8]>, theirs: &mut Box<[u8]>) -> Result<()> {
         let (out, into) = (Buffer::of_copy(mine), Buffer::of_copy(theirs));
-        self.lane.exchange(out, self.other, into, self.other).await
+        self.coll.exchange(out, self.other, into, self.other).await
     }
 
     /// Swaps data of any size; what the other ranks than the leader have does not matter.
-    pub async fn swap_any(&self, own: &Lane<'_>, mut mine: Box<[u8]>) -> Result<Box<[u8]>> {
+    pub async fn swap_any(&self, own: &CollContext<'_>, mut mine: Box<[u8]>) -> Result<Box<[u8]>> {
         let mut theirs = Box::default();
         if self.is_leader(own) {
             theirs = self.leaders_swap_any(&mut mine).await?;

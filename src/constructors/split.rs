@@ -2,7 +2,7 @@
 
 use super::dup::or_release;
 use super::sides::Sides;
-use crate::coll::{allgather_on, now};
+use crate::coll::{allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::context_id::offer::{bytes, combine, words};
@@ -48,9 +48,9 @@ pub fn split(
     let sides = Sides::of(comm, "MPI_Comm_split");
     let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
     let said = [*colour.as_ref().unwrap_or(&WRONG), key].map(|word| word as u32);
-    let own = now(tell(&sides, &mut begun, said))?;
+    let own = block_on(tell(&sides, &mut begun, said))?;
     let own: Vec<Entry> = own.iter().map(Entry::of).collect();
-    let remote = now(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = block_on(tell_across(&sides, &mut begun, || encode(&own)))?;
     let remote = remote.as_deref().map(decode);
     let right = colour.and_then(|_| {
         check(&own, "")?;
@@ -74,7 +74,7 @@ pub(super) fn partition(
         begun.give_up();
         return right.map(|()| None);
     }
-    let ids = now(sides.ids_of(begun))?;
+    let ids = block_on(sides.ids_of(begun))?;
     let colour = own[comm.rank() as usize].colour;
     let mine = group(own, colour);
     let theirs = remote.map(|remote| Arc::new(group(remote, colour)));
@@ -131,20 +131,20 @@ pub(super) async fn tell<const N: usize>(
     begun: &mut Begun,
     said: [u32; N],
 ) -> Result<Vec<Said<N>>> {
-    let lane = &sides.own;
+    let coll = &sides.own;
     let mut row = vec![HERE];
     row.extend(said);
     let mut offer = None;
-    if sides.across.is_none() && lane.size() <= MOST_TOGETHER {
-        begun.ready(lane).await;
+    if sides.across.is_none() && coll.size() <= MOST_TOGETHER {
+        begun.ready(coll).await;
         offer = begun.offer();
         row.extend(offer.iter().flatten());
     }
-    let (rank, size) = (lane.rank() as usize, lane.size() as usize);
+    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
     let length = 4 * row.len();
     let mut all = vec![0; size * length].into_boxed_slice();
     all[rank * length..(rank + 1) * length].copy_from_slice(&bytes(row));
-    let told = allgather_on(lane, &mut all, length).await;
+    let told = allgather_on(coll, &mut all, length).await;
     let rows: Vec<Vec<u32>> = all.chunks_exact(length).map(words).collect();
     let told = told.and_then(|()| match rows.iter().position(|row| row[0] != HERE) {
         None => Ok(()),
@@ -167,7 +167,7 @@ pub(super) async fn tell<const N: usize>(
     }
     let said = rows.iter().zip(0..).map(|(row, rank)| Said {
         words: std::array::from_fn(|at| row[1 + at]),
-        process: lane.world(rank),
+        process: coll.world(rank),
     });
     Ok(said.collect())
 }

@@ -7,7 +7,7 @@
 use super::hints::{self, Promises};
 use super::sides::Sides;
 use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
-use crate::coll::now;
+use crate::coll::block_on;
 use crate::comm::{Comm, Maker};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{Begun, Creation};
@@ -158,9 +158,9 @@ pub fn split_type(
     }
     said[3] = key as u32;
     said[4] = promises.to_bits();
-    let own = now(tell(&sides, &mut begun, said))?;
+    let own = block_on(tell(&sides, &mut begun, said))?;
     let own: Vec<Said> = own.iter().map(Said::of_rank).collect();
-    let remote = now(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = block_on(tell_across(&sides, &mut begun, || encode(&own)))?;
     let remote = remote.as_deref().map(decode);
     let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
     let wanted = all.iter().map(|said| said.how).find(|how| *how != NO_SPLIT);

@@ -7,7 +7,7 @@
 use super::dup::or_release;
 use super::exchange::everywhere;
 use super::sides::Ids;
-use crate::coll::{Lane, allgather_on, alltoall_on, bcast_on, exchange_on, now};
+use crate::coll::{CollContext, allgather_on, alltoall_on, bcast_on, block_on, exchange_on};
 use crate::comm::job;
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::context_id::offer::{bytes, words};
@@ -38,15 +38,15 @@ pub fn cart_create(
     grid: Result<Cartesian>,
     reorder: bool,
 ) -> Result<Option<&'static Comm>> {
-    let lane = Lane::new(parent, "MPI_Cart_create");
-    let (grid, reorder) = agreed(parent, &lane, grid, reorder)?;
+    let coll = CollContext::new(parent, "MPI_Cart_create");
+    let (grid, reorder) = agreed(parent, &coll, grid, reorder)?;
     let arranged = || {
         let (nodes, edges) = (reorder::nodes_of_grid(&grid), reorder::edges_of_grid(&grid));
-        arrange(&lane, &nodes, &edges)
+        arrange(&coll, &nodes, &edges)
     };
     let members = members(reorder, grid.size(), arranged)?;
     let by = Maker::CartCreate;
-    make(parent, (&lane, by), &members, || Topology::Cartesian(grid))
+    make(parent, (&coll, by), &members, || Topology::Cartesian(grid))
 }
 
 /// MPI_Graph_create: `None` for who is not in the graph.
@@ -57,19 +57,19 @@ pub fn graph_create(
     graph: Result<Graph>,
     reorder: bool,
 ) -> Result<Option<&'static Comm>> {
-    let lane = Lane::new(parent, "MPI_Graph_create");
-    let (graph, reorder) = agreed(parent, &lane, graph, reorder)?;
+    let coll = CollContext::new(parent, "MPI_Graph_create");
+    let (graph, reorder) = agreed(parent, &coll, graph, reorder)?;
     let arranged = || {
         let edges = reorder::edges_of_graph(&graph);
         arrange(
-            &lane,
+            &coll,
             &reorder::nodes_of_edges(graph.size(), &edges),
             &edges,
         )
     };
     let members = members(reorder, graph.size(), arranged)?;
     let by = Maker::GraphCreate;
-    make(parent, (&lane, by), &members, || Topology::Graph(graph))
+    make(parent, (&coll, by), &members, || Topology::Graph(graph))
 }
 
 /// MPI_Cart_sub on a communicator with this grid: the slice that this process is in.
@@ -80,11 +80,11 @@ pub fn cart_sub(
     grid: &Cartesian,
     keep: Result<Vec<bool>>,
 ) -> Result<Option<&'static Comm>> {
-    let lane = Lane::new(parent, "MPI_Cart_sub");
-    let (keep, _) = agreed(parent, &lane, keep, false)?;
+    let coll = CollContext::new(parent, "MPI_Cart_sub");
+    let (keep, _) = agreed(parent, &coll, keep, false)?;
     let (slice, members) = grid.slice(&keep, parent.rank());
     let by = Maker::CartSub;
-    make(parent, (&lane, by), &members, || Topology::Cartesian(slice))
+    make(parent, (&coll, by), &members, || Topology::Cartesian(slice))
 }
 
 /// MPI_Dist_graph_create_adjacent: each process knows its own neighbors.
@@ -95,30 +95,30 @@ pub fn dist_graph_create_adjacent(
     adjacent: Result<Adjacent>,
     reorder: bool,
 ) -> Result<Option<&'static Comm>> {
-    let lane = Lane::new(parent, "MPI_Dist_graph_create_adjacent");
-    let (mut adjacent, reorder) = agreed(parent, &lane, adjacent, reorder)?;
+    let coll = CollContext::new(parent, "MPI_Dist_graph_create_adjacent");
+    let (mut adjacent, reorder) = agreed(parent, &coll, adjacent, reorder)?;
     let edges = adjacent.sources.len() + adjacent.destinations.len();
-    let weighted = all_or_none_weighted(parent, &lane, adjacent.weighted, edges > 0)?;
+    let weighted = all_or_none_weighted(parent, &coll, adjacent.weighted, edges > 0)?;
     adjacent.weighted = weighted;
     let rank = parent.rank();
     let edges = adjacent.destinations.iter().map(|to| Edge {
         ends: (rank, to.rank),
         weight: to.weight,
     });
-    let holders = now(holders(&lane, reorder, || edges.collect()))?;
+    let holders = block_on(holders(&coll, reorder, || edges.collect()))?;
     let holder = holders[rank as usize];
     if reorder {
         let counts = [adjacent.sources.len() as u32];
         let lists = adjacent.sources.iter().chain(&adjacent.destinations);
         let said = counts.into_iter().chain(lists.flat_map(encode));
         let out = BTreeMap::from([(holder as usize, said.collect())]);
-        for said in now(messages_on(&lane, out))?.into_values() {
+        for said in block_on(messages_on(&coll, out))?.into_values() {
             adjacent.sources = said[1..].chunks_exact(2).map(decode).collect();
             adjacent.destinations = adjacent.sources.split_off(said[0] as usize);
         }
     }
     let by = Maker::DistGraphCreateAdjacent;
-    make(parent, (&lane, by), &holders, || {
+    make(parent, (&coll, by), &holders, || {
         Topology::Distributed(adjacent)
     })
 }
@@ -131,10 +131,10 @@ pub fn dist_graph_create(
     edges: Result<(Vec<Edge>, bool)>,
     reorder: bool,
 ) -> Result<Option<&'static Comm>> {
-    let lane = Lane::new(parent, "MPI_Dist_graph_create");
-    let ((mine, weighted), reorder) = agreed(parent, &lane, edges, reorder)?;
-    let weighted = all_or_none_weighted(parent, &lane, weighted, !mine.is_empty())?;
-    let holders = now(holders(&lane, reorder, || mine.clone()))?;
+    let coll = CollContext::new(parent, "MPI_Dist_graph_create");
+    let ((mine, weighted), reorder) = agreed(parent, &coll, edges, reorder)?;
+    let weighted = all_or_none_weighted(parent, &coll, weighted, !mine.is_empty())?;
+    let holders = block_on(holders(&coll, reorder, || mine.clone()))?;
     // Each edge goes to the processes at its two ends.
     let mut out: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     for Edge { ends, weight } in mine {
@@ -144,7 +144,7 @@ pub fn dist_graph_create(
         }
     }
     let (mut sources, mut destinations) = (Vec::new(), Vec::new());
-    for said in now(messages_on(&lane, out))?.into_values() {
+    for said in block_on(messages_on(&coll, out))?.into_values() {
         for edge in said.chunks_exact(3) {
             match edge[0] {
                 LEAVES => destinations.push(decode(&edge[1..])),
@@ -158,7 +158,7 @@ pub fn dist_graph_create(
         weighted,
     };
     let by = Maker::DistGraphCreate;
-    make(parent, (&lane, by), &holders, || {
+    make(parent, (&coll, by), &holders, || {
         Topology::Distributed(adjacent)
     })
 }
@@ -170,24 +170,24 @@ const COMES: u32 = 1;
 /// The process (its old rank) for each node of a graph of which each process knows some edges. Only where the machine makes a
 /// difference do the edges come together, at rank 0.
 async fn holders(
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     reorder: bool,
     edges: impl FnOnce() -> Vec<Edge>,
 ) -> Result<Vec<i32>> {
-    let as_they_are = (0..lane.size()).collect();
+    let as_they_are = (0..coll.size()).collect();
     if !reorder {
         return Ok(as_they_are);
     }
-    let places = places(lane).await?;
+    let places = places(coll).await?;
     if !reorder::may_help(&places) {
         return Ok(as_they_are);
     }
     let numbers = |edge: Edge| [edge.ends.0, edge.ends.1, edge.weight];
     let said = edges().into_iter().flat_map(numbers);
     let said = said.map(|number| number as u32).collect();
-    let all = messages_on(lane, BTreeMap::from([(0, said)])).await?;
+    let all = messages_on(coll, BTreeMap::from([(0, said)])).await?;
     let mut chosen = bytes(as_they_are.iter().map(|rank| *rank as u32));
-    if lane.rank() == 0 {
+    if coll.rank() == 0 {
         let edges = all.values().flat_map(|said| said.chunks_exact(3));
         let edges: Vec<Edge> = edges
             .map(|said| Edge {
@@ -195,12 +195,12 @@ async fn holders(
                 weight: said[2] as i32,
             })
             .collect();
-        let nodes = reorder::nodes_of_edges(lane.size(), &edges);
+        let nodes = reorder::nodes_of_edges(coll.size(), &edges);
         if let Some(better) = reorder::arrange(&places, &nodes, &edges) {
             chosen = bytes(better.into_iter().map(|rank| rank as u32));
         }
     }
-    bcast_on(lane, Buffer::of_copy(&mut chosen), 0).await?;
+    bcast_on(coll, Buffer::of_copy(&mut chosen), 0).await?;
     Ok(words(&chosen).into_iter().map(|rank| rank as i32).collect())
 }
 
@@ -218,11 +218,11 @@ fn decode(words: &[u32]) -> Neighbor {
 /// This process's arguments if all are right, and whether all want to be reordered.
 fn agreed<T>(
     parent: &Comm,
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     arguments: Result<T>,
     reorder: bool,
 ) -> Result<(T, bool)> {
-    let [good, reorder] = now(everywhere(lane, [arguments.is_ok(), reorder]))?;
+    let [good, reorder] = block_on(everywhere(coll, [arguments.is_ok(), reorder]))?;
     let arguments = arguments?;
     if !good {
         return fail!(
@@ -237,12 +237,12 @@ fn agreed<T>(
 /// Whether there are weights. A member without edges has no say.
 fn all_or_none_weighted(
     parent: &Comm,
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     weighted: bool,
     edges: bool,
 ) -> Result<bool> {
     let said = [weighted || !edges, !weighted || !edges, weighted];
-    match now(everywhere(lane, said))? {
+    match block_on(everywhere(coll, said))? {
         [true, true, all] => return Ok(all), // nobody brings any
         [true, false, _] => return Ok(true),
         [false, true, _] => return Ok(false),
@@ -270,23 +270,23 @@ fn members(
 }
 
 /// [`reorder::arrange`] of what all processes know.
-fn arrange(lane: &Lane<'_>, nodes: &[i32], edges: &[Edge]) -> Result<Option<Vec<i32>>> {
-    let places = now(places(lane))?;
+fn arrange(coll: &CollContext<'_>, nodes: &[i32], edges: &[Edge]) -> Result<Option<Vec<i32>>> {
+    let places = block_on(places(coll))?;
     Ok(reorder::arrange(&places, nodes, edges))
 }
 
 /// Where all processes are.
-async fn places(lane: &Lane<'_>) -> Result<Vec<Place>> {
+async fn places(coll: &CollContext<'_>) -> Result<Vec<Place>> {
     const WORDS: usize = 1 + LEVELS.len();
     const BYTES: usize = WORDS * 4;
     const NOT_CONFINED: u32 = u32::MAX;
-    let node = node_of(lane.world(lane.rank()));
+    let node = node_of(coll.world(coll.rank()));
     let binding = Binding::now();
     let inside = LEVELS.map(|kind| binding.confined_to(kind).unwrap_or(NOT_CONFINED));
     let mine = [node].into_iter().chain(inside);
-    let mut all = vec![0; lane.size() as usize * BYTES].into_boxed_slice();
-    all[lane.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));
-    allgather_on(lane, &mut all, BYTES).await?;
+    let mut all = vec![0; coll.size() as usize * BYTES].into_boxed_slice();
+    all[coll.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));
+    allgather_on(coll, &mut all, BYTES).await?;
     let words = words(&all);
     let known = |number: &u32| (*number != NOT_CONFINED).then_some(*number);
     let places = words.chunks_exact(WORDS);
@@ -297,12 +297,12 @@ async fn places(lane: &Lane<'_>) -> Result<Vec<Place>> {
 
 /// A message to each of some processes, maybe oneself; those that come, by the senders' ranks.
 async fn messages_on(
-    lane: &Lane<'_>,
+    coll: &CollContext<'_>,
     out: BTreeMap<usize, Vec<u32>>,
 ) -> Result<BTreeMap<usize, Vec<u32>>> {
     let of_rank = |rank| out.get(&rank).map_or(0, |said| said.len() as u32);
-    let mut lengths = bytes((0..lane.size() as usize).map(of_rank));
-    let lengths = words(&alltoall_on(lane, &mut lengths, 4).await?);
+    let mut lengths = bytes((0..coll.size() as usize).map(of_rank));
+    let lengths = words(&alltoall_on(coll, &mut lengths, 4).await?);
     let leaving = out.into_iter().filter(|(_, said)| !said.is_empty());
     let mut out: Vec<(usize, Box<[u8]>)> = leaving.map(|(to, said)| (to, bytes(said))).collect();
     let coming = lengths
@@ -312,7 +312,7 @@ async fn messages_on(
     let mut into: Vec<(usize, Box<[u8]>)> = coming
         .map(|(from, length)| (from, vec![0; *length as usize * 4].into_boxed_slice()))
         .collect();
-    exchange_on(lane, &mut out, &mut into).await?;
+    exchange_on(coll, &mut out, &mut into).await?;
     let came = into.iter().map(|(from, said)| (*from, words(said)));
     Ok(came.collect())
 }
@@ -320,14 +320,17 @@ async fn messages_on(
 /// A communicator of these ranks of the parent, for who is one of them.
 fn make(
     parent: &Comm,
-    (lane, by): (&Lane<'_>, Maker),
+    (coll, by): (&CollContext<'_>, Maker),
     members: &[i32],
     topology: impl FnOnce() -> Topology,
 ) -> Result<Option<&'static Comm>> {
     if members.is_empty() {
         return Ok(None);
     }
-    let ids = Ids::one(now(context_id::allocate(lane, Creation::whole(parent)))?);
+    let ids = Ids::one(block_on(context_id::allocate(
+        coll,
+        Creation::whole(parent),
+    ))?);
     let Some(rank) = members.iter().position(|rank| *rank == parent.rank()) else {
         context_id::release(ids.receive);
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The allocation of a context id over a lane, driven from offer to offer by the job's strategy.
+//! The allocation of a context id over a collective context, driven from offer to offer by the job's strategy.
 //!
 //! With each offer goes a seal: what the members are about to make, in a form that tells whether all make the same and
 //! whether one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the
@@ -10,7 +10,7 @@ use super::offer::{bytes, combine, words};
 use super::registry::{self, IDS, live_report, statistics};
 use super::report;
 use super::settings::REPORT;
-use crate::coll::Lane;
+use crate::coll::CollContext;
 use crate::datatype::Buffer;
 use crate::engine;
 use crate::error::{Class, Error, Result};
@@ -43,15 +43,15 @@ pub struct Begun {
     again: bool,
 }
 
-/// A context id that is the same on all members of the lane and in use by nothing else on any of them.
+/// A context id that is the same on all members of the collective context and in use by nothing else on any of them.
 ///
 /// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, or one of them makes something else or
-/// nothing; what the lane reports.
-pub async fn allocate(lane: &Lane<'_>, creation: Creation) -> Result<u32> {
-    let begun = Begun::new(lane.function, creation);
+/// nothing; what the collective context reports.
+pub async fn allocate(coll: &CollContext<'_>, creation: Creation) -> Result<u32> {
+    let begun = Begun::new(coll.function, creation);
     match begun.id {
         Some(id) => Ok(id),
-        None => begun.finish(lane).await,
+        None => begun.finish(coll).await,
     }
 }
 
@@ -89,10 +89,10 @@ impl Begun {
     }
 
     /// Waits until this process has an offer to make, or needs none any more.
-    pub async fn ready(&mut self, lane: &Lane<'_>) {
+    pub async fn ready(&mut self, coll: &CollContext<'_>) {
         if self.step == Step::Wait {
             WAITING.fetch_add(1, Ordering::Relaxed);
-            lane.until(|| {
+            coll.until(|| {
                 self.next();
                 self.step != Step::Wait
             })
@@ -163,20 +163,20 @@ impl Begun {
     }
 
     /// Goes on until there is an id.
-    pub async fn finish(mut self, lane: &Lane<'_>) -> Result<u32> {
+    pub async fn finish(mut self, coll: &CollContext<'_>) -> Result<u32> {
         loop {
             if let Some(id) = self.id {
                 return Ok(id);
             }
-            self.ready(lane).await;
+            self.ready(coll).await;
             if self.id.is_some() {
                 continue;
             }
             // What follows is known once the offers are combined.
             let Some(offer) = self.offer() else {
-                return Err(exhausted(lane));
+                return Err(exhausted(coll));
             };
-            match combine_on(lane, offer).await {
+            match combine_on(coll, offer).await {
                 Ok(combined) => self.settle(combined)?,
                 Err(error) => {
                     self.abandon();
@@ -215,10 +215,10 @@ fn wake_others() {
     }
 }
 
-/// Combines the offers of all members: up a tree and down again, straight on the lane, because nothing is called more often
-/// with several threads. A member that misses an offer hands on zeros, which seal nothing: all members give up.
-async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
-    let (rank, size) = (lane.rank(), lane.size());
+/// Combines the offers of all members: up a tree and down again, straight on the collective context, because nothing is called
+/// more often with several threads. A member that misses an offer hands on zeros, which seal nothing: all members give up.
+async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
+    let (rank, size) = (coll.rank(), coll.size());
     let mut data = bytes(std::iter::repeat_n(0, offer.len()));
     let mut failure = None;
     // This rank has combined those of so many ranks from itself on.
@@ -227,7 +227,7 @@ async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
         if rank + distance < size {
             // Of a message that is too short, from who calls something else, nothing must be left but zeros.
             data.fill(0);
-            match lane.recv(Buffer::of_copy(&mut data), rank + distance).await {
+            match coll.recv(Buffer::of_copy(&mut data), rank + distance).await {
                 Ok(()) if failure.is_none() => combine(&mut offer, &words(&data)),
                 Ok(()) => {}
                 Err(error) => {
@@ -241,9 +241,9 @@ async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     let mut data = bytes(offer);
     if rank > 0 {
         let parent = rank - distance;
-        let sent = lane.send(Buffer::of_copy(&mut data), parent).await;
+        let sent = coll.send(Buffer::of_copy(&mut data), parent).await;
         data.fill(0);
-        let told = lane.recv(Buffer::of_copy(&mut data), parent).await;
+        let told = coll.recv(Buffer::of_copy(&mut data), parent).await;
         if let Err(error) = sent.and(told) {
             data.fill(0);
             failure.get_or_insert(error);
@@ -252,14 +252,14 @@ async fn combine_on(lane: &Lane<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     while distance > 1 {
         distance /= 2;
         if rank + distance < size {
-            let sent = lane.send(Buffer::of_copy(&mut data), rank + distance).await;
+            let sent = coll.send(Buffer::of_copy(&mut data), rank + distance).await;
             failure = failure.or(sent.err());
         }
     }
     failure.map_or_else(|| Ok(words(&data)), Err)
 }
 
-fn exhausted(lane: &Lane<'_>) -> Error {
+fn exhausted(coll: &CollContext<'_>) -> Error {
     if REPORT.get() {
         uncancelled(|| eprint!("{}", live_report("context ids have run out")));
     }
@@ -267,7 +267,7 @@ fn exhausted(lane: &Lane<'_>) -> Error {
         Class::Other,
         format!(
             "no context id is free on all {} ranks, {} communicators live here",
-            lane.size(),
+            coll.size(),
             statistics().live
         ),
     )

@@ -1,17 +1,17 @@
-//! Data that comes with a record: in the record itself, or in a cell that it names.
+//! Data that comes with a packet: in its payload, or in a copy buffer that it names.
 //!
 //! Invariant: the parts of a message come in order, so what has come in is always its beginning.
 
 use super::Engine;
+use super::packets::{self, Cell, NO_CELL};
 use super::receive::Target;
-use super::records::{self, Data, NO_CELL};
 use super::requests::{Index, Phase};
 use crate::transport::{CellName, Packet};
 
-/// Where the data is that came with a record.
+/// Where the data is that came with a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrival {
-    /// In the record, behind so many bytes of it.
+    /// In the payload, behind so many bytes of it.
     Here {
         skip: usize,
     },
@@ -22,7 +22,7 @@ pub(super) enum Arrival {
 }
 
 impl Arrival {
-    /// `skip` is the size of what the record begins with.
+    /// `skip` is the size of what the payload begins with.
     pub(super) fn of(packet: &Packet, skip: usize, cell: u32, bytes: u32) -> Self {
         if cell == NO_CELL || packet.length as usize > skip {
             Self::Here { skip }
@@ -43,7 +43,7 @@ impl Arrival {
 }
 
 impl Engine {
-    /// Calls `take(offset, piece)` for the data that came with a record.
+    /// Calls `take(offset, piece)` for the data that came with a packet.
     #[inline]
     pub(super) fn read_arrival(
         &self,
@@ -67,7 +67,7 @@ impl Engine {
         }
     }
 
-    /// The next bytes of a receive's message, as they came with a record.
+    /// The next bytes of a receive's message, as they came with a packet.
     pub(super) fn put_arrival(&mut self, index: Index, packet: &Packet, arrival: Arrival) {
         let request = self.requests.at(index);
         let (moved, room, buffer) = (request.moved, request.buffer.len(), request.buffer);
@@ -80,25 +80,25 @@ impl Engine {
         });
     }
 
-    /// Further bytes of an announced message are in a cell.
-    pub(super) fn on_data(&mut self, packet: &Packet, data: &Data) {
+    /// Further bytes of an announced message, in a copy buffer.
+    pub(super) fn on_cell(&mut self, packet: &Packet, named: &Cell) {
         let cell = Arrival::Cell {
-            name: CellName(data.cell),
-            bytes: data.bytes as usize,
+            name: CellName(named.cell),
+            bytes: named.bytes as usize,
         };
-        self.on_further(packet, data.token, cell);
+        self.on_further(packet, named.token, cell);
     }
 
-    /// Further bytes of an announced message have come with their record.
+    /// Further bytes of an announced message, in the packet.
     #[inline]
-    pub(super) fn on_part(&mut self, packet: &Packet) {
+    pub(super) fn on_data(&mut self, packet: &Packet) {
         self.on_further(packet, packet.context, Arrival::Here { skip: 0 });
     }
 
     #[inline]
     fn on_further(&mut self, packet: &Packet, token: u32, arrival: Arrival) {
         let world = packet.process as usize;
-        if token != records::FIRST_PART {
+        if token != packets::EAGER_PART {
             let active = self
                 .requests
                 .get(token)

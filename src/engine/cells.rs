@@ -1,10 +1,10 @@
-//! Data in cells of this process's pool, for peers without a lane.
+//! Data in cells of this process's pool, for peers without a bulk ring.
 //!
 //! Invariant: a cell whose name was not sent is free again. Where there is no memory for cells the data goes through the ring, a little
 //! at a time, so that no message waits for memory that never comes.
 
 use super::Engine;
-use super::records;
+use super::packets;
 use crate::datatype::pack::Buffer;
 use crate::transport::{Header, Lack};
 
@@ -18,7 +18,7 @@ pub(super) enum Sent {
 }
 
 impl Engine {
-    /// Fills a cell and lets `announce` send the record that names it.
+    /// Fills a cell and lets `announce` send the packet that names it.
     pub(super) fn push_cell(
         &mut self,
         world: usize,
@@ -47,7 +47,7 @@ impl Engine {
     /// Sends a few bytes of a message where there is memory for nothing but the ring. False: no room.
     #[cold]
     #[inline(never)]
-    pub(super) fn push_part(
+    pub(super) fn push_small_data(
         &mut self,
         world: usize,
         buffer: &Buffer,
@@ -57,7 +57,7 @@ impl Engine {
     ) -> bool {
         let header = Header {
             context: token,
-            ..self.header(records::PART, 0, bytes)
+            ..self.header(packets::DATA, 0, bytes)
         };
         self.transport
             .push(self.peers[world].route, &header, |at, piece| {

@@ -1,31 +1,31 @@
-//! What leaves for a peer: whole messages, announcements, parts of announced messages, replies.
+//! What leaves for a peer: whole messages, RTS, the data of announced messages, CTS.
 //!
-//! Invariant: what is announced to one peer leaves in the order of the sends; `queue` holds what found no room, and
-//! while it is not empty nothing overtakes it. Only the second part of a matched message (`streams`) is free of it, once
-//! its first part has left.
+//! Invariant: what is announced to one peer leaves in the order of the sends; `queue` holds what found no room, and while it is
+//! not empty nothing overtakes it. Only the data that a CTS has asked for (`streams`) is free of it, once the eager part has
+//! left.
 //!
 //! # The states of a send
 //!
 //! | state | what is queued of it | next |
 //! |---|---|---|
-//! | waits | `Short` or `Long` | its record leaves: complete (`Short`), or announced |
-//! | announced, first part not gone (`moved < first_part`) | `FirstPart` | its data leaves; the reply may come before |
-//! | announced, first part gone, [`Answer::Awaited`] | nothing | the reply |
+//! | waits | `Short` or `Rts` | its packet leaves: complete (`Short`), or announced |
+//! | announced, eager part not gone (`moved < eager_part`) | `EagerPart` | its data leaves; the CTS may come before |
+//! | announced, eager part gone, [`Answer::Awaited`] | nothing | the CTS |
 //! | streams ([`Answer::Come`], `moved < wanted`) | an entry of `streams` | its data leaves |
 //! | complete | nothing | |
 //!
-//! The reply and the end of the first part come in either order, so neither completes a send by itself:
-//! [`Engine::finish_send`] does, where nothing is left to wait for. A reply says how much the receiver wants: nothing more
-//! than the first part (`DONE`; of a `READ_ME` all was read), or more, up to `wanted`, which then streams. Lost peers end a send in
-//! any state; what is queued of it goes first (`loss.rs`). A receiver in MPI_Finalize may refuse a message ([`Answer::Refused`],
-//! `refusal.rs`). Invariant: nothing that is queued names a complete send.
+//! The CTS and the end of the eager part come in either order, so neither completes a send by itself: [`Engine::finish_send`]
+//! does, where nothing is left to wait for. A CTS says how much the receiver wants: nothing more than the eager part (`FIN`; of
+//! an RTS with address all was read), or more, up to `wanted`, which then streams. Lost peers end a send in any state; what is
+//! queued of it goes first (`loss.rs`). A receiver in MPI_Finalize may refuse a message ([`Answer::Refused`], `refusal.rs`).
+//! Invariant: nothing that is queued names a complete send.
 
 use super::Engine;
 use super::cells::Sent;
-use super::protocol::{Facts, Protocol};
-use super::records::{
-    self, Announcement, Data, FIRST_PART, NO_CELL, Payload, READ_ME, Reply, SYNCHRONOUS,
+use super::packets::{
+    self, Cell, Cts, EAGER_PART, NO_CELL, Payload, RTS_ADDRESS, Rts, SYNCHRONOUS,
 };
+use super::protocol::{Facts, Protocol};
 use super::requests::{Answer, Index, Kind, Mode, Phase};
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
@@ -83,7 +83,7 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new() -> Self {
         Self {
-            // The announcement has 32 bits for it.
+            // An RTS has 32 bits for it.
             eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
             unexpected: super::pressure::limit(),
             single_copy: if SINGLE_COPY.get() {
@@ -107,7 +107,7 @@ impl Limits {
 }
 
 /// The longest message that goes by cells although its receiver may read it: a few cells that the core still holds beat both
-/// reading and lanes to many peers, as long as the cores share a cache.
+/// reading and bulk rings to many peers, as long as the cores share a cache.
 const MOST_BY_CELLS: usize = 2 * CELL_BYTES;
 
 /// Something that waits for room.
@@ -115,22 +115,22 @@ const MOST_BY_CELLS: usize = 2 * CELL_BYTES;
 pub enum Outgoing {
     /// A whole short message of this request.
     Short(Index),
-    /// An announcement still to be made.
-    Long(Index),
-    /// The rest of an announced message's first part.
-    FirstPart(Index),
-    /// An answer to a sender.
-    Reply { flags: u8, reply: Reply },
+    /// An RTS that has not left.
+    Rts(Index),
+    /// The rest of an announced message's eager part.
+    EagerPart(Index),
+    /// A CTS to a sender.
+    Cts { flags: u8, cts: Cts },
 }
 
 impl Outgoing {
-    /// The request that it is a part of; an answer is of none of ours.
+    /// The request that it belongs to; a CTS has none here.
     pub(super) fn request(&self) -> Option<Index> {
         match self {
-            Outgoing::Short(index) | Outgoing::Long(index) | Outgoing::FirstPart(index) => {
+            Outgoing::Short(index) | Outgoing::Rts(index) | Outgoing::EagerPart(index) => {
                 Some(*index)
             }
-            Outgoing::Reply { .. } => None,
+            Outgoing::Cts { .. } => None,
         }
     }
 }
@@ -145,11 +145,11 @@ impl Engine {
     fn dispatch_now(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
         match what {
             Outgoing::Short(index) => self.dispatch_short(world, index),
-            Outgoing::Long(index) => self.dispatch_long(world, index),
-            Outgoing::FirstPart(index) => self.dispatch_first_part(world, index),
-            Outgoing::Reply { flags, reply } => {
-                let header = self.header(records::REPLY, flags, Reply::BYTES);
-                if self.push_payload(world, &header, &reply) {
+            Outgoing::Rts(index) => self.dispatch_rts(world, index),
+            Outgoing::EagerPart(index) => self.dispatch_eager_part(world, index),
+            Outgoing::Cts { flags, cts } => {
+                let header = self.header(packets::CTS, flags, Cts::BYTES);
+                if self.push_payload(world, &header, &cts) {
                     Ok(())
                 } else {
                     Err(what)
@@ -170,9 +170,9 @@ impl Engine {
         }
     }
 
-    /// Sends a record whose payload is one of [`records`].
+    /// Sends a packet whose payload is one of [`packets`].
     fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
-        let mut bytes = [0u8; records::LONGEST_PAYLOAD];
+        let mut bytes = [0u8; packets::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
         self.transport
             .push(self.peers[world].route, header, |offset, piece| {
@@ -186,11 +186,11 @@ impl Engine {
         let buffer = request.buffer;
         let header = self.short_header(context, tag, source, buffer.len());
         if self.is_held_back(world, header.context) {
-            return self.dispatch_long(world, index);
+            return self.dispatch_rts(world, index);
         }
         let route = self.peers[world].route;
         let done = if buffer.len() > RING_PAYLOAD {
-            self.push_through_lane(route, &header, &buffer)
+            self.push_through_bulk_ring(route, &header, &buffer)
         } else {
             self.transport
                 .push(route, &header, |offset, piece| buffer.read(offset, piece))
@@ -203,9 +203,9 @@ impl Engine {
         Ok(())
     }
 
-    fn dispatch_long(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+    fn dispatch_rts(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
-        let own = self.header(records::LONG, 0, 0);
+        let own = self.header(packets::RTS, 0, 0);
         let route = self.peers[world].route;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
@@ -217,65 +217,61 @@ impl Engine {
             context: request.context,
             tag: request.tag,
             source: request.source,
-            length: Announcement::BYTES as u32,
+            length: Rts::BYTES as u32,
             ..own
         };
         let held = self.is_held_back(world, header.context);
         let protocol = self.choose_protocol(world, &buffer, held);
-        let mut announcement = Announcement {
+        let mut rts = Rts {
             total: total as u64,
             token: index,
             eager: total.min(limits.eager) as u32,
             cell: NO_CELL,
-            ..Announcement::default()
+            ..Rts::default()
         };
         if held {
             header.flags |= SYNCHRONOUS;
-            announcement.eager = 0;
+            rts.eager = 0;
         }
         if protocol == Protocol::Read {
-            header.flags |= READ_ME;
-            announcement.address = buffer.contiguous().map_or(0, |data| data as u64);
-            announcement.eager = 0;
+            header.flags |= RTS_ADDRESS;
+            rts.address = buffer.contiguous().map_or(0, |data| data as u64);
+            rts.eager = 0;
         }
-        let eager = announcement.eager as usize;
+        let eager = rts.eager as usize;
         let sent = match protocol {
             Protocol::Bulk if eager > 0 => {
                 let plan = self.transport.plan(route, total);
                 let first = eager.min(plan.chunk);
                 if eager < total {
                     // Whole packets, for a reader's stream breaks where one ends early.
-                    announcement.eager = (eager / first * first) as u32;
+                    rts.eager = (eager / first * first) as u32;
                 }
-                self.push_announced(world, &header, &announcement, plan, &buffer, first)
+                self.push_rts(world, &header, &rts, plan, &buffer, first)
                     .then_some(first)
             }
             Protocol::Cells | Protocol::HotCells if eager > 0 => {
                 let first = eager.min(protocol.cell_bytes(total));
                 let sent = self.push_cell(world, &buffer, 0, first, |engine, cell| {
-                    let announcement = Announcement {
+                    let rts = Rts {
                         cell,
                         cell_bytes: first as u32,
-                        ..announcement
+                        ..rts
                     };
-                    engine.push_payload(world, &header, &announcement)
+                    engine.push_payload(world, &header, &rts)
                 });
                 match sent {
                     Sent::Done => Some(first),
                     Sent::NoRoom => None,
-                    Sent::NoMemory => self
-                        .push_payload(world, &header, &announcement)
-                        .then_some(0),
+                    Sent::NoMemory => self.push_payload(world, &header, &rts).then_some(0),
                 }
             }
-            _ => self
-                .push_payload(world, &header, &announcement)
-                .then_some(0),
+            _ => self.push_payload(world, &header, &rts).then_some(0),
         };
         let Some(first) = sent else {
-            return Err(Outgoing::Long(index));
+            return Err(Outgoing::Rts(index));
         };
-        let answered = header.flags != 0 || (announcement.eager as usize) < total;
+        let answered = header.flags != 0 || (rts.eager as usize) < total;
         self.counted.eager += u64::from(!answered);
         self.counted.rendezvous += u64::from(answered);
         if answered {
@@ -284,12 +280,12 @@ impl Engine {
         let request = self.requests.at(index);
         request.protocol = protocol;
         request.moved = first;
-        request.first_part = announcement.eager;
+        request.eager_part = rts.eager;
         request.answer = match answered {
             true => Answer::Awaited,
             false => Answer::NotWanted,
         };
-        self.dispatch_first_part(world, index)
+        self.dispatch_eager_part(world, index)
     }
 
     /// How the data of a message that is announced will travel.
@@ -312,22 +308,22 @@ impl Engine {
         Protocol::choose(facts, || bytes > 0 && self.transport.has_bulk(route, bytes))
     }
 
-    fn dispatch_first_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
-        let first_part = self.requests.at(index).first_part as usize;
-        while self.requests.at(index).moved < first_part {
-            if !self.push_data(world, index, FIRST_PART, first_part) {
-                return Err(Outgoing::FirstPart(index));
+    fn dispatch_eager_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+        let eager_part = self.requests.at(index).eager_part as usize;
+        while self.requests.at(index).moved < eager_part {
+            if !self.push_data(world, index, EAGER_PART, eager_part) {
+                return Err(Outgoing::EagerPart(index));
             }
         }
         self.finish_send(index);
         Ok(())
     }
 
-    /// Completes an announced send if nothing is left to wait for: its first part has left, the reply has come if one is
+    /// Completes an announced send if nothing is left to wait for: its eager part has left, the CTS has come if one is
     /// expected, and all that the receiver wants has left.
     fn finish_send(&mut self, index: Index) {
         let request = self.requests.at(index);
-        if request.moved < request.first_part as usize {
+        if request.moved < request.eager_part as usize {
             return;
         }
         match request.answer {
@@ -351,7 +347,7 @@ impl Engine {
             let bytes = (end - offset).min(plan.chunk);
             let header = Header {
                 context: token,
-                ..self.header(records::PART, 0, bytes)
+                ..self.header(packets::DATA, 0, bytes)
             };
             // The receiver handles one of these for each few kilobytes: nothing but the data is in it.
             let done = self
@@ -363,18 +359,21 @@ impl Engine {
             (done, bytes)
         } else {
             let bytes = (end - offset).min(protocol.cell_bytes(total));
-            let header = self.header(records::DATA, 0, Data::BYTES);
+            let header = self.header(packets::CELL, 0, Cell::BYTES);
             let sent = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
-                let data = Data {
+                let cell = Cell {
                     token,
                     cell,
                     bytes: bytes as u32,
                 };
-                engine.push_payload(world, &header, &data)
+                engine.push_payload(world, &header, &cell)
             });
             if sent == Sent::NoMemory {
                 let bytes = bytes.min(RING_PAYLOAD);
-                (self.push_part(world, &buffer, offset, token, bytes), bytes)
+                (
+                    self.push_small_data(world, &buffer, offset, token, bytes),
+                    bytes,
+                )
             } else {
                 (sent == Sent::Done, bytes)
             }
@@ -386,19 +385,19 @@ impl Engine {
         true
     }
 
-    /// Sends an announcement through the lane, and the first bytes of its message.
-    fn push_announced(
+    /// Sends an RTS through the bulk ring, and the first bytes of its message.
+    fn push_rts(
         &mut self,
         world: usize,
         header: &Header,
-        announcement: &Announcement,
+        rts: &Rts,
         plan: Plan,
         buffer: &Buffer,
         bytes: usize,
     ) -> bool {
-        const SPLIT: usize = Announcement::BYTES;
+        const SPLIT: usize = Rts::BYTES;
         let mut words = [0u8; SPLIT];
-        announcement.encode(&mut words);
+        rts.encode(&mut words);
         let route = self.peers[world].route;
         let header = Header {
             length: (SPLIT + bytes) as u32,
@@ -421,14 +420,14 @@ impl Engine {
         let mut any = false;
         while let Some(what) = self.peers[world].queue.pop_front() {
             let before = match &what {
-                Outgoing::FirstPart(index) => Some(self.requests.at(*index).moved),
+                Outgoing::EagerPart(index) => Some(self.requests.at(*index).moved),
                 _ => None,
             };
             match self.dispatch(world, what) {
                 Ok(()) => any = true,
                 Err(rest) => {
-                    if let Outgoing::FirstPart(index) = rest {
-                        // Of an announcement that is one now, at least that has left.
+                    if let Outgoing::EagerPart(index) = rest {
+                        // Where a message was announced just now, at least the RTS has left.
                         let moved = self.requests.at(index).moved;
                         any |= before.is_none_or(|before| moved > before);
                     }
@@ -440,14 +439,14 @@ impl Engine {
         any | self.passing(world, |engine| engine.stream(world))
     }
 
-    /// Streams the second parts of matched messages.
+    /// Streams the data that CTS packets have asked for.
     fn stream(&mut self, world: usize) -> bool {
         let mut any = false;
         while let Some(&index) = self.peers[world].streams.front() {
             let request = self.requests.at(index);
             let (wanted, token) = (request.wanted(), request.token);
-            // The first part may still wait for room, behind a reply perhaps.
-            if request.moved < request.first_part as usize
+            // The eager part may still wait for room, behind a CTS perhaps.
+            if request.moved < request.eager_part as usize
                 || !self.push_data(world, index, token, wanted)
             {
                 break;
@@ -461,42 +460,42 @@ impl Engine {
         any
     }
 
-    /// The receiver has matched one of our messages.
-    pub(super) fn on_reply(&mut self, world: usize, flags: u8, reply: Reply) {
-        if flags & records::UNREADABLE != 0 {
+    /// The receiver has matched one of our messages: its CTS.
+    pub(super) fn on_cts(&mut self, world: usize, flags: u8, cts: Cts) {
+        if flags & packets::UNREADABLE != 0 {
             self.peers[world].cannot_read_us = true;
         }
         let request = self
             .requests
-            .get(reply.sender)
+            .get(cts.sender)
             .filter(|request| {
                 request.phase == Phase::Active
                     && request.answer == Answer::Awaited
                     && request.world as usize == world
             })
             .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
-        request.answer = match flags & records::REFUSED {
+        request.answer = match flags & packets::REFUSED {
             0 => Answer::Come,
             _ => Answer::Refused,
         };
-        if flags & (records::DONE | records::REFUSED) != 0 {
+        if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);
-            self.finish_send(reply.sender);
+            self.finish_send(cts.sender);
             return;
         }
-        request.token = reply.receiver;
-        request.set_wanted(reply.wanted);
-        if reply.wanted <= u64::from(request.first_part) {
-            self.finish_send(reply.sender);
+        request.token = cts.receiver;
+        request.set_wanted(cts.wanted);
+        if cts.wanted <= u64::from(request.eager_part) {
+            self.finish_send(cts.sender);
             return;
         }
         if request.protocol == Protocol::Read {
             // The receiver could not: a way that is left.
             let buffer = request.buffer;
             let protocol = self.choose_protocol(world, &buffer, false);
-            self.requests.at(reply.sender).protocol = protocol;
+            self.requests.at(cts.sender).protocol = protocol;
         }
-        self.peers[world].streams.push_back(reply.sender);
+        self.peers[world].streams.push_back(cts.sender);
         self.mark_busy(world);
         self.flush_busy();
     }

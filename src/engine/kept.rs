@@ -1,9 +1,9 @@
 //! The messages that nobody has asked for yet, by number; which of them a receive takes, `matching.rs` says.
 //!
-//! Invariant: a message is here from the moment it is kept until a receive meets it. Its first part may still be coming.
+//! Invariant: a message is here from the moment it is kept until a receive meets it. Its eager part may still be coming.
 
 use super::matching::Key;
-use super::records::{READ_ME, SYNCHRONOUS};
+use super::packets::{RTS_ADDRESS, SYNCHRONOUS};
 use super::requests::{self, Index};
 use crate::datatype::Status;
 
@@ -17,7 +17,7 @@ pub struct Message {
     pub world: usize,
     /// Size of the whole message.
     pub total: usize,
-    /// The first part, as far as it has come in.
+    /// The eager part, as far as it has come in.
     pub(super) data: Vec<u8>,
     pub(super) eager: usize,
     pub(super) flags: u8,
@@ -35,9 +35,9 @@ impl Message {
         status(self.key, self.total)
     }
 
-    /// Whether the sender waits for a reply.
-    pub(super) fn awaits_reply(&self) -> bool {
-        self.flags & (SYNCHRONOUS | READ_ME) != 0 || self.total > self.eager
+    /// Whether the sender waits for a CTS.
+    pub(super) fn awaits_cts(&self) -> bool {
+        self.flags & (SYNCHRONOUS | RTS_ADDRESS) != 0 || self.total > self.eager
     }
 }
 

@@ -15,12 +15,12 @@ pub mod kept;
 pub mod long_wait;
 pub mod loss;
 pub mod matching;
+pub mod packets;
 pub mod pressure;
 pub mod progress;
 mod protocol;
 pub mod published;
 pub mod receive;
-pub mod records;
 pub mod refusal;
 pub mod requests;
 pub mod roots;
@@ -148,11 +148,11 @@ pub fn counts_of_last_wait() -> Counts {
 struct Peer {
     /// As the process table says.
     route: Route,
-    /// Records that found no room, in order.
+    /// What found no room, in order.
     queue: VecDeque<Outgoing>,
     /// Sends that the receiver has matched and that stream the rest of their data.
     streams: VecDeque<Index>,
-    /// A message whose first part is coming in.
+    /// A message whose eager part is coming in.
     inflow: Option<Inflow>,
     /// Whether its memory can be read: unknown until tried.
     readable: Option<bool>,
@@ -397,7 +397,7 @@ impl Engine {
         }
     }
 
-    /// Whether something that is queued names a send. Replies may be in front of its first part, other sends may not.
+    /// Whether something that is queued names a send. A CTS may be in front of its eager part, other sends may not.
     fn has_queued(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
         if !matches!(request.kind, requests::Kind::Send(_)) {

@@ -1,11 +1,12 @@
 //! Back-pressure: what is kept of messages that nobody has asked for yet is bounded for each sender.
 //!
-//! A receiver that keeps more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at when
-//! its ring or lane seems full. The ring then gives no room to the short ways of sending, and messages of the program are announced
-//! without data, until half of it is left. So a send that blocks waits for its receive, and of others only the announcement is
-//! kept. What the sender sends before it looks is a lap of the ring or lane at most. Invariant: `kept` of a peer is what its messages in [`super::kept`] account for.
+//! A receiver that keeps more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at
+//! when its ring or bulk ring seems full. The ring then gives no room to the short ways of sending, and messages of the program
+//! are announced without data, until half of it is left. So a send that blocks waits for its receive, and of others only the
+//! RTS is kept. Before it sees the word a sender sends a lap of the ring or bulk ring at most. Invariant: `kept` of a peer is
+//! what its messages in [`super::kept`] account for.
 //!
-//! Announcements come in the order of the sends, so matching does not notice. The library's own messages are never held back:
+//! RTS packets come in the order of the sends, so matching does not notice. The library's own messages are never held back:
 //! collective operations rely on it that a small message leaves.
 
 use super::Engine;
@@ -30,7 +31,7 @@ const OVERHEAD: usize = size_of::<Message>() + 64;
 const MUCH: usize = 8 << 20;
 
 impl Engine {
-    /// A message of another process is kept, from the record that is being handled.
+    /// A message of another process is kept, from the packet that is being handled.
     pub(super) fn count_kept(&mut self, world: usize, eager: usize) {
         let peer = &mut self.peers[world];
         peer.kept += eager + OVERHEAD;

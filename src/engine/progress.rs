@@ -1,20 +1,20 @@
 //! Progress: what has come in is handled, what waited for room goes on.
 
 use super::Engine;
-use super::records::{self, Announcement, Data, Payload, Reply};
+use super::packets::{self, Cell, Cts, Payload, Rts};
 use crate::transport::Packet;
 
-/// Records handled before the caller gets a look at its own request.
+/// Packets handled before the caller gets a look at its own request.
 const BATCH: usize = 32;
 
-/// What became of a record.
+/// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handled {
     /// Somebody waited for it.
     Matched,
     /// Nobody has asked for the message yet: it is kept.
     Kept,
-    /// Nobody has asked for the message yet, and the record stays where it is: the caller may be content with what has come
+    /// Nobody has asked for the message yet, and the packet stays where it is: the caller may be content with what has come
     /// before, and the next receive takes the message from there without a copy in between. Where ranks share cores most
     /// messages of a neighbour that ran ahead would be kept.
     Deferred,
@@ -47,7 +47,7 @@ impl Engine {
 
     #[inline(always)]
     pub(super) fn handle(&mut self, packet: &Packet, may_defer: bool) -> Handled {
-        if packet.kind == records::SHORT {
+        if packet.kind == packets::SHORT {
             self.on_short(packet, may_defer)
         } else {
             // A copy, so that the packet of a short message stays in registers.
@@ -60,23 +60,23 @@ impl Engine {
         let world = packet.process as usize;
         assert!(
             world < self.peers.len(),
-            "a record came from process {world}, which does not exist"
+            "a packet came from process {world}, which does not exist"
         );
         match packet.kind {
-            records::LONG => {
-                let announcement = self.decode::<Announcement>(packet);
-                return self.on_long(packet, &announcement, may_defer);
+            packets::RTS => {
+                let rts = self.decode::<Rts>(packet);
+                return self.on_rts(packet, &rts, may_defer);
             }
-            records::PART => self.on_part(packet),
-            records::DATA => {
-                let data = self.decode::<Data>(packet);
-                self.on_data(packet, &data);
+            packets::DATA => self.on_data(packet),
+            packets::CELL => {
+                let cell = self.decode::<Cell>(packet);
+                self.on_cell(packet, &cell);
             }
-            records::REPLY => {
-                let reply = self.decode::<Reply>(packet);
-                self.on_reply(world, packet.flags, reply);
+            packets::CTS => {
+                let cts = self.decode::<Cts>(packet);
+                self.on_cts(world, packet.flags, cts);
             }
-            kind => panic!("process {world} sent a record of unknown kind {kind}"),
+            kind => panic!("process {world} sent a packet of unknown kind {kind}"),
         }
         Handled::Matched
     }
@@ -84,15 +84,15 @@ impl Engine {
     pub(super) fn decode<P: Payload>(&self, packet: &Packet) -> P {
         assert!(
             packet.length as usize >= P::BYTES,
-            "a record of kind {} with {} bytes came from process {}",
+            "a packet of kind {} with {} bytes came from process {}",
             packet.kind,
             packet.length,
             packet.process
         );
         // With the whole length: where the first bytes lie depends on it.
-        let mut bytes = [0u8; records::LONGEST_PAYLOAD];
+        let mut bytes = [0u8; packets::LONGEST_PAYLOAD];
         self.transport.payload(packet, |offset, piece| {
-            let rest = &mut bytes[offset.min(records::LONGEST_PAYLOAD)..];
+            let rest = &mut bytes[offset.min(packets::LONGEST_PAYLOAD)..];
             let here = rest.len().min(piece.len());
             rest[..here].copy_from_slice(&piece[..here]);
         });

@@ -3,13 +3,13 @@
 //! A send chooses when its first packet leaves, and its request keeps the choice to the last byte. Only a receiver that cannot read
 //! the sender's memory after all makes a request choose again, between those ways that are left.
 
-use super::records::{READ_ME, SYNCHRONOUS};
+use super::packets::{RTS_ADDRESS, SYNCHRONOUS};
 use crate::transport::CELL_BYTES;
 
 /// How the data of a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// In one packet, without an announcement; the transport says up to how many bytes.
+    /// In one packet, without an RTS; the transport says up to how many bytes.
     Whole,
     /// Announced, then in large packets.
     Bulk,
@@ -63,31 +63,31 @@ impl Protocol {
     }
 }
 
-/// How a receiver answers an announcement that it has matched.
+/// How a receiver answers an RTS that it has matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Response {
     /// It reads the sender's memory, and says whether it could.
     Read,
-    /// It asks for the rest.
-    Clear,
-    /// It says that it has matched.
-    Done,
-    /// All comes without an answer.
+    /// CTS: it asks for the rest.
+    Cts,
+    /// FIN: it has matched, and needs no more.
+    Fin,
+    /// None: all comes without.
     Nothing,
 }
 
 impl Response {
-    /// `flags` are the announcement's, `eager` the bytes that come unasked.
+    /// `flags` are those of the RTS, `eager` is the size of the eager part, bytes.
     #[inline]
     pub(super) fn choose(flags: u8, total: usize, eager: usize) -> Response {
         match (
-            flags & READ_ME != 0,
+            flags & RTS_ADDRESS != 0,
             total > eager,
             flags & SYNCHRONOUS != 0,
         ) {
             (true, ..) => Response::Read,
-            (false, true, _) => Response::Clear,
-            (false, false, true) => Response::Done,
+            (false, true, _) => Response::Cts,
+            (false, false, true) => Response::Fin,
             (false, false, false) => Response::Nothing,
         }
     }
@@ -137,12 +137,12 @@ mod tests {
     #[test]
     fn a_receiver_answers_what_the_sender_waits_for() {
         assert_eq!(
-            Response::choose(READ_ME | SYNCHRONOUS, 9, 0),
+            Response::choose(RTS_ADDRESS | SYNCHRONOUS, 9, 0),
             Response::Read
         );
-        assert_eq!(Response::choose(SYNCHRONOUS, 9, 4), Response::Clear);
-        assert_eq!(Response::choose(0, 9, 4), Response::Clear);
-        assert_eq!(Response::choose(SYNCHRONOUS, 9, 9), Response::Done);
+        assert_eq!(Response::choose(SYNCHRONOUS, 9, 4), Response::Cts);
+        assert_eq!(Response::choose(0, 9, 4), Response::Cts);
+        assert_eq!(Response::choose(SYNCHRONOUS, 9, 9), Response::Fin);
         assert_eq!(Response::choose(0, 9, 9), Response::Nothing);
     }
 }

@@ -1,6 +1,6 @@
 //! Receiving: an arriving message meets a posted receive or is kept until one asks for it.
 //!
-//! Invariant: of one origin at most one announced message is still sending its first part (`Peer::inflow`); parts come
+//! Invariant: of one origin at most one announced message is still sending its eager part (`Peer::inflow`); its packets come
 //! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
@@ -8,9 +8,9 @@ use super::Engine;
 use super::arrival::Arrival;
 use super::kept::{Message, status};
 use super::matching::Key;
+use super::packets::{self, Cts, Payload, Rts};
 use super::progress::Handled;
 use super::protocol::Response;
-use super::records::{self, Announcement, Payload, Reply};
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
@@ -24,18 +24,18 @@ use crate::transport::Packet;
 /// hardware's prefetcher keeps one stream going over all of them.
 const MANY_STREAMS: usize = 8192;
 
-/// Receiver of the rest of a message's first part.
+/// Receiver of the rest of a message's eager part.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     Request(Index),
     Message(u32),
 }
 
-/// A message whose first part is still coming in.
+/// A message whose eager part is still coming in.
 #[derive(Clone, Copy, Debug)]
 pub struct Inflow {
     pub(super) target: Target,
-    /// Size of the first part.
+    /// Size of the eager part.
     pub(super) eager: usize,
 }
 
@@ -89,7 +89,7 @@ impl Engine {
             return Direct::Nothing;
         };
         let length = packet.length as usize;
-        if packet.kind != records::SHORT || !key.takes(key_of(&packet)) || length > buffer.len() {
+        if packet.kind != packets::SHORT || !key.takes(key_of(&packet)) || length > buffer.len() {
             return Direct::Other;
         }
         self.take_whole(&packet, buffer);
@@ -97,7 +97,7 @@ impl Engine {
         Direct::Received(status(key_of(&packet), length))
     }
 
-    /// Copies a whole message out of its record.
+    /// Copies a whole message out of its packet.
     #[inline(always)]
     fn take_whole(&self, packet: &Packet, buffer: &Buffer) {
         if packet.is_nontemporal() && packet.length as usize >= MANY_STREAMS {
@@ -175,21 +175,21 @@ impl Engine {
             self.end_rendezvous(own);
         }
         if here < found.eager {
-            // Its first part is still coming: from now on into the receive.
+            // Its eager part is still coming: from now on into the receive.
             self.peers[found.world].inflow = Some(Inflow {
                 target: Target::Request(index),
                 eager: found.eager,
             });
         }
-        let announcement = Announcement {
+        let rts = Rts {
             total: found.total as u64,
             address: found.address,
             eager: found.eager as u32,
             token: found.token,
-            ..Announcement::default()
+            ..Rts::default()
         };
         drop(found.data);
-        self.answer(index, found.world, found.flags, &announcement);
+        self.answer(index, found.world, found.flags, &rts);
         self.finish_if_all_is_here(index);
         self.give_back_memory();
     }
@@ -229,30 +229,30 @@ impl Engine {
     }
 
     /// Tells the sender what it waits for, and how much of the message will come.
-    fn answer(&mut self, index: Index, world: usize, flags: u8, announcement: &Announcement) {
-        let (total, eager) = (announcement.total as usize, announcement.eager as usize);
+    fn answer(&mut self, index: Index, world: usize, flags: u8, rts: &Rts) {
+        let (total, eager) = (rts.total as usize, rts.eager as usize);
         let wanted = total.min(self.requests.at(index).buffer.len());
-        let reply = Reply {
-            sender: announcement.token,
+        let cts = Cts {
+            sender: rts.token,
             receiver: index,
             wanted: wanted as u64,
         };
         match Response::choose(flags, total, eager) {
             Response::Read => {
                 self.transport.answer(self.peers[world].route);
-                if self.read_peer(index, world, announcement.address, wanted) {
+                if self.read_peer(index, world, rts.address, wanted) {
                     self.requests.at(index).total = 0;
-                    self.reply(world, records::DONE | records::READ_ME, reply);
+                    self.send_cts(world, packets::FIN | packets::RTS_ADDRESS, cts);
                 } else {
                     self.requests.at(index).total = wanted;
-                    self.reply(world, records::UNREADABLE, reply);
+                    self.send_cts(world, packets::UNREADABLE, cts);
                 }
             }
-            Response::Clear => {
+            Response::Cts => {
                 self.requests.at(index).total = wanted.max(eager);
-                self.reply(world, 0, reply);
+                self.send_cts(world, 0, cts);
             }
-            Response::Done => self.reply(world, records::DONE, reply),
+            Response::Fin => self.send_cts(world, packets::FIN, cts),
             Response::Nothing => {}
         }
     }
@@ -312,12 +312,12 @@ impl Engine {
         let mut data = Vec::with_capacity(length);
         self.transport
             .payload(packet, |_, piece| data.extend_from_slice(piece));
-        let announcement = Announcement {
+        let rts = Rts {
             total: length as u64,
             eager: length as u32,
-            ..Announcement::default()
+            ..Rts::default()
         };
-        self.keep(key, packet.process as usize, 0, &announcement, data, None);
+        self.keep(key, packet.process as usize, 0, &rts, data, None);
     }
 
     fn keep(
@@ -325,11 +325,11 @@ impl Engine {
         key: Key,
         world: usize,
         flags: u8,
-        announcement: &Announcement,
+        rts: &Rts,
         data: Vec<u8>,
         own: Option<Index>,
     ) -> u32 {
-        let total = announcement.total as usize;
+        let total = rts.total as usize;
         events::raise(Event::UnexpectedMessage, || {
             events::message(key.context, key.source, key.tag, total)
         });
@@ -338,16 +338,16 @@ impl Engine {
             world,
             total,
             data,
-            eager: announcement.eager as usize,
+            eager: rts.eager as usize,
             flags,
-            token: announcement.token,
-            address: announcement.address,
+            token: rts.token,
+            address: rts.address,
             own,
             refused: false,
         });
         self.unexpected.push(key, index);
         if world != self.me() {
-            self.count_kept(world, announcement.eager as usize);
+            self.count_kept(world, rts.eager as usize);
         }
         if self.refuses {
             self.refuse(index);
@@ -361,12 +361,12 @@ impl Engine {
 
     /// Keeps a message of this process to itself.
     pub(super) fn keep_own(&mut self, key: Key, me: usize, data: Vec<u8>, own: Option<Index>) {
-        let announcement = Announcement {
+        let rts = Rts {
             total: data.len() as u64,
             eager: data.len() as u32,
-            ..Announcement::default()
+            ..Rts::default()
         };
-        self.keep(key, me, 0, &announcement, data, own);
+        self.keep(key, me, 0, &rts, data, own);
     }
 
     /// A receive meets a send of this process itself.
@@ -380,25 +380,15 @@ impl Engine {
         self.finish_if_all_is_here(index);
     }
 
-    /// A larger message is announced; its first bytes may have come along.
-    pub(super) fn on_long(
-        &mut self,
-        packet: &Packet,
-        announcement: &Announcement,
-        may_defer: bool,
-    ) -> Handled {
+    /// RTS of a larger message; its first bytes may have come along.
+    pub(super) fn on_rts(&mut self, packet: &Packet, rts: &Rts, may_defer: bool) -> Handled {
         let (key, world) = (key_of(packet), packet.process as usize);
-        let first = Arrival::of(
-            packet,
-            Announcement::BYTES,
-            announcement.cell,
-            announcement.cell_bytes,
-        );
-        let eager = announcement.eager as usize;
+        let first = Arrival::of(packet, Rts::BYTES, rts.cell, rts.cell_bytes);
+        let eager = rts.eager as usize;
         let bytes = first.bytes(packet);
         if let Some(index) = self.posted.take(key) {
-            self.meet(index, key, announcement.total as usize);
-            self.answer(index, world, packet.flags, announcement);
+            self.meet(index, key, rts.total as usize);
+            self.answer(index, world, packet.flags, rts);
             if bytes > 0 {
                 self.put_arrival(index, packet, first);
             }
@@ -418,7 +408,7 @@ impl Engine {
         if bytes > 0 {
             self.read_arrival(packet, first, |_, piece| data.extend_from_slice(piece));
         }
-        let message = self.keep(key, world, packet.flags, announcement, data, None);
+        let message = self.keep(key, world, packet.flags, rts, data, None);
         if bytes < eager {
             self.peers[world].inflow = Some(Inflow {
                 target: Target::Message(message),

@@ -1,13 +1,13 @@
 //! Messages that their receiver refuses, because it is in MPI_Finalize and has no receive for them.
 //!
-//! A process in MPI_Finalize posts no receive of the program's any more. A message of the program that waits for its reply and
-//! has met no receive will never meet one: the receiver says so in the reply. Both sides may be in MPI_Finalize and wait for
+//! A process in MPI_Finalize posts no receive of the program's any more. A message of the program that waits for its CTS and
+//! has met no receive will never meet one: the receiver says so in the CTS. Both sides may be in MPI_Finalize and wait for
 //! their sends, so neither can wait until the other is through. Invariant: a refused send is complete at once if no call will
 //! wait for it; else that call ends it with an error ([`super::loss`]), at the latest MPI_Finalize completes it.
 
 use super::Engine;
 use super::loss::KIND_OF_CONTEXT;
-use super::records::{self, Reply};
+use super::packets::{self, Cts};
 use super::requests::{Answer, Index, Kind, Request};
 use super::{for_each, published};
 use crate::events::Event;
@@ -79,7 +79,7 @@ impl Engine {
         }
     }
 
-    /// Refuses a kept message, if its sender waits for a reply.
+    /// Refuses a kept message, if its sender waits for a CTS.
     pub(super) fn refuse(&mut self, number: u32) {
         let Some(message) = self.messages.get(number) else {
             return;
@@ -89,16 +89,16 @@ impl Engine {
         }
         let (world, sender) = (message.world, message.token);
         let own = message.own.take();
-        message.refused = own.is_some() || message.awaits_reply();
+        message.refused = own.is_some() || message.awaits_cts();
         if let Some(own) = own {
             self.on_refused(own);
         } else if message.refused {
-            let reply = Reply {
+            let cts = Cts {
                 sender,
                 receiver: 0,
                 wanted: 0,
             };
-            self.reply(world, records::REFUSED, reply);
+            self.send_cts(world, packets::REFUSED, cts);
         }
     }
 
@@ -130,7 +130,7 @@ impl Engine {
             request.is_active()
                 && matches!(request.kind, Kind::Send(_))
                 && request.answer == Answer::Refused
-                && request.moved >= request.first_part as usize
+                && request.moved >= request.eager_part as usize
         };
         let numbered = self.requests.numbered().filter(refused);
         let all: Vec<Index> = numbered.map(|(index, _)| index).collect();

@@ -148,7 +148,7 @@ pub enum Phase {
     Complete,
 }
 
-/// The receiver's reply to a send; `dispatch.rs` has the states of a send.
+/// Whether the CTS of a send has come; `dispatch.rs` has the states of a send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// None is expected.
@@ -198,8 +198,8 @@ pub struct Request {
     pub total: usize,
     /// The peer's request in a rendezvous.
     pub token: u32,
-    /// Of an announced send: the bytes that leave before any reply.
-    pub first_part: u32,
+    /// Of an announced send: the bytes that leave before a CTS.
+    pub eager_part: u32,
     /// Of an announced send.
     pub answer: Answer,
     /// How the data of a send travels; chosen when its first packet leaves.
@@ -263,7 +263,7 @@ impl Request {
             moved: 0,
             total: 0,
             token: 0,
-            first_part: 0,
+            eager_part: 0,
             answer: Answer::NotWanted,
             protocol: Protocol::Whole,
             posted: NOT_POSTED,
@@ -277,7 +277,7 @@ impl Request {
         self.phase == Phase::Active
     }
 
-    /// Of a send with a reply: how much of the message the receiver wants, from its start.
+    /// Of a send with a CTS: how much of the message the receiver wants, from its start.
     pub fn wanted(&self) -> usize {
         // The status of a send is free until it completes.
         self.status.bytes() as usize

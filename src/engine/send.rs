@@ -1,4 +1,4 @@
-//! Sending: short messages go straight into the ring or the lane, what is larger or finds no room goes by [`dispatch`].
+//! Sending: short messages go straight into the ring or the bulk ring, what is larger or finds no room goes by [`dispatch`].
 //!
 //! Invariant: a message goes straight only if nothing waits for its peer.
 //!
@@ -7,7 +7,7 @@
 use super::Engine;
 use super::dispatch::{Outgoing, copy_out};
 use super::matching::Key;
-use super::records::{self, Reply};
+use super::packets::{self, Cts};
 use super::requests::{Index, Kind, Mode, NOT_POSTED, Request};
 use crate::datatype::pack::Buffer;
 use crate::events::{self, Event};
@@ -42,7 +42,7 @@ impl Engine {
         let header = self.short_header(context, tag, source, bytes);
         if bytes > RING_PAYLOAD {
             let sent = self.transport.goes_whole(route, bytes)
-                && self.push_through_lane(route, &{ header }, buffer);
+                && self.push_through_bulk_ring(route, &{ header }, buffer);
             self.counted.eager += u64::from(sent);
             return sent;
         }
@@ -53,9 +53,9 @@ impl Engine {
         sent
     }
 
-    /// Sends a whole message in one record through the lane, which there is. False: no room.
+    /// Sends a whole message in one packet through the bulk ring, which exists. False: no room.
     #[inline(never)]
-    pub(super) fn push_through_lane(
+    pub(super) fn push_through_bulk_ring(
         &mut self,
         route: Route,
         header: &Header,
@@ -105,7 +105,7 @@ impl Engine {
         let what = if short && !synchronous {
             Outgoing::Short(index)
         } else {
-            Outgoing::Long(index)
+            Outgoing::Rts(index)
         };
         if !self.peers[world].queue.is_empty() {
             self.peers[world].queue.push_back(what);
@@ -122,22 +122,22 @@ impl Engine {
         }
     }
 
-    /// Sends a reply, now or when there is room.
-    pub(super) fn reply(&mut self, world: usize, flags: u8, reply: Reply) {
-        let what = Outgoing::Reply { flags, reply };
+    /// Sends a CTS, now or when there is room.
+    pub(super) fn send_cts(&mut self, world: usize, flags: u8, cts: Cts) {
+        let what = Outgoing::Cts { flags, cts };
         if self.peers[world].queue.is_empty() {
             let Err(rest) = self.dispatch(world, what) else {
                 return;
             };
             self.peers[world].queue.push_back(rest);
         } else {
-            // A reply is bound to no order; in front of data that waits for cells it lets the peer go on.
+            // A CTS is bound to no order; in front of data that waits for cells it lets the peer go on.
             self.peers[world].queue.push_front(what);
         }
         self.mark_busy(world);
     }
 
-    /// Tells of a send whose receiver answers.
+    /// Raises an event of a send that needs a CTS.
     pub(super) fn raise_rendezvous(&mut self, event: Event, index: Index) {
         events::raise(event, || {
             let send = self.requests.at(index);
@@ -145,7 +145,7 @@ impl Engine {
         });
     }
 
-    /// The receiver's answer has come, and all that it wants has left.
+    /// The CTS has come, and all that the receiver wants has left.
     pub(super) fn end_rendezvous(&mut self, index: Index) {
         self.raise_rendezvous(Event::RendezvousCompleted, index);
         self.complete(index);
@@ -191,7 +191,7 @@ impl Engine {
             context,
             tag,
             source,
-            ..self.header(records::SHORT, 0, bytes)
+            ..self.header(packets::SHORT, 0, bytes)
         }
     }
 }

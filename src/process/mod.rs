@@ -10,7 +10,7 @@ pub mod sets;
 pub mod settings;
 
 use crate::attr;
-use crate::coll::{self, Lane};
+use crate::coll::{self, CollContext};
 use crate::comm;
 use crate::context_id;
 use crate::engine::{self, refusal, wait};
@@ -428,7 +428,7 @@ pub fn finalize() -> Result<()> {
         page.leave(engine::counts().posted > 0);
     }
     if let Some(world) = comm::get(comm::WORLD) {
-        coll::now(coll::barrier_on(&Lane::of_finalize(world)))?;
+        coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
     }
     if is_last {
         drain(&reason);

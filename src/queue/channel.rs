@@ -1,67 +1,67 @@
-//! A channel: the ring and the lane between one pair, as one stream of records.
+//! A channel: the ring and the bulk ring between one pair, as one stream of packets.
 //!
-//! Invariant: a record says where the next one's head will be, in the ring or in the lane, so the consumer watches one
-//! place only and order needs no counter. After a record with its payload in the lane that is the lane (large ones
+//! Invariant: a packet says where the next one's head will be, in the ring or in the bulk ring, so the consumer watches one
+//! place only and order needs no counter. After a packet with its payload in the bulk ring that is the bulk ring (large ones
 //! follow each other, and their heads then lie next to their data), else the ring.
 
-use super::lane;
+use super::bulk_ring;
 use super::ring::{self, Header};
 
-/// Flag of a header: the next record's head is in the lane.
-const NEXT_IN_LANE: u8 = 128;
-/// Flag of a header in the ring: what does not fit into the head slot is in the lane.
-const REST_IN_LANE: u8 = 64;
-/// Payloads up to here need no lane.
+/// Flag of a header: the next packet's head is in the bulk ring.
+const NEXT_IN_BULK: u8 = 128;
+/// Flag of a header in the ring: what does not fit into the head slot is in the bulk ring.
+const REST_IN_BULK: u8 = 64;
+/// Payloads up to here need no bulk ring.
 pub const RING_PAYLOAD: usize = 148;
 
 /// The writing end.
 #[derive(Debug)]
 pub struct Sender<'m> {
     ring: ring::Producer<'m>,
-    lane: Option<lane::Producer<'m>>,
-    in_lane: bool,
+    bulk: Option<bulk_ring::Producer<'m>>,
+    in_bulk: bool,
 }
 
 impl<'m> Sender<'m> {
     pub fn new(ring: ring::Producer<'m>) -> Self {
         Self {
             ring,
-            lane: None,
-            in_lane: false,
+            bulk: None,
+            in_bulk: false,
         }
     }
 
-    /// Takes a fresh lane into use; the consumer must have been told by a record of at most [`RING_PAYLOAD`] bytes,
+    /// Takes a fresh bulk ring into use; the consumer must have been told by a packet of at most [`RING_PAYLOAD`] bytes,
     /// just now.
-    pub fn set_lane(&mut self, lane: lane::Producer<'m>) {
-        debug_assert!(!self.in_lane);
-        self.lane = Some(lane);
+    pub fn set_bulk_ring(&mut self, bulk: bulk_ring::Producer<'m>) {
+        debug_assert!(!self.in_bulk);
+        self.bulk = Some(bulk);
     }
 
-    pub fn lane(&self) -> Option<&lane::Producer<'m>> {
-        self.lane.as_ref()
+    pub fn bulk_ring(&self) -> Option<&bulk_ring::Producer<'m>> {
+        self.bulk.as_ref()
     }
 
-    /// The ring, if the next record's head is to lie there: for records of at most [`RING_PAYLOAD`] bytes.
+    /// The ring, if the next packet's head is to lie there: for packets of at most [`RING_PAYLOAD`] bytes.
     #[inline(always)]
     pub fn ring(&mut self) -> Option<&mut ring::Producer<'m>> {
-        (!self.in_lane).then_some(&mut self.ring)
+        (!self.in_bulk).then_some(&mut self.ring)
     }
 
-    /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when there is no room, or
-    /// no lane for a payload beyond [`RING_PAYLOAD`].
+    /// Writes one packet: `fill(offset, piece)` is called for each piece of the payload. False when there is no room, or
+    /// no bulk ring for a payload beyond [`RING_PAYLOAD`].
     #[inline(always)]
     pub fn push(&mut self, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        if self.in_lane || header.length as usize > RING_PAYLOAD {
+        if self.in_bulk || header.length as usize > RING_PAYLOAD {
             let large = header.length as usize > RING_PAYLOAD;
             // Copies for what is not inlined: the usual header stays in registers.
-            return self.push_with_lane(&{ *header }, large, 1, fill);
+            return self.push_with_bulk(&{ *header }, large, 1, fill);
         }
         self.ring.push(header, fill)
     }
 
-    /// As [`Sender::push`] for a record that belongs to a larger message: another such message is likely to follow, so
-    /// also after a short end of it the next head will be in the lane, at a multiple of `align` cells.
+    /// As [`Sender::push`] for a packet that belongs to a larger message: another such message is likely to follow, so
+    /// also after a short end of it the next head will be in the bulk ring, at a multiple of `align` slots.
     #[inline(always)]
     pub fn push_part(
         &mut self,
@@ -69,60 +69,60 @@ impl<'m> Sender<'m> {
         align: usize,
         fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
-        self.push_with_lane(header, true, align, fill)
+        self.push_with_bulk(header, true, align, fill)
     }
 
     #[inline(never)]
-    fn push_with_lane(
+    fn push_with_bulk(
         &mut self,
         header: &Header,
         large: bool,
         align: usize,
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
-        let Some(lane) = &mut self.lane else {
+        let Some(bulk) = &mut self.bulk else {
             return false;
         };
         let length = header.length as usize;
-        let room = if self.in_lane {
-            lane::HEAD_PAYLOAD
+        let room = if self.in_bulk {
+            bulk_ring::HEAD_PAYLOAD
         } else {
             ring::HEAD_PAYLOAD
         };
-        if !self.in_lane && !self.ring.has_room() {
+        if !self.in_bulk && !self.ring.has_room() {
             return false;
         }
-        let Some(stride) = lane.claim(length, room, align) else {
+        let Some(stride) = bulk.claim(length, room, align) else {
             return false;
         };
         let mut header = Header { stride, ..*header };
         if large {
-            header.flags |= NEXT_IN_LANE;
+            header.flags |= NEXT_IN_BULK;
         }
         // In both places the head is filled last.
-        if self.in_lane {
-            lane.push(&header, fill);
+        if self.in_bulk {
+            bulk.push(&header, fill);
         } else {
-            header.flags |= REST_IN_LANE;
-            lane.push_rest(&header, room, &mut fill);
+            header.flags |= REST_IN_BULK;
+            bulk.push_rest(&header, room, &mut fill);
             self.ring
-                .push_head(&header, lane::in_head(length, room), fill);
+                .push_head(&header, bulk_ring::in_head(length, room), fill);
         }
-        self.in_lane = large;
+        self.in_bulk = large;
         true
     }
 
     /// Whether the consumer wants data to be held back, as far as this producer has seen when it looked for room.
     #[inline]
     pub fn is_held(&mut self) -> bool {
-        self.ring.is_held() || self.lane.as_mut().is_some_and(lane::Producer::is_held)
+        self.ring.is_held() || self.bulk.as_mut().is_some_and(bulk_ring::Producer::is_held)
     }
 
-    /// Lets records pass although data is to be held back, or not any more.
+    /// Lets packets pass although data is to be held back, or not any more.
     pub fn pass(&mut self, passes: bool) {
         self.ring.pass(passes);
-        if let Some(lane) = &mut self.lane {
-            lane.pass(passes);
+        if let Some(bulk) = &mut self.bulk {
+            bulk.pass(passes);
         }
     }
 
@@ -136,96 +136,96 @@ impl<'m> Sender<'m> {
 #[derive(Debug)]
 pub struct Receiver<'m> {
     ring: ring::Consumer<'m>,
-    lane: Option<lane::Consumer<'m>>,
-    in_lane: bool,
+    bulk: Option<bulk_ring::Consumer<'m>>,
+    in_bulk: bool,
 }
 
 impl<'m> Receiver<'m> {
     pub fn new(ring: ring::Consumer<'m>) -> Self {
         Self {
             ring,
-            lane: None,
-            in_lane: false,
+            bulk: None,
+            in_bulk: false,
         }
     }
 
-    /// The other side of [`Sender::set_lane`].
-    pub fn set_lane(&mut self, lane: lane::Consumer<'m>) {
-        self.lane = Some(lane);
+    /// The other side of [`Sender::set_bulk_ring`].
+    pub fn set_bulk_ring(&mut self, bulk: bulk_ring::Consumer<'m>) {
+        self.bulk = Some(bulk);
     }
 
-    pub fn lane(&self) -> Option<&lane::Consumer<'m>> {
-        self.lane.as_ref()
+    pub fn bulk_ring(&self) -> Option<&bulk_ring::Consumer<'m>> {
+        self.bulk.as_ref()
     }
 
-    /// The header of the next record, if it has been committed.
+    /// The header of the next packet, if it has been committed.
     #[inline(always)]
     pub fn peek(&self) -> Option<Header> {
-        if !self.in_lane {
+        if !self.in_bulk {
             return self.ring.peek();
         }
-        self.lane.as_ref().and_then(lane::Consumer::peek)
+        self.bulk.as_ref().and_then(bulk_ring::Consumer::peek)
     }
 
-    /// Calls `take(offset, piece)` for the payload of the record that `peek` showed.
+    /// Calls `take(offset, piece)` for the payload of the packet that `peek` showed.
     #[inline(always)]
     pub fn payload(&self, header: &Header, take: impl FnMut(usize, &[u8])) {
-        if self.in_lane || header.flags & REST_IN_LANE != 0 {
-            self.payload_with_lane(&{ *header }, take);
+        if self.in_bulk || header.flags & REST_IN_BULK != 0 {
+            self.payload_with_bulk(&{ *header }, take);
         } else {
             self.ring.payload(header.length as usize, take);
         }
     }
 
     #[inline(never)]
-    fn payload_with_lane(&self, header: &Header, mut take: impl FnMut(usize, &[u8])) {
+    fn payload_with_bulk(&self, header: &Header, mut take: impl FnMut(usize, &[u8])) {
         let length = header.length as usize;
-        match &self.lane {
-            Some(lane) if self.in_lane => lane.payload(length, take),
-            Some(lane) => {
-                let here = lane::in_head(length, ring::HEAD_PAYLOAD);
+        match &self.bulk {
+            Some(bulk) if self.in_bulk => bulk.payload(length, take),
+            Some(bulk) => {
+                let here = bulk_ring::in_head(length, ring::HEAD_PAYLOAD);
                 self.ring.payload(here, &mut take);
-                lane.rest(length, ring::HEAD_PAYLOAD, &mut take);
+                bulk.rest(length, ring::HEAD_PAYLOAD, &mut take);
             }
-            None => no_lane(header),
+            None => no_bulk_ring(header),
         }
     }
 
     /// Wants the producer to hold data back, or not any more.
     pub fn hold(&self, holds: bool) {
         self.ring.hold(holds);
-        if let Some(lane) = &self.lane {
-            lane.hold(holds);
+        if let Some(bulk) = &self.bulk {
+            bulk.hold(holds);
         }
     }
 
-    /// Gives the record that `peek` showed back. True if producers who found no room should be woken.
+    /// Gives the packet that `peek` showed back. True if producers who found no room should be woken.
     #[inline(always)]
     pub fn advance(&mut self, header: &Header) -> bool {
-        if self.in_lane || header.flags & REST_IN_LANE != 0 {
-            self.advance_with_lane(&{ *header })
+        if self.in_bulk || header.flags & REST_IN_BULK != 0 {
+            self.advance_with_bulk(&{ *header })
         } else {
             self.ring.advance(header.length as usize)
         }
     }
 
     #[inline(never)]
-    fn advance_with_lane(&mut self, header: &Header) -> bool {
-        let Some(lane) = &mut self.lane else {
-            no_lane(header)
+    fn advance_with_bulk(&mut self, header: &Header) -> bool {
+        let Some(bulk) = &mut self.bulk else {
+            no_bulk_ring(header)
         };
-        let told = lane.advance(header.stride);
-        let told_by_ring = !self.in_lane && self.ring.advance(ring::HEAD_PAYLOAD);
-        self.in_lane = header.flags & NEXT_IN_LANE != 0;
+        let told = bulk.advance(header.stride);
+        let told_by_ring = !self.in_bulk && self.ring.advance(ring::HEAD_PAYLOAD);
+        self.in_bulk = header.flags & NEXT_IN_BULK != 0;
         told_by_ring || told && self.ring.somebody_starves()
     }
 }
 
 #[cold]
 #[inline(never)]
-fn no_lane(header: &Header) -> ! {
+fn no_bulk_ring(header: &Header) -> ! {
     panic!(
-        "process {} sent a record in a lane that it has not announced",
+        "process {} sent a packet in a bulk ring that it has not announced",
         header.origin
     )
 }
@@ -275,7 +275,7 @@ mod tests {
         // Miri takes a microsecond for each byte's step.
         const LONGEST: usize = match cfg!(miri) {
             true => 6_000,
-            false => lane::LONGEST_PAYLOAD,
+            false => bulk_ring::LONGEST_PAYLOAD,
         };
         match tag % 5 {
             0 => tag as usize % 9,
@@ -286,27 +286,30 @@ mod tests {
     }
 
     #[test]
-    fn records_of_all_lengths_keep_their_order_over_many_laps() {
-        const RECORDS: i32 = if cfg!(miri) { 20 } else { 20_000 };
-        let (mut control, mut slots) = ring::fresh(32);
-        let (ring_in, ring_out) = ring::ends(&mut control, &mut slots);
-        let (mut lane_control, mut cells) = lane::fresh(lane::LEAST_CELLS + 2);
-        let (lane_in, lane_out) = lane::ends(&mut lane_control, &mut cells);
+    fn packets_of_all_lengths_keep_their_order_over_many_laps() {
+        const PACKETS: i32 = if cfg!(miri) { 20 } else { 20_000 };
+        let (mut control, mut ring_slots) = ring::fresh(32);
+        let (ring_in, ring_out) = ring::ends(&mut control, &mut ring_slots);
+        let (mut bulk_control, mut slots) = bulk_ring::fresh(bulk_ring::LEAST_SLOTS + 2);
+        let (bulk_in, bulk_out) = bulk_ring::ends(&mut bulk_control, &mut slots);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut sender = Sender::new(ring_in);
-                assert!(!send(&mut sender, RING_PAYLOAD + 1, 0), "there is no lane");
+                assert!(
+                    !send(&mut sender, RING_PAYLOAD + 1, 0),
+                    "there is no bulk ring"
+                );
                 assert!(send(&mut sender, 8, 0));
-                sender.set_lane(lane_in);
-                for tag in 1..RECORDS {
+                sender.set_bulk_ring(bulk_in);
+                for tag in 1..PACKETS {
                     while !send(&mut sender, length(tag), tag) {
                         std::thread::yield_now();
                     }
                 }
             });
             let mut receiver = Receiver::new(ring_out);
-            let mut lane_out = Some(lane_out);
-            for tag in 0..RECORDS {
+            let mut bulk_out = Some(bulk_out);
+            for tag in 0..PACKETS {
                 let got = loop {
                     match receive(&mut receiver) {
                         Some(got) => break got,
@@ -314,8 +317,8 @@ mod tests {
                     }
                 };
                 assert_eq!(got, (tag, if tag == 0 { 8 } else { length(tag) }));
-                if let Some(lane) = lane_out.take() {
-                    receiver.set_lane(lane);
+                if let Some(bulk) = bulk_out.take() {
+                    receiver.set_bulk_ring(bulk);
                 }
             }
             assert!(receiver.peek().is_none());
@@ -323,19 +326,22 @@ mod tests {
     }
 
     #[test]
-    fn a_full_lane_refuses_until_cells_come_back() {
-        let (mut control, mut slots) = ring::fresh(32);
-        let (ring_in, ring_out) = ring::ends(&mut control, &mut slots);
-        let (mut lane_control, mut cells) = lane::fresh(lane::LEAST_CELLS);
-        let (lane_in, lane_out) = lane::ends(&mut lane_control, &mut cells);
+    fn a_full_bulk_ring_refuses_until_slots_come_back() {
+        let (mut control, mut ring_slots) = ring::fresh(32);
+        let (ring_in, ring_out) = ring::ends(&mut control, &mut ring_slots);
+        let (mut bulk_control, mut slots) = bulk_ring::fresh(bulk_ring::LEAST_SLOTS);
+        let (bulk_in, bulk_out) = bulk_ring::ends(&mut bulk_control, &mut slots);
         let mut sender = Sender::new(ring_in);
-        sender.set_lane(lane_in);
+        sender.set_bulk_ring(bulk_in);
         let mut receiver = Receiver::new(ring_out);
-        receiver.set_lane(lane_out);
+        receiver.set_bulk_ring(bulk_out);
         for tag in 0..5 {
             assert!(send(&mut sender, 1000, tag));
         }
-        assert!(!send(&mut sender, 8, 9), "its head would be in the lane");
+        assert!(
+            !send(&mut sender, 8, 9),
+            "its head would be in the bulk ring"
+        );
         sender.starve();
         assert_eq!(receive(&mut receiver).unwrap().0, 0);
         let header = receiver.peek().unwrap();

@@ -1,7 +1,7 @@
 //! Models for loom: every interleaving of the ring and the event count, within loom's bounds: `make check-loom`.
+use super::bulk_ring;
 use super::channel::{Receiver, Sender};
 use super::eventcount::EventCount;
-use super::lane;
 use super::ring::{self, Consumer, Header, Producer, Ring, fresh};
 use crate::sync::{AtomicU32, Ordering, fence};
 use loom::thread;
@@ -32,7 +32,7 @@ fn one_producer_and_the_consumer() {
         let (mut producer, mut consumer) = ends(4);
         let sender = thread::spawn(move || {
             for tag in 1..=3 {
-                // The second record has a continuation slot.
+                // The second packet has a continuation slot.
                 while !push(&mut producer, tag, if tag == 2 { 20 } else { 8 }) {
                     thread::yield_now();
                 }
@@ -198,15 +198,15 @@ fn who_starves_is_told_of_room() {
 }
 
 #[test]
-fn a_channel_goes_from_ring_to_lane_and_back() {
+fn a_channel_goes_from_ring_to_bulk_ring_and_back() {
     loom::model(|| {
         let (ring_in, ring_out) = ends(2);
-        let (control, cells) = lane::fresh(lane::LEAST_CELLS);
-        let (lane_in, lane_out) = lane::ends(Box::leak(control), cells.leak());
+        let (control, slots) = bulk_ring::fresh(bulk_ring::LEAST_SLOTS);
+        let (bulk_in, bulk_out) = bulk_ring::ends(Box::leak(control), slots.leak());
         let lengths = [200u16, 150, 8, 8];
         let writer = thread::spawn(move || {
             let mut sender = Sender::new(ring_in);
-            sender.set_lane(lane_in);
+            sender.set_bulk_ring(bulk_in);
             for (tag, length) in (1..).zip(lengths) {
                 let header = Header {
                     tag,
@@ -219,7 +219,7 @@ fn a_channel_goes_from_ring_to_lane_and_back() {
             }
         });
         let mut receiver = Receiver::new(ring_out);
-        receiver.set_lane(lane_out);
+        receiver.set_bulk_ring(bulk_out);
         for (tag, length) in (1..).zip(lengths) {
             let header = loop {
                 match receiver.peek() {

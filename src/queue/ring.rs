@@ -1,9 +1,9 @@
 //! A ring of 32-byte slots: one consumer, and either one producer or many.
 //!
-//! A record is one *head* slot (header and 8 bytes) and continuation slots (28 bytes each). A slot's first word is its
-//! *stamp*: the position it was filled for, plus one. Only heads are stamped, the consumer never writes a slot, so a
-//! continuation slot keeps an old stamp and can never be taken for a head. Invariant: slots in `head..tail` belong to
-//! their producer until the head is stamped, then to the consumer until `head` is published beyond them.
+//! A packet is one *head* slot (header and 8 bytes) and continuation slots (28 bytes each). A slot's first word is its sequence
+//! number: the position it was filled for, plus one. Only heads get one and the consumer never writes a slot, so a continuation
+//! slot keeps an old number and can never be taken for a head. Invariant: slots in `head..tail` belong to their producer until
+//! the head has its sequence number, then to the consumer until `head` is published beyond them.
 
 use super::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
@@ -11,7 +11,7 @@ use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
 /// Bytes of a slot: half a cache line, so that a message of one word costs half a transfer where messages follow each
 /// other, and one where they do not.
 pub const SLOT_BYTES: usize = 32;
-/// Payload bytes in a record's first slot.
+/// Payload bytes in a packet's first slot.
 pub const HEAD_PAYLOAD: usize = 8;
 /// Payload bytes in each further slot.
 pub const NEXT_PAYLOAD: usize = BODY_BYTES;
@@ -22,7 +22,7 @@ pub const HEADER_BYTES: usize = 20;
 
 /// What travels in front of every message. `context` has the 16-bit context id in its low half; `source` is the
 /// sender's rank in that communicator, `origin` its index on the node; `length` counts the payload bytes. `stride` is of a
-/// record with cells in a lane ([`super::lane`]): how many there are up to the next head.
+/// packet with slots in a bulk ring ([`super::bulk_ring`]): how many there are up to the next head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Header {
@@ -43,14 +43,14 @@ const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub struct Slot {
-    stamp: AtomicU32,
+    sequence: AtomicU32,
     body: UnsafeCell<[u8; BODY_BYTES]>,
 }
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Slot>() == SLOT_BYTES);
 
-// SAFETY: `body` is written by the one producer that claimed the slot and read by the consumer after the stamp.
+// SAFETY: `body` is written by the one producer that claimed the slot and read by the consumer after the sequence number.
 unsafe impl Sync for Slot {}
 // SAFETY: as above.
 unsafe impl Send for Slot {}
@@ -84,7 +84,7 @@ pub const SHAPE: u64 = shape::combine(&[
         length,
         origin
     }),
-    shape!(Slot { stamp, body }),
+    shape!(Slot { sequence, body }),
     shape!(Control {
         tail,
         _apart,
@@ -115,7 +115,7 @@ pub fn fresh(slots: usize) -> (Box<Control>, Vec<Slot>) {
     };
     let slots = (0..slots)
         .map(|_| Slot {
-            stamp: AtomicU32::new(0),
+            sequence: AtomicU32::new(0),
             body: UnsafeCell::new([0; BODY_BYTES]),
         })
         .collect();
@@ -139,7 +139,7 @@ pub fn shared<'m>(control: &'m mut Control, slots: &'m mut [Slot]) -> (Ring<'m>,
     (ring, consumer)
 }
 
-/// How many slots a record with this payload takes.
+/// How many slots a packet with this payload takes.
 #[inline]
 pub fn slots_for(payload: usize) -> u32 {
     if payload <= HEAD_PAYLOAD {
@@ -193,7 +193,7 @@ impl<'m> Ring<'m> {
         }
     }
 
-    /// The longest payload of one record: half a ring, so that a record always fits once the consumer has caught up.
+    /// The longest payload of one packet: half a ring, so that a packet always fits once the consumer has caught up.
     pub fn longest_payload(&self) -> usize {
         HEAD_PAYLOAD + (self.slots.len() / 2 - 1) * NEXT_PAYLOAD
     }
@@ -232,7 +232,7 @@ pub struct Producer<'m> {
 }
 
 impl<'m> Producer<'m> {
-    /// Writes one record: `fill(offset, piece)` is called for each piece of the payload. False when the ring is full.
+    /// Writes one packet: `fill(offset, piece)` is called for each piece of the payload. False when the ring is full.
     #[inline(always)]
     pub fn push(&mut self, header: &Header, mut fill: impl FnMut(usize, &mut [u8])) -> bool {
         let length = header.length as usize;
@@ -248,7 +248,7 @@ impl<'m> Producer<'m> {
         true
     }
 
-    /// Writes a record of whose payload only the first `here` bytes lie in the head slot, the others elsewhere;
+    /// Writes a packet of whose payload only the first `here` bytes lie in the head slot, the others elsewhere;
     /// [`Producer::has_room`] has said yes.
     #[inline]
     pub fn push_head(&mut self, header: &Header, here: usize, fill: impl FnMut(usize, &mut [u8])) {
@@ -274,7 +274,7 @@ impl<'m> Producer<'m> {
     ) {
         let head = self.ring.slot(position);
         head.body.with_mut(|body| {
-            // SAFETY: the claimed slot is this producer's until it is stamped; `Header` is 20 bytes with alignment 4,
+            // SAFETY: the claimed slot is this producer's until it has its sequence number; `Header` is 20 bytes with alignment 4,
             // which a slot's body has; the first piece lies behind it.
             unsafe {
                 let piece =
@@ -284,7 +284,7 @@ impl<'m> Producer<'m> {
             }
         });
         // Commit. Release: pairs with the Acquire of `Consumer::peek`.
-        head.stamp
+        head.sequence
             .store(position.wrapping_add(1), Ordering::Release);
     }
 
@@ -295,7 +295,7 @@ impl<'m> Producer<'m> {
             position = position.wrapping_add(1);
             let bytes = (length - offset).min(NEXT_PAYLOAD);
             self.ring.slot(position).body.with_mut(|body| {
-                // SAFETY: the claimed slot is this producer's; its stamp is left alone.
+                // SAFETY: the claimed slot is this producer's; its sequence number is left alone.
                 let piece = unsafe { std::slice::from_raw_parts_mut(body.cast::<u8>(), bytes) };
                 fill(offset, piece);
             });
@@ -393,7 +393,7 @@ impl<'m> Producer<'m> {
         fence(Ordering::SeqCst);
     }
 
-    /// Asks for the line that the next record will be written to, while there is something else to do.
+    /// Asks for the line that the next packet will be written to, while there is something else to do.
     #[inline(always)]
     pub fn prefetch(&self) {
         let slot: *const Slot = self.ring.slot(self.tail.wrapping_add(AHEAD));
@@ -439,22 +439,22 @@ pub struct Consumer<'m> {
 }
 
 impl<'m> Consumer<'m> {
-    /// The header of the next record, if it has been committed.
+    /// The header of the next packet, if it has been committed.
     #[inline(always)]
     pub fn peek(&self) -> Option<Header> {
         let slot = self.ring.slot(self.head);
         // Acquire: pairs with the commit in `Producer::push`.
-        if slot.stamp.load(Ordering::Acquire) != self.head.wrapping_add(1) {
+        if slot.sequence.load(Ordering::Acquire) != self.head.wrapping_add(1) {
             return None;
         }
-        // SAFETY: the stamp says that the producer is done with this record; it is ours until `advance`.
+        // SAFETY: the sequence number says that the producer is done with this packet; it is ours until `advance`.
         let header = slot
             .body
             .with(|body| unsafe { body.cast::<Header>().read() });
         Some(header)
     }
 
-    /// Calls `take(offset, piece)` for the pieces of the payload of the record that `peek` showed with this `length`.
+    /// Calls `take(offset, piece)` for the pieces of the payload of the packet that `peek` showed with this `length`.
     ///
     /// A length that no producer can have written (a corrupted peer) is cut to what a ring can hold.
     #[inline(always)]
@@ -462,7 +462,7 @@ impl<'m> Consumer<'m> {
         let length = length.min(self.ring.longest_payload());
         let slot = self.ring.slot(self.head);
         slot.body.with(|body| {
-            // SAFETY: a committed record belongs to the consumer; the piece lies inside the slot.
+            // SAFETY: a committed packet belongs to the consumer; the piece lies inside the slot.
             let piece = unsafe {
                 std::slice::from_raw_parts(
                     body.cast::<u8>().add(HEADER_BYTES),
@@ -484,7 +484,7 @@ impl<'m> Consumer<'m> {
         }
     }
 
-    /// Gives the record back. True if producers who found the ring full should be woken: room was published.
+    /// Gives the packet back. True if producers who found the ring full should be woken: room was published.
     #[inline(always)]
     pub fn advance(&mut self, length: usize) -> bool {
         let length = length.min(self.ring.longest_payload());

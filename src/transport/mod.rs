@@ -98,7 +98,7 @@ impl Transport {
     #[inline]
     pub fn has_bulk(&mut self, to: Route, bytes: usize) -> bool {
         match to {
-            Route::Shm(index) => self.shm.has_lane(index as usize, bytes),
+            Route::Shm(index) => self.shm.has_bulk_ring(index as usize, bytes),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().has_bulk(index),
             Route::Own => no_transport(),

@@ -16,7 +16,7 @@ mod waiting;
 
 use super::call::Call;
 use super::choose;
-use super::lane::{Lane, now};
+use super::context::{CollContext, block_on};
 use super::packed::room;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, nontemporal};
@@ -156,8 +156,8 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
             .flatten();
         word.copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
     }
-    let lane = Lane::new(comm, function);
-    let told = now(super::bcast_on(&lane, Buffer::of_copy(&mut word), 0));
+    let lane = CollContext::new(comm, function);
+    let told = block_on(super::bcast_on(&lane, Buffer::of_copy(&mut word), 0));
     let word = u64::from_ne_bytes(word[..].try_into().unwrap_or_default());
     if told.is_err() || word == NO_WORD {
         // Some of the others may have got the message, and wait at the board.

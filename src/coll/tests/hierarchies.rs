@@ -24,7 +24,7 @@ fn on_nodes<T, F: Future<Output = T>>(
         run(seed + at as u64, ranks, |team| {
             // The body's team lives as long as the schedule.
             let team: &'static Team<'static> =
-                Box::leak(Box::new(Team::over(*team.lane(), Some(nodes))));
+                Box::leak(Box::new(Team::over(*team.coll(), Some(nodes))));
             let body = body(team, nodes.are_in_order());
             async move {
                 body.await;
@@ -45,7 +45,7 @@ fn nobody_leaves_before_all_are_in() {
             let nodes: &'static Nodes = Box::leak(Box::new(nodes));
             let entered: &AtomicUsize = Box::leak(Box::default());
             let seen = run(ranks as u64, ranks, |team| async move {
-                let team = Team::over(*team.lane(), Some(nodes));
+                let team = Team::over(*team.coll(), Some(nodes));
                 entered.fetch_add(1, Ordering::Relaxed);
                 hierarchy::barrier(&team).await;
                 entered.load(Ordering::Relaxed)

@@ -114,19 +114,19 @@ fn two_transports_at_once_carry_all_cases() {
 }
 
 #[test]
-#[ignore = "long"]
+#[ignore = "RTS"]
 fn shared_memory_carries_all_cases_in_many_schedules() {
     run_all(1000..4400, Ways::Shm);
 }
 
 #[test]
-#[ignore = "long"]
+#[ignore = "RTS"]
 fn queues_carry_all_cases_in_many_schedules() {
     run_all(11_000..14_300, Ways::Loopback);
 }
 
 #[test]
-#[ignore = "long"]
+#[ignore = "RTS"]
 fn two_transports_at_once_carry_all_cases_in_many_schedules() {
     run_all(21_000..24_300, Ways::Both);
 }

@@ -1,5 +1,5 @@
 //! Engines of one job that take turns in one thread, over a real segment: a seed decides who sends what, in which mode, who
-//! receives, and who looks at how many records, so that messages wait for room in all states and replies come in all of them.
+//! receives, and who handles how many packets, so that messages wait for room in all states and CTS packets come in all of them.
 //!
 //! A buffer is overwritten at once when its send is complete. Each byte that is received is compared.
 
@@ -11,23 +11,23 @@ mod rank;
 
 use play::{Play, Reached};
 
-/// What a reply says, and whether the first part of the message still waited for room when it came.
-const REPLIES: [&str; 11] = [
-    "done, first part gone",
-    "done, first part queued",
-    "enough, first part gone",
-    "enough, first part queued",
-    "more, first part gone",
-    "more, first part queued",
-    "refused, first part gone",
-    "refused, first part queued",
-    "read, first part gone",
-    "unreadable, first part gone",
-    "unreadable and nothing wanted, first part gone",
+/// What a CTS says, and whether the eager part of the message still waited for room when it came.
+const ANSWERS: [&str; 11] = [
+    "done, eager part gone",
+    "done, eager part queued",
+    "enough, eager part gone",
+    "enough, eager part queued",
+    "more, eager part gone",
+    "more, eager part queued",
+    "refused, eager part gone",
+    "refused, eager part queued",
+    "read, eager part gone",
+    "unreadable, eager part gone",
+    "unreadable and nothing wanted, eager part gone",
 ];
 
 /// What has waited for room, and for receives.
-const QUEUED: [&str; 5] = ["short", "long", "first part", "reply", "held back"];
+const QUEUED: [&str; 5] = ["short", "RTS", "eager part", "CTS", "held back"];
 
 fn plays(seeds: std::ops::Range<u64>) -> Reached {
     let mut reached = Reached::default();
@@ -42,13 +42,13 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
     let reached = plays(0..120);
-    for what in REPLIES.iter().chain(&QUEUED) {
+    for what in ANSWERS.iter().chain(&QUEUED) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }
 }
 
 #[test]
-#[ignore = "long"]
+#[ignore = "RTS"]
 fn a_complete_send_has_nothing_queued_in_many_plays() {
     plays(1000..6000);
 }

@@ -6,8 +6,8 @@ use crate::datatype;
 use crate::engine::Engine;
 use crate::engine::dispatch::{Limits, Outgoing};
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
+use crate::engine::packets::{self, Cts};
 use crate::engine::progress::Handled;
-use crate::engine::records::{self, Reply};
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
@@ -326,14 +326,14 @@ impl Play {
         }
     }
 
-    /// Handles some of the records that have come in.
+    /// Handles some of the packets that have come in.
     fn look(&mut self, at: usize, reached: &mut Reached) {
-        let records = self.dice.one_of(&[1, 1, 2, 5, 40]);
-        for _ in 0..records {
+        let packets = self.dice.one_of(&[1, 1, 2, 5, 40]);
+        for _ in 0..packets {
             let Some(packet) = self.engines[at].transport.peek() else {
                 return;
             };
-            if packet.kind == records::REPLY {
+            if packet.kind == packets::CTS {
                 note(&mut self.engines[at], &packet, reached);
             }
             let may_defer = self.dice.one_in(4);
@@ -378,9 +378,9 @@ impl Play {
                 for what in &peer.queue {
                     let name = match what {
                         Outgoing::Short(_) => "short",
-                        Outgoing::Long(_) => "long",
-                        Outgoing::FirstPart(_) => "first part",
-                        Outgoing::Reply { .. } => "reply",
+                        Outgoing::Rts(_) => "RTS",
+                        Outgoing::EagerPart(_) => "eager part",
+                        Outgoing::Cts { .. } => "CTS",
                     };
                     *reached.entry(name).or_default() += 1;
                 }
@@ -458,27 +458,25 @@ impl Play {
     }
 }
 
-/// Notes in which state a send is whose reply is here.
+/// Notes in which state a send is whose CTS is here.
 fn note(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
-    let reply = engine.decode::<Reply>(packet);
-    let request = engine.requests.at(reply.sender);
-    let gone = request.moved >= request.first_part as usize;
+    let cts = engine.decode::<Cts>(packet);
+    let request = engine.requests.at(cts.sender);
+    let gone = request.moved >= request.eager_part as usize;
     let name = match packet.flags {
-        records::REFUSED if gone => "refused, first part gone",
-        records::REFUSED => "refused, first part queued",
-        records::DONE if gone => "done, first part gone",
-        records::DONE => "done, first part queued",
-        records::UNREADABLE if reply.wanted == 0 => {
-            "unreadable and nothing wanted, first part gone"
-        }
-        records::UNREADABLE => "unreadable, first part gone",
-        0 => match (reply.wanted > u64::from(request.first_part), gone) {
-            (true, true) => "more, first part gone",
-            (true, false) => "more, first part queued",
-            (false, true) => "enough, first part gone",
-            (false, false) => "enough, first part queued",
+        packets::REFUSED if gone => "refused, eager part gone",
+        packets::REFUSED => "refused, eager part queued",
+        packets::FIN if gone => "done, eager part gone",
+        packets::FIN => "done, eager part queued",
+        packets::UNREADABLE if cts.wanted == 0 => "unreadable and nothing wanted, eager part gone",
+        packets::UNREADABLE => "unreadable, eager part gone",
+        0 => match (cts.wanted > u64::from(request.eager_part), gone) {
+            (true, true) => "more, eager part gone",
+            (true, false) => "more, eager part queued",
+            (false, true) => "enough, eager part gone",
+            (false, false) => "enough, eager part queued",
         },
-        _ => "read, first part gone",
+        _ => "read, eager part gone",
     };
     *reached.entry(name).or_default() += 1;
 }

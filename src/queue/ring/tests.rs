@@ -38,7 +38,7 @@ fn receive(consumer: &mut Consumer<'_>) -> Option<Header> {
 }
 
 #[test]
-fn records_of_every_length_come_back_over_many_laps() {
+fn packets_of_every_length_come_back_over_many_laps() {
     for exclusive in [false, true] {
         let (mut control, mut slots) = fresh(16);
         let (mut producer, mut consumer) = match exclusive {

@@ -1,4 +1,4 @@
-//! Cells: shared memory through which larger data flows between ranks that have no lane. Each rank owns some and lends
+//! Cells: shared memory through which larger data flows between ranks that have no bulk ring. Each rank owns some and lends
 //! them; whoever has read a cell marks it free. Invariant: a cell's state goes 0 → 1 only by its owner and 1 → 0 only by
 //! the rank it was lent to.
 
@@ -19,7 +19,7 @@ const NODE_CELLS: usize = 2048;
 const MOST_CELLS: usize = 128;
 const LEAST_CELLS: usize = 16;
 
-/// Where a cell is, as it travels in a record: its offset in the segment in units of 64 bytes.
+/// Where a cell is, as it travels in a packet: its offset in the segment in units of 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellName(pub u32);
 
@@ -169,7 +169,7 @@ impl Pool {
     }
 }
 
-/// Reads `bytes` of a cell that a record named, and gives it back. `None` if no cell can be there.
+/// Reads `bytes` of a cell that a packet named, and gives it back. `None` if no cell can be there.
 #[inline]
 pub fn read(
     segment: Segment<'static>,
@@ -178,7 +178,7 @@ pub fn read(
     take: impl FnOnce(&[u8]),
 ) -> Option<()> {
     let address = segment.dynamic(name.0 as usize * 64, STRIDE)?;
-    // SAFETY: the record that named the cell lent it to this rank (its commit orders the data before); it lies inside
+    // SAFETY: the packet that named the cell lent it to this rank (its commit orders the data before); it lies inside
     // the mapping whatever the name was.
     let data =
         unsafe { std::slice::from_raw_parts(address.add(STATE_BYTES), bytes.min(CELL_BYTES)) };

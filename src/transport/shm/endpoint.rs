@@ -1,13 +1,13 @@
-//! A rank's end of all rings: where its records go out and come in.
+//! A rank's end of all rings: where its packets go out and come in.
 //!
-//! Invariant: records to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
-//! itself the last record in the inbox, and the peer looks into the private ring only after it has read that record.
+//! Invariant: packets to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
+//! itself the last packet in the inbox, and the peer looks into the private ring only after it has read that packet.
 
 use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
 use super::layout::{RankPage, Segment};
 use super::notifier::{self, Notifier};
-use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
+use super::outbound::{ASKS, Common, KIND_BULK_RING, Outbound};
 use super::pace::Plan;
 use super::pipe::Pipes;
 use super::settings::{self, Other};
@@ -181,7 +181,7 @@ impl Endpoint {
         Node::new(&self.common.segment.header().node, self.ranks())
     }
 
-    /// Sends one record of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of
+    /// Sends one packet of at most [`RING_PAYLOAD`] bytes to `peer`: `fill(offset, piece)` is called for the pieces of
     /// the payload. False: no room now.
     #[inline(always)]
     pub fn push(
@@ -206,13 +206,13 @@ impl Endpoint {
         done
     }
 
-    /// Whether records of up to [`crate::queue::lane::LONGEST_PAYLOAD`] bytes can be sent to `peer`, for a message of so many.
+    /// Whether packets of up to [`crate::queue::bulk_ring::LONGEST_PAYLOAD`] bytes can be sent to `peer`, for a message of so many.
     #[inline]
-    pub fn has_lane(&mut self, peer: usize, bytes: usize) -> bool {
-        self.out[peer].has_lane(&self.common, self.fd.as_fd(), bytes)
+    pub fn has_bulk_ring(&mut self, peer: usize, bytes: usize) -> bool {
+        self.out[peer].has_bulk_ring(&self.common, self.fd.as_fd(), bytes)
     }
 
-    /// How the next part of a message of `total` bytes is to be sent to a peer that has a lane.
+    /// How the next part of a message of `total` bytes is to be sent to a peer that has a bulk ring.
     #[inline]
     pub fn plan(&mut self, peer: usize, total: usize) -> Plan {
         let sight = self.look_at(peer);
@@ -220,7 +220,7 @@ impl Endpoint {
         self.out[peer].plan(total, sight)
     }
 
-    /// As [`Self::push`], through the lane and according to `plan`.
+    /// As [`Self::push`], through the bulk ring and according to `plan`.
     #[inline]
     pub fn push_large(
         &mut self,
@@ -238,14 +238,14 @@ impl Endpoint {
         done
     }
 
-    /// The next record that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
+    /// The next packet that has come in, from rings in turn. The engine reads its payload and then says [`Self::done`].
     #[inline(always)]
     pub fn peek(&mut self) -> Option<ring::Header> {
         let mut turn = self.turn;
         for _ in 0..self.inbound.len() {
             if let Some(header) = self.inbound[turn].channel.peek() {
                 self.turn = turn;
-                if header.kind >= KIND_LANE {
+                if header.kind >= KIND_BULK_RING {
                     // Here and below the cold way gets a copy: a header whose address is taken would be written to memory.
                     self.accept(&{ header });
                     return self.peek_again();
@@ -266,7 +266,7 @@ impl Endpoint {
         self.peek()
     }
 
-    /// Takes a ring or a lane into use that a peer has announced.
+    /// Takes a ring or a bulk ring into use that a peer has announced.
     #[cold]
     #[inline(never)]
     fn accept(&mut self, header: &ring::Header) {
@@ -279,13 +279,13 @@ impl Endpoint {
         });
         self.done(header);
         let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default());
-        let (offset, cells, origin) = (word(0) as usize, word(8) as usize, header.origin);
+        let (offset, slots, origin) = (word(0) as usize, word(8) as usize, header.origin);
         let segment = self.common.segment;
-        let accepted = if header.kind == KIND_LANE {
-            segment.lane(offset, cells).map(|lane| {
+        let accepted = if header.kind == KIND_BULK_RING {
+            segment.bulk_ring(offset, slots).map(|ring| {
                 let channel = &mut self.inbound[self.turn].channel;
-                // SAFETY: the sender announces a fresh lane once, to this end.
-                channel.set_lane(unsafe { lane.consumer() });
+                // SAFETY: the sender announces a fresh bulk ring once, to this end.
+                channel.set_bulk_ring(unsafe { ring.consumer() });
             })
         } else {
             segment.private(offset).map(|ring| {
@@ -303,7 +303,7 @@ impl Endpoint {
         );
     }
 
-    /// The payload of the record that [`Self::peek`] showed.
+    /// The payload of the packet that [`Self::peek`] showed.
     #[inline(always)]
     pub fn payload(&self, header: &ring::Header, take: impl FnMut(usize, &[u8])) {
         if header.flags & ASKS != 0 {
@@ -312,7 +312,7 @@ impl Endpoint {
         self.inbound[self.turn].channel.payload(header, take);
     }
 
-    /// Gives the record that [`Self::peek`] showed back to its ring.
+    /// Gives the packet that [`Self::peek`] showed back to its ring.
     #[inline(always)]
     pub fn done(&mut self, header: &ring::Header) {
         let inbound = &mut self.inbound[self.turn];
@@ -336,13 +336,13 @@ impl Endpoint {
         self.out[peer].is_held()
     }
 
-    /// Lets records to `peer` pass although data is to be held back, or not any more.
+    /// Lets packets to `peer` pass although data is to be held back, or not any more.
     #[cold]
     pub fn pass(&mut self, peer: usize, passes: bool) {
         self.out[peer].pass(passes);
     }
 
-    /// Wants the origin of the record that [`Self::peek`] showed to hold data back; so do others that use the inbox, if it came
+    /// Wants the origin of the packet that [`Self::peek`] showed to hold data back; so do others that use the inbox, if it came
     /// there.
     #[cold]
     pub fn hold(&self) {
@@ -364,7 +364,7 @@ impl Endpoint {
         self.out[peer].starve();
     }
 
-    /// Fills a cell for `peer`; its name goes into a record.
+    /// Fills a cell for `peer`; its name goes into a packet.
     #[inline]
     pub fn fill_cell(
         &mut self,
@@ -440,12 +440,12 @@ impl Endpoint {
         self.pretended = Some(distance);
     }
 
-    /// Takes back a cell whose record could not be sent.
+    /// Takes back a cell whose packet could not be sent.
     pub fn take_back(&mut self, name: CellName) {
         self.pool.take_back(name);
     }
 
-    /// Reads a cell that a record of `origin` named.
+    /// Reads a cell that a packet of `origin` named.
     #[inline]
     pub fn read_cell(&self, origin: usize, cell: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
         cells::read(self.common.segment, cell, bytes, take)
@@ -534,7 +534,7 @@ mod tests {
         (0..ranks).map(join).collect()
     }
 
-    /// Something larger until `peer` has a large lane.
+    /// Something larger until `peer` has a large bulk ring.
     fn grow(end: &mut Endpoint, peer: &mut Endpoint) {
         let header = Header {
             kind: 1,
@@ -542,7 +542,7 @@ mod tests {
             ..Header::default()
         };
         for _ in 0..200 {
-            if end.has_lane(1, 1) {
+            if end.has_bulk_ring(1, 1) {
                 let plan = end.plan(1, 10_000);
                 assert!(end.push_large(1, &header, plan, |_, piece| piece.fill(0)));
             } else {
@@ -584,10 +584,10 @@ mod tests {
     }
 
     #[test]
-    fn a_small_lane_that_may_grow_gets_ordinary_stores() {
+    fn a_small_bulk_ring_that_may_grow_gets_ordinary_stores() {
         let [mut one, two]: [Endpoint; 2] = joined(2).try_into().ok().unwrap();
         one.pretend(CacheDistance::Far);
-        while !one.has_lane(1, 1) {
+        while !one.has_bulk_ring(1, 1) {
             assert!(one.push(1, &Header::default(), |_, _| {}));
         }
         assert_eq!(one.plan(1, 1 << 20).stores, Stores::Ordinary);

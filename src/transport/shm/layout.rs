@@ -5,8 +5,8 @@
 use super::settings::{Reference, Settings};
 use crate::node;
 use crate::os::memory::{self, Mapping};
+use crate::queue::bulk_ring::{self, BulkRing};
 use crate::queue::eventcount::{self, EventCount};
-use crate::queue::lane::{self, Cell, Lane};
 use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
 use crate::queue::rounds;
 use crate::queue::shape::{self, shape};
@@ -41,7 +41,7 @@ const LAYOUT: u64 = {
         version,
         fixed,
         ring::SHAPE,
-        lane::SHAPE,
+        bulk_ring::SHAPE,
         eventcount::SHAPE,
         rounds::SHAPE,
         node::SHAPE,
@@ -96,8 +96,8 @@ fn private_bytes(ranks: usize) -> usize {
     size_of::<Control>() + private_slots(ranks) * SLOT_BYTES
 }
 
-const fn lane_bytes(cells: usize) -> usize {
-    size_of::<lane::Control>() + cells * lane::CELL_BYTES
+const fn bulk_ring_bytes(slots: usize) -> usize {
+    size_of::<bulk_ring::Control>() + slots * bulk_ring::SLOT_BYTES
 }
 
 /// The first pages.
@@ -351,22 +351,27 @@ impl<'m> Segment<'m> {
         unsafe { Some(ring_at(address, private_slots(self.ranks))) }
     }
 
-    /// Allocates a lane of so many cells; returns where.
-    pub fn allocate_lane(&self, fd: BorrowedFd<'_>, cells: usize) -> Result<usize> {
-        self.allocate(fd, lane_bytes(cells))
+    /// Allocates a bulk ring of so many cells; returns where.
+    pub fn allocate_bulk_ring(&self, fd: BorrowedFd<'_>, slots: usize) -> Result<usize> {
+        self.allocate(fd, bulk_ring_bytes(slots))
     }
 
-    /// The lane at an offset that another rank told; `None` if no lane can be there.
-    pub fn lane(&self, offset: usize, cells: usize) -> Option<Lane<'m>> {
-        if cells < lane::LEAST_CELLS || cells > self.map.bytes() / lane::CELL_BYTES {
+    /// The bulk ring at an offset that another rank told; `None` if no bulk ring can be there.
+    pub fn bulk_ring(&self, offset: usize, slots: usize) -> Option<BulkRing<'m>> {
+        if slots < bulk_ring::LEAST_SLOTS || slots > self.map.bytes() / bulk_ring::SLOT_BYTES {
             return None;
         }
-        let address = self.dynamic(offset, lane_bytes(cells))?;
+        let address = self.dynamic(offset, bulk_ring_bytes(slots))?;
         // SAFETY: checked to lie in the dynamic part and aligned; atomics and cells are valid for any content.
         unsafe {
-            let control = &*address.cast::<lane::Control>();
-            let first = address.add(size_of::<lane::Control>()).cast::<Cell>();
-            Some(Lane::new(control, std::slice::from_raw_parts(first, cells)))
+            let control = &*address.cast::<bulk_ring::Control>();
+            let first = address
+                .add(size_of::<bulk_ring::Control>())
+                .cast::<bulk_ring::Slot>();
+            Some(BulkRing::new(
+                control,
+                std::slice::from_raw_parts(first, slots),
+            ))
         }
     }
 
@@ -480,13 +485,13 @@ mod tests {
         }
         for (rank, engine) in all() {
             let mut consumer = consumer(segment.inbox_of(rank, engine).unwrap());
-            let mut records = 0;
+            let mut packets = 0;
             while let Some(found) = consumer.peek() {
                 assert_eq!(found, named(rank, engine));
                 consumer.advance(found.length as usize);
-                records += 1;
+                packets += 1;
             }
-            assert_eq!(records, INBOX_SLOTS);
+            assert_eq!(packets, INBOX_SLOTS);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a rank keeps for each peer it sends to: the channel, and how much of it there is by now.
 //!
-//! Invariant: a lane or a private ring is used only after the peer was told by a record in what was used before. Memory
+//! Invariant: a bulk ring or a private ring is used only after the peer was told by a packet in what was used before. Memory
 //! follows traffic: a pair that exchanges little has the peer's inbox and nothing of its own.
 
 use super::layout::Segment;
@@ -9,38 +9,38 @@ use super::pace::{LONGEST_WHOLE, Plan, Stores};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight, Watch};
 use crate::os::schedule;
+use crate::queue::bulk_ring;
 use crate::queue::channel::Sender;
-use crate::queue::lane;
 use crate::queue::ring::{Header, Producer};
 use crate::sync::Ordering;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// The record that announces a private ring; other kinds are the engine's.
+/// The packet that announces a private ring; other kinds are the engine's.
 pub const KIND_RING: u8 = 255;
-/// The record that announces a lane.
-pub const KIND_LANE: u8 = 254;
+/// The packet that announces a bulk ring.
+pub const KIND_BULK_RING: u8 = 254;
 /// Flag of a header: the reader is to ask the node how far it is from the sender, which measures that.
 pub const ASKS: u8 = 32;
 /// Flag of a header: the payload was written with non-temporal stores, so its lines come from memory.
 pub const NONTEMPORAL: u8 = 16;
-/// Records in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
+/// Packets in the inbox before a sender asks for a ring of its own, at least; half the number of ranks where that is
 /// more, so that a few barriers do not make rings.
 const PRIVATE_RING_AFTER: u32 = 4;
-/// Larger messages to a peer, or pieces of them, before it gets a lane.
+/// Larger messages to a peer, or pieces of them, before it gets a bulk ring.
 const BULK_RING_AFTER: u32 = 8;
 /// Private rings a receiver accepts: memory grows with the ranks, not with their square.
 const MOST_PRIVATE: u32 = 32;
-/// Cells of a first lane, 80 KB where there are few ranks.
-const FIRST_CELLS: usize = 13 + lane::END_CELLS;
-/// Cells of a lane for a lot of data: 2 MB, more than a core's own caches.
-const MOST_CELLS: usize = 408 + lane::END_CELLS;
-/// Bytes through a first lane before there is a large one.
+/// Slots of a first bulk ring, 80 KB where there are few ranks.
+const FIRST_SLOTS: usize = 13 + bulk_ring::END_SLOTS;
+/// Slots of a bulk ring for a lot of data: 2 MB, more than a core's own caches.
+const MOST_SLOTS: usize = 408 + bulk_ring::END_SLOTS;
+/// Bytes through a first bulk ring before there is a large one.
 const GROW_AFTER: u64 = 256 << 10;
-/// All lanes of one size of a node together, bytes.
+/// All bulk rings of one size of a node together, bytes.
 const NODE_BYTES: usize = 64 << 20;
-/// Below this a larger lane is not worth it.
-const LEAST_GROWTH: usize = 4 * FIRST_CELLS;
+/// Below this a larger bulk ring is not worth it.
+const LEAST_GROWTH: usize = 4 * FIRST_SLOTS;
 
 /// How far a pair's channel has grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,24 +51,24 @@ enum Stage {
     /// No private ring was to be had: the inbox for good.
     InboxForGood,
     Ring,
-    SmallLane,
-    LargeLane,
+    SmallBulkRing,
+    LargeBulkRing,
 }
 
 /// See the module.
 pub struct Outbound {
     channel: Sender<'static>,
     stage: Stage,
-    /// Records sent, while that still decides something.
-    records: u32,
+    /// Packets sent, while that still decides something.
+    packets: u32,
     /// Larger messages, likewise.
     large: u32,
     bytes: u64,
-    /// Where the ring (of no cells) or lane is that there was no room to announce yet, and its cells.
+    /// Where the ring (of no slots) or bulk ring is that there was no room to announce yet, and its slots.
     unannounced: Option<(usize, usize)>,
     notifier: Notifier,
     watch: Watch,
-    /// There is no room for a larger lane.
+    /// There is no room for a larger bulk ring.
     stays_small: bool,
 }
 
@@ -77,10 +77,10 @@ pub struct Outbound {
 pub struct Common {
     pub segment: Segment<'static>,
     pub me: usize,
-    /// The number of the engine: records go to the peer's engine of the same number.
+    /// The number of the engine: packets go to the peer's engine of the same number.
     pub engine: usize,
     pub ranks: usize,
-    /// More ranks than cores: the reader may run on the writer's core next, which has the lines of a small lane; one
+    /// More ranks than cores: the reader may run on the writer's core next, which has the lines of a small bulk ring; one
     /// that is larger than the caches is no good.
     pub crowded: bool,
 }
@@ -109,10 +109,10 @@ impl Common {
         }
     }
 
-    /// Cells of the first lanes, so that all that there may be fit into the node's share.
-    fn first_cells(&self) -> usize {
+    /// Slots of the first bulk rings, so that all that there may be fit into the node's share.
+    fn first_slots(&self) -> usize {
         let pairs = self.ranks * self.ranks.min(MOST_PRIVATE as usize);
-        (NODE_BYTES / pairs / lane::CELL_BYTES).clamp(lane::LEAST_CELLS, FIRST_CELLS)
+        (NODE_BYTES / pairs / bulk_ring::SLOT_BYTES).clamp(bulk_ring::LEAST_SLOTS, FIRST_SLOTS)
     }
 }
 
@@ -125,7 +125,7 @@ impl Outbound {
                 0 => Stage::Inbox,
                 _ => Stage::Unused,
             },
-            records: 0,
+            packets: 0,
             large: 0,
             bytes: 0,
             unannounced: None,
@@ -155,7 +155,7 @@ impl Outbound {
         self.channel.starve();
     }
 
-    /// The ring that the next small record goes to, unless that needs thought ([`Self::push`]).
+    /// The ring that the next small packet goes to, unless that needs thought ([`Self::push`]).
     #[inline(always)]
     pub fn ring(&mut self) -> Option<&mut Producer<'static>> {
         if self.stage <= Stage::Inbox {
@@ -164,7 +164,7 @@ impl Outbound {
         self.channel.ring()
     }
 
-    /// Sends a small record where [`Self::ring`] gives none. False: no room.
+    /// Sends a small packet where [`Self::ring`] gives none. False: no room.
     pub fn push(
         &mut self,
         common: &Common,
@@ -177,12 +177,12 @@ impl Outbound {
             return false;
         }
         if self.stage == Stage::Inbox {
-            self.count_record(common, fd, peer);
+            self.count_packet(common, fd, peer);
         }
         self.channel.push(header, fill)
     }
 
-    /// The first record to this peer. False: it does not use the engine yet.
+    /// The first packet to this peer. False: it does not use the engine yet.
     #[cold]
     #[inline(never)]
     fn begin(&mut self, common: &Common, peer: usize) -> bool {
@@ -194,12 +194,12 @@ impl Outbound {
         true
     }
 
-    /// Counts a record to the inbox, and changes over to a private ring when there were enough.
+    /// Counts a packet to the inbox, and changes over to a private ring when there were enough.
     #[cold]
     #[inline(never)]
-    fn count_record(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
-        self.records += 1;
-        if self.records < PRIVATE_RING_AFTER.max(common.ranks as u32 / 2) && common.ranks > 2 {
+    fn count_packet(&mut self, common: &Common, fd: BorrowedFd<'_>, peer: usize) {
+        self.packets += 1;
+        if self.packets < PRIVATE_RING_AFTER.max(common.ranks as u32 / 2) && common.ranks > 2 {
             return;
         }
         // Without memory for a private ring the inbox goes on serving.
@@ -220,7 +220,7 @@ impl Outbound {
             self.channel = Sender::new(unsafe { ring.sole_producer() });
             self.stage = Stage::Ring;
         } else {
-            // The inbox is full: ask again with the next record.
+            // The inbox is full: ask again with the next packet.
             self.unannounced = Some((offset, 0));
             self.stage = Stage::Inbox;
         }
@@ -228,14 +228,14 @@ impl Outbound {
 
     /// What was made before and not announced, or something new: what is announced in vain may be tried with each look of a
     /// call that waits.
-    fn made(&mut self, cells: usize, make: impl FnOnce() -> io::Result<usize>) -> Option<usize> {
+    fn made(&mut self, slots: usize, make: impl FnOnce() -> io::Result<usize>) -> Option<usize> {
         match self.unannounced.take() {
-            Some((offset, found)) if found == cells => Some(offset),
+            Some((offset, found)) if found == slots => Some(offset),
             _ => make().ok(),
         }
     }
 
-    fn announce(&mut self, common: &Common, kind: u8, offset: usize, cells: usize) -> bool {
+    fn announce(&mut self, common: &Common, kind: u8, offset: usize, slots: usize) -> bool {
         let header = Header {
             kind,
             length: 16,
@@ -244,17 +244,17 @@ impl Outbound {
         };
         let mut bytes = [0u8; 16];
         bytes[..8].copy_from_slice(&(offset as u64).to_ne_bytes());
-        bytes[8..].copy_from_slice(&(cells as u64).to_ne_bytes());
+        bytes[8..].copy_from_slice(&(slots as u64).to_ne_bytes());
         self.channel.push(&header, |offset, piece| {
             piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
         })
     }
 
-    /// Whether larger records can be sent, for a message of so many bytes; makes a lane when the traffic asks for it.
+    /// Whether larger packets can be sent, for a message of so many bytes; makes a bulk ring when the traffic asks for it.
     #[inline]
-    pub fn has_lane(&mut self, common: &Common, fd: BorrowedFd<'_>, bytes: usize) -> bool {
+    pub fn has_bulk_ring(&mut self, common: &Common, fd: BorrowedFd<'_>, bytes: usize) -> bool {
         match self.stage {
-            Stage::LargeLane | Stage::SmallLane => true,
+            Stage::LargeBulkRing | Stage::SmallBulkRing => true,
             Stage::Ring => self.count_large(common, fd, bytes),
             Stage::Unused | Stage::Inbox | Stage::InboxForGood => false,
         }
@@ -263,18 +263,18 @@ impl Outbound {
     #[cold]
     #[inline(never)]
     fn count_large(&mut self, common: &Common, fd: BorrowedFd<'_>, bytes: usize) -> bool {
-        // The pieces of a message count, for it cannot change over to the lane once it has begun without.
+        // The pieces of a message count, for it cannot change over to the bulk ring once it has begun without.
         self.large = self
             .large
             .saturating_add((1 + bytes / LONGEST_WHOLE) as u32);
         (self.large >= BULK_RING_AFTER || common.ranks <= 2)
-            && self.new_lane(common, fd, common.first_cells(), Stage::SmallLane)
+            && self.new_bulk_ring(common, fd, common.first_slots(), Stage::SmallBulkRing)
     }
 
-    /// Makes a larger lane when there was enough traffic, before a record is planned.
+    /// Makes a larger bulk ring when there was enough traffic, before a packet is planned.
     #[inline]
     pub fn grow_when_due(&mut self, common: &Common, fd: BorrowedFd<'_>) {
-        if self.stage == Stage::SmallLane && self.bytes > GROW_AFTER {
+        if self.stage == Stage::SmallBulkRing && self.bytes > GROW_AFTER {
             self.grow(common, fd);
         }
     }
@@ -283,37 +283,37 @@ impl Outbound {
     #[inline(never)]
     fn grow(&mut self, common: &Common, fd: BorrowedFd<'_>) {
         let pairs = common.ranks * (common.ranks - 1);
-        let cells = (NODE_BYTES / pairs / lane::CELL_BYTES).min(MOST_CELLS);
-        if cells < LEAST_GROWTH
+        let slots = (NODE_BYTES / pairs / bulk_ring::SLOT_BYTES).min(MOST_SLOTS);
+        if slots < LEAST_GROWTH
             || common.crowded
-            || !self.new_lane(common, fd, cells, Stage::LargeLane)
+            || !self.new_bulk_ring(common, fd, slots, Stage::LargeBulkRing)
         {
             self.bytes = 0;
             self.stays_small = true;
         }
     }
 
-    fn new_lane(
+    fn new_bulk_ring(
         &mut self,
         common: &Common,
         fd: BorrowedFd<'_>,
-        cells: usize,
+        slots: usize,
         stage: Stage,
     ) -> bool {
-        let make = || common.segment.allocate_lane(fd, cells);
-        let Some(offset) = self.made(cells, make) else {
+        let make = || common.segment.allocate_bulk_ring(fd, slots);
+        let Some(offset) = self.made(slots, make) else {
             return false;
         };
-        let Some(lane) = common.segment.lane(offset, cells) else {
+        let Some(ring) = common.segment.bulk_ring(offset, slots) else {
             return false;
         };
-        let done = self.announce(common, KIND_LANE, offset, cells);
+        let done = self.announce(common, KIND_BULK_RING, offset, slots);
         if done {
-            // SAFETY: this rank has allocated the lane, and nobody else sends through it.
-            self.channel.set_lane(unsafe { lane.producer() });
+            // SAFETY: this rank has allocated the bulk ring, and nobody else sends through it.
+            self.channel.set_bulk_ring(unsafe { ring.producer() });
             self.stage = stage;
         } else {
-            self.unannounced = Some((offset, cells));
+            self.unannounced = Some((offset, slots));
         }
         done
     }
@@ -324,11 +324,11 @@ impl Outbound {
         self.watch.look(ask)
     }
 
-    /// How the next part of a message of `total` bytes is to be sent through the lane, at this distance. A small lane that may
-    /// still grow stays in the caches.
+    /// How the next part of a message of `total` bytes is to be sent through the bulk ring, at this distance. A small bulk ring
+    /// that may still grow stays in the caches.
     #[inline]
     pub fn plan(&self, total: usize, (distance, asks): (CacheDistance, bool)) -> Plan {
-        let stores = match self.stage == Stage::LargeLane || self.stays_small {
+        let stores = match self.stage == Stage::LargeBulkRing || self.stays_small {
             true => Stores::for_reader(distance),
             false => Stores::Ordinary,
         };
@@ -338,7 +338,7 @@ impl Outbound {
         }
     }
 
-    /// Sends a record through the lane. False: no room.
+    /// Sends a packet through the bulk ring. False: no room.
     #[inline]
     pub fn push_large(
         &mut self,
@@ -378,11 +378,11 @@ mod tests {
             ranks: 2,
             crowded: false,
         };
-        let record = Header::default();
-        let push = |out: &mut Outbound| out.push(&common, fd, 1, &record, |_, _| {});
+        let packet = Header::default();
+        let push = |out: &mut Outbound| out.push(&common, fd, 1, &packet, |_, _| {});
         let mut out = Outbound::new(segment, 0, 1);
         let mut others = segment.inbox(1).producer();
-        while others.push(&record, |_, _| {}) {}
+        while others.push(&packet, |_, _| {}) {}
         assert!(!push(&mut out));
         let before = segment.allocate(fd, 1).unwrap();
         for _ in 0..100 {
@@ -397,12 +397,12 @@ mod tests {
         }
         while push(&mut out) {}
         assert_eq!(out.stage, Stage::Ring);
-        assert!(!out.has_lane(&common, fd, 1));
+        assert!(!out.has_bulk_ring(&common, fd, 1));
         let before = segment.allocate(fd, 1).unwrap();
         for _ in 0..100 {
-            assert!(!out.has_lane(&common, fd, 1));
+            assert!(!out.has_bulk_ring(&common, fd, 1));
         }
         let page = segment.allocate(fd, 1).unwrap() - before;
-        assert!(page <= 4096, "{page} bytes for a lane that was made");
+        assert!(page <= 4096, "{page} bytes for a bulk ring that was made");
     }
 }

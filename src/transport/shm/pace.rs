@@ -1,13 +1,13 @@
-//! Which stores to fill a lane with, and in what pieces.
+//! Which stores to fill a bulk ring with, and in what pieces.
 //!
 //! Between cores that share a cache ordinary stores are best, between others those that bypass the caches, by factors of
 //! three to ten either way. Invariant: nothing is learned here; the node says how far apart the cores are.
 
 use crate::datatype::nontemporal;
 use crate::node::distance::CacheDistance;
-use crate::queue::lane::{CELL_BYTES, HEAD_PAYLOAD, LONGEST_PAYLOAD};
+use crate::queue::bulk_ring::{HEAD_PAYLOAD, LONGEST_PAYLOAD, SLOT_BYTES};
 
-/// How a record's payload is written.
+/// How a packet's payload is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
     Ordinary = 0,
@@ -25,7 +25,7 @@ impl Stores {
         }
     }
 
-    /// Said for each piece of a record before it is filled: finishes before the head, which is filled last. A fence
+    /// Said for each piece of a packet before it is filled: finishes before the head, which is filled last. A fence
     /// between two stores to that line, which the reader watches, would let it take the line away and cost two transfers.
     #[inline]
     pub fn finish_before_head(self, offset: usize, piece: usize) {
@@ -47,20 +47,20 @@ impl Stores {
 const SMALL_BYTES: usize = 1024;
 /// Below this ordinary stores are best wherever the cores are.
 const NONTEMPORAL_BYTES: usize = 400;
-/// A message's pieces with ordinary stores leave most of a kilobyte in their cells, which keeps the reader's prefetcher
+/// A message's pieces with ordinary stores leave most of a kilobyte in their slots, which keeps the reader's prefetcher
 /// from the next one.
-const ORDINARY_CHUNK: usize = 3 * CELL_BYTES - 1024;
+const ORDINARY_CHUNK: usize = 3 * SLOT_BYTES - 1024;
 /// Pieces with non-temporal stores fill their slots: a gap would end the reader's prefetch stream.
-const NONTEMPORAL_CHUNK: usize = 2 * CELL_BYTES - 128;
-const NONTEMPORAL_LARGE: usize = 4 * CELL_BYTES - 128;
+const NONTEMPORAL_CHUNK: usize = 2 * SLOT_BYTES - 128;
+const NONTEMPORAL_LARGE: usize = 4 * SLOT_BYTES - 128;
 /// Up to here a message with non-temporal stores has the smaller pieces.
 const FEW_PIECES: usize = 64 << 10;
-/// Up to here a message travels in one record: splitting it costs more than is won where writing and reading overlap.
+/// Up to here a message travels in one packet: splitting it costs more than is won where writing and reading overlap.
 pub const LONGEST_WHOLE: usize = 16384;
 
 const _: () = assert!(LONGEST_WHOLE <= LONGEST_PAYLOAD);
 
-/// What to do with the next record.
+/// What to do with the next packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub stores: Stores,
@@ -68,12 +68,12 @@ pub struct Plan {
     pub asks: bool,
     /// Bytes of the message it may carry.
     pub chunk: usize,
-    /// Where heads lie in the lane: at multiples of so many cells.
+    /// Where heads lie in the bulk ring: at multiples of so many slots.
     pub align: usize,
 }
 
 impl Plan {
-    /// For the next record of a message of `total` bytes, if these stores are best.
+    /// For the next packet of a message of `total` bytes, if these stores are best.
     #[inline]
     pub fn new(stores: Stores, total: usize) -> Plan {
         let stores = match total < NONTEMPORAL_BYTES {
@@ -88,7 +88,7 @@ impl Plan {
         };
         let align = match total < SMALL_BYTES {
             true => 1,
-            false => (chunk + 128).div_ceil(CELL_BYTES),
+            false => (chunk + 128).div_ceil(SLOT_BYTES),
         };
         Plan {
             stores,
@@ -113,7 +113,7 @@ mod tests {
                 let plan = Plan::new(stores, total);
                 assert_eq!(plan.stores, stores);
                 assert_eq!(plan.chunk >= total, total <= LONGEST_WHOLE);
-                assert!(plan.chunk + 128 <= plan.align * CELL_BYTES || total < SMALL_BYTES);
+                assert!(plan.chunk + 128 <= plan.align * SLOT_BYTES || total < SMALL_BYTES);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! whose lengths both know. One pipe leads each way.
 //!
 //! A piece lies in one run of bytes, with a stamp of its own beside the pipe. Pieces follow each other around the pipe, which
-//! is larger than a core's own caches: what both have evicted is cheaply written again (see `queue/lane.rs`). Which
+//! is larger than a core's own caches: what both have evicted is cheaply written again (see `queue/bulk_ring.rs`). Which
 //! stores to write with follows from how far apart the two cores are. Invariant: a place is written again only when the reader has published that it is past it.
 
 use super::layout::Segment;

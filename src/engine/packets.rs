@@ -1,43 +1,44 @@
-//! The records that travel in rings, and how they are laid out.
+//! Packets of the protocols, and how their payloads are laid out.
 //!
-//! `Short` carries a whole message. `Long` announces one: its payload begins with an [`Announcement`], the first bytes of
-//! the message follow it, or are in the cell it names where ranks have no lane. Further bytes come as the whole payload of a
-//! `Part` in the lane, or in the cell that a `Data` names; `Reply` is what the receiver says when it has matched.
+//! `SHORT` carries a whole message. `RTS` announces one: its payload begins with an [`Rts`], the first bytes of the message
+//! follow it, or are in the copy buffer that it names where ranks have no bulk ring. Further bytes are the whole payload of a
+//! `CELL` packet in the bulk ring, or in the copy buffer that a `CELL` packet names. `CTS` is the receiver's answer at the
+//! match.
 
-/// Kinds of a record ([`crate::queue::ring::Header::kind`]).
+/// Kinds of a packet ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
-pub const LONG: u8 = 2;
-pub const DATA: u8 = 3;
-pub const REPLY: u8 = 4;
-/// Its `context` is what [`Data::token`] is in a cell's record.
-pub const PART: u8 = 5;
+pub const RTS: u8 = 2;
+pub const CELL: u8 = 3;
+pub const CTS: u8 = 4;
+/// Its `context` is the token that a `CELL` packet has in [`Cell::token`].
+pub const DATA: u8 = 5;
 
 /// The bits from 16 on belong to the transport.
 ///
-/// Flag of `LONG`: the sender wants a reply even if all the data came with it.
+/// Flag of `RTS`: the sender wants a CTS even if all the data came with it.
 pub const SYNCHRONOUS: u8 = 1;
-/// Flag of `LONG`: the receiver is to read `address` of the sender itself.
-pub const READ_ME: u8 = 2;
-/// Flag of `REPLY`: all is done, the send is complete.
-pub const DONE: u8 = 4;
-/// Flag of `REPLY`: the receiver cannot read the sender's memory, now and later.
+/// Flag of `RTS`: it has the address, and the receiver is to read the data there.
+pub const RTS_ADDRESS: u8 = 2;
+/// Flag of `CTS`: no further data is wanted, the send is complete.
+pub const FIN: u8 = 4;
+/// Flag of `CTS`: the receiver cannot read the sender's memory, now and later.
 pub const UNREADABLE: u8 = 8;
-/// Flag of `REPLY`: the receiver is in MPI_Finalize and has no receive for the message.
+/// Flag of `CTS`: the receiver is in MPI_Finalize and has no receive for the message.
 pub const REFUSED: u8 = 1;
 // The four upper bits belong to the transport.
 
-/// No cell: the data is in the record.
+/// No copy buffer: the data is in the packet.
 pub const NO_CELL: u32 = 0;
-/// The token of a message's first part, which needs no token: parts of one origin come in order.
-pub const FIRST_PART: u32 = u32::MAX;
+/// Token of a message's eager part, which needs none: packets of one origin come in order.
+pub const EAGER_PART: u32 = u32::MAX;
 
-/// Payload of `LONG`. All sizes in bytes.
+/// Payload of `RTS`. All sizes in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Announcement {
+pub struct Rts {
     pub total: u64,
-    /// Where the data is in the sender, for `READ_ME`.
+    /// Where the data is in the sender, for `RTS_ADDRESS`.
     pub address: u64,
-    /// How much comes without asking.
+    /// Size of the eager part, which comes without a CTS.
     pub eager: u32,
     /// The sender's request.
     pub token: u32,
@@ -46,22 +47,22 @@ pub struct Announcement {
     pub cell_bytes: u32,
 }
 
-/// Payload of `DATA`: further bytes of a message are in a cell.
+/// Payload of `CELL`: further bytes of a message are in a copy buffer.
 #[derive(Clone, Copy, Debug)]
-pub struct Data {
-    /// The receiver's request, or [`FIRST_PART`].
+pub struct Cell {
+    /// The receiver's request, or [`EAGER_PART`].
     pub token: u32,
     pub cell: u32,
     /// Bytes in that cell.
     pub bytes: u32,
 }
 
-/// Payload of `REPLY`.
+/// Payload of `CTS`.
 #[derive(Clone, Copy, Debug)]
-pub struct Reply {
+pub struct Cts {
     /// The sender's request.
     pub sender: u32,
-    /// The receiver's request, to be put into `DATA`.
+    /// The receiver's request, for the packets with the data.
     pub receiver: u32,
     /// How many bytes of the message the receiver wants, counted from the start.
     pub wanted: u64,
@@ -70,7 +71,7 @@ pub struct Reply {
 /// The longest of the payloads here.
 pub const LONGEST_PAYLOAD: usize = 32;
 
-/// What a record's payload begins with, of fixed size.
+/// What a packet's payload begins with, of fixed size.
 pub trait Payload: Sized {
     const BYTES: usize;
     fn encode(&self, out: &mut [u8]);
@@ -85,7 +86,7 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + 8].try_into().unwrap_or_default())
 }
 
-impl Payload for Announcement {
+impl Payload for Rts {
     const BYTES: usize = 32;
 
     fn encode(&self, out: &mut [u8]) {
@@ -109,7 +110,7 @@ impl Payload for Announcement {
     }
 }
 
-impl Payload for Data {
+impl Payload for Cell {
     const BYTES: usize = 12;
 
     fn encode(&self, out: &mut [u8]) {
@@ -127,7 +128,7 @@ impl Payload for Data {
     }
 }
 
-impl Payload for Reply {
+impl Payload for Cts {
     const BYTES: usize = 16;
 
     fn encode(&self, out: &mut [u8]) {

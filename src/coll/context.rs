@@ -1,7 +1,7 @@
 //! Messages between some processes that run one operation together, which no receive of the program's can match.
 //!
-//! The steps are futures. A lane that waits blocks inside each step, so its futures are ready at their first poll
-//! ([`now`]); one that does not is for tasks ([`crate::engine::tasks`]). One body serves both.
+//! The steps are futures. Where steps block, their futures are ready at the first poll ([`block_on`]); otherwise they belong to
+//! a task ([`crate::engine::tasks`]). One body serves both.
 
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
 use crate::datatype::Buffer;
@@ -17,11 +17,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The members of an operation, and what tells its messages from others: context, tag, and the sender's process number
-/// (ranks of overlapping groups would be confused).
+/// Collective context: the members of an operation, and what tells its messages from others: context id, tag, and the sender's
+/// process number (ranks of overlapping groups would be confused).
 #[derive(Clone, Copy)]
-pub struct Lane<'a> {
-    /// The MPI function, for those who look what a rank waits for.
+pub struct CollContext<'a> {
+    /// The MPI function, for reports of what a rank waits for.
     pub function: &'static str,
     pub members: &'a Members,
     /// Own rank among the members; of no meaning where this process is none.
@@ -30,20 +30,20 @@ pub struct Lane<'a> {
     pub receive_context: u32,
     /// The engines of messages sent and received.
     pub engines: (u32, u32),
-    /// The other side, on a lane over both of an intercommunicator.
-    pub beyond: Option<Beyond>,
+    /// The remote group, where both groups of an intercommunicator take part.
+    pub remote: Option<RemoteGroup>,
     pub tag: i32,
     /// Handle of the communicator, for errors.
     pub communicator: i32,
-    /// How a step that has to wait does so.
-    pub way: Way,
+    /// How a step waits.
+    pub wait: WaitMode,
 }
 
 /// How steps wait.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum WaitMode {
     /// The step blocks, making progress.
-    Blocks,
+    Block,
     /// The task that the step is in is polled again.
     Task,
     /// There is no engine: all ranks are in one thread.
@@ -51,7 +51,7 @@ pub enum Way {
     Simulated(&'static super::simulation::World),
 }
 
-/// A message that was begun, until [`Lane::finish`].
+/// A message that was begun, until [`CollContext::finish`].
 #[must_use]
 pub struct Pending {
     /// `None`: it is done.
@@ -59,9 +59,9 @@ pub struct Pending {
     peer: i32,
 }
 
-/// The members who are not on this process's side of an intercommunicator, and the contexts to them.
+/// The members in the remote group of an intercommunicator, and the contexts to them.
 #[derive(Clone, Copy)]
-pub struct Beyond {
+pub struct RemoteGroup {
     pub first: i32,
     pub count: i32,
     pub send_context: u32,
@@ -74,8 +74,8 @@ const FINALIZE: &str = "MPI_Finalize";
 /// The tag of blocking collective operations: they follow each other in the same order on all members.
 const BLOCKING: i32 = 0;
 
-impl<'a> Lane<'a> {
-    /// All of an intracommunicator, or the local side of an intercommunicator, for a blocking operation.
+impl<'a> CollContext<'a> {
+    /// All of an intracommunicator, or the local group of an intercommunicator, for a blocking operation.
     #[inline]
     pub fn new(comm: &'a Comm, function: &'static str) -> Self {
         let kind = if comm.is_inter() { INSIDE } else { COLLECTIVE };
@@ -96,15 +96,15 @@ impl<'a> Lane<'a> {
             rank: comm.rank(),
             send_context: context,
             receive_context: context,
-            beyond: None,
+            remote: None,
             tag: BLOCKING,
             communicator: comm.handle,
-            way: Way::Blocks,
+            wait: WaitMode::Block,
         }
     }
 
-    /// From one side of an intercommunicator to the other.
-    pub fn across(comm: &'a Comm, function: &'static str) -> Self {
+    /// From the local group of an intercommunicator to the remote one.
+    pub fn to_remote(comm: &'a Comm, function: &'static str) -> Self {
         Self {
             members: comm.peers_as_members(),
             send_context: comm.context() + COLLECTIVE,
@@ -114,24 +114,24 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Over both sides of an intercommunicator; `members` are those of one side, then those of the other.
-    pub fn over_both(
+    /// Over both groups of an intercommunicator; `members` are those of one, then those of the other.
+    pub fn over_both_groups(
         comm: &'a Comm,
         members: &'a Members,
         own_first: bool,
         function: &'static str,
     ) -> Self {
         let (own, other) = (comm.size(), comm.peers());
-        let across = Self::across(comm, function);
+        let remote = Self::to_remote(comm, function);
         Self {
             members,
             rank: comm.rank() + if own_first { 0 } else { other },
-            beyond: Some(Beyond {
+            remote: Some(RemoteGroup {
                 first: if own_first { own } else { 0 },
                 count: other,
-                send_context: across.send_context,
-                receive_context: across.receive_context,
-                engines: across.engines,
+                send_context: remote.send_context,
+                receive_context: remote.receive_context,
+                engines: remote.engines,
             }),
             ..Self::new(comm, function)
         }
@@ -161,10 +161,10 @@ impl<'a> Lane<'a> {
             send_context: INTERNAL_CONTEXT + INSIDE,
             receive_context: INTERNAL_CONTEXT + INSIDE,
             engines: (0, 0),
-            beyond: None,
+            remote: None,
             tag,
             communicator: comm::WORLD,
-            way: Way::Blocks,
+            wait: WaitMode::Block,
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The lane of two leaders.
+    /// The context of two leaders.
     pub fn of_leaders(self) -> Self {
         Self {
             send_context: INTERNAL_CONTEXT + LEADERS,
@@ -204,7 +204,7 @@ impl<'a> Lane<'a> {
     pub fn task(self, operation: i32) -> Self {
         Self {
             tag: operation,
-            way: Way::Task,
+            wait: WaitMode::Task,
             ..self
         }
     }
@@ -236,11 +236,11 @@ impl<'a> Lane<'a> {
         let Some(index) = pending.index else {
             return Ok(());
         };
-        match self.way {
-            Way::Blocks => self.block(index, pending.peer),
-            Way::Task => tasks::completion(index, self.world(pending.peer)).await,
+        match self.wait {
+            WaitMode::Block => self.block(index, pending.peer),
+            WaitMode::Task => tasks::completion(index, self.world(pending.peer)).await,
             #[cfg(test)]
-            Way::Simulated(world) => world.finish(index).await,
+            WaitMode::Simulated(world) => world.finish(index).await,
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> Lane<'a> {
 
     /// Waits for something in this process that is no message; who makes it true wakes the sleepers.
     pub async fn until(&self, mut holds: impl FnMut() -> bool) {
-        if matches!(self.way, Way::Blocks) {
+        if matches!(self.wait, WaitMode::Block) {
             let reason = self.reason(ANY_SOURCE);
             until_at(self.engines.1, &reason, |_| holds().then_some(()));
         } else {
@@ -310,12 +310,12 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Context and engine of what is sent to a member, and of what is received from it.
+    /// Context id and engine of messages to a member, and of those from it.
     #[inline]
-    fn ways(&self, peer: i32) -> [(u32, u32); 2] {
-        let (send, receive, engines) = match self.beyond {
-            Some(beyond) if (beyond.first..beyond.first + beyond.count).contains(&peer) => {
-                (beyond.send_context, beyond.receive_context, beyond.engines)
+    fn contexts(&self, peer: i32) -> [(u32, u32); 2] {
+        let (send, receive, engines) = match self.remote {
+            Some(remote) if (remote.first..remote.first + remote.count).contains(&peer) => {
+                (remote.send_context, remote.receive_context, remote.engines)
             }
             _ => (self.send_context, self.receive_context, self.engines),
         };
@@ -326,11 +326,11 @@ impl<'a> Lane<'a> {
     #[inline]
     pub fn begin_send(&self, buffer: Buffer, dest: i32) -> Pending {
         #[cfg(test)]
-        if let Way::Simulated(world) = self.way {
+        if let WaitMode::Simulated(world) = self.wait {
             let index = Some(world.begin_send(self.number(self.rank), self.number(dest), buffer));
             return Pending { index, peer: dest };
         }
-        let [(context, engine), _] = self.ways(dest);
+        let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
         let envelope = Envelope {
             world: self.members.world(dest),
@@ -351,14 +351,14 @@ impl<'a> Lane<'a> {
     #[inline]
     pub fn begin_recv(&self, buffer: Buffer, source: i32) -> Pending {
         #[cfg(test)]
-        if let Way::Simulated(world) = self.way {
+        if let WaitMode::Simulated(world) = self.wait {
             let index = Some(world.begin_recv(self.number(source), self.number(self.rank), buffer));
             return Pending {
                 index,
                 peer: source,
             };
         }
-        let [_, (context, engine)] = self.ways(source);
+        let [_, (context, engine)] = self.contexts(source);
         let key = Key {
             context,
             source: self.members.world(source) as i32,
@@ -387,12 +387,12 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// Runs an operation on lanes that wait.
+/// Runs an operation whose steps block.
 #[inline]
-pub fn now<F: Future>(future: F) -> F::Output {
+pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(future).as_mut().poll(&mut context) {
         Poll::Ready(result) => result,
-        Poll::Pending => unreachable!("a lane that waits did not wait"),
+        Poll::Pending => unreachable!("a step that blocks did not block"),
     }
 }
