@@ -6,7 +6,7 @@
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
 use oxmpi::datatype::{self, Datatype};
-use oxmpi::engine::calls::Callback as Running;
+use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::errhandler::{Callback, Target};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;

@@ -83,7 +83,7 @@ macro_rules! entry {
         {
             const MARKS: bool =
                 false $(|| $crate::threads::Class::$class.marks::<$type>())*;
-            let _call = MARKS.then(oxmpi::engine::calls::Call::begin);
+            let _call = MARKS.then(oxmpi::engine::epochs::Pin::begin);
             let _uncancelled = $crate::threads::Class::$class
                 .may_block_in_system()
                 .then(oxmpi::os::cancellation::Uncancelled::begin);

@@ -7,7 +7,7 @@ use crate::types::{
     MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function,
     MPI_Status, MPIX_Grequest_poll_function,
 };
-use oxmpi::engine::calls::Callback as Running;
+use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::pt2pt::generalized::{self, Functions};

@@ -37,7 +37,7 @@ impl Face for Large {
 pub trait Param<F>: Copy + Describe {
     type C: Copy;
     /// Whether the argument names an object that another thread may free while the call goes on using it, so that calls that do
-    /// are marked ([`oxmpi::engine::calls`]).
+    /// are marked ([`oxmpi::engine::epochs`]).
     const PINS: bool;
     /// `name` is the parameter's, for the texts of errors.
     fn take(c: Self::C, name: &'static str) -> Self;

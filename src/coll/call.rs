@@ -304,7 +304,7 @@ fn shape(team: &Team<'_>, bytes: usize) -> Shape {
         commutes: true,
         equal: true,
         crowded: is_crowded(team),
-        spread: team.nodes().is_some() && team.together() > 1,
+        several_nodes: team.nodes().is_some() && team.together() > 1,
         in_order: team.nodes().is_none_or(Nodes::are_in_order),
     }
 }

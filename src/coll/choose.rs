@@ -20,7 +20,7 @@ pub struct Shape {
     /// The node is oversubscribed, however many of its ranks take part: the others want their cores as well.
     pub crowded: bool,
     /// Ranks of several nodes, on one of them more than one.
-    pub spread: bool,
+    pub several_nodes: bool,
     /// Node after node is rank after rank.
     pub in_order: bool,
 }
@@ -161,7 +161,7 @@ pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
 
 /// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
 fn reduces_by_node(shape: Shape) -> bool {
-    shape.spread && (shape.commutes || shape.in_order)
+    shape.several_nodes && (shape.commutes || shape.in_order)
 }
 
 /// Larger operations of ranks that share cores go to trays.
@@ -184,7 +184,7 @@ pub const LEAST_DIRECT: usize = 16 << 10;
 pub fn barrier(shape: Shape) -> Barrier {
     match BARRIER.get() {
         Barrier::Auto | Barrier::Nodes => {
-            if shape.spread {
+            if shape.several_nodes {
                 Barrier::Nodes
             } else if shape.crowded {
                 Barrier::Central
@@ -199,7 +199,7 @@ pub fn barrier(shape: Shape) -> Barrier {
 pub fn bcast(shape: Shape) -> Bcast {
     match BCAST.get() {
         Bcast::Auto | Bcast::Nodes => {
-            if shape.spread {
+            if shape.several_nodes {
                 Bcast::Nodes
             } else if shape.ranks <= 2 {
                 Bcast::Binomial
@@ -220,9 +220,9 @@ pub fn bcast(shape: Shape) -> Bcast {
 fn tree(set: Tree, shape: Shape) -> Tree {
     match set {
         _ if !shape.equal => Tree::Linear,
-        Tree::Nodes if shape.spread => Tree::Nodes,
+        Tree::Nodes if shape.several_nodes => Tree::Nodes,
         Tree::Auto | Tree::Nodes => {
-            if shape.spread && shape.bytes <= 4096 {
+            if shape.several_nodes && shape.bytes <= 4096 {
                 Tree::Nodes
             } else if shape.bytes <= 1024 && shape.ranks > 32 && !shape.crowded {
                 Tree::Binomial
@@ -246,9 +246,9 @@ pub fn allgather(shape: Shape) -> Allgather {
     let doubles = shape.equal && shape.ranks.is_power_of_two();
     match ALLGATHER.get() {
         Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
-        Allgather::Nodes if shape.spread => Allgather::Nodes,
+        Allgather::Nodes if shape.several_nodes => Allgather::Nodes,
         Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes => {
-            if shape.spread && shape.bytes <= 64 << 10 {
+            if shape.several_nodes && shape.bytes <= 64 << 10 {
                 Allgather::Nodes
             } else if shape.crowded && shape.bytes <= 64 << 10 {
                 Allgather::GatherBroadcast
@@ -271,9 +271,9 @@ pub fn allgather(shape: Shape) -> Allgather {
 pub fn alltoall(shape: Shape) -> Alltoall {
     match ALLTOALL.get() {
         Alltoall::Bruck if shape.equal => Alltoall::Bruck,
-        Alltoall::Nodes if shape.equal && shape.spread => Alltoall::Nodes,
+        Alltoall::Nodes if shape.equal && shape.several_nodes => Alltoall::Nodes,
         Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes => {
-            if shape.equal && shape.spread && shape.bytes <= 256 {
+            if shape.equal && shape.several_nodes && shape.bytes <= 256 {
                 Alltoall::Nodes
             } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.crowded {
                 Alltoall::Bruck
@@ -351,7 +351,7 @@ pub fn scan(shape: Shape) -> Scan {
         // Each rank's association is one, whatever else is set.
         _ if reproducible() => Scan::Doubling,
         Scan::Auto | Scan::Nodes => {
-            if shape.spread && shape.in_order {
+            if shape.several_nodes && shape.in_order {
                 Scan::Nodes
             } else if shape.crowded {
                 Scan::Linear
@@ -378,7 +378,7 @@ mod tests {
                 commutes: true,
                 equal: true,
                 crowded,
-                spread: false,
+                several_nodes: false,
                 in_order: true,
             };
             [

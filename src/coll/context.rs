@@ -10,7 +10,7 @@ use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, until_at};
-use crate::engine::{Engine, enter_at, loss};
+use crate::engine::{Engine, enter_at, liveness};
 use crate::error::Result;
 use crate::transport::Loss;
 use std::future::Future;
@@ -88,7 +88,7 @@ impl<'a> CollContext<'a> {
     }
 
     fn on(comm: &'a Comm, members: &'a Members, context: u32, function: &'static str) -> Self {
-        let engine = comm.spread().of_library().1;
+        let engine = comm.engine_mapping().of_library().1;
         Self {
             engines: (engine, engine),
             function,
@@ -109,7 +109,7 @@ impl<'a> CollContext<'a> {
             members: comm.peers_as_members(),
             send_context: comm.context() + COLLECTIVE,
             receive_context: comm.receive_context() + COLLECTIVE,
-            engines: comm.spread().of_library(),
+            engines: comm.engine_mapping().of_library(),
             ..Self::new(comm, function)
         }
     }
@@ -193,7 +193,7 @@ impl<'a> CollContext<'a> {
             members: peer.peers_as_members(),
             send_context: peer.context() + LEADERS,
             receive_context: peer.receive_context() + LEADERS,
-            engines: peer.spread().of_library(),
+            engines: peer.engine_mapping().of_library(),
             tag,
             ..Self::new(peer, function)
         }
@@ -267,19 +267,19 @@ impl<'a> CollContext<'a> {
         watch: &mut Watch,
     ) -> Option<Result<()>> {
         let sender = self.world(peer);
-        let all_leave =
-            || self.function == FINALIZE && loss::of(engine, sender) == Some(Loss::Leaving);
-        let world = match watch.is_in_vain(engine, sender) && !all_leave() {
+        let all_finalize =
+            || self.function == FINALIZE && liveness::of(engine, sender) == Some(Loss::Finalizing);
+        let world = match watch.is_unreachable(engine, sender) && !all_finalize() {
             true => sender,
-            false if engine.doubts() => self.lost_at_board()?,
+            false if engine.checks_liveness() => self.lost_at_board()?,
             false => return None,
         };
         // What it sent last may have come after the last look and before it ended.
-        if engine.moves() || !engine.cancel_receive(index) {
+        if engine.progresses() || !engine.cancel_receive(index) {
             return None;
         }
         engine.requests().release(index);
-        Some(Err(loss::error(engine, world)))
+        Some(Err(liveness::error(engine, world)))
     }
 
     /// A rank of whose loss somebody has told at the communicator's board: no member need come to its collective operations any more.

@@ -62,7 +62,7 @@ impl Operation {
         }
     }
 
-    fn launch(self, request: Index) {
+    fn start(self, request: Index) {
         self.comm.hold();
         let held = self.hold();
         tasks::spawn(async move {
@@ -93,8 +93,8 @@ impl Operation {
 /// Begins it; the handle of its request.
 pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
     let context = comm.receive_context() + COLLECTIVE;
-    let request = enter_at(comm.spread().of_library().1).begin_task(comm.handle, context);
-    Operation::new(comm, function, call).launch(request);
+    let request = enter_at(comm.engine_mapping().of_library().1).begin_task(comm.handle, context);
+    Operation::new(comm, function, call).start(request);
     requests::handle_of(request)
 }
 
@@ -104,9 +104,9 @@ pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
     let held = operation.hold();
     let restart = move |request| {
         let _ = &held;
-        operation.clone().launch(request);
+        operation.clone().start(request);
     };
-    let mut engine = enter_at(comm.spread().of_library().1);
+    let mut engine = enter_at(comm.engine_mapping().of_library().1);
     let context = comm.receive_context() + COLLECTIVE;
     let request = engine.keep_task(comm.handle, context, Restart(Arc::new(restart)));
     requests::handle_of(request)

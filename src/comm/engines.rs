@@ -4,47 +4,48 @@
 
 use super::{Comm, Members, WORLD_CONTEXT};
 use crate::engine;
-use crate::engine::spread::Spread;
+use crate::engine::mapping::EngineMapping;
 use crate::sync::Ordering;
 
 impl Comm {
     /// The engines that its messages go by.
     #[inline]
-    pub fn spread(&self) -> Spread {
-        Spread::from_bits(self.spread.load(Ordering::Relaxed))
+    pub fn engine_mapping(&self) -> EngineMapping {
+        EngineMapping::from_bits(self.engine_mapping.load(Ordering::Relaxed))
     }
 
     /// Over how many engines each of its processes could spread messages.
     pub fn engines_offered(&self) -> u32 {
         let (send, receive) = (self.context(), self.receive_context());
-        spread(send, receive, &self.peers, self.local.as_ref()).count()
+        mapping(send, receive, &self.peers, self.local.as_ref()).count()
     }
 
     /// To be called before anything is received with the communicator; the same on all members.
-    pub fn set_spread(&self, spread: Spread) {
-        if spread != Spread::FIRST {
-            engine::awaken(spread.engines());
+    pub fn set_engine_mapping(&self, mapping: EngineMapping) {
+        if mapping != EngineMapping::FIRST {
+            engine::activate(mapping.engines());
         }
-        self.spread.store(spread.to_bits(), Ordering::Relaxed);
+        self.engine_mapping
+            .store(mapping.to_bits(), Ordering::Relaxed);
     }
 }
 
 /// The engines of messages with these contexts between these processes, who have all taken part in making them.
-pub(super) fn spread(
+pub(super) fn mapping(
     context: u32,
     receive_context: u32,
     members: &Members,
     others: Option<&Members>,
-) -> Spread {
+) -> EngineMapping {
     let processes = |members: &Members| {
         let members = members.clone();
         (0..members.size()).map(move |rank| members.world(rank))
     };
     let others = others.into_iter().flat_map(processes);
-    Spread::of(context, receive_context, processes(members).chain(others))
+    EngineMapping::of(context, receive_context, processes(members).chain(others))
 }
 
 /// Over how many engines each of these processes, who have all joined, could spread messages.
 pub fn engines_offered_by(members: &Members) -> u32 {
-    spread(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
+    mapping(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
 }

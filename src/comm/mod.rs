@@ -11,7 +11,7 @@ mod title;
 mod waits;
 
 use crate::attr::Attributes;
-use crate::engine::{self, node_of, spread::Spread};
+use crate::engine::{self, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
@@ -24,7 +24,7 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
 use crate::transport::collective::Place;
 pub use engines::engines_offered_by;
-use engines::spread;
+use engines::mapping;
 pub use members::Members;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
@@ -85,8 +85,8 @@ pub struct Comm {
     // Both are set once: at the birth, or, of a nonblocking duplicate, when that is complete.
     context: AtomicU32,
     receive_context: AtomicU32,
-    /// A [`Spread`].
-    spread: AtomicU32,
+    /// A [`EngineMapping`].
+    engine_mapping: AtomicU32,
     rank: i32,
     size: i32,
     made: Made,
@@ -128,8 +128,8 @@ impl Comm {
 
     /// Gives a communicator made with [`PENDING`] its contexts.
     pub fn complete(&self, context: u32, receive_context: u32) {
-        let spread = spread(context, receive_context, &self.peers, self.local.as_ref());
-        self.set_spread(spread);
+        let mapping = mapping(context, receive_context, &self.peers, self.local.as_ref());
+        self.set_engine_mapping(mapping);
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
@@ -299,7 +299,7 @@ impl Comm {
             born: 0,
             context: AtomicU32::new(parts.context),
             receive_context: AtomicU32::new(parts.receive_context),
-            spread: AtomicU32::new(Spread::FIRST.to_bits()),
+            engine_mapping: AtomicU32::new(EngineMapping::FIRST.to_bits()),
             rank: parts.rank,
             made: parts.made,
             size: local.as_ref().unwrap_or(&peers).size(),
@@ -358,17 +358,17 @@ pub fn start(rank: u32, size: u32) {
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
-    let spread = match engine::has_threads() && parts.context != PENDING {
-        true => spread(
+    let mapping = match engine::has_threads() && parts.context != PENDING {
+        true => mapping(
             parts.context,
             parts.receive_context,
             &parts.members,
             parts.remote.as_ref(),
         ),
-        false => Spread::FIRST,
+        false => EngineMapping::FIRST,
     };
-    if spread != Spread::FIRST {
-        engine::awaken(spread.engines());
+    if mapping != EngineMapping::FIRST {
+        engine::activate(mapping.engines());
     }
     TABLE.insert_with(|handle| {
         references::begin_communicator(handle);
@@ -377,7 +377,8 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
             errhandler,
             ..Comm::new(handle, parts, "")
         };
-        comm.spread.store(spread.to_bits(), Ordering::Relaxed);
+        comm.engine_mapping
+            .store(mapping.to_bits(), Ordering::Relaxed);
         if comm.receive_context() != PENDING {
             comm.tell(Event::CommunicatorCreated);
         }

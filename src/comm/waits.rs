@@ -3,13 +3,13 @@
 //! Invariant: a rank is called lost only if no message that the call waits for can come any more.
 
 use super::{Comm, for_each, get, me};
-use crate::engine::{self, loss, published};
+use crate::engine::{self, liveness, published};
 use crate::transport::peer::NAME_BYTES;
 
 /// From now on.
 pub(super) fn begin_to_tell() {
     published::name_contexts_by(name_of_context);
-    loss::find_lost_by(lost_peer);
+    liveness::find_lost_by(lost_peer);
 }
 
 /// The rank that is lost, if no message on a communicator from `peer`, or from any, can come any more.

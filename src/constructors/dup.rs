@@ -88,7 +88,8 @@ pub fn idup(
     };
     let new = like(parent, none, by)?;
     let context = parent.receive_context() + comm::COLLECTIVE;
-    let request = enter_at(parent.spread().of_library().1).begin_task(parent.handle, context);
+    let request =
+        enter_at(parent.engine_mapping().of_library().1).begin_task(parent.handle, context);
     let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();

@@ -1,7 +1,7 @@
 //! Hints that the library makes use of: what the program promises not to do with a communicator.
 //!
 //! Messages of a communicator on which nobody receives with a wildcard are spread over the engines
-//! ([`crate::engine::spread`]), which all members must do in the same way. Invariant: they do it only if all have promised the
+//! ([`crate::engine::mapping`]), which all members must do in the same way. Invariant: they do it only if all have promised the
 //! same, and a promise that is relied on is kept for the communicator's life: MPI lets the library refuse another value.
 
 use super::exchange::everywhere;
@@ -100,13 +100,13 @@ pub fn rely_on(comm: &Comm, promises: Promises) {
     if promises == Promises::default() {
         return;
     }
-    let spread = comm.spread();
-    comm.set_spread(spread.without(promises.no_any_tag, promises.no_any_source));
+    let mapping = comm.engine_mapping();
+    comm.set_engine_mapping(mapping.without(promises.no_any_tag, promises.no_any_source));
 }
 
 /// MPI_Comm_set_info. A promise that is relied on stays what it is, which MPI_Comm_get_info tells.
 pub fn set(comm: &Comm, new: &Info) -> Result<()> {
-    let (tag, source) = comm.spread().relies_on_none_of();
+    let (tag, source) = comm.engine_mapping().relies_on_none_of();
     let mut hints = comm.info.lock();
     for (key, value) in new.entries() {
         let fixed = tag && key == NO_ANY_TAG || source && key == NO_ANY_SOURCE;

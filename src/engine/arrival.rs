@@ -111,10 +111,10 @@ impl Engine {
             self.finish_if_all_is_here(token);
             return;
         }
-        let inflow = self.peers[world].inflow.unwrap_or_else(|| {
+        let partial = self.peers[world].partial.unwrap_or_else(|| {
             panic!("process {world} sent data of a message it did not announce")
         });
-        let here = match inflow.target {
+        let here = match partial.target {
             Target::Request(index) => {
                 self.put_arrival(index, packet, arrival);
                 let here = self.requests.at(index).moved;
@@ -122,20 +122,20 @@ impl Engine {
                 here
             }
             Target::Message(message) => {
-                let mut kept = match self.messages.get(message) {
+                let mut data = match self.messages.get(message) {
                     Some(message) => std::mem::take(&mut message.data),
                     None => panic!("the message that process {world} is sending was lost"),
                 };
-                self.read_arrival(packet, arrival, |_, piece| kept.extend_from_slice(piece));
-                let here = kept.len();
+                self.read_arrival(packet, arrival, |_, piece| data.extend_from_slice(piece));
+                let here = data.len();
                 if let Some(message) = self.messages.get(message) {
-                    message.data = kept;
+                    message.data = data;
                 }
                 here
             }
         };
-        if here >= inflow.eager {
-            self.peers[world].inflow = None;
+        if here >= partial.eager {
+            self.peers[world].partial = None;
         }
     }
 }

@@ -17,7 +17,7 @@
 //! The CTS and the end of the eager part come in either order, so neither completes a send by itself: [`Engine::finish_send`]
 //! does, where nothing is left to wait for. A CTS says how much the receiver wants: nothing more than the eager part (`FIN`; of
 //! an RTS with address all was read), or more, up to `wanted`, which then streams. Lost peers end a send in any state; what is
-//! queued of it goes first (`loss.rs`). A receiver in MPI_Finalize may refuse a message ([`Answer::Refused`], `refusal.rs`).
+//! queued of it goes first (`liveness.rs`). A receiver in MPI_Finalize may refuse a message ([`Answer::Refused`], `refusal.rs`).
 //! Invariant: nothing that is queued names a complete send.
 
 use super::Engine;

@@ -61,27 +61,27 @@ fn fence() {
 
 /// Says that there is one engine and no lock: below MPI_THREAD_MULTIPLE. To be used up at once, for a session may change that.
 #[must_use]
-pub struct Alone(());
+pub struct SingleThreaded(());
 
 /// Whether that is so.
 #[inline(always)]
-pub fn alone() -> Option<Alone> {
-    (!has_threads()).then_some(Alone(()))
+pub fn single_threaded() -> Option<SingleThreaded> {
+    (!has_threads()).then_some(SingleThreaded(()))
 }
 
 /// Enters the only engine.
 #[inline(always)]
 #[allow(unsafe_code)]
-pub fn enter_alone(_: Alone) -> EngineGuard {
-    // SAFETY: `alone` has just found no threads, without which `share` leaves the lock off.
-    EngineGuard(unsafe { ALL[0].enter_alone() })
+pub fn enter_unlocked(_: SingleThreaded) -> EngineGuard {
+    // SAFETY: `single_threaded` has just found no threads, without which `share` leaves the lock off.
+    EngineGuard(unsafe { ALL[0].enter_unlocked() })
 }
 
 /// Enters the engine of this number, which is in use.
 #[inline(always)]
 pub fn enter_at(number: u32) -> EngineGuard {
-    if let Some(alone) = alone() {
-        return enter_alone(alone);
+    if let Some(single_threaded) = single_threaded() {
+        return enter_unlocked(single_threaded);
     }
     enter_shared(number)
 }
@@ -119,13 +119,13 @@ pub fn of_handle(handle: i32) -> u32 {
     }
 }
 
-/// A guard that goes from engine to engine, for what looks at requests of several.
-pub struct Entry {
+/// Cursor over the engines: a guard that goes from one to another, for operations on requests of several.
+pub struct EngineCursor {
     guard: EngineGuard,
     number: u32,
 }
 
-impl Entry {
+impl EngineCursor {
     #[inline(always)]
     pub fn at_first(number: u32) -> Self {
         Self {

@@ -3,10 +3,10 @@
 //! Invariant: a thread that sleeps has announced itself at its event counts and has polled once more after that. The status
 //! page says what is waited for from the moment a wait is no longer short.
 
-use super::entry::Entry;
+use super::entry::EngineCursor;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{WAITER, contention, enter, enter_at, has_threads, in_use, loss, tasks};
+use super::{WAITER, contention, enter, enter_at, has_threads, in_use, liveness, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
@@ -21,19 +21,19 @@ pub static SLEEP_AFTER: Variable<u64> = Variable::new(
      again.",
 );
 
-/// Yields before the first look at the clock, so a wait asks so often whether it is over before it sleeps.
+/// Yields before the clock is read first; the condition is checked after each.
 pub const YIELDS: u32 = 32;
-/// How long to sleep where a message could be missed.
-const NAP: Duration = Duration::from_millis(1);
+/// Bounded sleep, where a wake-up could be missed.
+const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
 const OWN_SLEEP: Duration = Duration::from_millis(10);
-/// How long a call sleeps before it looks whether those that it waits for can still come.
-const GLANCE: Duration = Duration::from_millis(500);
+/// Longest sleep, and the interval of liveness checks.
+const LIVENESS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Looks of long waits before their first yield.
+/// Polls of long waits before their first yield.
 static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
 
-/// How many looks of long waits came before a yield; those of short ones are counted by the engines.
+/// Polls of long waits before their first yield; those of short waits are counted by the engines.
 pub(super) fn spins_of_long_waits() -> u64 {
     SPINS_BEFORE_YIELDS.load(Ordering::Relaxed)
 }
@@ -46,20 +46,20 @@ pub fn long_waits() -> u64 {
     LONG_WAITS.load(Ordering::Relaxed)
 }
 
-/// The part of a wait that is not short, after so many looks.
+/// The part of a wait that is not short, after so many polls.
 #[inline(never)]
 pub(super) fn long_wait<R>(
     engines: u32,
     reason: &Reason,
     spins: u64,
-    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> R {
     SPINS_BEFORE_YIELDS.fetch_add(spins, Ordering::Relaxed);
     LONG_WAITS.fetch_add(1, Ordering::Relaxed);
     let mut yields = 0u32;
     let mut began = 0;
     let mut published: Option<Published> = None;
-    let mut in_vain = false;
+    let mut idle = false;
     let mut asked = 0;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     // Where ranks share cores, a long yield is the usual case and says nothing about other programs. A time that the user has
@@ -67,14 +67,14 @@ pub(super) fn long_wait<R>(
     let watches = SLEEP_AFTER.is_default() && !enter_at(first_of(engines)).oversubscribed;
     let mut contended = watches && contention::count();
     loop {
-        let (moved, result) = look(engines, done, false);
+        let (moved, result) = poll_once(engines, done, false);
         if let Some(result) = result {
             return result;
         }
         if moved {
             began = 0;
             yields = 0;
-            in_vain = false;
+            idle = false;
             continue;
         }
         if !contended {
@@ -103,38 +103,38 @@ pub(super) fn long_wait<R>(
                 published.name();
             }
             tasks::watch();
-            if now - asked > GLANCE.as_nanos() as u64 {
+            if now - asked > LIVENESS_INTERVAL.as_nanos() as u64 {
                 asked = now;
-                if let Some(result) = loss::ask(engines, done) {
+                if let Some(result) = liveness::ask(engines, done) {
                     return result;
                 }
             }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
-            match sleep(engines, reason, done, in_vain) {
+            match sleep(engines, reason, done, idle) {
                 Slept::Done(result) => return result,
-                Slept::Moved => in_vain = false,
-                Slept::InVain => in_vain = !in_vain,
+                Slept::Moved => idle = false,
+                Slept::Idle => idle = !idle,
             }
         }
     }
 }
 
-fn look<R>(
+fn poll_once<R>(
     engines: u32,
-    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
     revoke: bool,
 ) -> (bool, Option<R>) {
     let (moved, result) = {
-        let mut entry = Entry::at_first(first_of(engines));
-        let engine = entry.here();
+        let mut cursor = EngineCursor::at_first(first_of(engines));
+        let engine = cursor.here();
         if engine.oversubscribed {
             engine.transport.tell_core();
         }
         let moved = engine.progress();
-        let further = has_threads() && progress_in(&mut entry, engines & (engines - 1));
-        (moved | further, done(&mut entry))
+        let further = has_threads() && progress_in(&mut cursor, engines & (engines - 1));
+        (moved | further, done(&mut cursor))
     };
     if result.is_some() {
         return (moved, result);
@@ -148,28 +148,28 @@ enum Slept<R> {
     Done(R),
     /// Something happened before.
     Moved,
-    /// It was woken, and nothing was left to do.
-    InVain,
+    /// Woken, and nothing was left to do.
+    Idle,
 }
 
-/// Sleeps until something comes in, at most for a [`GLANCE`]; looks before and after.
+/// Sleeps until something comes in, at most [`LIVENESS_INTERVAL`]; polls before and after.
 ///
-/// A thread sleeps for all engines, for no other may be there to look after them. Where one is, that thread does what there
-/// is to do before this one is up: after being woken `in_vain` it sleeps for a short while for its own engines only.
+/// A thread sleeps for all engines, because no other thread may poll them. Where one does, it has done everything before this
+/// one runs: after an `idle` wake-up a thread sleeps for a short while for its own engines only.
 fn sleep<R>(
     engines: u32,
     reason: &Reason,
-    done: &mut dyn FnMut(&mut Entry) -> Option<R>,
-    in_vain: bool,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+    idle: bool,
 ) -> Slept<R> {
     let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
     };
     let (blocked, sure) = are_blocked();
     let all = in_use() | engines;
-    let others = in_vain && all != engines;
+    let others = idle && all != engines;
     let sleeper = waiter.announce(if others { engines } else { all });
-    let (moved, result) = look(engines, done, !others);
+    let (moved, result) = poll_once(engines, done, !others);
     if let Some(result) = result {
         return Slept::Done(result);
     }
@@ -178,9 +178,9 @@ fn sleep<R>(
         return Slept::Moved;
     }
     let limit = match blocked || !sure {
-        true => NAP,
+        true => BOUNDED_SLEEP,
         false if others => OWN_SLEEP,
-        false => GLANCE,
+        false => LIVENESS_INTERVAL,
     };
     events::raise(Event::SleepBegun, || {
         events::message(reason.context, reason.peer, reason.tag, 0)
@@ -195,18 +195,19 @@ fn sleep<R>(
     if began != 0 {
         events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
     }
-    match look(engines, done, false) {
+    match poll_once(engines, done, false) {
         (_, Some(result)) => Slept::Done(result),
         (true, None) => Slept::Moved,
-        (false, None) => Slept::InVain,
+        (false, None) => Slept::Idle,
     }
 }
 
-/// Tells the peers that we wait for room from that we do. Whether there are any, and whether sleepers can trust in being woken.
+/// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, and whether
+/// sleepers are certain to be woken.
 fn are_blocked() -> (bool, bool) {
     let mut blocked = false;
     super::for_each(|engine| {
-        engine.starve();
+        engine.request_space();
         blocked |= engine.is_blocked();
     });
     (blocked, enter().transport.fences_reach_all())

@@ -407,7 +407,7 @@ mod tests {
                     }
                     3 => {
                         let message = random.key(false);
-                        let at = plain.iter().position(|entry| entry.0.takes(message));
+                        let at = plain.iter().position(|cursor| cursor.0.takes(message));
                         let expected = at.map(|at| plain.remove(at).1);
                         assert_eq!(posted.take(message), expected);
                     }
@@ -435,7 +435,7 @@ mod tests {
                     plain.push((key, value));
                 } else {
                     let wanted = random.key(true);
-                    let at = plain.iter().position(|entry| wanted.takes(entry.0));
+                    let at = plain.iter().position(|cursor| wanted.takes(cursor.0));
                     assert_eq!(unexpected.find(wanted), at.map(|at| plain[at].1));
                     let expected = at.map(|at| plain.remove(at).1);
                     assert_eq!(unexpected.take(wanted), expected);

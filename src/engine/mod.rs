@@ -1,19 +1,19 @@
 //! The engines: requests, matching, protocols, progress and waiting.
 //!
 //! They know context ids and process numbers, not communicators. A process has one, and above the first thread level as many
-//! as its communicators are spread over ([`spread`]). Each is behind a guard of its own ([`enter_at`]): whoever has `&mut
+//! as its communicators are spread over ([`mapping`]). Each is behind a guard of its own ([`enter_at`]): whoever has `&mut
 //! Engine` is alone in it. Invariant: a thread has at most one guard at a time, and no user callback runs while it has one.
 
-pub mod account;
 mod arrival;
-pub mod calls;
+pub mod bsend;
 mod cells;
 mod contention;
 pub mod dispatch;
 pub mod entry;
-pub mod kept;
+pub mod epochs;
+pub mod liveness;
 pub mod long_wait;
-pub mod loss;
+pub mod mapping;
 pub mod matching;
 pub mod packets;
 pub mod pressure;
@@ -26,13 +26,16 @@ pub mod requests;
 pub mod roots;
 pub mod send;
 mod spin_limit;
-pub mod spread;
 pub mod tasks;
 #[cfg(test)]
 mod tests;
+pub mod unexpected;
 pub mod wait;
 
-pub use entry::{Alone, EngineGuard, Entry, alone, enter, enter_alone, enter_at, enter_shared};
+pub use entry::{
+    EngineCursor, EngineGuard, SingleThreaded, enter, enter_at, enter_shared, enter_unlocked,
+    single_threaded,
+};
 
 use crate::datatype;
 use crate::sync::guarded::Guarded;
@@ -41,7 +44,7 @@ use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Route, Table, T
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
-use receive::Inflow;
+use receive::PartialMessage;
 use requests::{Index, Slab};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -77,7 +80,7 @@ pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)
 }
 
-/// What is under way, for those who look from outside.
+/// What is under way, for reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub posted: u64,
@@ -93,7 +96,7 @@ pub struct Counts {
     /// Since the start: messages sent without waiting for an answer, and with.
     pub eager: u64,
     pub rendezvous: u64,
-    /// Since the start: looks in vain of calls that waited, before they let others have the core.
+    /// Since the start: idle polls of waiting calls, before they yield the core.
     pub spins: u64,
 }
 
@@ -144,7 +147,7 @@ pub fn counts_of_last_wait() -> Counts {
     })
 }
 
-/// What is kept for each process of the job.
+/// State for each process of the job.
 struct Peer {
     /// As the process table says.
     route: Route,
@@ -152,16 +155,16 @@ struct Peer {
     queue: VecDeque<Outgoing>,
     /// Sends that the receiver has matched and that stream the rest of their data.
     streams: VecDeque<Index>,
-    /// A message whose eager part is coming in.
-    inflow: Option<Inflow>,
+    /// A message whose eager part is still coming in.
+    partial: Option<PartialMessage>,
     /// Whether its memory can be read: unknown until tried.
     readable: Option<bool>,
     /// Whether it has said that it cannot read ours.
     cannot_read_us: bool,
     /// Is in `Engine::busy`.
     busy: bool,
-    /// Bytes kept of its unexpected messages, and whether it was told to hold data back; see [`pressure`].
-    kept: usize,
+    /// Bytes of its unexpected messages, and whether it was told to hold data back; see [`pressure`].
+    unexpected_bytes: usize,
     holds: bool,
 }
 
@@ -171,11 +174,11 @@ impl Peer {
             route,
             queue: VecDeque::new(),
             streams: VecDeque::new(),
-            inflow: None,
+            partial: None,
             readable: None,
             cannot_read_us: false,
             busy: false,
-            kept: 0,
+            unexpected_bytes: 0,
             holds: false,
         }
     }
@@ -190,7 +193,7 @@ pub struct Engine {
     requests: Slab,
     posted: Posted,
     unexpected: Unexpected,
-    messages: kept::Messages,
+    messages: unexpected::Messages,
     peers: Vec<Peer>,
     /// Peers with something in `queue` or `streams`.
     busy: Vec<u32>,
@@ -201,15 +204,15 @@ pub struct Engine {
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
-    /// A call that waits is asked whether it does so in vain.
-    doubts: bool,
+    /// Waiting calls check whether what they wait for can still come.
+    checks_liveness: bool,
     /// The process is in MPI_Finalize, see [`refusal`].
     refuses: bool,
     refused: refusal::Refused,
     /// Peers that are to hold data back.
     holding: u32,
-    /// The most that was kept of one of them since memory was last given back, bytes.
-    most_kept: usize,
+    /// The largest `unexpected_bytes` of a peer since memory was last given back.
+    most_unexpected: usize,
 }
 
 /// From now on several threads may be in the library at once. While this is said only one is: the program has promised so,
@@ -249,7 +252,7 @@ pub fn has_threads() -> bool {
 /// The engines that are in use, a set of bits.
 #[inline]
 pub fn in_use() -> u32 {
-    IN_USE.load(Ordering::Acquire) // pairs with `awaken`
+    IN_USE.load(Ordering::Acquire) // pairs with `activate`
 }
 
 /// The numbers in a set.
@@ -263,9 +266,9 @@ pub fn numbers(mut engines: u32) -> impl Iterator<Item = u32> {
 }
 
 /// Takes engines into use, of those that this process offers.
-pub fn awaken(engines: u32) {
+pub fn activate(engines: u32) {
     for number in numbers(engines & !in_use()) {
-        let transport = enter().transport.sibling(number as usize);
+        let transport = enter().transport.for_engine(number as usize);
         entry::slot(number).get_or_insert_with(|| Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
@@ -315,18 +318,18 @@ impl Engine {
             requests: Slab::new(number),
             posted: Posted::default(),
             unexpected: Unexpected::default(),
-            messages: kept::Messages::new(number),
+            messages: unexpected::Messages::new(number),
             busy: Vec::new(),
             sending: 0,
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,
             surveyed: false,
-            doubts: false,
+            checks_liveness: false,
             refuses: false,
             refused: refusal::Refused::default(),
             holding: 0,
-            most_kept: 0,
+            most_unexpected: 0,
             transport,
         }
     }
@@ -383,8 +386,8 @@ impl Engine {
             self.sending -= 1;
             let bytes = request.total;
             if let Some(extra) = request.extra.take() {
-                if let Some(account) = extra.account {
-                    account::give_back(account, bytes);
+                if let Some(bsend) = extra.bsend {
+                    bsend::give_back(bsend, bytes);
                 }
                 if let Some(partner) = extra.partner {
                     self.part_done(partner);

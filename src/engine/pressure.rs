@@ -1,17 +1,17 @@
-//! Back-pressure: what is kept of messages that nobody has asked for yet is bounded for each sender.
+//! Back-pressure: the memory for unexpected messages is bounded for each sender.
 //!
-//! A receiver that keeps more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at
-//! when its ring or bulk ring seems full. The ring then gives no room to the short ways of sending, and messages of the program
-//! are announced without data, until half of it is left. So a send that blocks waits for its receive, and of others only the
-//! RTS is kept. Before it sees the word a sender sends a lap of the ring or bulk ring at most. Invariant: `kept` of a peer is
-//! what its messages in [`super::kept`] account for.
+//! A receiver with more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at when its
+//! ring or bulk ring seems full. The ring then gives no room to the short ways of sending, and messages of the program are
+//! announced without data, until half of it is left. So a send that blocks waits for its receive, and of others only the RTS is
+//! kept. Before it sees the word a sender sends a lap of the ring or bulk ring at most. Invariant: `unexpected_bytes` of a peer
+//! is the size of its messages in [`super::unexpected`].
 //!
 //! RTS packets come in the order of the sends, so matching does not notice. The library's own messages are never held back:
 //! collective operations rely on it that a small message leaves.
 
 use super::Engine;
-use super::kept::Message;
 use super::refusal::is_of_program;
+use super::unexpected::Message;
 use crate::os::memory;
 use crate::variables::Variable;
 
@@ -25,18 +25,18 @@ pub(super) fn limit() -> usize {
     UNEXPECTED_BYTES.get() as usize
 }
 
-/// What a kept message needs beside its data: the message, its node in the lists, the allocation.
+/// What an unexpected message needs beside its data: the message, its node in the lists, the allocation.
 const OVERHEAD: usize = size_of::<Message>() + 64;
-/// If more than this was kept of one sender, memory is given back when the last message has gone.
+/// If one sender had more unexpected bytes than this, memory is given back when the last message has gone.
 const MUCH: usize = 8 << 20;
 
 impl Engine {
-    /// A message of another process is kept, from the packet that is being handled.
-    pub(super) fn count_kept(&mut self, world: usize, eager: usize) {
+    /// Counts an unexpected message of another process, from the packet that is being handled.
+    pub(super) fn count_unexpected(&mut self, world: usize, eager: usize) {
         let peer = &mut self.peers[world];
-        peer.kept += eager + OVERHEAD;
-        self.most_kept = self.most_kept.max(peer.kept);
-        if peer.kept > self.limits.unexpected {
+        peer.unexpected_bytes += eager + OVERHEAD;
+        self.most_unexpected = self.most_unexpected.max(peer.unexpected_bytes);
+        if peer.unexpected_bytes > self.limits.unexpected {
             if !peer.holds {
                 peer.holds = true;
                 self.holding += 1;
@@ -45,22 +45,22 @@ impl Engine {
         }
     }
 
-    /// The end of [`Engine::count_kept`].
+    /// The end of [`Engine::count_unexpected`].
     pub(super) fn count_taken(&mut self, world: usize, eager: usize) {
         let peer = &mut self.peers[world];
-        peer.kept -= eager + OVERHEAD;
-        if peer.holds && peer.kept <= self.limits.unexpected / 2 {
+        peer.unexpected_bytes -= eager + OVERHEAD;
+        if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {
             peer.holds = false;
             self.holding -= 1;
             self.transport.end_hold(peer.route, self.holding == 0);
         }
     }
 
-    /// Gives memory back once nothing is kept.
+    /// Gives memory back once no message is unexpected.
     #[inline]
     pub(super) fn give_back_memory(&mut self) {
-        if self.most_kept > MUCH && self.messages.is_empty() && self.unexpected.is_empty() {
-            self.most_kept = 0;
+        if self.most_unexpected > MUCH && self.messages.is_empty() && self.unexpected.is_empty() {
+            self.most_unexpected = 0;
             self.messages.shrink();
             self.unexpected.shrink();
             memory::trim();

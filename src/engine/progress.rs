@@ -4,7 +4,7 @@ use super::Engine;
 use super::packets::{self, Cell, Cts, Payload, Rts};
 use crate::transport::Packet;
 
-/// Packets handled before the caller gets a look at its own request.
+/// Packets handled before the caller checks its own request.
 const BATCH: usize = 32;
 
 /// What became of a packet.
@@ -12,11 +12,11 @@ const BATCH: usize = 32;
 pub(super) enum Handled {
     /// Somebody waited for it.
     Matched,
-    /// Nobody has asked for the message yet: it is kept.
-    Kept,
-    /// Nobody has asked for the message yet, and the packet stays where it is: the caller may be content with what has come
-    /// before, and the next receive takes the message from there without a copy in between. Where ranks share cores most
-    /// messages of a neighbour that ran ahead would be kept.
+    /// The message is unexpected, and kept.
+    Unexpected,
+    /// The message is unexpected, and its packet stays in the ring: the caller may be satisfied with what has come before, and
+    /// its next receive takes the message from there without a copy in between. On an oversubscribed node most messages of a
+    /// neighbour that ran ahead would be unexpected otherwise.
     Deferred,
 }
 
@@ -33,7 +33,7 @@ impl Engine {
             match self.handle(&packet, matched) {
                 Handled::Deferred => break,
                 Handled::Matched => matched = true,
-                Handled::Kept => {}
+                Handled::Unexpected => {}
             }
             self.transport.done(&packet);
             handled += 1;
@@ -118,16 +118,17 @@ impl Engine {
 
     /// Whether nothing waits for room and no send is unfinished.
     pub fn is_drained(&mut self) -> bool {
-        if self.doubts {
+        if self.checks_liveness {
             self.give_up_sends();
         }
         self.busy.is_empty() && self.sending == 0
     }
 
     /// Says to every peer that we wait for room, before sleeping.
-    pub(super) fn starve(&self) {
+    pub(super) fn request_space(&self) {
         for world in &self.busy {
-            self.transport.starve(self.peers[*world as usize].route);
+            self.transport
+                .request_space(self.peers[*world as usize].route);
         }
     }
 

@@ -1,17 +1,17 @@
-//! Receiving: an arriving message meets a posted receive or is kept until one asks for it.
+//! Receiving: an arriving message matches a posted receive or is unexpected, and kept until a receive matches it.
 //!
-//! Invariant: of one origin at most one announced message is still sending its eager part (`Peer::inflow`); its packets come
+//! Invariant: of one origin at most one announced message is still sending its eager part (`Peer::partial`); its packets come
 //! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
 use super::Engine;
 use super::arrival::Arrival;
-use super::kept::{Message, status};
 use super::matching::Key;
 use super::packets::{self, Cts, Payload, Rts};
 use super::progress::Handled;
 use super::protocol::Response;
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
+use super::unexpected::{Message, status};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
@@ -33,7 +33,7 @@ pub enum Target {
 
 /// A message whose eager part is still coming in.
 #[derive(Clone, Copy, Debug)]
-pub struct Inflow {
+pub struct PartialMessage {
     pub(super) target: Target,
     /// Size of the eager part.
     pub(super) eager: usize,
@@ -68,7 +68,7 @@ impl Engine {
         index
     }
 
-    /// Sets an active receive going.
+    /// Starts an active receive.
     #[inline(always)]
     pub fn post(&mut self, index: Index, key: Key) {
         if let Some(message) = self.unexpected.take(key) {
@@ -79,9 +79,9 @@ impl Engine {
         }
     }
 
-    /// One look for a message that is received without a request, the shortest way for a blocking receive.
+    /// One poll for a message that is received without a request, the shortest way for a blocking receive.
     ///
-    /// Only when nothing else could take the message: no receive is posted, and none is kept. Of other threads only those
+    /// Only when nothing else could take the message: no receive is posted, and no message is unexpected. Of other threads only those
     /// that probe or receive like this want it too, and whom it goes to is not the library's to say.
     #[inline(always)]
     pub fn receive_directly(&mut self, key: Key, buffer: &Buffer) -> Direct {
@@ -92,14 +92,14 @@ impl Engine {
         if packet.kind != packets::SHORT || !key.takes(key_of(&packet)) || length > buffer.len() {
             return Direct::Other;
         }
-        self.take_whole(&packet, buffer);
+        self.copy_eager(&packet, buffer);
         self.transport.done(&packet);
         Direct::Received(status(key_of(&packet), length))
     }
 
     /// Copies a whole message out of its packet.
     #[inline(always)]
-    fn take_whole(&self, packet: &Packet, buffer: &Buffer) {
+    fn copy_eager(&self, packet: &Packet, buffer: &Buffer) {
         if packet.is_nontemporal() && packet.length as usize >= MANY_STREAMS {
             self.transport
                 .payload(packet, |offset, piece| buffer.write_streams(offset, piece));
@@ -159,7 +159,7 @@ impl Engine {
         true
     }
 
-    /// A receive meets a kept message.
+    /// A receive matches an unexpected message.
     fn match_message(&mut self, index: Index, message: u32) {
         let Some(found) = self.messages.take(message) else {
             return;
@@ -176,7 +176,7 @@ impl Engine {
         }
         if here < found.eager {
             // Its eager part is still coming: from now on into the receive.
-            self.peers[found.world].inflow = Some(Inflow {
+            self.peers[found.world].partial = Some(PartialMessage {
                 target: Target::Request(index),
                 eager: found.eager,
             });
@@ -194,7 +194,7 @@ impl Engine {
         self.give_back_memory();
     }
 
-    /// Writes down whom a receive has met, and whether its buffer is too small.
+    /// Notes the match of a receive, and whether its buffer is too small.
     #[inline(always)]
     fn meet(&mut self, index: Index, key: Key, total: usize) {
         let request = self.requests.at(index);
@@ -284,8 +284,8 @@ impl Engine {
             if may_defer {
                 return Handled::Deferred;
             }
-            self.keep_short(&{ *packet }, key);
-            return Handled::Kept;
+            self.store_short(&{ *packet }, key);
+            return Handled::Unexpected;
         };
         let request = self.requests.at(index);
         let room = request.buffer.len();
@@ -293,7 +293,7 @@ impl Engine {
         request.posted = NOT_POSTED;
         let buffer = request.buffer;
         if length <= room {
-            self.take_whole(packet, &buffer);
+            self.copy_eager(packet, &buffer);
         } else {
             request.error = Some(truncated(key, length, room));
             self.transport.payload(packet, |offset, piece| {
@@ -307,7 +307,7 @@ impl Engine {
     }
 
     #[inline(never)]
-    fn keep_short(&mut self, packet: &Packet, key: Key) {
+    fn store_short(&mut self, packet: &Packet, key: Key) {
         let length = packet.length as usize;
         let mut data = Vec::with_capacity(length);
         self.transport
@@ -317,10 +317,10 @@ impl Engine {
             eager: length as u32,
             ..Rts::default()
         };
-        self.keep(key, packet.process as usize, 0, &rts, data, None);
+        self.store(key, packet.process as usize, 0, &rts, data, None);
     }
 
-    fn keep(
+    fn store(
         &mut self,
         key: Key,
         world: usize,
@@ -347,7 +347,7 @@ impl Engine {
         });
         self.unexpected.push(key, index);
         if world != self.me() {
-            self.count_kept(world, rts.eager as usize);
+            self.count_unexpected(world, rts.eager as usize);
         }
         if self.refuses {
             self.refuse(index);
@@ -359,17 +359,17 @@ impl Engine {
         index
     }
 
-    /// Keeps a message of this process to itself.
-    pub(super) fn keep_own(&mut self, key: Key, me: usize, data: Vec<u8>, own: Option<Index>) {
+    /// Keeps an unexpected message of this process to itself.
+    pub(super) fn store_own(&mut self, key: Key, me: usize, data: Vec<u8>, own: Option<Index>) {
         let rts = Rts {
             total: data.len() as u64,
             eager: data.len() as u32,
             ..Rts::default()
         };
-        self.keep(key, me, 0, &rts, data, own);
+        self.store(key, me, 0, &rts, data, own);
     }
 
-    /// A receive meets a send of this process itself.
+    /// A receive matches a send of this process itself.
     pub(super) fn receive_from_buffer(&mut self, index: Index, key: Key, buffer: &Buffer) {
         let total = buffer.len();
         self.meet(index, key, total);
@@ -393,7 +393,7 @@ impl Engine {
                 self.put_arrival(index, packet, first);
             }
             if bytes < eager {
-                self.peers[world].inflow = Some(Inflow {
+                self.peers[world].partial = Some(PartialMessage {
                     target: Target::Request(index),
                     eager,
                 });
@@ -408,14 +408,14 @@ impl Engine {
         if bytes > 0 {
             self.read_arrival(packet, first, |_, piece| data.extend_from_slice(piece));
         }
-        let message = self.keep(key, world, packet.flags, rts, data, None);
+        let message = self.store(key, world, packet.flags, rts, data, None);
         if bytes < eager {
-            self.peers[world].inflow = Some(Inflow {
+            self.peers[world].partial = Some(PartialMessage {
                 target: Target::Message(message),
                 eager,
             });
         }
-        Handled::Kept
+        Handled::Unexpected
     }
 }
 

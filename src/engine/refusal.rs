@@ -3,10 +3,10 @@
 //! A process in MPI_Finalize posts no receive of the program's any more. A message of the program that waits for its CTS and
 //! has met no receive will never meet one: the receiver says so in the CTS. Both sides may be in MPI_Finalize and wait for
 //! their sends, so neither can wait until the other is through. Invariant: a refused send is complete at once if no call will
-//! wait for it; else that call ends it with an error ([`super::loss`]), at the latest MPI_Finalize completes it.
+//! wait for it; else that call ends it with an error ([`super::liveness`]), at the latest MPI_Finalize completes it.
 
 use super::Engine;
-use super::loss::KIND_OF_CONTEXT;
+use super::liveness::KIND_OF_CONTEXT;
 use super::packets::{self, Cts};
 use super::requests::{Answer, Index, Kind, Request};
 use super::{for_each, published};
@@ -34,7 +34,7 @@ pub fn refuse_all(refuses: bool) {
     for_each(|engine| {
         engine.refuses = refuses;
         if refuses {
-            engine.refuse_kept();
+            engine.refuse_unexpected();
             engine.end_refused();
         }
     });
@@ -73,13 +73,13 @@ pub(super) fn is_of_program(context: u32) -> bool {
 }
 
 impl Engine {
-    pub(super) fn refuse_kept(&mut self) {
+    pub(super) fn refuse_unexpected(&mut self) {
         for message in self.messages.numbers() {
             self.refuse(message);
         }
     }
 
-    /// Refuses a kept message, if its sender waits for a CTS.
+    /// Refuses an unexpected message, if its sender waits for a CTS.
     pub(super) fn refuse(&mut self, number: u32) {
         let Some(message) = self.messages.get(number) else {
             return;

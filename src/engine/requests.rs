@@ -60,7 +60,7 @@ pub fn index_of(handle: i32) -> Option<Index> {
     (bits & KIND_AND_TYPE == REQUEST_BITS).then_some(bits & NUMBER)
 }
 
-/// The engine of a request or a kept message.
+/// The engine of a request or an unexpected message.
 #[inline]
 pub fn engine_of(index: u32) -> u32 {
     index >> SLOT_BITS
@@ -218,8 +218,8 @@ pub const NOT_POSTED: u32 = u32::MAX;
 pub struct Extra {
     /// The copy that a send owns; the request's buffer leads into it.
     pub copy: Option<Box<[u8]>>,
-    /// The buffered-send account to give the request's `total` back to.
-    pub account: Option<u32>,
+    /// The buffer of buffered sends to give the request's `total` back to.
+    pub bsend: Option<u32>,
     /// The receive that this send completes together with.
     pub partner: Option<Index>,
     /// What begins a persistent task again.

@@ -85,12 +85,12 @@ impl Engine {
             )
         };
         let index = self.requests.insert(request);
-        self.launch(index);
+        self.start_send(index);
         index
     }
 
-    /// Sets an active send going.
-    pub fn launch(&mut self, index: Index) {
+    /// Starts an active send.
+    pub fn start_send(&mut self, index: Index) {
         self.sending += 1;
         let request = self.requests.at(index);
         request.moved = 0;
@@ -178,7 +178,7 @@ impl Engine {
         }
         let mut data = vec![0u8; total];
         buffer.read(0, &mut data);
-        self.keep_own(key, me, data, synchronous.then_some(index));
+        self.store_own(key, me, data, synchronous.then_some(index));
         if !synchronous {
             self.complete(index);
         }

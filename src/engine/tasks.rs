@@ -2,11 +2,11 @@
 //!
 //! A task is a future that begins requests of the engine and waits for one of them at a time. Whoever makes progress
 //! polls those that can go on, one thread at a time and without the guard. Invariant: a task that waits is polled again
-//! only when its request is complete, so that a look at many waiting tasks costs a load each.
+//! only when its request is complete, so that a poll of many waiting tasks costs a load each.
 
 use super::requests::{self, Extra, Index, Kind, Phase, Request, Restart};
 use super::wait::Watch;
-use super::{Engine, Entry, enter_at, loss, wake_own_threads};
+use super::{Engine, EngineCursor, enter_at, liveness, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -26,7 +26,7 @@ struct Task {
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// A task that wants to be polled at every look: it waits for something that is no request.
+/// A task that is polled at every poll of the engines: it waits for something that is no request.
 const ANYTHING: Index = Index::MAX;
 
 /// How many tasks there are.
@@ -36,10 +36,10 @@ static TASKS: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 static BEGUN: Mutex<Vec<Task>> = Mutex::new(Vec::new());
 /// A thread has found [`TASKS`] locked, and may sleep by now.
 static MISSED: AtomicBool = AtomicBool::new(false);
-/// Looks in vain, which nobody has to count exactly.
-static VAIN: AtomicUsize = AtomicUsize::new(0);
-/// So many of them for each look whether the others can still come.
-const LOOKS_PER_WATCH: usize = 1024;
+/// Idle polls; the count need not be exact.
+static IDLE_POLLS: AtomicUsize = AtomicUsize::new(0);
+/// Of so many idle polls one makes a liveness check.
+const POLLS_PER_CHECK: usize = 1024;
 
 thread_local! {
     /// What the future that is being polled on this thread waits for, and of which process.
@@ -84,7 +84,8 @@ fn run_all() -> bool {
         return false;
     };
     let moved = run_ready(&mut tasks);
-    if !moved && VAIN.fetch_add(1, Ordering::Relaxed) % LOOKS_PER_WATCH == LOOKS_PER_WATCH - 1 {
+    if !moved && IDLE_POLLS.fetch_add(1, Ordering::Relaxed) % POLLS_PER_CHECK == POLLS_PER_CHECK - 1
+    {
         give_up(&mut tasks);
     }
     drop(tasks);
@@ -96,7 +97,7 @@ fn run_all() -> bool {
     moved
 }
 
-/// Looks whether those that tasks wait for can still come. For a thread that is about to sleep.
+/// Liveness check of the processes that tasks wait for. For a thread that is about to sleep.
 pub(super) fn watch() {
     if let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() {
         give_up(&mut tasks);
@@ -106,11 +107,11 @@ pub(super) fn watch() {
 /// Ends waits for messages of processes that are lost.
 #[cold]
 fn give_up(tasks: &mut [Task]) {
-    let mut entry = Entry::at_first(0);
+    let mut cursor = EngineCursor::at_first(0);
     for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
-        let engine = entry.at(requests::engine_of(task.waits_for));
-        if task.watch.has_left(engine, task.from) && engine.cancel_receive(task.waits_for) {
-            let error = loss::error(engine, task.from);
+        let engine = cursor.at(requests::engine_of(task.waits_for));
+        if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
+            let error = liveness::error(engine, task.from);
             engine.requests().at(task.waits_for).error = Some(error);
         }
     }
@@ -139,12 +140,12 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that can go on, ascending; few at a time, so that a look allocates nothing.
+/// The positions of the tasks that can go on, ascending; few at a time, so that a poll allocates nothing.
 fn ready(tasks: &[Task]) -> SmallVec<[usize; 32]> {
-    let mut entry = Entry::at_first(0);
+    let mut cursor = EngineCursor::at_first(0);
     let mut is_ready = |index: Index| {
         let mut is_complete = |index| {
-            let engine = entry.at(requests::engine_of(index));
+            let engine = cursor.at(requests::engine_of(index));
             engine.requests().at(index).phase == Phase::Complete
         };
         index == ANYTHING || is_complete(index)
@@ -183,7 +184,7 @@ pub async fn completion(index: Index, from: u32) -> Result<()> {
     .await
 }
 
-/// Waits, inside a task, for what is no request; it is asked at every look.
+/// Waits, inside a task, for a condition that is no request; checked at every poll.
 pub async fn condition(mut holds: impl FnMut() -> bool) {
     std::future::poll_fn(|_| {
         if holds() {

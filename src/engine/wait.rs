@@ -1,18 +1,18 @@
 //! Waiting: spin while an answer is likely at once. What comes then is in `long_wait.rs`.
 //!
-//! A thread that waits looks after the engines of what it waits for, and now and then after the others, for which nobody may
-//! be waiting. Invariant: what is waited for is looked at after each look for messages.
+//! A waiting thread polls the engines of what it waits for, and now and then the others, which no thread may be waiting for.
+//! Invariant: the condition is checked after each poll.
 
-use super::entry::{Entry, try_enter_at};
+use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
-use super::{long_wait, loss, numbers, spin_limit, tasks};
+use super::{liveness, long_wait, numbers, spin_limit, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
     "SPINS",
     20_000,
-    "How often a waiting call looks for messages before it first yields its core, where every rank has a core of its own; \
+    "How often a waiting call polls for messages before it first yields its core, where every rank has a core of its own; \
      0: it never yields and never sleeps.",
 )
 .with_aliases(&["MPIR_CVAR_POLLS_BEFORE_YIELD", "I_MPI_SPIN_COUNT"]);
@@ -25,19 +25,19 @@ static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
 /// What users can set about waiting.
 pub static VARIABLES: &[&dyn Listed] = &[&SPINS, &SPINS_OVERSUBSCRIBED, &long_wait::SLEEP_AFTER];
 
-/// Times that a core is given away before the first look at messages, where others than messages are waited for.
-const TURNS: u32 = 4;
+/// Yields before the first poll, where the wait is not for a message.
+const YIELDS: u32 = 4;
 /// The largest learned limit ([`spin_limit`]), polls: as long as it takes to change threads.
 const LONGEST_OVERSUBSCRIBED: u64 = 250;
-/// Looks at what is waited for, for each at the other engines.
-const OWN_LOOKS: u64 = 64;
+/// Polls of the own engines for each poll of the others.
+const OWN_POLLS: u64 = 64;
 
-/// Looks in vain before it is asked whether the rank can still come.
-const LOOKS_BEFORE_WATCH: u32 = 16;
-/// How long a rank must be known to leave before what it has sent must have come.
-const LEFT_FOR: u64 = 100_000_000;
+/// Idle polls before a liveness check of the sender.
+const POLLS_BEFORE_CHECK: u32 = 16;
+/// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
+const GONE_FOR: u64 = 100_000_000;
 
-/// What a call waits for, for those who look from outside.
+/// What a call waits for, for reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
     /// The MPI function.
@@ -61,26 +61,26 @@ impl Reason {
     }
 }
 
-/// Notices that a message of a collective operation will never come: its sender is lost and has not sent it.
+/// Notices that a message of a collective operation will never come: its sender is finalizing or has exited, and has not sent it.
 #[derive(Default)]
 pub struct Watch {
-    looks: u32,
+    polls: u32,
     /// When it was seen first, nanoseconds.
     since: u64,
 }
 
 impl Watch {
-    /// To be asked after each look in vain.
+    /// Called after each idle poll.
     #[inline]
-    pub fn is_in_vain(&mut self, engine: &Engine, sender: u32) -> bool {
-        self.looks = self.looks.saturating_add(1);
-        self.looks > LOOKS_BEFORE_WATCH && self.has_left(engine, sender)
+    pub fn is_unreachable(&mut self, engine: &Engine, sender: u32) -> bool {
+        self.polls = self.polls.saturating_add(1);
+        self.polls > POLLS_BEFORE_CHECK && self.is_gone(engine, sender)
     }
 
-    /// To be asked at times.
+    /// Called now and then.
     #[inline]
-    pub fn has_left(&mut self, engine: &Engine, sender: u32) -> bool {
-        loss::of(engine, sender).is_some() && self.is_over()
+    pub fn is_gone(&mut self, engine: &Engine, sender: u32) -> bool {
+        liveness::of(engine, sender).is_some() && self.is_over()
     }
 
     #[cold]
@@ -89,11 +89,11 @@ impl Watch {
         if self.since == 0 {
             self.since = now;
         }
-        now - self.since > LEFT_FOR
+        now - self.since > GONE_FOR
     }
 }
 
-/// Makes progress until `done` says so. `done` is called with the first engine after each look.
+/// Makes progress until `done` returns a result. `done` is called with the first engine after each poll.
 #[inline(always)]
 pub fn until<R>(reason: &Reason, done: impl FnMut(&mut Engine) -> Option<R>) -> R {
     until_at(0, reason, done)
@@ -106,7 +106,7 @@ pub fn until_at<R>(
     reason: &Reason,
     mut done: impl FnMut(&mut Engine) -> Option<R>,
 ) -> R {
-    until_in(1 << number, reason, |entry| done(entry.at(number)))
+    until_in(1 << number, reason, |cursor| done(cursor.at(number)))
 }
 
 /// As [`until`], for what comes by several engines, a set of bits that is not empty. `done` is called in one of them.
@@ -114,16 +114,16 @@ pub fn until_at<R>(
 pub fn until_in<R>(
     engines: u32,
     reason: &Reason,
-    mut done: impl FnMut(&mut Entry) -> Option<R>,
+    mut done: impl FnMut(&mut EngineCursor) -> Option<R>,
 ) -> R {
     let first = first_of(engines);
     let mut spins;
     {
-        let mut entry = Entry::at_first(first);
-        if let Some(result) = done(&mut entry) {
+        let mut cursor = EngineCursor::at_first(first);
+        if let Some(result) = done(&mut cursor) {
             return result;
         }
-        let engine = entry.here();
+        let engine = cursor.here();
         if !engine.surveyed {
             engine.survey();
         }
@@ -132,24 +132,24 @@ pub fn until_in<R>(
     let all = spins;
     while spins > 0 {
         // The thread that is in the engine now makes progress for all.
-        let entry = match has_threads() {
-            true => Entry::try_at_first(first),
-            false => Some(Entry::at_first(first)),
+        let cursor = match has_threads() {
+            true => EngineCursor::try_at_first(first),
+            false => Some(EngineCursor::at_first(first)),
         };
-        if let Some(mut entry) = entry {
-            entry.here().progress();
+        if let Some(mut cursor) = cursor {
+            cursor.here().progress();
             if has_threads() {
-                progress_in(&mut entry, engines & !(1 << first));
+                progress_in(&mut cursor, engines & !(1 << first));
             }
-            if let Some(result) = done(&mut entry) {
-                entry.here().counted.spins += all - spins;
+            if let Some(result) = done(&mut cursor) {
+                cursor.here().counted.spins += all - spins;
                 if has_threads() {
                     spin_limit::was_short(all - spins);
                 }
                 return result;
             }
         }
-        if tasks::run() || has_threads() && spins % OWN_LOOKS == 0 {
+        if tasks::run() || has_threads() && spins % OWN_POLLS == 0 {
             help(engines, false);
         }
         spins -= 1;
@@ -160,21 +160,21 @@ pub fn until_in<R>(
     long_wait::long_wait(engines, reason, all, &mut done)
 }
 
-/// Lets others have the core some times, where ranks share cores and something else than a message is waited for: a turn
-/// that finds nothing then costs nothing but itself. True when it is there; if not, it is to be waited for.
+/// Yields a few times, on an oversubscribed node, in a wait that is not for a message. Returns whether the condition holds; if
+/// not, the caller waits.
 #[inline]
-pub fn take_turns(mut holds: impl FnMut() -> bool) -> bool {
-    let looks = SPINS_OVERSUBSCRIBED.get();
-    for _ in 0..looks.clamp(1, 100) {
+pub fn yield_until(mut holds: impl FnMut() -> bool) -> bool {
+    let polls = SPINS_OVERSUBSCRIBED.get();
+    for _ in 0..polls.clamp(1, 100) {
         if holds() {
             return true;
         }
         std::hint::spin_loop();
     }
-    if looks == 0 {
+    if polls == 0 {
         return false;
     }
-    (0..TURNS).any(|_| {
+    (0..YIELDS).any(|_| {
         schedule::yield_now();
         holds()
     })
@@ -192,10 +192,10 @@ pub(super) fn first_of(engines: u32) -> u32 {
 
 /// Makes progress in further engines. True if anything happened.
 #[inline(never)]
-pub(super) fn progress_in(entry: &mut Entry, engines: u32) -> bool {
+pub(super) fn progress_in(cursor: &mut EngineCursor, engines: u32) -> bool {
     let mut any = false;
     for number in numbers(engines) {
-        any |= entry.at(number).progress();
+        any |= cursor.at(number).progress();
     }
     any
 }
@@ -213,7 +213,7 @@ pub(super) fn help(engines: u32, revoke: bool) -> bool {
     any
 }
 
-/// Looks before the first yield.
+/// Polls before the first yield.
 #[inline]
 fn budget(engine: &Engine) -> u64 {
     let setting = match engine.oversubscribed {
@@ -222,15 +222,15 @@ fn budget(engine: &Engine) -> u64 {
     };
     match setting.get() {
         0 => u64::MAX,
-        looks if has_threads() && engine.oversubscribed => {
-            spin_limit::budget(looks, looks.max(LONGEST_OVERSUBSCRIBED))
+        polls if has_threads() && engine.oversubscribed => {
+            spin_limit::budget(polls, polls.max(LONGEST_OVERSUBSCRIBED))
         }
-        looks if engine.oversubscribed => looks,
-        looks => contention::limit(looks),
+        polls if engine.oversubscribed => polls,
+        polls => contention::limit(polls),
     }
 }
 
-/// Enters the first engine for a call that does not wait and has found nothing, and looks once more.
+/// Enters the first engine for a call that does not wait and has found nothing, and polls once more.
 pub fn poll() -> EngineGuard {
     poll_in(1);
     enter()
@@ -242,31 +242,30 @@ pub fn poll_at(number: u32) -> EngineGuard {
     enter_at(number)
 }
 
-/// A look for a call that does not wait and has found nothing, in a set of engines that is not empty.
+/// A poll for a call that does not wait and has found nothing, in a set of engines that is not empty.
 ///
-/// Programs poll in loops: where ranks share cores, a look in vain lets another rank have the core, or each turn of
-/// the loop would last a time slice.
+/// Programs poll in loops: on an oversubscribed node an idle poll yields the core, or each turn of the loop would last a time slice.
 pub fn poll_in(engines: u32) {
-    let look = || {
-        let mut entry = Entry::at_first(first_of(engines));
-        let mut any = entry.here().progress();
+    let poll_once = || {
+        let mut cursor = EngineCursor::at_first(first_of(engines));
+        let mut any = cursor.here().progress();
         if has_threads() {
-            any |= progress_in(&mut entry, engines & (engines - 1));
-            drop(entry);
+            any |= progress_in(&mut cursor, engines & (engines - 1));
+            drop(cursor);
             any |= help(engines, false);
         }
         any
     };
     if tasks::any() {
-        look();
+        poll_once();
         tasks::run();
     }
-    if look() {
+    if poll_once() {
         return;
     }
     {
-        let mut entry = Entry::at_first(first_of(engines));
-        let engine = entry.here();
+        let mut cursor = EngineCursor::at_first(first_of(engines));
+        let engine = cursor.here();
         if !engine.surveyed {
             engine.survey();
         }
@@ -275,7 +274,7 @@ pub fn poll_in(engines: u32) {
         }
     }
     schedule::yield_now();
-    look();
+    poll_once();
 }
 
 impl Engine {

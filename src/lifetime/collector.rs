@@ -9,7 +9,7 @@ use super::scheme::{Scheme, scheme, threshold};
 use crate::comm;
 use crate::context_id;
 use crate::datatype;
-use crate::engine::calls::{self, Users};
+use crate::engine::epochs::{self, GracePeriod};
 use crate::engine::{self, roots};
 use crate::events::{self, Event};
 use crate::handle::{self, ObjectType};
@@ -24,7 +24,7 @@ pub struct Freed {
     /// How many of its kind had been made before it.
     pub born: u64,
     /// Marked calls that may have been given it.
-    pub users: Users,
+    pub grace: GracePeriod,
 }
 
 /// What waits.
@@ -174,7 +174,7 @@ impl Garbage {
     #[allow(unsafe_code)]
     fn cycle(&mut self) {
         // A callback may run inside of a call that uses what it frees; with threads, such calls are marked.
-        if self.eligible.is_empty() || (calls::in_callback() && !engine::has_threads()) {
+        if self.eligible.is_empty() || (epochs::in_callback() && !engine::has_threads()) {
             return;
         }
         CYCLES.fetch_add(1, Ordering::Relaxed);
@@ -213,7 +213,7 @@ impl Garbage {
             self.named.insert(handle, freed);
             return;
         }
-        let used = live.contains(&handle) || !freed.users.are_gone();
+        let used = live.contains(&handle) || !freed.grace.is_over();
         if used
             || !if of_datatype {
                 self.end_datatype(handle)

@@ -4,7 +4,7 @@
 
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
-use crate::engine::calls::Users;
+use crate::engine::epochs::GracePeriod;
 use crate::engine::{self, wait};
 use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::Event;
@@ -24,7 +24,7 @@ fn end(comm: &Comm, when: When) {
     let freed = Freed {
         handle: comm.handle,
         born: comm.born,
-        users: Users::of_communicator(comm.born),
+        grace: GracePeriod::of_communicator(comm.born),
     };
     if !comm::retire(comm.handle) {
         return;
@@ -44,19 +44,23 @@ fn end(comm: &Comm, when: When) {
 pub fn disconnect(comm: &Comm) {
     let handle = comm.handle;
     let engines = engine::in_use();
-    wait::until_in(engines, &wait::Reason::of("MPI_Comm_disconnect"), |entry| {
-        let pends = |request: &crate::engine::requests::Request| {
-            request.owner == handle && request.is_active()
-        };
-        let mut done = comm.is_idle();
-        for number in engine::numbers(engines) {
-            let engine = entry.at(number);
-            if engine.doubts() {
-                engine.give_up_sends();
+    wait::until_in(
+        engines,
+        &wait::Reason::of("MPI_Comm_disconnect"),
+        |cursor| {
+            let pends = |request: &crate::engine::requests::Request| {
+                request.owner == handle && request.is_active()
+            };
+            let mut done = comm.is_idle();
+            for number in engine::numbers(engines) {
+                let engine = cursor.at(number);
+                if engine.checks_liveness() {
+                    engine.give_up_sends();
+                }
+                done = done && !engine.requests().in_use().any(pends);
             }
-            done = done && !engine.requests().in_use().any(pends);
-        }
-        done.then_some(())
-    });
+            done.then_some(())
+        },
+    );
     free(comm);
 }

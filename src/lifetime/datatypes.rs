@@ -5,7 +5,7 @@
 use super::collector::{self, Freed, When};
 use super::scheme::{Scheme, scheme};
 use crate::datatype::{self, Datatype};
-use crate::engine::calls::{self, Users};
+use crate::engine::epochs::{self, GracePeriod};
 use crate::engine::{self, roots};
 use crate::error::Result;
 use std::cell::RefCell;
@@ -19,17 +19,17 @@ pub fn free(handle: i32) -> Result<()> {
     let Some(born) = datatype::may_be_freed(handle)? else {
         return Ok(());
     };
-    let alone = !engine::has_threads() && !calls::in_callback() && roots::number() == 0;
+    let alone = !engine::has_threads() && !epochs::in_callback() && roots::number() == 0;
     if alone && scheme() != Scheme::Never && datatype::remove(handle, collector::unnamed) {
         return Ok(());
     }
-    let users = Users::of_datatype(born);
+    let grace = GracePeriod::of_datatype(born);
     datatype::retire(handle);
     collector::add(
         Freed {
             handle,
             born,
-            users,
+            grace,
         },
         When::Enough,
     );
@@ -70,7 +70,7 @@ fn give((handle, born): (i32, u64)) {
     let freed = Freed {
         handle,
         born,
-        users: Users::none(),
+        grace: GracePeriod::none(),
     };
     collector::add(freed, When::Enough);
 }

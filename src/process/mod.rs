@@ -339,7 +339,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let table = Arc::new(endpoint.table(launch::nodes::of));
     let status = table.own();
     // Should mpiexec have believed that this rank had ended.
-    status.come_back();
+    status.clear_loss();
     let pid = std::process::id();
     let now = crate::os::monotonic_nanoseconds();
     status.since.store(now, Ordering::Relaxed);
@@ -354,7 +354,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     handle::when_handles_run_out(collector::collect);
     context_id::before_creations(collector::before_id);
     let transport = Transport::new(table, endpoint);
-    engine::spread::offer(&transport, level == ThreadLevel::Multiple);
+    engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
     engine::start(transport, level == ThreadLevel::Multiple);
     Ok(())
 }
@@ -395,7 +395,7 @@ extern "C" fn exiting() {
     if state() != State::Forked
         && let Some(page) = engine::own_page()
     {
-        page.end();
+        page.set_exited();
     }
 }
 
@@ -425,7 +425,7 @@ pub fn finalize() -> Result<()> {
     }
     let page = engine::own_page();
     if let Some(page) = page.filter(|_| is_last) {
-        page.leave(engine::counts().posted > 0);
+        page.set_finalizing(engine::counts().posted > 0);
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
@@ -442,7 +442,7 @@ pub fn finalize() -> Result<()> {
     }
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
-        page.come_back();
+        page.clear_loss();
     }
     comm::stop();
     life.world = World::Finalized;
@@ -453,9 +453,9 @@ pub fn finalize() -> Result<()> {
 /// Waits until all that was begun to be sent has left.
 fn drain(reason: &wait::Reason) {
     let engines = engine::in_use();
-    wait::until_in(engines, reason, |entry| {
+    wait::until_in(engines, reason, |cursor| {
         let mut numbers = engine::numbers(engines);
-        let drained = numbers.all(|number| entry.at(number).is_drained());
+        let drained = numbers.all(|number| cursor.at(number).is_drained());
         drained.then_some(())
     });
 }

@@ -139,7 +139,7 @@ pub fn chapters() -> [Chapter; 14] {
         (
             "threads",
             "How threads share the library.",
-            engine::spread::VARIABLES,
+            engine::mapping::VARIABLES,
         ),
         (
             "errors",

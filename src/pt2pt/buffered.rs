@@ -1,12 +1,12 @@
 //! Buffered sends: the attached buffers and what is in use of them.
 //!
-//! The data of a buffered send is kept in memory of the library's own; what the program attached is the account that it
+//! The data of a buffered send is kept in memory of the library's own; what the program attached is the capacity that it
 //! is charged to, so that a send fails exactly when the standard's model says there is no room.
 
 use super::{enter_to, envelope, origin};
 use crate::comm::{Comm, SELF};
 use crate::datatype::Buffer;
-use crate::engine::account::{self, Account, BSEND_OVERHEAD};
+use crate::engine::bsend::{self, BSEND_OVERHEAD, BsendBuffer};
 use crate::engine::wait::{Reason, until_in};
 use crate::engine::{Engine, enter, in_use, requests, tasks};
 use crate::error::{Class, Result, fail};
@@ -30,7 +30,7 @@ struct Attached {
     scope: Scope,
     address: usize,
     bytes: usize,
-    account: u32,
+    bsend: u32,
 }
 
 static ATTACHED: Mutex<Vec<Attached>> = Mutex::new(Vec::new());
@@ -51,12 +51,12 @@ pub fn attach(scope: Scope, address: usize, bytes: usize) -> Result<()> {
         return fail!(Class::Buffer, "a buffer is attached already");
     }
     let automatic = address == AUTOMATIC;
-    let account = account::open(Account::of(bytes, automatic));
+    let bsend = bsend::open(BsendBuffer::of(bytes, automatic));
     ATTACHED.lock().push(Attached {
         scope,
         address,
         bytes: if automatic { 0 } else { bytes },
-        account,
+        bsend,
     });
     Ok(())
 }
@@ -68,7 +68,7 @@ pub fn detach(scope: Scope) -> Result<Option<(usize, usize)>> {
         return Ok(None);
     };
     drain(attached, "MPI_Buffer_detach");
-    account::close(attached.account);
+    bsend::close(attached.bsend);
     ATTACHED
         .lock()
         .retain(|other| other.scope != attached.scope);
@@ -86,11 +86,11 @@ pub fn flush(scope: Scope) -> Result<()> {
 /// MPI_Buffer_iflush and its kin: a request that is complete when all messages in the buffer have left.
 pub fn iflush(scope: Scope) -> Result<i32> {
     Ok(match find(scope) {
-        Some(attached) if has_left(attached) => requests::SENT,
+        Some(attached) if is_gone(attached) => requests::SENT,
         Some(attached) => {
             let request = enter().begin_task(SELF, u32::MAX);
             tasks::spawn(async move {
-                tasks::condition(|| has_left(attached)).await;
+                tasks::condition(|| is_gone(attached)).await;
                 tasks::end(request, None);
             });
             requests::handle_of(request)
@@ -123,13 +123,13 @@ pub fn detach_all(those: impl Fn(Scope) -> bool) -> Result<()> {
 
 fn drain(attached: Attached, function: &'static str) {
     until_in(in_use(), &Reason::of(function), |_| {
-        has_left(attached).then_some(())
+        is_gone(attached).then_some(())
     });
 }
 
 /// Whether all messages in a buffer have left.
-fn has_left(attached: Attached) -> bool {
-    account::state(attached.account).messages == 0
+fn is_gone(attached: Attached) -> bool {
+    bsend::state(attached.bsend).messages == 0
 }
 
 /// The buffer for sends on a communicator: the most specific one (MPI 5.0, 3.6), that of the communicator, of the session that
@@ -141,7 +141,7 @@ fn nearest(communicator: i32) -> Option<Attached> {
         .or_else(|| find(Scope::Process))
 }
 
-/// Charges a send on a communicator to the account of its buffer; which it is.
+/// Charges a send on a communicator to its buffer; returns the number of that.
 fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
     let Some(attached) = nearest(communicator) else {
         return fail!(
@@ -150,17 +150,17 @@ fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
             bytes + BSEND_OVERHEAD
         );
     };
-    let number = attached.account;
-    if !account::take(number, bytes) {
+    let number = attached.bsend;
+    if !bsend::take(number, bytes) {
         // Some of what is in the buffer may have left since.
         engine.progress();
-        if !account::take(number, bytes) {
-            let account = account::state(number);
+        if !bsend::take(number, bytes) {
+            let bsend = bsend::state(number);
             return fail!(
                 Class::Buffer,
                 "the attached buffer of {} bytes has {} in use; this message needs {}",
-                account.capacity,
-                account.used,
+                bsend.capacity,
+                bsend.used,
                 bytes + BSEND_OVERHEAD
             );
         }
@@ -173,12 +173,12 @@ fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
 /// Errors: MPI_ERR_BUFFER if there is no room.
 pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
     let mut engine = enter_to(comm, tag);
-    let account = charge(&mut engine, comm.handle, buffer.len())?;
+    let bsend = charge(&mut engine, comm.handle, buffer.len())?;
     let envelope = envelope(comm, dest, tag);
     if engine.send_short(&envelope, &buffer) {
-        account::give_back(account, buffer.len());
+        bsend::give_back(bsend, buffer.len());
     } else {
-        engine.send_copy(Some(account), &envelope, buffer);
+        engine.send_copy(Some(bsend), &envelope, buffer);
     }
     Ok(())
 }
@@ -195,7 +195,7 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
         peer: request.peer,
         communicator: request.owner,
     };
-    let account = charge(engine, envelope.communicator, buffer.len())?;
-    engine.send_copy(Some(account), &envelope, buffer);
+    let bsend = charge(engine, envelope.communicator, buffer.len())?;
+    engine.send_copy(Some(bsend), &envelope, buffer);
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
-use crate::engine::{Engine, Entry, enter, enter_at};
+use crate::engine::{Engine, EngineCursor, enter, enter_at};
 use crate::error::{Class, Result, fail};
 
 /// MPI_UNDEFINED.
@@ -136,8 +136,8 @@ fn reason(engine: &mut Engine, function: &'static str, handle: i32) -> Reason {
 /// What a wait for several requests says that it is about; `None`: there are none.
 pub(super) fn reason_of_first(function: &'static str, handles: &[i32]) -> Option<Reason> {
     let first = *handles.first()?;
-    let mut entry = Entry::at_handle(handles);
-    Some(reason(entry.here(), function, first))
+    let mut cursor = EngineCursor::at_handle(handles);
+    Some(reason(cursor.here(), function, first))
 }
 
 /// MPI_Wait.
@@ -176,7 +176,7 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
 /// Ends what a call waits for in vain.
 #[inline(always)]
 fn give_up(engine: &mut Engine, handle: i32) {
-    if engine.doubts()
+    if engine.checks_liveness()
         && let Some(Found::Slot(index)) = find(engine, handle)
     {
         engine.give_up(index);
@@ -214,21 +214,21 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
 pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) -> Result<()> {
     let engines = engines_of(handles);
     let reason = {
-        let mut entry = Entry::at_handle(handles);
+        let mut cursor = EngineCursor::at_handle(handles);
         for handle in handles.iter() {
-            if find(entry.of(*handle), *handle).is_none() {
+            if find(cursor.of(*handle), *handle).is_none() {
                 return unknown(*handle);
             }
         }
         match handles.first() {
-            Some(first) => reason(entry.of(*first), "MPI_Waitall", *first),
+            Some(first) => reason(cursor.of(*first), "MPI_Waitall", *first),
             None => return Ok(()),
         }
     };
     generalized::poll_until(handles, |_| false)?;
     let mut at = 0;
     loop {
-        let told = until_in(engines, &reason, |entry| {
+        let told = until_in(engines, &reason, |cursor| {
             while at < handles.len() {
                 if handles[at] == requests::SENT {
                     handles[at] = REQUEST_NULL;
@@ -236,7 +236,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     at += 1;
                     continue;
                 }
-                let engine = entry.of(handles[at]);
+                let engine = cursor.of(handles[at]);
                 give_up(engine, handles[at]);
                 match signatures::end(engine, handles[at]) {
                     Reaped::Done(status) => {
@@ -276,10 +276,10 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
         if round == 1 {
             poll_in(engines_of(handles));
         }
-        let mut entry = Entry::at_handle(handles);
+        let mut cursor = EngineCursor::at_handle(handles);
         let mut all = true;
         for handle in handles.iter() {
-            let engine = entry.of(*handle);
+            let engine = cursor.of(*handle);
             match find(engine, *handle) {
                 None => return unknown(*handle),
                 Some(Found::Slot(index)) => {
@@ -289,11 +289,11 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
             }
         }
         if all {
-            drop(entry);
+            drop(cursor);
             generalized::ask_all(handles);
-            let mut entry = Entry::at_handle(handles);
+            let mut cursor = EngineCursor::at_handle(handles);
             for (at, handle) in handles.iter_mut().enumerate() {
-                if let Some(done) = try_one(entry.of(*handle), handle)? {
+                if let Some(done) = try_one(cursor.of(*handle), handle)? {
                     report(at, done);
                 }
             }

@@ -105,7 +105,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         return Ok(index);
     }
     let envelope = envelope(comm, send.peer, send.tag);
-    if has_threads() && comm.spread().of_send(comm.rank(), send.tag) != from {
+    if has_threads() && comm.engine_mapping().of_send(comm.rank(), send.tag) != from {
         drop(engine);
         let mut engine = enter_to(comm, send.tag);
         if !engine.send_short(&envelope, &send.buffer) {
@@ -131,7 +131,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         detached: true,
         extra: Some(Box::new(Extra {
             copy,
-            account: None,
+            bsend: None,
             partner: Some(index),
             restart: None,
             owner: None,
@@ -145,7 +145,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         )
     };
     let sent = engine.requests().insert(request);
-    engine.launch(sent);
+    engine.start_send(sent);
     Ok(index)
 }
 

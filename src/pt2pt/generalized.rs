@@ -8,7 +8,7 @@ use super::outcome::{engines_of, unknown};
 use crate::datatype::{Buffer, Status};
 use crate::engine::requests::{self, Extra, Kind, Phase, Request};
 use crate::engine::wait::poll_in;
-use crate::engine::{Engine, Entry, enter};
+use crate::engine::{Engine, EngineCursor, enter};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::schedule;
 use crate::sync::{AtomicUsize, Ordering};
@@ -120,12 +120,12 @@ pub(super) fn is_told(engine: &mut Engine, handle: i32) -> bool {
 
 /// The position of the first that is told.
 #[inline]
-pub(super) fn first_told(entry: &mut Entry, handles: &[i32]) -> Option<usize> {
+pub(super) fn first_told(cursor: &mut EngineCursor, handles: &[i32]) -> Option<usize> {
     if !any_told() {
         return None;
     }
     let mut handles = handles.iter();
-    handles.position(|handle| is_told(entry.of(*handle), *handle))
+    handles.position(|handle| is_told(cursor.of(*handle), *handle))
 }
 
 /// Asks for the status of a request that is told, and frees its state: from then on it is complete like others. False: it is
@@ -223,10 +223,13 @@ pub(super) fn poll_all(handles: &[i32]) -> Result<bool> {
 }
 
 /// Before waiting: polls until none of these is left to be polled, or `enough` of the others are complete.
-pub(super) fn poll_until(handles: &[i32], enough: impl Fn(&mut Entry) -> bool) -> Result<()> {
+pub(super) fn poll_until(
+    handles: &[i32],
+    enough: impl Fn(&mut EngineCursor) -> bool,
+) -> Result<()> {
     while poll_all(handles)? {
         poll_in(engines_of(handles));
-        if enough(&mut Entry::at_handle(handles)) {
+        if enough(&mut EngineCursor::at_handle(handles)) {
             break;
         }
         schedule::yield_now();

@@ -8,7 +8,7 @@ pub mod buffered;
 pub mod complete;
 pub mod exchange;
 pub mod generalized;
-pub mod look;
+pub mod get_status;
 pub mod origin;
 mod outcome;
 pub mod partitioned;
@@ -22,20 +22,22 @@ pub use crate::engine::requests::{Mode, NO_PROC, NULL as REQUEST_NULL};
 
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
+use crate::engine::mapping::broken_promise;
 use crate::engine::matching::Key;
 use crate::engine::receive::Direct;
 use crate::engine::requests::{self, Index, Phase, engine_of};
 use crate::engine::send::Envelope;
-use crate::engine::spread::broken_promise;
 use crate::engine::wait::{Reason, until_at};
-use crate::engine::{Alone, Engine, EngineGuard, alone, enter_alone, enter_shared, has_threads};
+use crate::engine::{
+    Engine, EngineGuard, SingleThreaded, enter_shared, enter_unlocked, has_threads, single_threaded,
+};
 use crate::error::Result;
 use complete::Completion;
 
-/// Looks of a blocking receive before it makes a request and waits like the others.
-const DIRECT_LOOKS: u32 = 500;
-/// As [`DIRECT_LOOKS`], where other threads' engines have to be looked after while waiting.
-const DIRECT_LOOKS_OF_SEVERAL: u32 = 100;
+/// Polls of a blocking receive before it makes a request and waits like the others.
+const DIRECT_POLLS: u32 = 500;
+/// As [`DIRECT_POLLS`], where a waiting thread also polls other engines.
+const DIRECT_POLLS_OF_SEVERAL: u32 = 100;
 
 /// MPI_PROC_NULL.
 pub const PROC_NULL: i32 = -1;
@@ -66,8 +68,8 @@ fn key(comm: &Comm, source: i32, tag: i32) -> Key {
 /// Enters the engine by which a message leaves.
 #[inline]
 fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
-    if let Some(alone) = alone() {
-        return enter_alone(alone);
+    if let Some(single_threaded) = single_threaded() {
+        return enter_unlocked(single_threaded);
     }
     enter_shared_to(comm, tag)
 }
@@ -75,7 +77,7 @@ fn enter_to(comm: &Comm, tag: i32) -> EngineGuard {
 /// As [`enter_to`], for callers that have asked [`has_threads`].
 #[inline(always)]
 fn enter_shared_to(comm: &Comm, tag: i32) -> EngineGuard {
-    enter_shared(comm.spread().of_send(comm.rank(), tag))
+    enter_shared(comm.engine_mapping().of_send(comm.rank(), tag))
 }
 
 /// The engine by which a message comes in.
@@ -92,10 +94,10 @@ fn engine_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
 /// As [`engine_from`], for callers that have asked [`has_threads`].
 #[inline(always)]
 fn engine_of_several_from(comm: &Comm, source: i32, tag: i32) -> Result<u32> {
-    let spread = comm.spread();
-    match spread.of_receive(source, tag) {
+    let mapping = comm.engine_mapping();
+    match mapping.of_receive(source, tag) {
         Some(engine) => Ok(engine),
-        None => Err(broken_promise(spread, tag)),
+        None => Err(broken_promise(mapping, tag)),
     }
 }
 
@@ -117,9 +119,11 @@ pub fn send(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Res
         return Ok(());
     }
     if matches!(mode, Mode::Standard | Mode::Ready) {
-        let sent = match alone() {
+        let sent = match single_threaded() {
             None => send_short_of_several(&buffer, dest, tag, comm),
-            Some(alone) => enter_alone(alone).send_short(&envelope(comm, dest, tag), &buffer),
+            Some(single_threaded) => {
+                enter_unlocked(single_threaded).send_short(&envelope(comm, dest, tag), &buffer)
+            }
         };
         if sent {
             return Ok(());
@@ -158,15 +162,29 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     if mode == Mode::Buffered {
         return buffered::send(buffer, dest, tag, comm).map(|()| requests::SENT);
     }
-    Ok(match alone() {
+    Ok(match single_threaded() {
         None => isend_of_several(mode, buffer, dest, tag, comm),
-        Some(alone) => isend_of_one(alone, mode, buffer, dest, tag, comm),
+        Some(single_threaded) => isend_of_one(single_threaded, mode, buffer, dest, tag, comm),
     })
 }
 
 #[inline(never)]
-fn isend_of_one(alone: Alone, mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
-    isend_by(enter_alone(alone), mode, buffer, dest, tag, comm)
+fn isend_of_one(
+    single_threaded: SingleThreaded,
+    mode: Mode,
+    buffer: Buffer,
+    dest: i32,
+    tag: i32,
+    comm: &Comm,
+) -> i32 {
+    isend_by(
+        enter_unlocked(single_threaded),
+        mode,
+        buffer,
+        dest,
+        tag,
+        comm,
+    )
 }
 
 #[inline(never)]
@@ -203,13 +221,13 @@ pub fn recv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Completion {
     if source == PROC_NULL {
         return Completion::of(Status::proc_null());
     }
-    let Some(alone) = alone() else {
+    let Some(single_threaded) = single_threaded() else {
         return recv_of_several(buffer, source, tag, comm);
     };
     let again = |_: &mut EngineGuard| true;
     recv_by(
-        enter_alone(alone),
-        DIRECT_LOOKS,
+        enter_unlocked(single_threaded),
+        DIRECT_POLLS,
         again,
         buffer,
         source,
@@ -227,18 +245,18 @@ fn recv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Comple
                 engine.yield_lock();
                 engine.may_receive_directly()
             };
-            let looks = DIRECT_LOOKS_OF_SEVERAL;
-            recv_by(engine, looks, again, buffer, source, tag, comm)
+            let polls = DIRECT_POLLS_OF_SEVERAL;
+            recv_by(engine, polls, again, buffer, source, tag, comm)
         }
         Err(error) => Completion::failed(error),
     }
 }
 
-/// `again` says after a look for nothing whether there may be another one.
+/// `again` returns after an idle poll whether there may be another one.
 #[inline(always)]
 fn recv_by(
     mut engine: EngineGuard,
-    looks: u32,
+    polls: u32,
     again: impl Fn(&mut EngineGuard) -> bool,
     buffer: Buffer,
     source: i32,
@@ -247,7 +265,7 @@ fn recv_by(
 ) -> Completion {
     let wanted = key(comm, source, tag);
     if engine.may_receive_directly() {
-        for _ in 0..looks {
+        for _ in 0..polls {
             match engine.receive_directly(wanted, &buffer) {
                 Direct::Nothing => {}
                 Direct::Received(status) => {
@@ -277,11 +295,11 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
     if source == PROC_NULL {
         return Ok(requests::RECEIVED_FROM_NOBODY);
     }
-    let Some(alone) = alone() else {
+    let Some(single_threaded) = single_threaded() else {
         return irecv_of_several(buffer, source, tag, comm);
     };
     let wanted = key(comm, source, tag);
-    let index = enter_alone(alone).receive(wanted, source, comm.handle, buffer);
+    let index = enter_unlocked(single_threaded).receive(wanted, source, comm.handle, buffer);
     Ok(requests::handle_of(index))
 }
 
@@ -298,7 +316,7 @@ fn finish(reason: &Reason, index: Index) -> Completion {
     until_at(engine_of(index), reason, |engine| {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
-            if engine.doubts() {
+            if engine.checks_liveness() {
                 engine.give_up(index);
             }
             return None;

@@ -6,7 +6,7 @@ use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::matching::Key;
 use crate::engine::requests::{self, Kind, Mode, Phase, Request, Restart};
-use crate::engine::{Engine, EngineGuard, Entry, enter_at};
+use crate::engine::{Engine, EngineCursor, EngineGuard, enter_at};
 use crate::error::{Class, Result, fail};
 
 fn keep(
@@ -82,11 +82,11 @@ pub fn start(handle: i32) -> Result<()> {
 
 /// MPI_Startall. If one handle is wrong, none is started.
 pub fn start_all(handles: &[i32]) -> Result<()> {
-    let mut entry = Entry::at_handle(handles);
+    let mut cursor = EngineCursor::at_handle(handles);
     for handle in handles {
-        startable(entry.of(*handle), *handle)?;
+        startable(cursor.of(*handle), *handle)?;
     }
-    drop(entry);
+    drop(cursor);
     for handle in handles {
         start(*handle)?;
     }
@@ -131,7 +131,7 @@ fn begin(mut engine: EngineGuard, index: u32) -> Result<()> {
             };
             return done;
         }
-        Kind::Send(_) => engine.launch(index),
+        Kind::Send(_) => engine.start_send(index),
         // Never persistent.
         Kind::General => {}
     }

@@ -7,7 +7,7 @@ use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
 use crate::engine::wait::{Reason, poll_at, until_at};
-use crate::engine::{Engine, enter_at, loss};
+use crate::engine::{Engine, enter_at, liveness};
 use crate::error::{Class, Result, fail};
 
 fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason {
@@ -22,11 +22,11 @@ fn reason(function: &'static str, source: i32, tag: i32, comm: &Comm) -> Reason 
 /// The end of a wait for what will never come.
 #[inline]
 fn give_up<T>(engine: &mut Engine, source: i32, comm: &Comm) -> Option<Result<T>> {
-    if !engine.doubts() {
+    if !engine.checks_liveness() {
         return None;
     }
     let world = engine.lost_sender(comm.handle, source)?;
-    Some(Err(loss::error(engine, world)))
+    Some(Err(liveness::error(engine, world)))
 }
 
 /// MPI_Probe.

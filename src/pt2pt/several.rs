@@ -3,20 +3,20 @@
 use super::complete::{Found, asked, find, is_active, reason_of_first, try_one};
 use super::generalized;
 use super::outcome::{Completion, engines_of};
-use crate::engine::Entry;
-use crate::engine::loss::give_up_all;
+use crate::engine::EngineCursor;
+use crate::engine::liveness::give_up_all;
 use crate::engine::requests::Phase;
 use crate::engine::wait::{poll_in, until_in};
 use crate::error::Result;
 
 /// The first of the active requests that is complete. `Err(true)`: none is active; `Err(false)`: none complete.
 fn take_any(
-    entry: &mut Entry,
+    cursor: &mut EngineCursor,
     handles: &mut [i32],
 ) -> Result<std::result::Result<(usize, Completion), bool>> {
     let mut none_active = true;
     for (at, handle) in handles.iter_mut().enumerate() {
-        let engine = entry.of(*handle);
+        let engine = cursor.of(*handle);
         if !is_active(engine, *handle)? {
             continue;
         }
@@ -34,15 +34,15 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
         return Ok(None);
     };
     let engines = engines_of(handles);
-    generalized::poll_until(handles, |entry| any_done(entry, handles))?;
-    let found = until_in(engines, &reason, |entry| {
-        if entry.here().doubts() {
-            give_up_all(entry, handles);
+    generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;
+    let found = until_in(engines, &reason, |cursor| {
+        if cursor.here().checks_liveness() {
+            give_up_all(cursor, handles);
         }
-        if let Some(told) = generalized::first_told(entry, handles) {
+        if let Some(told) = generalized::first_told(cursor, handles) {
             return Some(Ok(Some((told, None))));
         }
-        match take_any(entry, handles) {
+        match take_any(cursor, handles) {
             Ok(Ok((at, done))) => Some(Ok(Some((at, Some(done))))),
             Ok(Err(true)) => Some(Ok(None)),
             Ok(Err(false)) => None,
@@ -57,9 +57,9 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
 }
 
 /// Whether one of the active requests is complete, or told.
-fn any_done(entry: &mut Entry, handles: &[i32]) -> bool {
+fn any_done(cursor: &mut EngineCursor, handles: &[i32]) -> bool {
     handles.iter().any(|handle| {
-        let engine = entry.of(*handle);
+        let engine = cursor.of(*handle);
         match find(engine, *handle) {
             Some(Found::Slot(index)) => engine.requests().at(index).phase == Phase::Complete,
             Some(Found::Done) => true,
@@ -83,12 +83,12 @@ pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
         if round == 1 {
             poll_in(engines_of(handles));
         }
-        let mut entry = Entry::at_handle(handles);
-        if let Some(at) = generalized::first_told(&mut entry, handles) {
-            drop(entry);
+        let mut cursor = EngineCursor::at_handle(handles);
+        if let Some(at) = generalized::first_told(&mut cursor, handles) {
+            drop(cursor);
             return Ok(Any::Complete(at, asked(&mut handles[at])?));
         }
-        match take_any(&mut entry, handles)? {
+        match take_any(&mut cursor, handles)? {
             Ok((at, done)) => return Ok(Any::Complete(at, done)),
             Err(true) => return Ok(Any::NoneActive),
             Err(false) => {}
@@ -99,20 +99,20 @@ pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
 
 /// Takes all that are complete. `None`: no request is active.
 fn take_some(
-    entry: &mut Entry,
+    cursor: &mut EngineCursor,
     handles: &mut [i32],
     report: &mut dyn FnMut(usize, Completion),
 ) -> Result<Option<usize>> {
     let mut active = false;
     for handle in handles.iter() {
-        active |= is_active(entry.of(*handle), *handle)?;
+        active |= is_active(cursor.of(*handle), *handle)?;
     }
     if !active {
         return Ok(None);
     }
     let mut count = 0;
     for (at, handle) in handles.iter_mut().enumerate() {
-        let engine = entry.of(*handle);
+        let engine = cursor.of(*handle);
         if is_active(engine, *handle)?
             && let Some(done) = try_one(engine, handle)?
         {
@@ -132,16 +132,16 @@ pub fn wait_some(
         return Ok(None);
     };
     let engines = engines_of(handles);
-    generalized::poll_until(handles, |entry| any_done(entry, handles))?;
+    generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;
     loop {
-        let found = until_in(engines, &reason, |entry| {
-            if entry.here().doubts() {
-                give_up_all(entry, handles);
+        let found = until_in(engines, &reason, |cursor| {
+            if cursor.here().checks_liveness() {
+                give_up_all(cursor, handles);
             }
-            if generalized::first_told(entry, handles).is_some() {
+            if generalized::first_told(cursor, handles).is_some() {
                 return Some(Ok(Some(0)));
             }
-            match take_some(entry, handles, &mut report) {
+            match take_some(cursor, handles, &mut report) {
                 Ok(Some(0)) => None,
                 other => Some(other),
             }
@@ -161,14 +161,14 @@ pub fn test_some(
     generalized::poll_all(handles)?;
     generalized::ask_all(handles);
     let first = {
-        let mut entry = Entry::at_handle(handles);
-        entry.here().progress();
-        take_some(&mut entry, handles, &mut report)?
+        let mut cursor = EngineCursor::at_handle(handles);
+        cursor.here().progress();
+        take_some(&mut cursor, handles, &mut report)?
     };
     match first {
         Some(0) => {
             poll_in(engines_of(handles));
-            take_some(&mut Entry::at_handle(handles), handles, &mut report)
+            take_some(&mut EngineCursor::at_handle(handles), handles, &mut report)
         }
         other => Ok(other),
     }

@@ -126,9 +126,9 @@ impl<'m> Sender<'m> {
         }
     }
 
-    /// Says that this producer found no room and may sleep: the consumer will tell when it has made some.
-    pub fn starve(&self) {
-        self.ring.starve();
+    /// Announces that this producer found no room and may sleep: the consumer wakes it when it has made some.
+    pub fn request_space(&self) {
+        self.ring.request_space();
     }
 }
 
@@ -217,7 +217,7 @@ impl<'m> Receiver<'m> {
         let told = bulk.advance(header.stride);
         let told_by_ring = !self.in_bulk && self.ring.advance(ring::HEAD_PAYLOAD);
         self.in_bulk = header.flags & NEXT_IN_BULK != 0;
-        told_by_ring || told && self.ring.somebody_starves()
+        told_by_ring || told && self.ring.is_space_wanted()
     }
 }
 
@@ -342,12 +342,12 @@ mod tests {
             !send(&mut sender, 8, 9),
             "its head would be in the bulk ring"
         );
-        sender.starve();
+        sender.request_space();
         assert_eq!(receive(&mut receiver).unwrap().0, 0);
         let header = receiver.peek().unwrap();
         assert!(
             receiver.advance(&header),
-            "room was made and somebody starves"
+            "room was made and a producer wants it"
         );
         assert!(send(&mut sender, 8, 5));
         for tag in 2..6 {

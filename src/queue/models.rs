@@ -147,7 +147,7 @@ fn nobody_sleeps_without_a_new_engine() {
     loom::model(|| {
         let shared = Arc::new((EventCount::new(), AtomicU32::new(0b01)));
         let other = shared.clone();
-        let awakener = thread::spawn(move || {
+        let activator = thread::spawn(move || {
             other.1.fetch_or(0b10, Ordering::AcqRel);
             fence(Ordering::SeqCst);
             if other.0.has_sleepers() {
@@ -165,12 +165,12 @@ fn nobody_sleeps_without_a_new_engine() {
             }
         }
         event_count.leave();
-        awakener.join().unwrap();
+        activator.join().unwrap();
     });
 }
 
 #[test]
-fn who_starves_is_told_of_room() {
+fn a_producer_that_wants_space_is_told_of_room() {
     loom::model(|| {
         let (mut producer, mut consumer) = ends(4);
         let woken = Arc::new(AtomicU32::new(0));
@@ -185,7 +185,7 @@ fn who_starves_is_told_of_room() {
             }
         });
         if !push(&mut producer, 4, 8) {
-            producer.starve();
+            producer.request_space();
             if !push(&mut producer, 4, 8) {
                 while woken.load(Ordering::Acquire) == 0 {
                     thread::yield_now();

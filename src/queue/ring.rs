@@ -62,7 +62,7 @@ pub struct Control {
     tail: AtomicU32,
     _apart: [u8; 60],
     head: AtomicU32,
-    starving: AtomicU32,
+    wants_space: AtomicU32,
     /// The consumer wants producers to hold data back until it asks for it.
     hold: AtomicU32,
     _rest: [u8; 52],
@@ -89,7 +89,7 @@ pub const SHAPE: u64 = shape::combine(&[
         tail,
         _apart,
         head,
-        starving,
+        wants_space,
         hold,
         _rest
     }),
@@ -109,7 +109,7 @@ pub fn fresh(slots: usize) -> (Box<Control>, Vec<Slot>) {
         tail: AtomicU32::new(0),
         _apart: [0; 60],
         head: AtomicU32::new(0),
-        starving: AtomicU32::new(0),
+        wants_space: AtomicU32::new(0),
         hold: AtomicU32::new(0),
         _rest: [0; 52],
     };
@@ -386,9 +386,9 @@ impl<'m> Producer<'m> {
         }
     }
 
-    /// Says that this producer found the ring full and may sleep: the consumer will tell when it has made room.
-    pub fn starve(&self) {
-        self.ring.control.starving.store(1, Ordering::Relaxed);
+    /// Announces that this producer found the ring full and may sleep: the consumer wakes it when it has made room.
+    pub fn request_space(&self) {
+        self.ring.control.wants_space.store(1, Ordering::Relaxed);
         // With the fence in `Consumer::publish`: a look at `head` after this sees the room, or the consumer sees us.
         fence(Ordering::SeqCst);
     }
@@ -503,7 +503,7 @@ impl<'m> Consumer<'m> {
         let control = self.ring.control;
         // Release: pairs with the Acquire in `Producer::claim`.
         control.head.store(self.head, Ordering::Release);
-        self.somebody_starves()
+        self.is_space_wanted()
     }
 
     /// Wants producers to hold data back, or not any more. They see it when they next look for room.
@@ -516,11 +516,11 @@ impl<'m> Consumer<'m> {
 
     /// Whether producers found no room; asked after room was published.
     #[cold]
-    pub fn somebody_starves(&self) -> bool {
-        let starving = &self.ring.control.starving;
-        // Pairs with the fence in `Producer::starve`: one of the two sees the other.
+    pub fn is_space_wanted(&self) -> bool {
+        let wants_space = &self.ring.control.wants_space;
+        // Pairs with the fence in `Producer::request_space`: one of the two sees the other.
         fence(Ordering::SeqCst);
-        starving.load(Ordering::Relaxed) != 0 && starving.swap(0, Ordering::Relaxed) != 0
+        wants_space.load(Ordering::Relaxed) != 0 && wants_space.swap(0, Ordering::Relaxed) != 0
     }
 }
 

@@ -99,7 +99,7 @@ impl<T> Guarded<T> {
     /// # Safety
     /// [`Guarded::share`] has not switched the lock on.
     #[inline(always)]
-    pub unsafe fn enter_alone(&self) -> Guard<'_, T> {
+    pub unsafe fn enter_unlocked(&self) -> Guard<'_, T> {
         debug_assert_eq!(self.mode.load(Ordering::Relaxed), ALONE);
         Inside::assert_not();
         self.guard(Held::Nothing)

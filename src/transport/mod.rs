@@ -58,13 +58,13 @@ impl Transport {
     }
 
     /// The end of another engine of this process, which room was made for.
-    pub fn sibling(&self, engine: usize) -> Self {
-        Self::new(self.table.clone(), self.shm.sibling(engine))
+    pub fn for_engine(&self, engine: usize) -> Self {
+        Self::new(self.table.clone(), self.shm.for_engine(engine))
     }
 
     /// Makes room for the ends of so many engines of this process. Returns how many there is memory for, at least one.
-    pub fn reserve_siblings(&self, engines: usize) -> usize {
-        self.shm.reserve_siblings(engines)
+    pub fn reserve_engines(&self, engines: usize) -> usize {
+        self.shm.reserve_engines(engines)
     }
 
     /// The processes of the job.
@@ -217,9 +217,9 @@ impl Transport {
     }
 
     /// Says that a push found no room, before sleeping.
-    pub fn starve(&self, to: Route) {
+    pub fn request_space(&self, to: Route) {
         if let Route::Shm(index) = to {
-            self.shm.starve(index as usize);
+            self.shm.request_space(index as usize);
         }
     }
 

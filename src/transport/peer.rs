@@ -27,18 +27,18 @@ pub enum State {
 }
 
 // Bits of `Page::lost`.
-const LEAVING: u32 = 1;
-const DEAF: u32 = 2;
-const ENDED: u32 = 4;
+const FINALIZING: u32 = 1;
+const RECEIVES_CLOSED: u32 = 2;
+const EXITED: u32 = 4;
 
 /// Why nothing more is to be expected from a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// It is in MPI_Finalize.
-    Leaving,
-    /// It has ended without ever calling MPI_Init.
-    NeverCame,
-    Ended,
+    Finalizing,
+    /// It has exited without ever calling MPI_Init.
+    NeverStarted,
+    Exited,
 }
 
 /// A short text that can be written while others read it.
@@ -143,20 +143,25 @@ impl Page {
         }
     }
 
-    /// Says that the rank takes part in nothing any more: all that it has begun to send has left, and if it is not `receiving`
-    /// it has no receive posted either.
-    pub fn leave(&self, receiving: bool) {
-        let bits = if receiving { LEAVING } else { LEAVING | DEAF };
+    /// Publishes that the rank is in MPI_Finalize: all that it has begun to send has left, and if it is not `receiving` it has
+    /// no receive posted either.
+    pub fn set_finalizing(&self, receiving: bool) {
+        let bits = if receiving {
+            FINALIZING
+        } else {
+            FINALIZING | RECEIVES_CLOSED
+        };
         self.lost.fetch_or(bits, Ordering::Release); // pairs with `loss`
     }
 
-    /// Says that the process has ended: it itself, or mpiexec.
-    pub fn end(&self) {
-        self.lost.fetch_or(ENDED | DEAF, Ordering::Release); // pairs with `loss`
+    /// Publishes that the process has exited; called by itself or by mpiexec.
+    pub fn set_exited(&self) {
+        self.lost
+            .fetch_or(EXITED | RECEIVES_CLOSED, Ordering::Release); // pairs with `loss`
     }
 
-    /// Takes [`Page::leave`] and [`Page::end`] back.
-    pub fn come_back(&self) {
+    /// Takes [`Page::set_finalizing`] and [`Page::set_exited`] back.
+    pub fn clear_loss(&self) {
         self.lost.store(0, Ordering::Release);
     }
 
@@ -164,20 +169,20 @@ impl Page {
     pub fn loss(&self) -> Option<Loss> {
         match self.lost.load(Ordering::Acquire) {
             0 => None,
-            bits if bits & ENDED == 0 => Some(Loss::Leaving),
-            _ if self.state() == State::NotJoined => Some(Loss::NeverCame),
-            _ => Some(Loss::Ended),
+            bits if bits & EXITED == 0 => Some(Loss::Finalizing),
+            _ if self.state() == State::NotJoined => Some(Loss::NeverStarted),
+            _ => Some(Loss::Exited),
         }
     }
 
-    /// Whether nothing that is sent to the rank will be received any more.
-    pub fn is_deaf(&self) -> bool {
-        self.lost.load(Ordering::Acquire) & DEAF != 0
+    /// Whether the rank receives nothing any more.
+    pub fn receives_closed(&self) -> bool {
+        self.lost.load(Ordering::Acquire) & RECEIVES_CLOSED != 0
     }
 
-    /// Whether it has ended without MPI_Finalize.
+    /// Whether it has exited without MPI_Finalize.
     pub fn has_died(&self) -> bool {
-        self.loss().is_some_and(|loss| loss != Loss::Leaving) && self.state() != State::Finalized
+        self.loss().is_some_and(|loss| loss != Loss::Finalizing) && self.state() != State::Finalized
     }
 
     /// The process id by which the kernel lets this process read that one's memory, if it does. A process id may mean another
@@ -275,7 +280,7 @@ impl Table {
 
     /// The number that all offer as [`Page::engines`], if they have all joined and it is the same.
     pub fn common_engines(&self) -> Option<u32> {
-        // Acquire: pairs with `engine::spread::offer`.
+        // Acquire: pairs with `engine::mapping::offer`.
         let engines = |page: &Page| page.engines.load(Ordering::Acquire);
         let own = engines(self.own());
         self.all
@@ -293,17 +298,20 @@ mod tests {
     fn a_rank_that_comes_late_is_no_loss() {
         let page = Page::default();
         assert_eq!(page.loss(), None);
-        page.end();
-        assert_eq!(page.loss(), Some(Loss::NeverCame));
-        page.come_back();
+        page.set_exited();
+        assert_eq!(page.loss(), Some(Loss::NeverStarted));
+        page.clear_loss();
         page.set_state(State::Joined);
-        assert_eq!((page.loss(), page.is_deaf()), (None, false));
-        page.leave(true);
-        assert_eq!((page.loss(), page.is_deaf()), (Some(Loss::Leaving), false));
-        page.leave(false);
-        assert!(page.is_deaf());
-        page.end();
-        assert_eq!(page.loss(), Some(Loss::Ended));
+        assert_eq!((page.loss(), page.receives_closed()), (None, false));
+        page.set_finalizing(true);
+        assert_eq!(
+            (page.loss(), page.receives_closed()),
+            (Some(Loss::Finalizing), false)
+        );
+        page.set_finalizing(false);
+        assert!(page.receives_closed());
+        page.set_exited();
+        assert_eq!(page.loss(), Some(Loss::Exited));
     }
 
     #[test]

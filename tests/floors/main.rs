@@ -115,7 +115,7 @@ const CIRCLES: &[&[&str]] = &[
     &["engine/arrival.rs", "engine/receive.rs"],
     &[
         "engine/long_wait.rs",
-        "engine/loss.rs",
+        "engine/liveness.rs",
         "engine/published.rs",
         "engine/refusal.rs",
         "engine/tasks.rs",

@@ -6,10 +6,10 @@ use crate::param::*;
 use crate::place::*;
 use crate::types::*;
 use oxmpi::datatype::Buffer;
-use oxmpi::engine::calls::Callback as Running;
+use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::errhandler::{self as errhandlers, Callback, Target};
 use oxmpi::error::{Class, Result};
-use oxmpi::pt2pt::look;
+use oxmpi::pt2pt::get_status;
 use oxmpi::{fail, info as infos};
 use std::ffi::{c_int, c_void};
 
@@ -48,7 +48,7 @@ entry! {
 
 entry! {
     CommIo fn MPIX_Request_is_complete(request: Request) -> Logical {
-        Logical(matches!(look::get_status(request.0), Ok(Some(_))).into())
+        Logical(matches!(get_status::get_status(request.0), Ok(Some(_))).into())
     }
 }
 

@@ -7,7 +7,7 @@ use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::pt2pt::REQUEST_NULL;
 use oxmpi::pt2pt::complete::{self, Completion, UNDEFINED};
-use oxmpi::pt2pt::look;
+use oxmpi::pt2pt::get_status;
 use oxmpi::pt2pt::several::{self, Any};
 
 /// The operations of one call that failed.
@@ -267,7 +267,7 @@ entry! {
             flag.put_bool(true)?;
             return status.give_empty();
         }
-        let done = look::get_status(request.0)?;
+        let done = get_status::get_status(request.0)?;
         flag.put_bool(done.is_some())?;
         done.map_or(Ok(()), |done| status.give(done))
     }
@@ -283,7 +283,7 @@ entry! {
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         array_of_statuses.check(requests.len())?;
         let done =
-            look::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
+            get_status::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
         flag.put_bool(done)
     }
 }
@@ -298,7 +298,7 @@ entry! {
         flag.not_null()?;
         status.not_null()?;
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
-        let done = put_any(look::get_status_any(requests)?, index, flag, &status)?;
+        let done = put_any(get_status::get_status_any(requests)?, index, flag, &status)?;
         done.map_or(Ok(()), |words| status.give(words))
     }
 }
@@ -316,7 +316,7 @@ entry! {
             array_of_indices.not_null()?;
         }
         let mut indices = Vec::new();
-        let count = look::get_status_some(requests, |at, status| {
+        let count = get_status::get_status_some(requests, |at, status| {
             array_of_statuses.give(indices.len(), status);
             indices.push(at);
         })?;

@@ -4,7 +4,7 @@
 
 use crate::param::*;
 use crate::place::*;
-use oxmpi::engine::calls::Callback as Running;
+use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Callback, Safety};
 use oxmpi::fail;

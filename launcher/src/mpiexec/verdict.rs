@@ -118,7 +118,7 @@ impl Keeper<'_> {
         let goes_on = self.ending.is_none() && !rank.is_running();
         let left_some = |pid| test_kill_process_group(pid).is_ok();
         if goes_on && !(rank.own_session && Pid::from_raw(rank.pid).is_some_and(left_some)) {
-            self.segment.rank(number).status.end();
+            self.segment.rank(number).status.set_exited();
         }
     }
 

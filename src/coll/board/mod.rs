@@ -21,7 +21,7 @@ use super::packed::room;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, nontemporal};
 use crate::engine::wait::Reason;
-use crate::engine::{enter, loss};
+use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::node::distance::CacheDistance;
@@ -100,7 +100,7 @@ pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()
 /// A rank that takes part is lost, so nothing more is done at this board.
 #[cold]
 fn error_of_loss(world: u32) -> Error {
-    loss::error(&enter(), world)
+    liveness::error(&enter(), world)
 }
 
 #[inline(always)]
@@ -163,7 +163,7 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
         // Some of the others may have got the message, and wait at the board.
         let engine = enter();
         let mut worlds = (0..comm.size()).map(|rank| comm.world(rank));
-        let lost = worlds.find(|world| loss::of(&engine, *world).is_some());
+        let lost = worlds.find(|world| liveness::of(&engine, *world).is_some());
         return lost.map_or(Place::Refused, Place::Lost);
     }
     match enter()

@@ -7,8 +7,8 @@
 use super::around::Around;
 use super::{FEW, Lost, Step, Work};
 use crate::engine::long_wait::YIELDS;
-use crate::engine::wait::{Watch, take_turns, until_at};
-use crate::engine::{Engine, enter_at, loss};
+use crate::engine::wait::{Watch, until_at, yield_until};
+use crate::engine::{Engine, enter_at, liveness};
 #[cfg(test)]
 use crate::sync::turns;
 use std::ops::Range;
@@ -32,7 +32,7 @@ impl Work<'_> {
             return Ok(());
         }
         if self.crowded {
-            if take_turns(&mut holds) {
+            if yield_until(&mut holds) {
                 return Ok(());
             }
         } else {
@@ -64,15 +64,15 @@ impl Work<'_> {
             }
             let ranks = whom.clone().filter(|rank| *rank != self.me);
             let mut worlds = ranks.map(|rank| self.around.comm().world(rank as i32));
-            if let Some(world) = worlds.find(|world| watch.is_in_vain(engine, *world)) {
+            if let Some(world) = worlds.find(|world| watch.is_unreachable(engine, *world)) {
                 return Some(Some(world));
             }
             // Those who are waited for may have given up, because of a rank that this one does not wait for.
-            if !engine.doubts() {
+            if !engine.checks_liveness() {
                 return None;
             }
             let world = self.missing(engine)?;
-            watch_of_all.has_left(engine, world).then_some(Some(world))
+            watch_of_all.is_gone(engine, world).then_some(Some(world))
         });
         if looks >= RESTLESS {
             self.board.rise();
@@ -93,8 +93,8 @@ impl Work<'_> {
         let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
         let mut lost = ranks.filter_map(|rank| {
             let world = self.around.comm().world(rank as i32);
-            let never_here = self.board.passed(rank) == 0 && loss::of(engine, world).is_some();
-            (never_here || loss::has_died(engine, world)).then_some(world)
+            let never_here = self.board.passed(rank) == 0 && liveness::of(engine, world).is_some();
+            (never_here || liveness::has_died(engine, world)).then_some(world)
         });
         lost.next()
     }
@@ -136,7 +136,7 @@ impl Work<'_> {
     /// The engine that the others notify.
     #[inline]
     fn engine(&self) -> u32 {
-        self.around.comm().spread().of_library().1
+        self.around.comm().engine_mapping().of_library().1
     }
 
     /// Wakes a rank that sleeps, after something was stored that it may wait for.

@@ -8,7 +8,7 @@ use super::job::{Shape, Ways, build};
 use super::rank::{End, Rank, Shared};
 use crate::engine::Engine;
 use crate::engine::dispatch::Limits;
-use crate::engine::loss;
+use crate::engine::liveness;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
 use crate::engine::requests::Mode;
 use crate::error::Class;
@@ -72,7 +72,7 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
     }
     let engines: Vec<Mutex<Engine>> = engines.into_iter().map(Mutex::new).collect();
     let shared = Shared::default();
-    loss::find_lost_by(|_, peer, is_lost| {
+    liveness::find_lost_by(|_, peer, is_lost| {
         let peer = u32::try_from(peer).ok()?;
         is_lost(peer).then_some(peer)
     });

@@ -138,7 +138,7 @@ impl Play {
                 11 => {
                     self.engines[at].flush_busy();
                 }
-                _ => self.look(at, reached),
+                _ => self.handle_some(at, reached),
             }
             self.check(reached);
         }
@@ -148,14 +148,14 @@ impl Play {
             let at = self.dice.below(self.engines.len());
             if refuses && !self.engines[at].refuses && self.dice.one_in(10) {
                 self.engines[at].refuses = true;
-                self.engines[at].refuse_kept();
+                self.engines[at].refuse_unexpected();
                 self.engines[at].end_refused();
             } else if !refuses
                 && (self.engines[at].posted.is_empty() || !self.engines[at].unexpected.is_empty())
             {
                 self.post_any(at);
             }
-            self.look(at, reached);
+            self.handle_some(at, reached);
             self.engines[at].flush_busy();
             self.check(reached);
             if self.is_over(refuses) {
@@ -327,7 +327,7 @@ impl Play {
     }
 
     /// Handles some of the packets that have come in.
-    fn look(&mut self, at: usize, reached: &mut Reached) {
+    fn handle_some(&mut self, at: usize, reached: &mut Reached) {
         let packets = self.dice.one_of(&[1, 1, 2, 5, 40]);
         for _ in 0..packets {
             let Some(packet) = self.engines[at].transport.peek() else {
@@ -443,8 +443,8 @@ impl Play {
             assert!(refuses || engine.unexpected.is_empty());
             assert!(refuses || engine.holding == 0);
             for peer in &engine.peers {
-                assert!(refuses || peer.kept == 0 && !peer.holds);
-                assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.inflow.is_none());
+                assert!(refuses || peer.unexpected_bytes == 0 && !peer.holds);
+                assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.partial.is_none());
             }
         }
         // Messages of one sender and tag meet receives in the order of both.

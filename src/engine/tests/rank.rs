@@ -92,7 +92,7 @@ impl<'a> Rank<'a> {
                 self.moved();
                 return result;
             }
-            // A look in vain may refresh what a producer has seen of its ring; callers that wait look often.
+            // An idle poll may refresh what a producer has seen of its ring; waiting callers poll often.
             if (0..3).any(|_| self.engine.progress()) {
                 self.moved();
             } else {
@@ -105,7 +105,7 @@ impl<'a> Rank<'a> {
         }
     }
 
-    /// Looks for messages some times.
+    /// Polls some times.
     pub fn look_around(&mut self, times: usize) {
         for _ in 0..times {
             self.engine.progress();
@@ -242,7 +242,7 @@ impl<'a> Rank<'a> {
 
     /// Ends this process without a word.
     pub fn end(&mut self) {
-        self.engine.transport.table().own().end();
+        self.engine.transport.table().own().set_exited();
         self.ended = true;
     }
 

@@ -67,10 +67,10 @@ fn a_full_ring_refuses_and_recovers() {
         assert!(send(&mut producer, 8, tag));
     }
     assert!(!send(&mut producer, 8, 99));
-    producer.starve();
+    producer.request_space();
     let header = consumer.peek().unwrap();
     assert!(!consumer.advance(header.length as usize));
-    assert!(consumer.advance(8), "room was made and somebody starves");
+    assert!(consumer.advance(8), "room was made and a producer wants it");
     assert!(send(&mut producer, 8, 8));
     for tag in 2..9 {
         assert_eq!(receive(&mut consumer).unwrap().tag, tag);

@@ -133,7 +133,7 @@ impl Variable {
                 "Messages of which the receiver answers that it has matched them: large ones, and synchronous sends."
             }
             Spins => {
-                "Looks in vain of calls that waited, before they let other processes have the core; one that finds its message \
+                "Idle polls of waiting calls, before they yield the core; one that finds its message \
                  at once has none."
             }
             LongWaits => {

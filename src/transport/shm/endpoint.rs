@@ -114,13 +114,13 @@ impl Endpoint {
     }
 
     /// Makes room for the ends of so many engines of this rank. Returns how many there is memory for, at least one.
-    pub fn reserve_siblings(&self, engines: usize) -> usize {
+    pub fn reserve_engines(&self, engines: usize) -> usize {
         let Common { segment, me, .. } = self.common;
         segment.reserve_inboxes(self.fd.as_fd(), me, engines)
     }
 
     /// The end of another engine of this rank, which room was made for.
-    pub fn sibling(&self, engine: usize) -> Self {
+    pub fn for_engine(&self, engine: usize) -> Self {
         let Common { segment, me, .. } = self.common;
         let inbox = segment.open_inbox(me, engine);
         let common = Common {
@@ -318,12 +318,12 @@ impl Endpoint {
         let inbound = &mut self.inbound[self.turn];
         if inbound.channel.advance(header) {
             let origin = inbound.origin;
-            self.wake_starving(origin);
+            self.wake_producers(origin);
         }
     }
 
     #[cold]
-    fn wake_starving(&self, origin: Option<usize>) {
+    fn wake_producers(&self, origin: Option<usize>) {
         match origin {
             Some(peer) => self.out[peer].notifier().wake(true),
             None => self.out.iter().for_each(|out| out.notifier().wake(true)),
@@ -360,8 +360,8 @@ impl Endpoint {
     }
 
     /// Says that a push to `peer` found no room, before sleeping.
-    pub fn starve(&self, peer: usize) {
-        self.out[peer].starve();
+    pub fn request_space(&self, peer: usize) {
+        self.out[peer].request_space();
     }
 
     /// Fills a cell for `peer`; its name goes into a packet.
@@ -569,14 +569,14 @@ mod tests {
                 end.node().pretend(ELSEWHERE as usize, distance);
             };
             known(&one);
-            assert_eq!(one.reserve_siblings(2), 2);
-            let mut sibling = one.sibling(1);
+            assert_eq!(one.reserve_engines(2), 2);
+            let mut for_engine = one.for_engine(1);
             for _ in 0..100 {
                 one.distance(1);
             }
             assert_eq!(one.distance(1), distance);
-            assert_eq!(sibling.distance(1), distance);
-            assert_eq!(one.farthest(0..2), sibling.farthest(0..2));
+            assert_eq!(for_engine.distance(1), distance);
+            assert_eq!(one.farthest(0..2), for_engine.farthest(0..2));
             assert_eq!(one.farthest(0..2).distance, distance);
             assert_eq!(one.plan(1, 1 << 20).stores, stores);
             assert_eq!(one.plan(1, 100).stores, Stores::Ordinary);

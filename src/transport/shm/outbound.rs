@@ -151,8 +151,8 @@ impl Outbound {
         self.channel.pass(passes);
     }
 
-    pub fn starve(&self) {
-        self.channel.starve();
+    pub fn request_space(&self) {
+        self.channel.request_space();
     }
 
     /// The ring that the next small packet goes to, unless that needs thought ([`Self::push`]).

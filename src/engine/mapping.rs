@@ -1,4 +1,4 @@
-//! Which engine a message goes by.
+//! Mapping of messages to engines (VCI mapping).
 //!
 //! All members of a communicator come to the same answer: it follows from the context id, from how many engines each of them
 //! offers, and from what the program has promised about wildcards. Invariant: all messages that one receive could match go
@@ -14,7 +14,7 @@ static ENGINES: Variable<u64> = Variable::new(
     "ENGINES",
     8,
     "With MPI_THREAD_MULTIPLE, over how many engines (queues, requests and rings of their own, 1 to 16) the communicators of \
-     a process are spread: threads in different ones do not wait for each other. The least number of its members counts.",
+     a process are mapping: threads in different ones do not wait for each other. The least number of its members counts.",
 );
 /// What users can set about engines.
 pub static VARIABLES: &[&dyn Listed] = &[&ENGINES];
@@ -28,15 +28,15 @@ const COUNT: u32 = 8;
 const BY_TAG: u32 = 1 << 16;
 const BY_SOURCE: u32 = 1 << 17;
 
-/// Where the messages of a communicator go.
+/// The engines of the messages of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spread(u32);
+pub struct EngineMapping(u32);
 
 /// Tells the other ranks how many engines this one offers, before it has joined: those that it has memory for now, because
 /// nobody can go back to fewer once a communicator is spread over them.
 pub fn offer(transport: &Transport, threads: bool) {
     let count = match threads {
-        true => transport.reserve_siblings(ENGINES.get().clamp(1, MOST as u64) as usize),
+        true => transport.reserve_engines(ENGINES.get().clamp(1, MOST as u64) as usize),
         false => 1,
     };
     let own = transport.table().own();
@@ -60,25 +60,25 @@ fn offered(processes: impl Iterator<Item = u32>) -> u32 {
         .unwrap_or(1)
 }
 
-impl Spread {
+impl EngineMapping {
     /// Everything in the first engine.
-    pub const FIRST: Spread = Spread(0);
+    pub const FIRST: EngineMapping = EngineMapping(0);
 
     /// For messages with these contexts among these processes, which have all joined.
-    pub fn of(send: u32, receive: u32, processes: impl Iterator<Item = u32>) -> Spread {
+    pub fn of(send: u32, receive: u32, processes: impl Iterator<Item = u32>) -> EngineMapping {
         if !has_threads() || table().is_none() {
-            return Spread::FIRST;
+            return EngineMapping::FIRST;
         }
-        Spread::over(offered(processes), send, receive)
+        EngineMapping::over(offered(processes), send, receive)
     }
 
-    fn over(count: u32, send: u32, receive: u32) -> Spread {
+    fn over(count: u32, send: u32, receive: u32) -> EngineMapping {
         if count <= 1 {
-            return Spread::FIRST;
+            return EngineMapping::FIRST;
         }
         // The low bits of a context are its type.
         let engine = |context: u32| (context >> 2) % count;
-        Spread(engine(send) | engine(receive) << RECEIVE | count << COUNT)
+        EngineMapping(engine(send) | engine(receive) << RECEIVE | count << COUNT)
     }
 
     /// How many engines its messages could go by.
@@ -86,13 +86,13 @@ impl Spread {
         (self.0 >> COUNT & 0xff).max(1)
     }
 
-    /// The spread of a communicator on which nobody receives with these wildcards.
-    pub fn without(self, any_tag: bool, any_source: bool) -> Spread {
+    /// The mapping of a communicator on which nobody receives with these wildcards.
+    pub fn without(self, any_tag: bool, any_source: bool) -> EngineMapping {
         let by_tag = if any_tag { BY_TAG } else { 0 };
         let by_source = if any_source { BY_SOURCE } else { 0 };
         match self.count() {
             1 => self,
-            _ => Spread(self.0 | by_tag | by_source),
+            _ => EngineMapping(self.0 | by_tag | by_source),
         }
     }
 
@@ -157,15 +157,15 @@ impl Spread {
     }
 
     #[inline]
-    pub fn from_bits(bits: u32) -> Spread {
-        Spread(bits)
+    pub fn from_bits(bits: u32) -> EngineMapping {
+        EngineMapping(bits)
     }
 }
 
 /// The error of a receive with a wildcard that the program has promised not to use.
 #[cold]
-pub fn broken_promise(spread: Spread, tag: i32) -> Error {
-    if spread.relies_on_none_of().0 && tag < 0 {
+pub fn broken_promise(mapping: EngineMapping, tag: i32) -> Error {
+    if mapping.relies_on_none_of().0 && tag < 0 {
         return Error::new(
             Class::Tag,
             "tag is MPI_ANY_TAG on a communicator made with the hint mpi_assert_no_any_tag",
@@ -184,29 +184,32 @@ mod tests {
     #[test]
     fn both_sides_of_an_intercommunicator_meet() {
         for (here, there) in [(12, 16), (400, 12), (40, 40)] {
-            let (one, other) = (Spread::over(8, here, there), Spread::over(8, there, here));
+            let (one, other) = (
+                EngineMapping::over(8, here, there),
+                EngineMapping::over(8, there, here),
+            );
             assert_eq!(Some(one.of_send(3, 7)), other.of_receive(3, 7));
             assert_eq!(Some(other.of_send(3, 7)), one.of_receive(-2, -1));
         }
-        assert_eq!(Spread::over(1, 400, 400), Spread::FIRST);
+        assert_eq!(EngineMapping::over(1, 400, 400), EngineMapping::FIRST);
     }
 
     #[test]
     fn promised_wildcards_spread_what_they_cannot_meet() {
-        let spread = Spread::over(8, 12, 12).without(true, false);
-        assert_eq!(spread.engines(), 0xff);
-        assert_eq!(spread.of_receive(0, -1), None);
+        let mapping = EngineMapping::over(8, 12, 12).without(true, false);
+        assert_eq!(mapping.engines(), 0xff);
+        assert_eq!(mapping.of_receive(0, -1), None);
         let used: std::collections::BTreeSet<u32> =
-            (0..8).map(|tag| spread.of_send(0, tag)).collect();
+            (0..8).map(|tag| mapping.of_send(0, tag)).collect();
         assert_eq!(used.len(), 8);
         for tag in 0..1000 {
-            assert_eq!(spread.of_receive(-2, tag), Some(spread.of_send(5, tag)));
+            assert_eq!(mapping.of_receive(-2, tag), Some(mapping.of_send(5, tag)));
         }
-        let spread = Spread::over(8, 12, 12).without(false, true);
-        assert_eq!(spread.of_receive(-2, 1), None);
-        assert_eq!(spread.of_receive(5, -1), Some(spread.of_send(5, 77)));
-        let spread = Spread::over(3, 12, 12).without(true, true);
-        assert_eq!(spread.of_receive(5, 9), Some(spread.of_send(5, 9)));
-        assert_eq!(spread.engines(), 0b111);
+        let mapping = EngineMapping::over(8, 12, 12).without(false, true);
+        assert_eq!(mapping.of_receive(-2, 1), None);
+        assert_eq!(mapping.of_receive(5, -1), Some(mapping.of_send(5, 77)));
+        let mapping = EngineMapping::over(3, 12, 12).without(true, true);
+        assert_eq!(mapping.of_receive(5, 9), Some(mapping.of_send(5, 9)));
+        assert_eq!(mapping.engines(), 0b111);
     }
 }

@@ -1,4 +1,4 @@
-//! Looking at requests without touching them.
+//! Status of requests without completing them.
 
 use super::complete::{Found, find, is_active, status_of_done};
 use super::outcome::{engines_of, unknown};
@@ -8,7 +8,7 @@ use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{Kind, Phase};
 use crate::engine::wait::{poll_at, poll_in};
-use crate::engine::{Engine, Entry, enter_at};
+use crate::engine::{Engine, EngineCursor, enter_at};
 use crate::error::Result;
 
 /// The status of a request that is complete or inactive.
@@ -46,15 +46,15 @@ pub fn get_status(handle: i32) -> Result<Option<Status>> {
 pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) -> Result<bool> {
     generalized::poll_all(handles)?;
     poll_in(engines_of(handles));
-    let mut entry = Entry::at_handle(handles);
+    let mut cursor = EngineCursor::at_handle(handles);
     let mut statuses = Vec::with_capacity(handles.len());
     for handle in handles {
-        match peek(entry.of(*handle), *handle)? {
+        match peek(cursor.of(*handle), *handle)? {
             Some(status) => statuses.push(status),
             None => return Ok(false),
         }
     }
-    drop(entry);
+    drop(cursor);
     for (at, status) in statuses.into_iter().enumerate() {
         report(at, generalized::status_or(handles[at], status)?);
     }
@@ -68,18 +68,18 @@ pub fn get_status_some(
 ) -> Result<Option<usize>> {
     generalized::poll_all(handles)?;
     poll_in(engines_of(handles));
-    let mut entry = Entry::at_handle(handles);
+    let mut cursor = EngineCursor::at_handle(handles);
     let (mut active, mut found) = (false, Vec::new());
     for (at, handle) in handles.iter().enumerate() {
-        if !is_active(entry.of(*handle), *handle)? {
+        if !is_active(cursor.of(*handle), *handle)? {
             continue;
         }
         active = true;
-        if let Some(status) = peek(entry.of(*handle), *handle)? {
+        if let Some(status) = peek(cursor.of(*handle), *handle)? {
             found.push((at, status));
         }
     }
-    drop(entry);
+    drop(cursor);
     let count = found.len();
     for (at, status) in found {
         report(at, generalized::status_or(handles[at], status)?);
@@ -91,15 +91,15 @@ pub fn get_status_some(
 pub fn get_status_any(handles: &[i32]) -> Result<Any<Status>> {
     generalized::poll_all(handles)?;
     poll_in(engines_of(handles));
-    let mut entry = Entry::at_handle(handles);
+    let mut cursor = EngineCursor::at_handle(handles);
     let mut active = false;
     for (at, handle) in handles.iter().enumerate() {
-        if !is_active(entry.of(*handle), *handle)? {
+        if !is_active(cursor.of(*handle), *handle)? {
             continue;
         }
         active = true;
-        if let Some(status) = peek(entry.of(*handle), *handle)? {
-            drop(entry);
+        if let Some(status) = peek(cursor.of(*handle), *handle)? {
+            drop(cursor);
             let status = generalized::status_or(*handle, status)?;
             return Ok(Any::Complete(at, status));
         }

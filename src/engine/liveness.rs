@@ -1,12 +1,12 @@
-//! Peers from which nothing more is to be expected: those in MPI_Finalize, and those that have ended.
+//! Liveness checks: peers from which nothing more is to be expected, because they are in MPI_Finalize or have exited.
 //!
-//! A rank says the one itself; the other it says at its exit, or mpiexec says it. Twice a second a call that sleeps is asked whether
-//! what it waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only
-//! where none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
+//! A rank publishes its own state; an exit may be published by mpiexec. Twice a second a sleeping call checks whether what it
+//! waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
+//! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, Entry, for_each, has_threads, numbers};
+use super::{Engine, EngineCursor, for_each, has_threads, numbers};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::transport::Loss;
@@ -35,13 +35,13 @@ pub fn has_died(engine: &Engine, world: u32) -> bool {
     engine.peer(world).has_died()
 }
 
-/// The error of who has waited for a lost rank.
+/// The error of a wait for a lost rank.
 #[cold]
 pub fn error(engine: &Engine, world: u32) -> Error {
     events::raise(Event::PeerLost, || [world.into(), 0, 0, 0, 0]);
     let why = match of(engine, world) {
-        Some(Loss::NeverCame) => "has ended without calling MPI_Init",
-        Some(Loss::Ended) => "has ended",
+        Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
+        Some(Loss::Exited) => "has ended",
         _ => {
             "is in MPI_Finalize and takes no part in this; the ranks have called different functions, or named different groups, \
              ranks or tags"
@@ -53,57 +53,60 @@ pub fn error(engine: &Engine, world: u32) -> Error {
     )
 }
 
-/// Asks a call that waits whether it can go on to do so: its closure sees that it [doubts](Engine::doubts).
+/// Has a waiting call check whether it can go on: its closure sees [`Engine::checks_liveness`].
 #[cold]
 #[inline(never)]
-pub(super) fn ask<R>(engines: u32, done: &mut dyn FnMut(&mut Entry) -> Option<R>) -> Option<R> {
+pub(super) fn ask<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+) -> Option<R> {
     for_each(Engine::give_up_unowned_sends);
     let engines = if has_threads() { engines } else { 1 };
-    let mut entry = Entry::at_first(engines.trailing_zeros());
-    let set = |entry: &mut Entry, doubts| {
+    let mut cursor = EngineCursor::at_first(engines.trailing_zeros());
+    let set = |cursor: &mut EngineCursor, checks_liveness| {
         for number in numbers(engines) {
-            entry.at(number).doubts = doubts;
+            cursor.at(number).checks_liveness = checks_liveness;
         }
     };
-    set(&mut entry, true);
-    let result = done(&mut entry);
-    set(&mut entry, false);
+    set(&mut cursor, true);
+    let result = done(&mut cursor);
+    set(&mut cursor, false);
     result
 }
 
-/// For a call that waits for one of several requests: ends them all with errors, if it is asked and none can complete.
+/// For a call that waits for one of several requests: ends them all with errors, in a liveness check and if none can complete.
 #[cold]
-pub fn give_up_all(entry: &mut Entry, handles: &[i32]) {
-    let active = |entry: &mut Entry, handle: i32| {
+pub fn give_up_all(cursor: &mut EngineCursor, handles: &[i32]) {
+    let active = |cursor: &mut EngineCursor, handle: i32| {
         let index = requests::index_of(handle)?;
-        let request = entry.of(handle).requests.get(index)?;
+        let request = cursor.of(handle).requests.get(index)?;
         request.is_active().then_some(index)
     };
-    let is_hopeless = |handle: &i32| match active(entry, *handle) {
-        Some(index) => entry.of(*handle).hopeless(index).is_some(),
+    let is_unreachable = |handle: &i32| match active(cursor, *handle) {
+        Some(index) => cursor.of(*handle).unreachable(index).is_some(),
         None => true,
     };
-    if handles.iter().all(is_hopeless) {
+    if handles.iter().all(is_unreachable) {
         for handle in handles {
-            if let Some(index) = active(entry, *handle) {
-                entry.of(*handle).give_up(index);
+            if let Some(index) = active(cursor, *handle) {
+                cursor.of(*handle).give_up(index);
             }
         }
     }
 }
 
 impl Engine {
-    /// Whether a call that waits is asked if it is in vain.
+    /// Whether waiting calls are to check if what they wait for can still come.
     #[inline(always)]
-    pub fn doubts(&self) -> bool {
-        self.doubts
+    pub fn checks_liveness(&self) -> bool {
+        self.checks_liveness
     }
 
     /// Ends a request of a call that waits for it, with an error, if it cannot complete.
     #[cold]
     #[inline(never)]
     pub fn give_up(&mut self, index: Index) {
-        let Some(world) = self.hopeless(index) else {
+        let Some(world) = self.unreachable(index) else {
             return;
         };
         let error = error(self, world);
@@ -124,7 +127,7 @@ impl Engine {
             of(engine, world).is_some()
         })?;
         // Lost first, then nothing found: what it had sent is handled.
-        (!self.moves()).then_some(world)
+        (!self.progresses()).then_some(world)
     }
 
     fn lost_peer(
@@ -136,8 +139,8 @@ impl Engine {
         LOST_PEER.get()?(communicator, peer, &|world| is_lost(self, world))
     }
 
-    /// Whether there was something to do, which may change what is hopeless.
-    pub fn moves(&mut self) -> bool {
+    /// Makes progress. Returns whether anything happened, which may change what is unreachable.
+    pub fn progresses(&mut self) -> bool {
         let mut any = false;
         for _ in 0..64 {
             if !self.progress() {
@@ -149,7 +152,7 @@ impl Engine {
     }
 
     /// A lost rank, if a request cannot complete because of it.
-    fn hopeless(&mut self, index: Index) -> Option<u32> {
+    fn unreachable(&mut self, index: Index) -> Option<u32> {
         let request = self.requests.get(index)?;
         if !request.is_active() {
             return None;
@@ -167,15 +170,15 @@ impl Engine {
             Kind::Receive if request.moved < request.total => {
                 let peer = request.status.source;
                 let ended = |engine: &Engine, world| {
-                    matches!(of(engine, world), Some(Loss::Ended | Loss::NeverCame))
+                    matches!(of(engine, world), Some(Loss::Exited | Loss::NeverStarted))
                 };
                 let world = self.lost_peer(communicator, peer, ended)?;
-                (!self.moves()).then_some(world)
+                (!self.progresses()).then_some(world)
             }
             Kind::Send(_) => {
                 let world = request.world;
-                let hopeless = self.is_hopeless_send(index);
-                (hopeless && !self.moves()).then_some(world)
+                let unreachable = self.is_unreachable_send(index);
+                (unreachable && !self.progresses()).then_some(world)
             }
             _ => None,
         }
@@ -183,7 +186,7 @@ impl Engine {
 
     /// Whether nobody will receive what is sent by an active request. A process in MPI_Finalize refuses messages of the program;
     /// of the others it takes what comes, but answers nothing.
-    fn is_hopeless_send(&mut self, index: Index) -> bool {
+    fn is_unreachable_send(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
         if request.answer == Answer::Refused {
             return true;
@@ -193,11 +196,11 @@ impl Engine {
         let peer = &self.peers[world as usize];
         match status.loss() {
             None => false,
-            Some(Loss::Leaving) if is_of_program(context) => false,
-            Some(Loss::Leaving) => {
-                status.is_deaf() && peer.queue.is_empty() && peer.streams.is_empty()
+            Some(Loss::Finalizing) if is_of_program(context) => false,
+            Some(Loss::Finalizing) => {
+                status.receives_closed() && peer.queue.is_empty() && peer.streams.is_empty()
             }
-            Some(Loss::NeverCame | Loss::Ended) => true,
+            Some(Loss::NeverStarted | Loss::Exited) => true,
         }
     }
 
@@ -230,7 +233,8 @@ impl Engine {
 
     /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
     pub(super) fn give_up_unowned_sends(&mut self) {
-        let ended = |status: Option<Loss>| matches!(status, Some(Loss::Ended | Loss::NeverCame));
+        let ended =
+            |status: Option<Loss>| matches!(status, Some(Loss::Exited | Loss::NeverStarted));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|world| ended(of(self, world)))
             .collect();

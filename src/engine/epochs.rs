@@ -1,8 +1,8 @@
-//! Which calls of the program are in progress, for those who end what a call may still be using.
+//! Epoch-based reclamation: which calls of the program are in progress, so that an object ends only when no call can be using it.
 //!
-//! Below MPI_THREAD_MULTIPLE there is one call at a time, or a callback inside of one. Above it each thread says when it is
-//! in a call, in words of its own that others read: two stores for a call. Invariant: what a call has made known to other
-//! threads or processes happened after its mark, so that whoever ends an object because of that sees the mark.
+//! Below MPI_THREAD_MULTIPLE there is one call at a time, or a callback inside of one. At that level each thread publishes when
+//! it is in a call, in words of its own that others read: two stores a call. Invariant: what a call has made known to other
+//! threads or processes happened after it was pinned, so that a thread that ends an object because of that sees the pin.
 
 use super::has_threads;
 use crate::datatype;
@@ -11,23 +11,23 @@ use crate::sync::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use std::cell::Cell;
 
-/// Calls of one thread; of another one when that has ended. No two are in one cache line.
+/// Epoch of one thread; of another one when that has ended. No two are in one cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Thread {
-    /// Odd while it is in a call.
-    round: AtomicU64,
+    /// Odd while the thread is in a call.
+    epoch: AtomicU64,
     /// Datatypes and communicators that had been made when the call began, which are those that it can use; all if there are
     /// calls in it.
-    knows: AtomicU64,
-    knows_communicators: AtomicU64,
+    datatypes_seen: AtomicU64,
+    communicators_seen: AtomicU64,
     /// Calls in each other; the thread's own, as what follows.
     depth: AtomicU32,
     callbacks: AtomicU32,
     /// It runs its last destructors: nothing will tell that it has ended.
     is_ending: AtomicU32,
-    /// Where it is among those that live; changed under the lock of [`THREADS`].
-    place: AtomicUsize,
+    /// Its index among those that live; changed under the lock of [`THREADS`].
+    index: AtomicUsize,
 }
 
 /// The words of threads that live, and those of ended threads, for the next ones.
@@ -44,16 +44,16 @@ static THREADS: Mutex<Threads> = Mutex::new(Threads {
 impl Threads {
     fn begin(&mut self) -> &'static Thread {
         let own = self.idle.pop().unwrap_or_else(|| Box::leak(Box::default()));
-        own.place.store(self.live.len(), Ordering::Relaxed);
+        own.index.store(self.live.len(), Ordering::Relaxed);
         self.live.push(own);
         own
     }
 
     fn end(&mut self, own: &'static Thread) {
-        let place = own.place.load(Ordering::Relaxed);
-        self.live.swap_remove(place);
-        if let Some(moved) = self.live.get(place) {
-            moved.place.store(place, Ordering::Relaxed);
+        let index = own.index.load(Ordering::Relaxed);
+        self.live.swap_remove(index);
+        if let Some(moved) = self.live.get(index) {
+            moved.index.store(index, Ordering::Relaxed);
         }
         self.idle.push(own);
     }
@@ -73,7 +73,7 @@ impl Drop for End {
         if let Some(own) = OWN.take() {
             CALLBACKS.fetch_sub(own.callbacks.swap(0, Ordering::Relaxed), Ordering::Relaxed);
             if own.depth.swap(0, Ordering::Relaxed) > 0 {
-                own.turn();
+                own.advance();
             }
             THREADS.lock().end(own);
         }
@@ -98,9 +98,9 @@ fn begin() -> &'static Thread {
 impl Thread {
     /// A call of it begins or ends.
     #[inline(always)]
-    fn turn(&self) {
-        let round = self.round.load(Ordering::Relaxed);
-        self.round.store(round + 1, Ordering::Release); // pairs with `Users`
+    fn advance(&self) {
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        self.epoch.store(epoch + 1, Ordering::Release); // pairs with `GracePeriod`
     }
 
     /// A call or callback of a thread that is ending is over: the next may be the last.
@@ -117,33 +117,33 @@ impl Thread {
 /// Callbacks of the program that run now.
 static CALLBACKS: AtomicU32 = AtomicU32::new(0);
 
-/// A call that is in progress, for as long as this lives.
-pub struct Call {
-    marked: bool,
+/// Pins the objects that a call may use, for as long as this lives.
+pub struct Pin {
+    pinned: bool,
 }
 
-impl Call {
+impl Pin {
     #[inline(always)]
-    pub fn begin() -> Call {
-        let marked = has_threads();
-        if marked {
-            mark(true);
+    pub fn begin() -> Pin {
+        let pinned = has_threads();
+        if pinned {
+            pin(true);
         }
-        Call { marked }
+        Pin { pinned }
     }
 }
 
-impl Drop for Call {
+impl Drop for Pin {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.marked {
-            mark(false);
+        if self.pinned {
+            pin(false);
         }
     }
 }
 
 #[inline(never)]
-fn mark(begins: bool) {
+fn pin(begins: bool) {
     let own = own();
     let depth = own.depth.load(Ordering::Relaxed);
     let depth = if begins { depth + 1 } else { depth - 1 };
@@ -152,11 +152,11 @@ fn mark(begins: bool) {
         1 if begins => (datatype::births(), handle::communicators_made()),
         _ => (u64::MAX, u64::MAX),
     };
-    own.knows.store(types, Ordering::Relaxed);
-    own.knows_communicators
+    own.datatypes_seen.store(types, Ordering::Relaxed);
+    own.communicators_seen
         .store(communicators, Ordering::Relaxed);
     if depth == u32::from(begins) {
-        own.turn();
+        own.advance();
         if own.is_ending.load(Ordering::Relaxed) != 0 {
             own.give_back();
         }
@@ -193,51 +193,51 @@ pub fn in_callback() -> bool {
     CALLBACKS.load(Ordering::Relaxed) > 0
 }
 
-/// Calls in progress that may be using an object.
-pub struct Users(Vec<(&'static Thread, u64)>);
+/// Calls in progress that may be using an object; it ends when they are over.
+pub struct GracePeriod(Vec<(&'static Thread, u64)>);
 
-impl Users {
-    /// Marked calls that may be using a datatype, the `born`th that was made.
-    pub fn of_datatype(born: u64) -> Users {
-        Users::who(|thread| thread.knows.load(Ordering::Relaxed) > born)
+impl GracePeriod {
+    /// Of a datatype, the `born`th that was made.
+    pub fn of_datatype(born: u64) -> GracePeriod {
+        GracePeriod::of_calls(|thread| thread.datatypes_seen.load(Ordering::Relaxed) > born)
     }
 
-    /// Marked calls that may be using a communicator, apart from the call that frees it, if that is in no other one.
-    pub fn of_communicator(born: u64) -> Users {
+    /// Of a communicator, apart from the call that frees it, if that is in no other one.
+    pub fn of_communicator(born: u64) -> GracePeriod {
         if !has_threads() {
-            return Users::none();
+            return GracePeriod::none();
         }
         let own = OWN.get();
         let frees = |thread: &'static Thread| {
             own.is_some_and(|own| std::ptr::eq(thread, own))
                 && thread.depth.load(Ordering::Relaxed) == 1
         };
-        Users::who(|thread| {
-            thread.knows_communicators.load(Ordering::Relaxed) > born && !frees(thread)
+        GracePeriod::of_calls(|thread| {
+            thread.communicators_seen.load(Ordering::Relaxed) > born && !frees(thread)
         })
     }
 
-    pub fn none() -> Users {
-        Users(Vec::new())
+    pub fn none() -> GracePeriod {
+        GracePeriod(Vec::new())
     }
 
-    fn who(may_use: impl Fn(&'static Thread) -> bool) -> Users {
+    fn of_calls(may_use: impl Fn(&'static Thread) -> bool) -> GracePeriod {
         if !has_threads() {
-            return Users::none();
+            return GracePeriod::none();
         }
         let threads = THREADS.lock();
         let calls = threads.live.iter().filter_map(|thread| {
-            let round = thread.round.load(Ordering::Acquire);
-            let uses = round % 2 == 1 && may_use(thread);
-            uses.then_some((*thread, round))
+            let epoch = thread.epoch.load(Ordering::Acquire);
+            let uses = epoch % 2 == 1 && may_use(thread);
+            uses.then_some((*thread, epoch))
         });
-        Users(calls.collect())
+        GracePeriod(calls.collect())
     }
 
-    /// Whether all of them have ended.
-    pub fn are_gone(&self) -> bool {
-        let ended = |(thread, round): &(&'static Thread, u64)| {
-            thread.round.load(Ordering::Acquire) != *round
+    /// Whether all of the calls have ended.
+    pub fn is_over(&self) -> bool {
+        let ended = |(thread, epoch): &(&'static Thread, u64)| {
+            thread.epoch.load(Ordering::Acquire) != *epoch
         };
         self.0.iter().all(ended)
     }
@@ -267,9 +267,9 @@ mod tests {
             std::thread::yield_now();
         }
         let threads = THREADS.lock();
-        let places = threads.live.iter().zip(0..);
-        for (thread, place) in places {
-            assert_eq!(thread.place.load(Ordering::Relaxed), place);
+        let indices = threads.live.iter().zip(0..);
+        for (thread, index) in indices {
+            assert_eq!(thread.index.load(Ordering::Relaxed), index);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Buffered sends: the space that is attached, and the messages that have been copied.
 //!
-//! They belong to the process: messages of one buffer may leave by several engines. Invariant: what an account has in use is
+//! They belong to the process: messages of one buffer may leave by several engines. Invariant: what is in use of a buffer is
 //! the sum of its messages that have not left.
 
 use super::Engine;
@@ -9,11 +9,11 @@ use super::send::Envelope;
 use crate::datatype::pack::Buffer;
 use parking_lot::Mutex;
 
-static ACCOUNTS: Mutex<Vec<Account>> = Mutex::new(Vec::new());
+static BUFFERS: Mutex<Vec<BsendBuffer>> = Mutex::new(Vec::new());
 
-/// Space for buffered sends: how much is attached and how much is in use, bytes.
+/// Buffer for buffered sends: what is attached and what is in use, bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Account {
+pub struct BsendBuffer {
     pub capacity: usize,
     pub used: usize,
     pub messages: usize,
@@ -25,8 +25,8 @@ pub struct Account {
 /// MPI_BSEND_OVERHEAD.
 pub const BSEND_OVERHEAD: usize = 96;
 
-impl Account {
-    /// Space to be attached.
+impl BsendBuffer {
+    /// A buffer to be attached.
     pub fn of(capacity: usize, automatic: bool) -> Self {
         Self {
             capacity,
@@ -52,55 +52,55 @@ impl Account {
     }
 }
 
-/// Opens an account; its number.
-pub fn open(account: Account) -> u32 {
-    let mut accounts = ACCOUNTS.lock();
-    let number = match accounts.iter().position(|account| !account.open) {
+/// Adds a buffer; returns its number.
+pub fn open(bsend: BsendBuffer) -> u32 {
+    let mut buffers = BUFFERS.lock();
+    let number = match buffers.iter().position(|bsend| !bsend.open) {
         Some(number) => number,
         None => {
-            accounts.push(account);
-            accounts.len() - 1
+            buffers.push(bsend);
+            buffers.len() - 1
         }
     };
-    accounts[number] = account;
+    buffers[number] = bsend;
     number as u32
 }
 
 /// The end of what [`open`] began, once it is empty.
-pub fn close(account: u32) {
-    ACCOUNTS.lock()[account as usize].open = false;
+pub fn close(bsend: u32) {
+    BUFFERS.lock()[bsend as usize].open = false;
 }
 
-/// How an account stands.
-pub fn state(account: u32) -> Account {
-    ACCOUNTS.lock()[account as usize]
+/// State of a buffer.
+pub fn state(bsend: u32) -> BsendBuffer {
+    BUFFERS.lock()[bsend as usize]
 }
 
 /// Charges a message. False, and nothing charged: there is no room for it.
-pub fn take(account: u32, bytes: usize) -> bool {
-    let account = &mut ACCOUNTS.lock()[account as usize];
-    let fits = account.fits(bytes);
+pub fn take(bsend: u32, bytes: usize) -> bool {
+    let bsend = &mut BUFFERS.lock()[bsend as usize];
+    let fits = bsend.fits(bytes);
     if fits {
-        account.take(bytes);
+        bsend.take(bytes);
     }
     fits
 }
 
 /// A message has left.
-pub fn give_back(account: u32, bytes: usize) {
-    ACCOUNTS.lock()[account as usize].give_back(bytes);
+pub fn give_back(bsend: u32, bytes: usize) {
+    BUFFERS.lock()[bsend as usize].give_back(bytes);
 }
 
 impl Engine {
-    /// Begins a send of a copy of the data, so that the request lives by itself; `account` says what it was charged to.
-    pub fn send_copy(&mut self, account: Option<u32>, envelope: &Envelope, buffer: Buffer) {
+    /// Begins a send of a copy of the data, so that the request lives by itself; `bsend` is the buffer that it was charged to.
+    pub fn send_copy(&mut self, bsend: Option<u32>, envelope: &Envelope, buffer: Buffer) {
         let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
         buffer.read(0, &mut copy);
-        self.send_owned(account, envelope, copy);
+        self.send_owned(bsend, envelope, copy);
     }
 
     /// As [`Self::send_copy`], for data that is a copy already.
-    pub fn send_owned(&mut self, account: Option<u32>, envelope: &Envelope, mut copy: Box<[u8]>) {
+    pub fn send_owned(&mut self, bsend: Option<u32>, envelope: &Envelope, mut copy: Box<[u8]>) {
         let request = Request {
             world: envelope.world,
             peer: envelope.peer,
@@ -110,7 +110,7 @@ impl Engine {
             buffer: Buffer::of_copy(&mut copy),
             extra: Some(Box::new(Extra {
                 copy: Some(copy),
-                account,
+                bsend,
                 ..Extra::default()
             })),
             ..Request::new(
@@ -122,6 +122,6 @@ impl Engine {
             )
         };
         let index = self.requests.insert(request);
-        self.launch(index);
+        self.start_send(index);
     }
 }

@@ -1,6 +1,6 @@
-//! The messages that nobody has asked for yet, by number; which of them a receive takes, `matching.rs` says.
+//! Unexpected messages, by number. `matching.rs` decides which of them a receive takes.
 //!
-//! Invariant: a message is here from the moment it is kept until a receive meets it. Its eager part may still be coming.
+//! Invariant: a message is here from its arrival until a receive matches it. Its eager part may still be coming.
 
 use super::matching::Key;
 use super::packets::{RTS_ADDRESS, SYNCHRONOUS};
@@ -10,7 +10,7 @@ use crate::datatype::Status;
 /// What these are, should there be too many.
 const MESSAGES: &str = "messages in this process that were sent to it and not received";
 
-/// A message that nobody asked for yet.
+/// An unexpected message: it came before its receive.
 #[derive(Debug)]
 pub struct Message {
     pub key: Key,
@@ -41,7 +41,7 @@ impl Message {
     }
 }
 
-/// The messages kept, by number.
+/// Unexpected messages, by number.
 #[derive(Debug, Default)]
 pub struct Messages {
     /// The number of the first.
@@ -68,21 +68,21 @@ impl Messages {
         requests::new_number(self.first, self.slots.len(), MESSAGES)
     }
 
-    /// Bytes that are kept.
+    /// Bytes of their data.
     pub fn bytes(&self) -> usize {
-        let kept = self.slots.iter().flatten();
-        kept.map(|message| message.data.len()).sum()
+        let live = self.slots.iter().flatten();
+        live.map(|message| message.data.len()).sum()
     }
 
     /// The numbers of all.
     pub(super) fn numbers(&self) -> Vec<u32> {
         let slots = self.slots.iter().enumerate();
-        let kept = slots.filter(|(_, message)| message.is_some());
-        kept.map(|(slot, _)| requests::number(self.first, slot))
+        let live = slots.filter(|(_, message)| message.is_some());
+        live.map(|(slot, _)| requests::number(self.first, slot))
             .collect()
     }
 
-    /// A kept message.
+    /// An unexpected message.
     pub fn get(&mut self, index: u32) -> Option<&mut Message> {
         let slot = requests::slot(self.first, index);
         self.slots.get_mut(slot)?.as_mut()
