@@ -64,13 +64,13 @@ def simulate():
 class Column:
     """A strategy of ours, or a peer."""
 
-    def __init__(self, name, library, environment=None, crowded=None):
-        self.name, self.library, self.environment, self.crowded = name, library, environment or {}, crowded or {}
+    def __init__(self, name, library, environment=None, oversubscribed=None):
+        self.name, self.library, self.environment, self.oversubscribed = name, library, environment or {}, oversubscribed or {}
 
     def run(self, program, arguments, ranks, timeout):
-        crowded = ranks > run.os.cpu_count()
-        environment = {**self.library.variables(), **self.environment, **(self.crowded if crowded else {})}
-        return run.execute(self.library.command(program, arguments, ranks, crowded), environment, timeout)
+        oversubscribed = ranks > run.os.cpu_count()
+        environment = {**self.library.variables(), **self.environment, **(self.oversubscribed if oversubscribed else {})}
+        return run.execute(self.library.command(program, arguments, ranks, oversubscribed), environment, timeout)
 
 
 def peers(options):
@@ -78,8 +78,8 @@ def peers(options):
         try:
             LIBRARIES[name].provide()
             # With more ranks than cores MPICH collapses, unless it is told to yield; its better half is compared.
-            crowded = libraries.THROTTLE if name == "mpich" else {}
-            yield Column(LIBRARIES[name].title + (", yielding where crowded" if crowded else ""), LIBRARIES[name], crowded=crowded)
+            oversubscribed = libraries.THROTTLE if name == "mpich" else {}
+            yield Column(LIBRARIES[name].title + (", yielding where oversubscribed" if oversubscribed else ""), LIBRARIES[name], oversubscribed=oversubscribed)
         except (Unavailable, KeyError) as error:
             print(f"without {name}: {error}", flush=True)
 

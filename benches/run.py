@@ -198,8 +198,8 @@ def one_run(benchmark, library, ranks, options):
         commands = [[str(WORK / "bin/none/limits"), mode, str(seconds)] for mode in LIMITS]
         environment = {}
     else:
-        crowded = ranks > os.cpu_count()
-        commands = [library.command(benchmark.program, benchmark.arguments(seconds), ranks, crowded)]
+        oversubscribed = ranks > os.cpu_count()
+        commands = [library.command(benchmark.program, benchmark.arguments(seconds), ranks, oversubscribed)]
         environment = library.variables()
         if benchmark.name == "memory" and library.name == "mpich":
             environment.update(libraries.THROTTLE)  # changes no memory, but 64 ranks on two cores would take minutes
@@ -245,7 +245,7 @@ def plan(options, available):
             elif ranks in counts:
                 for library in available:
                     communicates = name in ("exchange", "collective")
-                    if not library.crowded_only or (communicates and ranks > os.cpu_count()):
+                    if not library.oversubscribed_only or (communicates and ranks > os.cpu_count()):
                         yield benchmark, library, ranks
 
 

@@ -1,5 +1,5 @@
-//! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`, and in tests what lets
-//! ranks take turns ([`turns`]).
+//! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`, and in tests those of a
+//! deterministic scheduler ([`scheduler`]).
 //!
 //! Also owns the guards that give `&mut` to process-wide state: a real lock when the program asked for
 //! `MPI_THREAD_MULTIPLE`, and nothing at all below it ([`Exclusive`]), or one that is taken only where several threads
@@ -14,7 +14,7 @@ pub mod guarded;
 #[cfg(all(test, not(loom)))]
 pub mod keep;
 #[cfg(all(test, not(loom)))]
-pub mod turns;
+pub mod scheduler;
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell;
@@ -37,7 +37,7 @@ pub type AtomicU64 = std::sync::atomic::AtomicU64;
 #[cfg(not(loom))]
 pub type AtomicUsize = std::sync::atomic::AtomicUsize;
 #[cfg(all(test, not(loom)))]
-pub use turns::AtomicU64;
+pub use scheduler::AtomicU64;
 
 /// `std::cell::UnsafeCell` with loom's interface, so that one source serves both.
 #[cfg(not(loom))]

@@ -14,7 +14,7 @@ pub struct Entry {
     pub name: String,
     /// The thread-safety class, as written before `fn`.
     pub class: String,
-    /// Has a second face with the suffix `_c`.
+    /// Has a second binding with the suffix `_c`.
     pub large: bool,
     pub written: bool,
     /// `(name, type as written)`.
@@ -27,11 +27,11 @@ pub struct Entry {
     pub title: String,
 }
 
-/// The Rust spelling of the C type of a parameter type in both faces.
+/// The Rust spelling of the C type of a parameter type in both bindings.
 pub struct Types(BTreeMap<String, (String, String)>);
 
 impl Types {
-    /// `Out<Count>` in the large face is `*mut MPI_Count`.
+    /// `Out<Count>` in the large binding is `*mut MPI_Count`.
     pub fn spell(&self, written: &str, large: bool) -> Result<String> {
         if let Some((outer, inner)) = written.strip_suffix('>').and_then(|t| t.split_once('<')) {
             let pointer = match outer {
@@ -212,11 +212,11 @@ pub fn types(source: &Path) -> Result<Types> {
                     .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','))
                     .next()
                     .unwrap_or_default();
-                let mut faces = right
+                let mut bindings = right
                     .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '|'))
-                    .map(|face| spell_type(face, function));
-                let small = faces.next().ok_or("a parameter type without a C type")?;
-                let large = faces.next().unwrap_or_else(|| small.clone());
+                    .map(|binding| spell_type(binding, function));
+                let small = bindings.next().ok_or("a parameter type without a C type")?;
+                let large = bindings.next().unwrap_or_else(|| small.clone());
                 types.insert(name.to_string(), (small, large));
             }
         }

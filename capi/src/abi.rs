@@ -1,9 +1,9 @@
 //! The standard ABI: integers for handles, versions, chapter 20.
 
 use crate::constants::*;
-use crate::edge;
+use crate::error_return;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::types::MPI_Datatype;
 use oxmpi::datatype as datatypes;
 use oxmpi::error::{Class, Result};
@@ -122,13 +122,13 @@ entry! {
     ) {
         let bytes = self::logical_size(logical_size)?;
         is_set.not_null()?;
-        for (name, place, value) in [("logical_true", logical_true, true), ("logical_false", logical_false, false)] {
-            if place.0.is_null() {
-                return edge::null(name);
+        for (name, target, value) in [("logical_true", logical_true, true), ("logical_false", logical_false, false)] {
+            if target.0.is_null() {
+                return error_return::null(name);
             }
             let bits = logical(bytes, value);
             // SAFETY: the caller of the C function has a LOGICAL of this size there.
-            unsafe { std::ptr::copy_nonoverlapping(bits.as_ptr(), place.0.cast(), bytes) }
+            unsafe { std::ptr::copy_nonoverlapping(bits.as_ptr(), target.0.cast(), bytes) }
         }
         is_set.put_bool(true)
     }
@@ -140,13 +140,13 @@ entry! {
         logical_size: Int, logical_true: LogicalBits, logical_false: LogicalBits,
     ) {
         let bytes = self::logical_size(logical_size)?;
-        for (name, place, value) in [("logical_true", logical_true, true), ("logical_false", logical_false, false)] {
-            if place.0.is_null() {
-                return edge::null(name);
+        for (name, target, value) in [("logical_true", logical_true, true), ("logical_false", logical_false, false)] {
+            if target.0.is_null() {
+                return error_return::null(name);
             }
             let mut given = [0; 16];
             // SAFETY: as in MPI_Abi_get_fortran_booleans.
-            unsafe { std::ptr::copy_nonoverlapping(place.0.cast(), given.as_mut_ptr(), bytes) }
+            unsafe { std::ptr::copy_nonoverlapping(target.0.cast(), given.as_mut_ptr(), bytes) }
             if given != logical(bytes, value) {
                 return fail!(Class::Abi, "{name} has other bits than .TRUE. (1) and .FALSE. (0) have in this library");
             }

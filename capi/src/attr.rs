@@ -2,9 +2,9 @@
 
 use crate::callback::AttributeFunctions;
 use crate::decode;
-use crate::edge;
+use crate::error_return;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::attr::{self as core, Attributes, Found, Kind, Target, Value as Attribute};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Datatype as DatatypeObject;
@@ -39,15 +39,15 @@ pub fn of_type(datatype: &DatatypeObject, key: i32) -> Result<Option<Found>> {
 /// Writes what is found, for C.
 pub fn give(
     find: impl FnOnce() -> Result<Option<Found>>,
-    place: AttributeOut,
+    out: AttributeOut,
     flag: Out<Logical>,
 ) -> Result<()> {
-    if place.0.is_null() {
-        return edge::null("attribute_val");
+    if out.0.is_null() {
+        return error_return::null("attribute_val");
     }
     let found = find()?;
     if let Some(found) = found {
-        AddressOut(place.0).write(found.for_c() as *mut c_void)?;
+        AddressOut(out.0).write(found.for_c() as *mut c_void)?;
     }
     flag.put_bool(found.is_some())
 }
@@ -186,7 +186,8 @@ pub fn delete_at_finalize() -> Result<()> {
         while let Err(error) = comm.attributes.delete_all(comm.handle) {
             let object = comm.handle as usize;
             let (action, name) = (comm.errhandler.action(), comm.title());
-            let code = edge::call_handler(action, object, Some(&name), "MPI_Finalize()", &error);
+            let code =
+                error_return::call_handler(action, object, Some(&name), "MPI_Finalize()", &error);
             if code != 0 && result.is_ok() {
                 result = Err(Error::from_code(code).after_handler());
             }
@@ -224,22 +225,22 @@ pub fn set_foreign(
 /// MPII_Comm_get_attr and its like: writes what is found, for another language.
 pub fn give_foreign(
     find: impl FnOnce() -> Result<Option<Found>>,
-    place: *mut c_void,
+    out: *mut c_void,
     flag: *mut i32,
     kind: i32,
 ) -> Result<()> {
-    if place.is_null() || flag.is_null() {
-        return edge::null("attribute_val or flag");
+    if out.is_null() || flag.is_null() {
+        return error_return::null("attribute_val or flag");
     }
     let found = find()?;
-    // SAFETY: the wrapper has an int at `flag` and a value of this kind at `place`.
+    // SAFETY: the wrapper has an int at `flag` and a value of this kind at `out`.
     unsafe {
         flag.write(found.is_some().into());
         if let Some(found) = found {
             match kind_of(kind) {
-                Kind::Pointer => place.cast::<usize>().write(found.for_c()),
-                Kind::Address => place.cast::<usize>().write(found.for_fortran()),
-                Kind::Integer => place.cast::<i32>().write(found.for_fortran() as i32),
+                Kind::Pointer => out.cast::<usize>().write(found.for_c()),
+                Kind::Address => out.cast::<usize>().write(found.for_fortran()),
+                Kind::Integer => out.cast::<i32>().write(found.for_fortran() as i32),
             }
         }
     }

@@ -10,10 +10,10 @@ use std::ffi::c_int;
 
 /// Memory that is only there to have an address. Never read or written.
 #[repr(transparent)]
-pub struct Place<T>(#[allow(dead_code)] T);
+pub struct Storage<T>(#[allow(dead_code)] T);
 
 // SAFETY: nobody reads or writes it, only its address is used.
-unsafe impl<T> Sync for Place<T> {}
+unsafe impl<T> Sync for Storage<T> {}
 
 /// A pointer that is set once, here.
 #[repr(transparent)]
@@ -23,18 +23,18 @@ pub struct Constant<T>(pub *const T);
 unsafe impl<T> Sync for Constant<T> {}
 
 #[unsafe(export_name = "MPIR_C_MPI_UNWEIGHTED")]
-static UNWEIGHTED_PLACE: Place<u64> = Place(0);
+static UNWEIGHTED_STORAGE: Storage<u64> = Storage(0);
 #[unsafe(export_name = "MPIR_C_MPI_WEIGHTS_EMPTY")]
-static WEIGHTS_EMPTY_PLACE: Place<u64> = Place(0);
-static ALL_HANDLES_PLACE: Place<u64> = Place(0);
+static WEIGHTS_EMPTY_STORAGE: Storage<u64> = Storage(0);
+static ALL_HANDLES_STORAGE: Storage<u64> = Storage(0);
 
 /// Given instead of an array of weights.
 #[unsafe(export_name = "MPI_UNWEIGHTED")]
-pub static UNWEIGHTED: Constant<Place<u64>> = Constant(&raw const UNWEIGHTED_PLACE);
+pub static UNWEIGHTED: Constant<Storage<u64>> = Constant(&raw const UNWEIGHTED_STORAGE);
 #[unsafe(export_name = "MPI_WEIGHTS_EMPTY")]
-pub static WEIGHTS_EMPTY: Constant<Place<u64>> = Constant(&raw const WEIGHTS_EMPTY_PLACE);
+pub static WEIGHTS_EMPTY: Constant<Storage<u64>> = Constant(&raw const WEIGHTS_EMPTY_STORAGE);
 #[unsafe(export_name = "MPI_T_PVAR_ALL_HANDLES")]
-pub static PVAR_ALL_HANDLES: Constant<Place<u64>> = Constant(&raw const ALL_HANDLES_PLACE);
+pub static PVAR_ALL_HANDLES: Constant<Storage<u64>> = Constant(&raw const ALL_HANDLES_STORAGE);
 
 /// Set by the Fortran library to the addresses that stand for MPI_STATUS_IGNORE there.
 #[unsafe(export_name = "MPI_F_STATUS_IGNORE")]
@@ -43,23 +43,23 @@ pub static F_STATUS_IGNORE: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut
 pub static F_STATUSES_IGNORE: AtomicPtr<c_int> = AtomicPtr::new(std::ptr::null_mut());
 
 #[unsafe(export_name = "MPIR_F08_MPI_STATUS_IGNORE_OBJ")]
-static F08_STATUS_IGNORE_PLACE: Place<MPI_Status> = Place(MPI_Status::new(0, 0, 0));
+static F08_STATUS_IGNORE_STORAGE: Storage<MPI_Status> = Storage(MPI_Status::new(0, 0, 0));
 #[unsafe(export_name = "MPIR_F08_MPI_STATUSES_IGNORE_OBJ")]
-static F08_STATUSES_IGNORE_PLACE: Place<MPI_Status> = Place(MPI_Status::new(0, 0, 0));
+static F08_STATUSES_IGNORE_STORAGE: Storage<MPI_Status> = Storage(MPI_Status::new(0, 0, 0));
 
 #[unsafe(export_name = "MPI_F08_STATUS_IGNORE")]
-pub static F08_STATUS_IGNORE: Constant<Place<MPI_Status>> =
-    Constant(&raw const F08_STATUS_IGNORE_PLACE);
+pub static F08_STATUS_IGNORE: Constant<Storage<MPI_Status>> =
+    Constant(&raw const F08_STATUS_IGNORE_STORAGE);
 #[unsafe(export_name = "MPI_F08_STATUSES_IGNORE")]
-pub static F08_STATUSES_IGNORE: Constant<Place<MPI_Status>> =
-    Constant(&raw const F08_STATUSES_IGNORE_PLACE);
+pub static F08_STATUSES_IGNORE: Constant<Storage<MPI_Status>> =
+    Constant(&raw const F08_STATUSES_IGNORE_STORAGE);
 
 #[unsafe(export_name = "MPIR_F08_MPI_BOTTOM")]
 static F08_BOTTOM: AtomicI32 = AtomicI32::new(0);
 #[unsafe(export_name = "MPIR_F08_MPI_IN_PLACE")]
 static F08_IN_PLACE: AtomicI32 = AtomicI32::new(0);
 
-const _: () = assert!(size_of::<Constant<u8>>() == 8 && size_of::<Place<MPI_Status>>() == 20);
+const _: () = assert!(size_of::<Constant<u8>>() == 8 && size_of::<Storage<MPI_Status>>() == 20);
 
 /// The bytes of a text, zero-terminated, as C's `const char name[]` has them.
 const fn bytes<const N: usize>(text: &str) -> [u8; N] {

@@ -5,7 +5,7 @@
 
 use crate::constants::MPI_MAX_STRINGTAG_LEN;
 use crate::param::*;
-use crate::place::{In, InOut, Out};
+use crate::pointers::{In, InOut, Out};
 use oxmpi::coll;
 use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
@@ -384,7 +384,7 @@ pub fn root(rank: Root, comm: &CommObject) -> Result<c_int> {
     if (rank.0 as u32) < comm.peers() as u32 {
         return Ok(rank.0);
     }
-    if comm.is_inter() && matches!(rank.0, coll::ROOT | coll::NOBODY) {
+    if comm.is_inter() && matches!(rank.0, coll::ROOT | coll::PROC_NULL) {
         return Ok(rank.0);
     }
     fail!(
@@ -477,7 +477,7 @@ pub fn arguments(count: Int, words: TextArray) -> Result<Vec<String>> {
 }
 
 /// Writes a status to Fortran's array of five integers.
-pub fn status_to_words(status: StatusWords, place: Out<Fint>) -> Result<()> {
+pub fn status_to_words(status: StatusWords, out: Out<Fint>) -> Result<()> {
     let words = [
         status.count_lo,
         status.count_hi_and_cancelled,
@@ -486,7 +486,7 @@ pub fn status_to_words(status: StatusWords, place: Out<Fint>) -> Result<()> {
         status.error,
     ];
     for (index, word) in words.into_iter().enumerate() {
-        place.put(index, Fint(word))?;
+        out.put(index, Fint(word))?;
     }
     Ok(())
 }

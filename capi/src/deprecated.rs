@@ -3,7 +3,7 @@
 use crate::callback::AttributeFunctions;
 use crate::datatype::constructors;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::{attr, decode, errhandler};
 use oxmpi::attr::{self as core, Target};
 use oxmpi::datatype::create::{self, Displacements, Lengths};
@@ -76,8 +76,8 @@ entry! {
 }
 
 /// A number of the 64-bit functions that the standard made for MPI 3 and replaced by `_c`.
-fn put_large(place: Out<LargeCount>, value: i64) -> Result<()> {
-    place.set(LargeCount(value))
+fn put_large(out: Out<LargeCount>, value: i64) -> Result<()> {
+    out.set(LargeCount(value))
 }
 
 entry! {
@@ -147,8 +147,8 @@ entry! {
         let blocks = constructors::length("count", Count(count.0.into()))?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.addresses(blocks)?;
-        let (lengths, places) = (Lengths::Each(lengths), Displacements::Bytes(displacements));
-        constructors::give(newtype, create::indexed(false, lengths, places, old))
+        let (lengths, displacements) = (Lengths::Each(lengths), Displacements::Bytes(displacements));
+        constructors::give(newtype, create::indexed(false, lengths, displacements, old))
     }
 }
 

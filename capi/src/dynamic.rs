@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 entry! {
     /// No process is spawned yet, so none has a parent.

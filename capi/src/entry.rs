@@ -16,7 +16,7 @@
 //! `on` names the argument whose error handler is called, and makes sure that MPI is running;
 //! without it the handler of MPI_COMM_SELF is called and the body asks by `decode::running` if it
 //! must. `on MPI_FILE_NULL` is for functions of files that are given no file.
-//! The types are those of `param` and `place`. A body decodes, calls the core, and does nothing
+//! The types are those of `param` and `pointers`. A body decodes, calls the core, and does nothing
 //! else; it never calls an exported function. `-> Type` instead of `on` makes a function that
 //! returns a value of `param` and cannot fail. `stub!` is for what is not written yet.
 //!
@@ -27,7 +27,7 @@ macro_rules! entry {
     ($(#[$doc:meta])* $class:ident fn $name:ident [_c] ($($argument:ident: $type:ty),* $(,)?)
         $(on $object:ident)? $body:block) => {
         const _: () = {
-            entry!(@face $class $name, concat!(stringify!($name), "_c"),
+            entry!(@binding $class $name, concat!(stringify!($name), "_c"),
                 ($($argument: $type),*) ($($object)?) $body);
             entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
                 ($($argument: $type),*));
@@ -38,7 +38,7 @@ macro_rules! entry {
     ($(#[$doc:meta])* $class:ident fn $name:ident ($($argument:ident: $type:ty),* $(,)?)
         $(on $object:ident)? $body:block) => {
         const _: () = {
-            entry!(@face $class $name, stringify!($name),
+            entry!(@binding $class $name, stringify!($name),
                 ($($argument: $type),*) ($($object)?) $body);
             entry!(@export small small_profiled Small, stringify!($name), concat!("P", stringify!($name)),
                 ($($argument: $type),*));
@@ -69,13 +69,13 @@ macro_rules! entry {
             }
         };
     };
-    (@face $class:ident $name:ident, $large_name:expr,
+    (@binding $class:ident $name:ident, $large_name:expr,
         ($($argument:ident: $type:ty),*) ($($object:ident)?) $body:block) => {
         #[inline(always)]
         fn body($($argument: $type),*) -> oxmpi::error::Result<()> $body
 
         #[inline(always)]
-        fn face<F: $crate::param::Face>(
+        fn binding<F: $crate::param::Binding>(
             $($argument: <$type as $crate::param::Param<F>>::C),*
         ) -> std::ffi::c_int
         where
@@ -99,7 +99,7 @@ macro_rules! entry {
             // Taken again: arguments that have an address would be in memory in good calls too.
             $(let $argument = <$type as $crate::param::Param<F>>::take(
                 $argument, stringify!($argument));)*
-            $crate::edge::raise(
+            $crate::error_return::raise(
                 error,
                 if F::LARGE { $large_name } else { stringify!($name) },
                 &[$((stringify!($argument), &$argument as &dyn $crate::param::Describe)),*],
@@ -107,20 +107,20 @@ macro_rules! entry {
             )
         }
     };
-    (@export $function:ident $profiled:ident $face:ident, $name:expr, $profiling_name:expr,
+    (@export $function:ident $profiled:ident $binding:ident, $name:expr, $profiling_name:expr,
         ($($argument:ident: $type:ty),*)) => {
         #[unsafe(export_name = $name)]
         extern "C" fn $function(
-            $($argument: <$type as $crate::param::Param<$crate::param::$face>>::C),*
+            $($argument: <$type as $crate::param::Param<$crate::param::$binding>>::C),*
         ) -> std::ffi::c_int {
-            face::<$crate::param::$face>($($argument),*)
+            binding::<$crate::param::$binding>($($argument),*)
         }
 
         #[unsafe(export_name = $profiling_name)]
         extern "C" fn $profiled(
-            $($argument: <$type as $crate::param::Param<$crate::param::$face>>::C),*
+            $($argument: <$type as $crate::param::Param<$crate::param::$binding>>::C),*
         ) -> std::ffi::c_int {
-            face::<$crate::param::$face>($($argument),*)
+            binding::<$crate::param::$binding>($($argument),*)
         }
     };
     (@may_run) => {
@@ -130,16 +130,16 @@ macro_rules! entry {
         $crate::decode::running()
     };
     (@may_run $object:ident) => {
-        $crate::edge::Raises::may_run(&$object)
+        $crate::error_return::Raises::may_run(&$object)
     };
     (@origin) => {
-        $crate::edge::Origin::None
+        $crate::error_return::Origin::None
     };
     (@origin MPI_FILE_NULL) => {
-        $crate::edge::Origin::File
+        $crate::error_return::Origin::File
     };
     (@origin $object:ident) => {
-        $crate::edge::Raises::origin(&$object)
+        $crate::error_return::Raises::origin(&$object)
     };
 }
 
@@ -153,7 +153,7 @@ macro_rules! stub {
                 $(#[$doc])*
                 $class fn $name $([$suffix])? ($($argument: $type),*) $(on $object)? {
                     $(let _ = $argument;)*
-                    $crate::edge::not_written()
+                    $crate::error_return::not_written()
                 }
             }
         )*

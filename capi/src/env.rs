@@ -5,7 +5,7 @@ use crate::constants::{
 };
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::{fail, info as core};
 use std::ffi::c_void;

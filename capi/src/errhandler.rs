@@ -2,9 +2,9 @@
 
 use crate::callback::ErrhandlerFunction;
 use crate::decode;
-use crate::edge;
+use crate::error_return;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::types::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::errhandler::{self as core, Attached, Target};
@@ -51,7 +51,7 @@ entry! {
         let object = decode::comm(comm)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Comm_call_errhandler({}, {})", object.title_of_argument(), errorcode.0);
-        edge::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.title()), &call, &error);
+        error_return::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.title()), &call, &error);
         Ok(())
     }
 }
@@ -89,7 +89,7 @@ entry! {
         file_null(fh)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
-        edge::call_handler(FILES.action(), fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
+        error_return::call_handler(FILES.action(), fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
         Ok(())
     }
 }
@@ -160,7 +160,7 @@ entry! {
         let object = session::get(session.0)?;
         let error = check_code(errorcode)?;
         let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.0);
-        edge::call_handler(object.errhandler.action(), session.0 as usize, None, &call, &error);
+        error_return::call_handler(object.errhandler.action(), session.0 as usize, None, &call, &error);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::{self as core, Class, ERROR_STRING_MAXIMUM};
 use oxmpi::fail;
 

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::types::{
     MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function,
     MPI_Status, MPIX_Grequest_poll_function,

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 // A Fortran handle has the same value as a C handle, because both are integers.
 

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::Result;
 use oxmpi::group as core;
 use oxmpi::pt2pt::origin;
@@ -52,11 +52,11 @@ entry! {
     }
 }
 
-fn new(from: Group, group: core::Group, place: Out<Group>) -> Result<()> {
-    place.not_null()?;
+fn new(from: Group, group: core::Group, out: Out<Group>) -> Result<()> {
+    out.not_null()?;
     let handle = core::create(Arc::new(group))?;
     origin::inherit(from.0, handle);
-    place.set(Group(handle))
+    out.set(Group(handle))
 }
 
 /// The `n` ranks of an array.

@@ -3,7 +3,7 @@
 //!
 //! Invariant: prototypes are those of MPICH 4.0; none has a PMPI twin.
 
-use crate::edge::{self, Origin};
+use crate::error_return::{self, Origin};
 use crate::param::{Comm, Datatype};
 use crate::types::{
     MPI_Comm, MPI_Comm_copy_attr_function, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request,
@@ -91,7 +91,7 @@ extern "C" fn grequest_set_lang_f77(request: MPI_Request) {
 fn code_of(result: Result<()>, function: &'static str, origin: Origin) -> c_int {
     match result {
         Ok(()) => 0,
-        Err(error) => edge::raise(error, function, &[], origin),
+        Err(error) => error_return::raise(error, function, &[], origin),
     }
 }
 
@@ -166,7 +166,11 @@ extern "C" fn win_set_attr(
     _value: *mut c_void,
     _kind: c_int,
 ) -> c_int {
-    code_of(edge::not_written(), "MPII_Win_set_attr", Origin::None)
+    code_of(
+        error_return::not_written(),
+        "MPII_Win_set_attr",
+        Origin::None,
+    )
 }
 
 #[unsafe(export_name = "MPII_Win_get_attr")]
@@ -177,5 +181,9 @@ extern "C" fn win_get_attr(
     _flag: *mut c_int,
     _kind: c_int,
 ) -> c_int {
-    code_of(edge::not_written(), "MPII_Win_get_attr", Origin::None)
+    code_of(
+        error_return::not_written(),
+        "MPII_Win_get_attr",
+        Origin::None,
+    )
 }

@@ -3,7 +3,7 @@
 //! Invariant: an array of no elements may be NULL; any other NULL is an error.
 
 use crate::param::*;
-use crate::place::{Array, LooseArray};
+use crate::pointers::{Array, LooseArray};
 use oxmpi::datatype::Numbers;
 use oxmpi::error::{Error, Result};
 use std::ffi::c_void;

@@ -3,7 +3,7 @@
 use crate::callback::{ReductionFunction, StatefulFunction};
 use crate::decode::{self, BUF, Names};
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject, pack};
 use oxmpi::error::{Class, Result};
 use oxmpi::{fail, op as core};
@@ -17,7 +17,7 @@ const INOUTBUF: Names = Names {
     ..BUF
 };
 
-/// Makes the operation; the place for its handle has been checked.
+/// Makes the operation; the pointer for its handle has been checked.
 fn create(function: Option<ReductionFunction>, commute: Logical, op: Out<Op>) -> Result<()> {
     match function {
         Some(function) => op.set(Op(core::create(Box::new(function), commute.0 != 0)?)),

@@ -2,7 +2,7 @@
 
 use crate::decode::{self, Names};
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::datatype::{Signature, external};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;

@@ -1,12 +1,12 @@
 //! What an argument of an MPI function means: the types that entries are written in.
 //!
 //! One entry makes up to two C functions, MPI_X and MPI_X_c, which differ in the widths of counts
-//! and displacements. `Small` and `Large` name these two faces; a parameter type says by `Param`
-//! which C type stands for it in each face. The header generator reads the tables of this file by
+//! and displacements. `Small` and `Large` name these two bindings; a parameter type says by `Param`
+//! which C type stands for it in each binding. The header generator reads the tables of this file by
 //! their tokens, so that the C spelling of a type is written nowhere else.
 //!
-//! Invariant: values inside are wide (64 bits) and know nothing of the face they came through;
-//! only places that are written to (`Out`, `OutArray`) remember it.
+//! Invariant: values inside are wide (64 bits) and know nothing of the binding they came through;
+//! only pointers that are written through (`Out`, `OutArray`) remember it.
 
 #![allow(dead_code)] // until the last function is written
 
@@ -16,24 +16,24 @@ use oxmpi::fail;
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt::{self, Write};
 
-/// The face of an entry without a suffix.
+/// The binding of an entry without a suffix.
 pub struct Small;
-/// The face with the suffix `_c`.
+/// The binding with the suffix `_c`.
 pub struct Large;
 
-pub trait Face {
+pub trait Binding {
     const LARGE: bool;
 }
 
-impl Face for Small {
+impl Binding for Small {
     const LARGE: bool = false;
 }
 
-impl Face for Large {
+impl Binding for Large {
     const LARGE: bool = true;
 }
 
-/// A parameter of an entry in the face `F`.
+/// A parameter of an entry in the binding `F`.
 pub trait Param<F>: Copy + Describe {
     type C: Copy;
     /// Whether the argument names an object that another thread may free while the call goes on using it, so that calls that do
@@ -48,7 +48,7 @@ pub trait Describe {
     fn describe(&self, text: &mut dyn Write) -> fmt::Result;
 }
 
-/// What has a C type in both faces, and can be an element of an array or the target of `Out`.
+/// What has a C type in both bindings, and can be an element of an array or the target of `Out`.
 pub trait Value: Copy + Describe {
     type SmallC: Copy;
     type LargeC: Copy;
@@ -103,7 +103,7 @@ macro_rules! pins {
     };
 }
 
-/// `Name = C type;` the same in both faces.
+/// `Name = C type;` the same in both bindings.
 macro_rules! plain {
     ($($(#[$doc:meta])* $name:ident = $c:ty, $describe:ident;)*) => {
         $(
@@ -296,7 +296,7 @@ plain! {
 
     Aint = MPI_Aint, long;
     Offset = MPI_Offset, long;
-    /// MPI_Count where the standard has it in both faces.
+    /// MPI_Count where the standard has it in both bindings.
     LargeCount = MPI_Count, long;
     Fint = MPI_Fint, integer;
     Double = f64, double;

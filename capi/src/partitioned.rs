@@ -2,7 +2,7 @@
 
 use crate::decode::{self, MESSAGE};
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Buffer;
 use oxmpi::error::{Class, Result};

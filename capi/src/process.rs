@@ -2,9 +2,9 @@
 
 use crate::attr;
 use crate::decode;
-use crate::edge;
+use crate::error_return;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Safety};
 use oxmpi::fail;
@@ -84,6 +84,6 @@ entry! {
 
 entry! {
     Other fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
-        edge::abort(comm, errorcode.0)
+        error_return::abort(comm, errorcode.0)
     }
 }

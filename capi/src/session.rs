@@ -3,7 +3,7 @@
 use crate::constants::MPI_MAX_PSET_NAME_LEN;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::Class;
 use oxmpi::events::{self, Safety};
 use oxmpi::process::session::{self as core};

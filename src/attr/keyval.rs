@@ -57,7 +57,7 @@ impl Drop for Keyval {
     }
 }
 
-/// A key's place in the table.
+/// A key's index in the table.
 #[derive(Default)]
 struct Slot(Mutex<References>);
 

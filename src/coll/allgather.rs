@@ -2,7 +2,7 @@
 //!
 //! `parts` is where the parts of all go; this rank's is there when an algorithm begins. b is what all have together.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::Team;
 use super::{bcast, gather};
 use crate::datatype::{Buffer, Parts};
@@ -32,7 +32,7 @@ pub async fn bruck(team: &Team<'_>, parts: &Parts) {
     for i in 0..size {
         begins[i + 1] = begins[i] + parts.len((rank + i) % size);
     }
-    let mut copy = room(begins[size]);
+    let mut copy = scratch(begins[size]);
     parts.of(rank).read(0, &mut copy[..begins[1]]);
     let all = Buffer::of_copy(&mut copy);
     let mut known = 1;
@@ -79,7 +79,7 @@ pub async fn gather_broadcast(team: &Team<'_>, parts: &Parts) {
         Some(all) => bcast::linear(team, all, 0).await,
         None => {
             let begins = |rank: usize| (0..rank).map(|before| parts.len(before)).sum::<usize>();
-            let mut copy = room(begins(size));
+            let mut copy = scratch(begins(size));
             let mut at = 0;
             for from in (0..size).filter(|_| rank == 0) {
                 let bytes = parts.len(from);

@@ -2,7 +2,7 @@
 //!
 //! `data` is this rank's packed contribution and then the result. b is its size, γ the time to reduce a byte.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Reduction, Team};
 use super::{allgather, bcast, reduce, reduce_scatter};
 use crate::datatype::{Buffer, Parts};
@@ -11,7 +11,7 @@ use std::mem::swap;
 /// Recursive doubling: ceil(log2 n) (α + bβ + bγ), two rounds more unless n is a power of two; in rank order.
 /// Thakur, Rabenseifner, Gropp, 2005.
 pub async fn recursive_doubling(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    let mut other = room(data.len());
+    let mut other = scratch(data.len());
     let Some(fold) = Fold::begin(team, data, &mut other, how).await else {
         return;
     };
@@ -34,7 +34,7 @@ pub async fn recursive_doubling(team: &Team<'_>, data: &mut Box<[u8]>, how: &Red
 /// Recursive halving, then doubling: 2 log2 n α + 2 (n - 1) / n bβ + (n - 1) / n bγ, in rank order.
 /// Rabenseifner: Optimization of collective reduction operations, 2004.
 pub async fn halving_doubling(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    let mut other = room(data.len());
+    let mut other = scratch(data.len());
     let Some(fold) = Fold::begin(team, data, &mut other, how).await else {
         return;
     };

@@ -2,7 +2,7 @@
 //!
 //! `out` is what this rank has for each, `into` where each one's goes; b is what one rank has for another.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Team, copy_own, deposit};
 use crate::datatype::{Buffer, Parts};
 
@@ -50,12 +50,15 @@ pub async fn bruck(team: &Team<'_>, out: &Parts, into: &Parts) {
         return;
     }
     // Slot i holds what still has to go i ranks on.
-    let mut slots = room(size * each);
+    let mut slots = scratch(size * each);
     for distance in 0..size {
         let part = out.of((rank + distance) % size);
         part.read(0, &mut slots[distance * each..][..each]);
     }
-    let (mut leaving, mut coming) = (room(size.div_ceil(2) * each), room(size.div_ceil(2) * each));
+    let (mut leaving, mut coming) = (
+        scratch(size.div_ceil(2) * each),
+        scratch(size.div_ceil(2) * each),
+    );
     let mut hop = 1;
     while hop < size {
         let moving = || (0..size).filter(|slot| slot & hop != 0);

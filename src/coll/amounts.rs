@@ -6,7 +6,7 @@
 use super::allgather;
 use super::alltoall;
 use super::call::{Call, blocks};
-use super::packed::room;
+use super::packed::scratch;
 use super::team::Team;
 use crate::datatype::Parts;
 use crate::error::{Class, Result, fail};
@@ -90,7 +90,7 @@ pub async fn agree(team: &Team<'_>, title: &str, call: &Call) -> Result<()> {
         .flatten()
         .flat_map(|word| word.to_ne_bytes())
         .collect();
-    let mut coming = room(size * BYTES);
+    let mut coming = scratch(size * BYTES);
     let into = Parts::of_copy(&mut coming, BYTES);
     alltoall::linear(team, &Parts::of_copy(&mut leaving, BYTES), &into).await;
     let coming = words(&coming);
@@ -98,9 +98,9 @@ pub async fn agree(team: &Team<'_>, title: &str, call: &Call) -> Result<()> {
     let mine = wrong.map_or([CONTENT, 0, 0], |from| {
         [from as u64, coming[2 * from], expected[from][0]]
     });
-    let mut all = room(size * VERDICT);
-    for (place, word) in all[rank * VERDICT..].chunks_exact_mut(8).zip(mine) {
-        place.copy_from_slice(&word.to_ne_bytes());
+    let mut all = scratch(size * VERDICT);
+    for (slot, word) in all[rank * VERDICT..].chunks_exact_mut(8).zip(mine) {
+        slot.copy_from_slice(&word.to_ne_bytes());
     }
     allgather::bruck(team, &Parts::of_copy(&mut all, VERDICT)).await;
     if team.has_failed() {
@@ -142,7 +142,7 @@ mod tests {
             let said = run(ranks as u64, ranks, |team| async move {
                 let rank = team.rank();
                 let next = (rank + 1) % team.size();
-                let mut memory = room(8);
+                let mut memory = scratch(8);
                 let whole = Buffer::of_copy(&mut memory);
                 let usual = |_| whole.slice(0, 3);
                 let mut out: Box<[Buffer]> = (0..ranks).map(usual).collect();

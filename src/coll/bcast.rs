@@ -43,7 +43,7 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
     let mut packed = Packed::of(buffer, relative == 0);
     let all = packed.bytes();
     let each = all.len().div_ceil(size);
-    let place = |first: usize, number: usize| {
+    let blocks = |first: usize, number: usize| {
         let from = (first * each).min(all.len());
         all.slice(from, ((first + number) * each).min(all.len()) - from)
     };
@@ -51,7 +51,7 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
     let mut mask = 1;
     while mask < size {
         if relative & mask != 0 {
-            let mine = place(relative, mask.min(size - relative));
+            let mine = blocks(relative, mask.min(size - relative));
             if !mine.is_empty() {
                 team.recv(mine, rank(relative - mask)).await;
             }
@@ -62,7 +62,7 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
     mask >>= 1;
     while mask > 0 {
         if relative + mask < size {
-            let theirs = place(relative + mask, mask.min(size - relative - mask));
+            let theirs = blocks(relative + mask, mask.min(size - relative - mask));
             if !theirs.is_empty() {
                 team.send(theirs, rank(relative + mask)).await;
             }
@@ -71,7 +71,7 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
     }
     for step in 0..size - 1 {
         let (out, into) = (relative + size - step, relative + 2 * size - step - 1);
-        let (out, into) = (place(out % size, 1), place(into % size, 1));
+        let (out, into) = (blocks(out % size, 1), blocks(into % size, 1));
         let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.before(1)));
         if !out.is_empty() {
             team.send(out, team.after(1)).await;
@@ -89,8 +89,8 @@ pub async fn chain(team: &Team<'_>, buffer: Buffer, root: usize, piece: usize) {
     let mut packed = Packed::of(buffer, relative == 0);
     let all = packed.bytes();
     let pieces = all.len().div_ceil(piece);
-    let place = |at: usize| all.slice(at * piece, piece.min(all.len() - at * piece));
-    let begin = |at: usize| team.begin_recv(place(at), team.before(1));
+    let blocks = |at: usize| all.slice(at * piece, piece.min(all.len() - at * piece));
+    let begin = |at: usize| team.begin_recv(blocks(at), team.before(1));
     let mut receiving = (relative > 0 && pieces > 0).then(|| begin(0));
     let mut sending = None;
     for at in 0..pieces {
@@ -100,7 +100,7 @@ pub async fn chain(team: &Team<'_>, buffer: Buffer, root: usize, piece: usize) {
             receiving = next;
         }
         if relative + 1 < size {
-            let send = team.begin_send(place(at), team.after(1));
+            let send = team.begin_send(blocks(at), team.after(1));
             if let Some(before) = sending.replace(send) {
                 team.finish(before).await;
             }

@@ -4,7 +4,7 @@
 //! Invariant: every rank of a call chooses the same algorithm, see [`super::choose`].
 
 use super::choose::{self, PIECE, Shape};
-use super::packed::{Packed, contents, room};
+use super::packed::{Packed, packed_copy, scratch};
 use super::team::{Combine, Reduction, Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
@@ -28,7 +28,7 @@ pub struct Operands {
 /// Elements for each rank; of not too many without an allocation, because blocking calls on little data are short.
 pub type Counts = SmallVec<[u64; 16]>;
 
-/// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`NOBODY`].
+/// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`PROC_NULL`].
 #[derive(Clone)]
 pub enum Call {
     Barrier,
@@ -96,7 +96,7 @@ pub enum Call {
 /// MPI_ROOT: this rank is the root, and the data is for the other side of the intercommunicator.
 pub const ROOT: i32 = -3;
 /// MPI_PROC_NULL: another rank of this side is the root.
-pub const NOBODY: i32 = -1;
+pub const PROC_NULL: i32 = -1;
 
 impl Operands {
     /// What the algorithms want to know; `combine` is [`Operands::combine`].
@@ -157,7 +157,7 @@ impl Call {
                 let into = into_buffer;
                 let combine = with.combine();
                 let how = &with.reduction(&combine);
-                let mut data = contents(own);
+                let mut data = packed_copy(own);
                 run_reduce(team, &mut data, how, *root as usize).await;
                 if team.rank() == *root as usize {
                     into.write(0, &data);
@@ -169,7 +169,7 @@ impl Call {
             Call::Allreduce { own, into, with } => {
                 let combine = with.combine();
                 let how = &with.reduction(&combine);
-                let mut data = contents(own);
+                let mut data = packed_copy(own);
                 run_allreduce(team, &mut data, how).await;
                 into.write(0, &data);
             }
@@ -190,7 +190,7 @@ impl Call {
                 }
                 let combine = with.combine();
                 let how = &with.reduction(&combine);
-                let mut data = contents(own);
+                let mut data = packed_copy(own);
                 run_reduce_scatter(team, &mut data, how, &blocks).await;
                 let rank = team.rank();
                 let mine = &data[blocks[rank]..blocks[rank + 1]];
@@ -204,7 +204,7 @@ impl Call {
             } => {
                 let combine = with.combine();
                 let how = &with.reduction(&combine);
-                let result = run_scan(team, contents(own), how, *exclusive).await;
+                let result = run_scan(team, packed_copy(own), how, *exclusive).await;
                 if let Some(result) = result {
                     into.write(0, &result);
                 }
@@ -287,14 +287,14 @@ pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
 
 /// Whether the ranks share cores with others.
 #[cfg(not(test))]
-fn is_crowded(_: &Team<'_>) -> bool {
+fn is_oversubscribed(_: &Team<'_>) -> bool {
     node::is_oversubscribed()
 }
 
 /// Simulated ranks have no node: some numbers of them share cores.
 #[cfg(test)]
-fn is_crowded(team: &Team<'_>) -> bool {
-    team.together() > 2 && team.together() % 3 != 1
+fn is_oversubscribed(team: &Team<'_>) -> bool {
+    team.ranks_per_node() > 2 && team.ranks_per_node() % 3 != 1
 }
 
 fn shape(team: &Team<'_>, bytes: usize) -> Shape {
@@ -303,8 +303,8 @@ fn shape(team: &Team<'_>, bytes: usize) -> Shape {
         bytes,
         commutes: true,
         equal: true,
-        crowded: is_crowded(team),
-        several_nodes: team.nodes().is_some() && team.together() > 1,
+        oversubscribed: is_oversubscribed(team),
+        several_nodes: team.nodes().is_some() && team.ranks_per_node() > 1,
         in_order: team.nodes().is_none_or(Nodes::are_in_order),
     }
 }
@@ -423,7 +423,7 @@ struct Copied {
 
 impl Copied {
     fn of(parts: &Parts, ranks: usize) -> Copied {
-        let mut memory = room((0..ranks).map(|rank| parts.len(rank)).sum());
+        let mut memory = scratch((0..ranks).map(|rank| parts.len(rank)).sum());
         let whole = Buffer::of_copy(&mut memory);
         let mut begin = 0;
         let copies = (0..ranks).map(|rank| {

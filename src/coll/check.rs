@@ -6,7 +6,7 @@
 
 use super::call::Call;
 use super::context::CollContext;
-use super::packed::room;
+use super::packed::scratch;
 use super::team::Team;
 use super::{allgather, amounts};
 use crate::comm::Comm;
@@ -58,7 +58,7 @@ pub async fn agree(comm: &Comm, coll: &CollContext<'_>, number: u32, call: &Call
     };
     let team = Team::on(coll);
     let own = Description::of(coll.function, call, team.rank());
-    let mut all = room(team.size() * BYTES);
+    let mut all = scratch(team.size() * BYTES);
     own.write(&mut all[team.rank() * BYTES..][..BYTES]);
     let parts = Parts::of_copy(&mut all, BYTES);
     allgather::bruck(&team, &parts).await;

@@ -18,7 +18,7 @@ pub struct Shape {
     /// Whether the parts of all ranks have the same size by the function that was called.
     pub equal: bool,
     /// The node is oversubscribed, however many of its ranks take part: the others want their cores as well.
-    pub crowded: bool,
+    pub oversubscribed: bool,
     /// Ranks of several nodes, on one of them more than one.
     pub several_nodes: bool,
     /// Node after node is rank after rank.
@@ -150,8 +150,8 @@ pub fn in_pairs(ranks: usize) -> bool {
 /// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
 /// ranks goes through a board. Pieces through slots are slower than bulk rings between two ranks with cores of their own; where
 /// ranks share cores, a reduction, broadcast or allgather at a board needs fewer turns than any by messages.
-pub fn most_at_board(crowded: bool, is_reduction_or_broadcast: bool) -> usize {
-    match (crowded, is_reduction_or_broadcast) {
+pub fn most_at_board(oversubscribed: bool, is_reduction_or_broadcast: bool) -> usize {
+    match (oversubscribed, is_reduction_or_broadcast) {
         (true, true) => usize::MAX,
         (true, false) => 16 << 10,
         (false, true) => 4096,
@@ -186,7 +186,7 @@ pub fn barrier(shape: Shape) -> Barrier {
         Barrier::Auto | Barrier::Nodes => {
             if shape.several_nodes {
                 Barrier::Nodes
-            } else if shape.crowded {
+            } else if shape.oversubscribed {
                 Barrier::Central
             } else {
                 Barrier::Dissemination
@@ -205,7 +205,7 @@ pub fn bcast(shape: Shape) -> Bcast {
                 Bcast::Binomial
             } else if shape.bytes >= 4 * PIECE {
                 Bcast::Chain
-            } else if shape.crowded {
+            } else if shape.oversubscribed {
                 Bcast::Linear
             } else if shape.bytes >= 16 << 10 && shape.ranks >= 8 {
                 Bcast::ScatterAllgather
@@ -224,7 +224,7 @@ fn tree(set: Tree, shape: Shape) -> Tree {
         Tree::Auto | Tree::Nodes => {
             if shape.several_nodes && shape.bytes <= 4096 {
                 Tree::Nodes
-            } else if shape.bytes <= 1024 && shape.ranks > 32 && !shape.crowded {
+            } else if shape.bytes <= 1024 && shape.ranks > 32 && !shape.oversubscribed {
                 Tree::Binomial
             } else {
                 Tree::Linear
@@ -250,9 +250,9 @@ pub fn allgather(shape: Shape) -> Allgather {
         Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes => {
             if shape.several_nodes && shape.bytes <= 64 << 10 {
                 Allgather::Nodes
-            } else if shape.crowded && shape.bytes <= 64 << 10 {
+            } else if shape.oversubscribed && shape.bytes <= 64 << 10 {
                 Allgather::GatherBroadcast
-            } else if shape.crowded {
+            } else if shape.oversubscribed {
                 Allgather::Linear
             } else if shape.bytes <= 64 << 10 {
                 if doubles {
@@ -275,9 +275,10 @@ pub fn alltoall(shape: Shape) -> Alltoall {
         Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes => {
             if shape.equal && shape.several_nodes && shape.bytes <= 256 {
                 Alltoall::Nodes
-            } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.crowded {
+            } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.oversubscribed
+            {
                 Alltoall::Bruck
-            } else if shape.equal && shape.bytes >= 32 << 10 && !shape.crowded {
+            } else if shape.equal && shape.bytes >= 32 << 10 && !shape.oversubscribed {
                 Alltoall::Pairwise
             } else {
                 Alltoall::Linear
@@ -296,7 +297,7 @@ pub fn reduce(shape: Shape) -> Reduce {
                 Reduce::Nodes
             } else if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
                 Reduce::Chain
-            } else if shape.crowded {
+            } else if shape.oversubscribed {
                 Reduce::Linear
             } else {
                 Reduce::Binomial
@@ -314,7 +315,7 @@ pub fn allreduce(shape: Shape) -> Allreduce {
         Allreduce::Auto | Allreduce::Ring | Allreduce::Nodes => {
             if reduces_by_node(shape) && shape.bytes < 1 << 20 {
                 Allreduce::Nodes
-            } else if shape.crowded && shape.bytes <= 4096 {
+            } else if shape.oversubscribed && shape.bytes <= 4096 {
                 Allreduce::Linear
             } else if shape.bytes <= 8192 {
                 Allreduce::RecursiveDoubling
@@ -353,7 +354,7 @@ pub fn scan(shape: Shape) -> Scan {
         Scan::Auto | Scan::Nodes => {
             if shape.several_nodes && shape.in_order {
                 Scan::Nodes
-            } else if shape.crowded {
+            } else if shape.oversubscribed {
                 Scan::Linear
             } else {
                 Scan::Doubling
@@ -370,14 +371,14 @@ mod tests {
 
     /// The choices of a job's communicator of so many ranks, as numbers, for data of many sizes.
     fn choices(node: Node, ranks: usize) -> Vec<usize> {
-        let crowded = node.is_oversubscribed();
+        let oversubscribed = node.is_oversubscribed();
         let of_size = |bytes: usize| {
             let shape = Shape {
                 ranks,
                 bytes,
                 commutes: true,
                 equal: true,
-                crowded,
+                oversubscribed,
                 several_nodes: false,
                 in_order: true,
             };
@@ -392,8 +393,8 @@ mod tests {
                 allreduce(shape) as usize,
                 reduce_scatter(shape) as usize,
                 scan(shape) as usize,
-                most_at_board(crowded, true),
-                most_at_board(crowded, false),
+                most_at_board(oversubscribed, true),
+                most_at_board(oversubscribed, false),
             ]
         };
         (0..25).flat_map(|power| of_size(1 << power)).collect()

@@ -221,13 +221,13 @@ impl<'a> CollContext<'a> {
 
     /// The process number of a member.
     #[inline]
-    pub fn world(&self, rank: i32) -> u32 {
-        self.members.world(rank)
+    pub fn process(&self, rank: i32) -> u32 {
+        self.members.process(rank)
     }
 
     #[cfg(test)]
     fn number(&self, rank: i32) -> i32 {
-        self.world(rank) as i32
+        self.process(rank) as i32
     }
 
     /// Waits until a message has left or come in.
@@ -238,7 +238,7 @@ impl<'a> CollContext<'a> {
         };
         match self.wait {
             WaitMode::Block => self.block(index, pending.peer),
-            WaitMode::Task => tasks::completion(index, self.world(pending.peer)).await,
+            WaitMode::Task => tasks::completion(index, self.process(pending.peer)).await,
             #[cfg(test)]
             WaitMode::Simulated(world) => world.finish(index).await,
         }
@@ -266,10 +266,10 @@ impl<'a> CollContext<'a> {
         peer: i32,
         watch: &mut Watch,
     ) -> Option<Result<()>> {
-        let sender = self.world(peer);
+        let sender = self.process(peer);
         let all_finalize =
             || self.function == FINALIZE && liveness::of(engine, sender) == Some(Loss::Finalizing);
-        let world = match watch.is_unreachable(engine, sender) && !all_finalize() {
+        let process = match watch.is_unreachable(engine, sender) && !all_finalize() {
             true => sender,
             false if engine.checks_liveness() => self.lost_at_board()?,
             false => return None,
@@ -279,7 +279,7 @@ impl<'a> CollContext<'a> {
             return None;
         }
         engine.requests().release(index);
-        Some(Err(liveness::error(engine, world)))
+        Some(Err(liveness::error(engine, process)))
     }
 
     /// A rank of whose loss somebody has told at the communicator's board: no member need come to its collective operations any more.
@@ -333,7 +333,7 @@ impl<'a> CollContext<'a> {
         let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
         let envelope = Envelope {
-            world: self.members.world(dest),
+            process: self.members.process(dest),
             context,
             source: engine.me() as i32,
             tag: self.tag,
@@ -361,7 +361,7 @@ impl<'a> CollContext<'a> {
         let [_, (context, engine)] = self.contexts(source);
         let key = Key {
             context,
-            source: self.members.world(source) as i32,
+            source: self.members.process(source) as i32,
             tag: self.tag,
         };
         let index = Some(enter_at(engine).receive(key, source, self.communicator, buffer));

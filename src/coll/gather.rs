@@ -2,7 +2,7 @@
 //!
 //! `own` is this rank's part; `None` at the root in place. `parts` is where the root wants all; `None` elsewhere.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Team, copy_own, deposit};
 use crate::datatype::{Buffer, Parts};
 
@@ -42,7 +42,7 @@ pub async fn binomial(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts
         0 => size,
         _ => (1 << relative.trailing_zeros()).min(size - relative),
     };
-    let mut subtree = room(below * each);
+    let mut subtree = scratch(below * each);
     if let Some(own) = &own {
         let bytes = own.len().min(each);
         own.read(0, &mut subtree[..bytes]);

@@ -9,7 +9,7 @@ use super::call::{
     run_allgather, run_allreduce, run_barrier, run_bcast, run_gather, run_reduce,
     run_reduce_scatter, run_scan, run_scatter,
 };
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Reduction, Team, copy_own, deposit};
 use super::{alltoall, barrier, bcast, gather, scatter};
 use crate::comm::{Members, Nodes, some};
@@ -77,8 +77,8 @@ impl<'a> Levels<'a> {
 
     /// Those of this node.
     fn inside(&self) -> Team<'_> {
-        let (rank, together) = (self.position(self.team.rank()), self.ranks().len());
-        self.team.part(&self.inside, rank, together)
+        let (rank, ranks_per_node) = (self.position(self.team.rank()), self.ranks().len());
+        self.team.part(&self.inside, rank, ranks_per_node)
     }
 
     /// The leader's rank within the node.
@@ -173,10 +173,10 @@ pub fn gather<'a>(
             run_gather(&inside, own, None, levels.leader(), true).await;
             return levels.ends(inside, None);
         };
-        let mut collected = room(levels.ranks().len() * each);
+        let mut collected = scratch(levels.ranks().len() * each);
         let here = Parts::of_copy(&mut collected, each);
         run_gather(&inside, own, Some(&here), levels.leader(), true).await;
-        let mut all = room(parts.map_or(0, |_| team.size() * each));
+        let mut all = scratch(parts.map_or(0, |_| team.size() * each));
         let begins = levels.begins(|_| each);
         let by_node = parts.map(|_| cut(&Buffer::of_copy(&mut all), &begins));
         let whole = Some(Buffer::of_copy(&mut collected));
@@ -214,7 +214,7 @@ pub fn scatter<'a>(
             run_scatter(&inside, None, into, levels.leader(), true).await;
             return levels.ends(inside, None);
         };
-        let mut all = room(parts.map_or(0, |_| team.size() * each));
+        let mut all = scratch(parts.map_or(0, |_| team.size() * each));
         if let Some(parts) = parts {
             for (part, rank) in all.chunks_exact_mut(each).zip(levels.nodes.by_node()) {
                 parts.of(rank).read(0, part);
@@ -222,7 +222,7 @@ pub fn scatter<'a>(
         }
         let begins = levels.begins(|_| each);
         let by_node = parts.map(|_| cut(&Buffer::of_copy(&mut all), &begins));
-        let mut ours = room(levels.ranks().len() * each);
+        let mut ours = scratch(levels.ranks().len() * each);
         let whole = Some(Buffer::of_copy(&mut ours));
         let top = levels.nodes.node_of(root);
         scatter::linear(&leaders, by_node.as_ref(), whole, top).await;
@@ -240,7 +240,7 @@ pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts) -> Steps<'a> {
         };
         let (inside, leaders) = (levels.inside(), levels.leaders());
         let begins = levels.begins(|rank| parts.len(rank));
-        let mut all = room(begins[levels.nodes.number()]);
+        let mut all = scratch(begins[levels.nodes.number()]);
         let whole = Buffer::of_copy(&mut all);
         let mut begin = begins[levels.node];
         let here = levels.ranks().iter().map(|rank| {
@@ -282,14 +282,14 @@ pub fn alltoall<'a>(team: &'a Team<'a>, out: &'a Parts, into: &'a Parts) -> Step
             copy_own(team, &out.of(team.rank()), &into.of(team.rank()));
         }
         let (inside, leaders) = (levels.inside(), levels.leaders());
-        let mut row = room(size * each);
-        for (place, rank) in row.chunks_exact_mut(each).zip(levels.nodes.by_node()) {
+        let mut row = scratch(size * each);
+        for (slot, rank) in row.chunks_exact_mut(each).zip(levels.nodes.by_node()) {
             let part = out.of(rank);
             let bytes = part.len().min(each);
-            part.read(0, &mut place[..bytes]);
+            part.read(0, &mut slot[..bytes]);
         }
         let ours = levels.ranks().len();
-        let mut rows = room(leaders.as_ref().map_or(0, |_| ours * size * each));
+        let mut rows = scratch(leaders.as_ref().map_or(0, |_| ours * size * each));
         let lines = Parts::of_copy(&mut rows, size * each);
         let lines = leaders.is_some().then_some(&lines);
         let own = Buffer::of_copy(&mut row);
@@ -317,7 +317,7 @@ async fn swap_nodes(
     let (size, ours) = (levels.team.size(), levels.ranks().len());
     // Leaving: node after node, our ranks for its ranks. Coming: node after node, its ranks for ours.
     let begins = levels.begins(|_| ours * each);
-    let (mut leaving, mut coming) = (room(rows.len()), room(rows.len()));
+    let (mut leaving, mut coming) = (scratch(rows.len()), scratch(rows.len()));
     let sizes = (0..levels.nodes.number()).map(|node| levels.nodes.ranks(node).len());
     let sizes: Vec<usize> = sizes.collect();
     let mut at = 0;
@@ -331,7 +331,7 @@ async fn swap_nodes(
     let out = cut(&Buffer::of_copy(&mut leaving), &begins);
     let into = cut(&Buffer::of_copy(&mut coming), &begins);
     alltoall::linear(leaders, &out, &into).await;
-    let mut turned = room(rows.len());
+    let mut turned = scratch(rows.len());
     for (source, parts) in coming.chunks_exact(ours * each).enumerate() {
         for (rank, part) in parts.chunks_exact(each).enumerate() {
             turned[(rank * size + source) * each..][..each].copy_from_slice(part);
@@ -412,7 +412,7 @@ pub fn reduce_scatter<'a>(
         });
         let here = Parts::Each(here.collect());
         let here = leaders.is_some().then_some(&here);
-        let mut own = room(of_rank(team.rank()).len());
+        let mut own = scratch(of_rank(team.rank()).len());
         let into = Some(Buffer::of_copy(&mut own));
         scatter::linear(&inside, here, into, levels.leader()).await;
         data[of_rank(team.rank())].copy_from_slice(&own);
@@ -444,7 +444,7 @@ pub fn scan<'a>(
             before = run_scan(leaders, all.clone(), how, true).await;
         }
         if levels.node > 0 {
-            let mut left = before.unwrap_or_else(|| room(all.len()));
+            let mut left = before.unwrap_or_else(|| scratch(all.len()));
             bcast::binomial(&inside, Buffer::of_copy(&mut left), levels.leader()).await;
             match &mut mine {
                 Some(mine) => how.combine(team, &mut left, mine),

@@ -2,45 +2,45 @@
 //!
 //! Invariant: messages across have a context of their own, so they meet no message within.
 
-use super::call::{Call, NOBODY, Operands, ROOT};
+use super::call::{Call, Operands, PROC_NULL, ROOT};
 use super::context::CollContext;
-use super::packed::{contents, room};
+use super::packed::{packed_copy, scratch};
 use super::team::Team;
 use super::{bcast, call, scatter};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts};
 use crate::error::{Class, Result, fail};
 
-/// The two sides: `inside` is over the local group; the ranks of `across` are the remote ones, and its own rank is the local
-/// one.
-struct Sides<'a> {
-    inside: Team<'a>,
-    across: Team<'a>,
+/// The two groups: `local` is the team of the local group; the ranks of `remote` are those of the remote group, and its own
+/// rank is the local one.
+struct Groups<'a> {
+    local: Team<'a>,
+    remote: Team<'a>,
 }
 
 /// Runs a call; `coll` is the context of the local group.
 pub async fn run(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
-    let across = CollContext {
+    let remote = CollContext {
         tag: coll.tag,
         wait: coll.wait,
         ..CollContext::to_remote(comm, coll.function)
     };
-    let sides = Sides {
-        inside: Team::over(coll, comm.nodes()),
-        across: Team::on(across),
+    let groups = Groups {
+        local: Team::over(coll, comm.nodes()),
+        remote: Team::on(remote),
     };
-    sides.run(call).await;
-    sides.inside.result().and(sides.across.result())
+    groups.run(call).await;
+    groups.local.result().and(groups.remote.result())
 }
 
-impl Sides<'_> {
+impl Groups<'_> {
     /// Remote ranks.
     fn others(&self) -> usize {
-        self.across.size()
+        self.remote.size()
     }
 
     fn leads(&self) -> bool {
-        self.inside.rank() == 0
+        self.local.rank() == 0
     }
 
     async fn run(&self, call: &Call) {
@@ -50,7 +50,7 @@ impl Sides<'_> {
             Call::Gather {
                 own, parts, root, ..
             } => match *root {
-                NOBODY => {}
+                PROC_NULL => {}
                 ROOT => {
                     if let Some(parts) = parts {
                         self.receive_all(parts).await;
@@ -58,13 +58,13 @@ impl Sides<'_> {
                 }
                 root => {
                     let own = own.unwrap_or(Buffer::empty());
-                    self.send_across(own, root as usize).await;
+                    self.send_remote(own, root as usize).await;
                 }
             },
             Call::Scatter {
                 parts, into, root, ..
             } => match *root {
-                NOBODY => {}
+                PROC_NULL => {}
                 ROOT => {
                     if let Some(parts) = parts {
                         self.send_all(parts).await;
@@ -73,7 +73,7 @@ impl Sides<'_> {
                 root => {
                     let into = into.unwrap_or(Buffer::empty());
                     if !into.is_empty() {
-                        self.across.recv(into, root as usize).await;
+                        self.remote.recv(into, root as usize).await;
                     }
                 }
             },
@@ -93,26 +93,26 @@ impl Sides<'_> {
                 with,
                 root,
             } => match *root {
-                NOBODY => {}
-                ROOT if !into.is_empty() => self.across.recv(*into, 0).await,
+                PROC_NULL => {}
+                ROOT if !into.is_empty() => self.remote.recv(*into, 0).await,
                 ROOT => {}
                 root => {
                     let combine = with.combine();
-                    let mut data = contents(own);
+                    let mut data = packed_copy(own);
                     let how = &with.reduction(&combine);
-                    call::run_reduce(&self.inside, &mut data, how, 0).await;
+                    call::run_reduce(&self.local, &mut data, how, 0).await;
                     if self.leads() {
                         let result = Buffer::of_copy(&mut data);
-                        self.send_across(result, root as usize).await;
+                        self.send_remote(result, root as usize).await;
                     }
                 }
             },
             Call::Allreduce { own, into, with } => {
-                let mut data = contents(own);
-                let mut theirs = room(into.len());
+                let mut data = packed_copy(own);
+                let mut theirs = scratch(into.len());
                 self.swap_reduced(&mut data, &mut theirs, with).await;
                 if !theirs.is_empty() {
-                    bcast::binomial(&self.inside, Buffer::of_copy(&mut theirs), 0).await;
+                    bcast::binomial(&self.local, Buffer::of_copy(&mut theirs), 0).await;
                 }
                 into.write(0, &theirs);
             }
@@ -123,19 +123,19 @@ impl Sides<'_> {
                 with,
             } => {
                 // All of the other side's vector is scattered over this side.
-                let mut data = contents(own);
-                let mut theirs = room(data.len());
+                let mut data = packed_copy(own);
+                let mut theirs = scratch(data.len());
                 self.swap_reduced(&mut data, &mut theirs, with).await;
                 let blocks = call::blocks(counts, with.datatype);
                 let whole = Buffer::of_copy(&mut theirs);
-                let place =
+                let block =
                     |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-                let parts = Parts::Each((0..counts.len()).map(place).collect());
+                let parts = Parts::Each((0..counts.len()).map(block).collect());
                 let parts = self.leads().then_some(&parts);
-                scatter::linear(&self.inside, parts, Some(*into), 0).await;
+                scatter::linear(&self.local, parts, Some(*into), 0).await;
             }
             Call::Scan { .. } | Call::Neighbors { .. } => {
-                self.inside.note(fail!(
+                self.local.note(fail!(
                     Class::Comm,
                     "this operation is not defined on intercommunicators"
                 ));
@@ -143,68 +143,68 @@ impl Sides<'_> {
         }
     }
 
-    /// Nobody leaves before all of both sides are there.
+    /// No rank leaves before all of both groups are there.
     async fn barrier(&self) {
-        call::run_barrier(&self.inside).await;
+        call::run_barrier(&self.local).await;
         if self.leads() {
             let (out, into) = (Buffer::empty(), Buffer::empty());
-            self.across.exchange(out, 0, into, 0).await;
+            self.remote.exchange(out, 0, into, 0).await;
         }
-        bcast::binomial(&self.inside, Buffer::empty(), 0).await;
+        bcast::binomial(&self.local, Buffer::empty(), 0).await;
     }
 
     async fn bcast(&self, buffer: Buffer, root: i32) {
         match root {
-            NOBODY => {}
-            ROOT => self.send_across(buffer, 0).await,
+            PROC_NULL => {}
+            ROOT => self.send_remote(buffer, 0).await,
             root => {
                 if self.leads() && !buffer.is_empty() {
-                    self.across.recv(buffer, root as usize).await;
+                    self.remote.recv(buffer, root as usize).await;
                 }
-                call::run_bcast(&self.inside, buffer, 0).await;
+                call::run_bcast(&self.local, buffer, 0).await;
             }
         }
     }
 
-    async fn send_across(&self, buffer: Buffer, to: usize) {
+    async fn send_remote(&self, buffer: Buffer, to: usize) {
         if !buffer.is_empty() {
-            self.across.send(buffer, to).await;
+            self.remote.send(buffer, to).await;
         }
     }
 
     async fn receive_all(&self, parts: &Parts) {
         let pending = (0..self.others()).filter(|from| parts.len(*from) > 0);
-        let pending = pending.map(|from| self.across.begin_recv(parts.of(from), from));
-        self.across.finish_all(pending.collect()).await;
+        let pending = pending.map(|from| self.remote.begin_recv(parts.of(from), from));
+        self.remote.finish_all(pending.collect()).await;
     }
 
     async fn send_all(&self, parts: &Parts) {
         let pending = (0..self.others()).filter(|to| parts.len(*to) > 0);
-        let pending = pending.map(|to| self.across.begin_send(parts.of(to), to));
-        self.across.finish_all(pending.collect()).await;
+        let pending = pending.map(|to| self.remote.begin_send(parts.of(to), to));
+        self.remote.finish_all(pending.collect()).await;
     }
 
     /// Everybody with everybody of the other side.
     async fn exchange_all(&self, out: &Parts, into: &Parts) {
         let receives = (0..self.others()).filter(|from| into.len(*from) > 0);
-        let receives = receives.map(|from| self.across.begin_recv(into.of(from), from));
+        let receives = receives.map(|from| self.remote.begin_recv(into.of(from), from));
         let receives = receives.collect();
         self.send_all(out).await;
-        self.across.finish_all(receives).await;
+        self.remote.finish_all(receives).await;
     }
 
     /// The leader has the other side's reduction in `theirs` afterwards.
     async fn swap_reduced(&self, data: &mut Box<[u8]>, theirs: &mut Box<[u8]>, with: &Operands) {
         let combine = with.combine();
-        call::run_reduce(&self.inside, data, &with.reduction(&combine), 0).await;
+        call::run_reduce(&self.local, data, &with.reduction(&combine), 0).await;
         if !self.leads() {
             return;
         }
         let (out, into) = (Buffer::of_copy(data), Buffer::of_copy(theirs));
-        let receive = (!into.is_empty()).then(|| self.across.begin_recv(into, 0));
-        self.send_across(out, 0).await;
+        let receive = (!into.is_empty()).then(|| self.remote.begin_recv(into, 0));
+        self.send_remote(out, 0).await;
         if let Some(receive) = receive {
-            self.across.finish(receive).await;
+            self.remote.finish(receive).await;
         }
     }
 }

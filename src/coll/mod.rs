@@ -34,7 +34,7 @@ mod tests;
 
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
-pub use call::{Call, Counts, NOBODY, Operands, ROOT};
+pub use call::{Call, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};
@@ -68,7 +68,7 @@ pub async fn alltoall_on(
     bytes: usize,
 ) -> Result<Box<[u8]>> {
     let team = Team::on(*coll);
-    let mut into = packed::room(out.len());
+    let mut into = packed::scratch(out.len());
     let (out, parts) = (Parts::of_copy(out, bytes), Parts::of_copy(&mut into, bytes));
     alltoall::bruck(&team, &out, &parts).await;
     team.result().map(|()| into)

@@ -14,7 +14,7 @@ impl Packed {
     pub fn of(user: Buffer, filled: bool) -> Packed {
         let copy = match user.contiguous() {
             Some(_) => Box::default(),
-            None if filled => contents(&user),
+            None if filled => packed_copy(&user),
             None => vec![0; user.len()].into_boxed_slice(),
         };
         Packed { user, copy }
@@ -35,14 +35,14 @@ impl Packed {
     }
 }
 
-/// The packed data of a buffer.
-pub fn contents(buffer: &Buffer) -> Box<[u8]> {
+/// A packed copy of a buffer's data.
+pub fn packed_copy(buffer: &Buffer) -> Box<[u8]> {
     let mut copy = vec![0; buffer.len()].into_boxed_slice();
     buffer.read(0, &mut copy);
     copy
 }
 
-/// Room for packed data.
-pub fn room(bytes: usize) -> Box<[u8]> {
+/// Scratch memory for packed data.
+pub fn scratch(bytes: usize) -> Box<[u8]> {
     vec![0; bytes].into_boxed_slice()
 }

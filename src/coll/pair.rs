@@ -3,7 +3,7 @@
 
 use super::call::Operands;
 use super::choose::PIECE;
-use super::packed::{Packed, room};
+use super::packed::{Packed, scratch};
 use super::team::Team;
 use crate::datatype::Buffer;
 use crate::error::Result;
@@ -31,7 +31,7 @@ pub async fn exchange(
     let mut aside = if direct {
         Box::default()
     } else {
-        room(own.len())
+        scratch(own.len())
     };
     let landing = match direct {
         true => into,
@@ -45,7 +45,7 @@ pub async fn exchange(
     let sends: Vec<_> = sends.collect();
     // The result is made of `left op right` in `right`: for the second rank its own data is the right one.
     let mut right = match !commutes && team.rank() == 1 {
-        true => super::packed::contents(&own),
+        true => super::packed::packed_copy(&own),
         false => Box::default(),
     };
     for (at, bytes, receive) in receives {

@@ -2,7 +2,7 @@
 //!
 //! `data` is this rank's packed contribution, at the root then the result. b is its size, γ the time to reduce a byte.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Reduction, Team};
 use super::{gather, reduce_scatter};
 use crate::datatype::{Buffer, Parts};
@@ -29,7 +29,7 @@ pub async fn binomial(
         }
         if relative + mask < size {
             if other.len() != data.len() {
-                other = room(data.len());
+                other = scratch(data.len());
             }
             let child = (relative + mask + top) % size;
             team.recv(Buffer::of_copy(&mut other), child).await;
@@ -46,7 +46,7 @@ pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, 
     if team.rank() != root {
         return team.send(Buffer::of_copy(data), root).await;
     }
-    let (mut left, mut all) = (room(data.len()), None);
+    let (mut left, mut all) = (scratch(data.len()), None);
     for rank in (0..team.size()).rev() {
         if rank == root {
             left.copy_from_slice(data);
@@ -76,7 +76,7 @@ pub async fn chain(
     let top = if ordered { 0 } else { root };
     let (size, relative) = (team.size(), team.before(top));
     let piece = how.whole_units(piece);
-    let (mut begin, mut right) = (0, room(piece.min(data.len())));
+    let (mut begin, mut right) = (0, scratch(piece.min(data.len())));
     let mut sending = None;
     while begin < data.len() {
         let bytes = piece.min(data.len() - begin);
@@ -125,9 +125,9 @@ pub async fn scatter_gather(
     let blocks = how.blocks(data.len(), team.size());
     reduce_scatter::ring(team, data, how, &blocks).await;
     let whole = Buffer::of_copy(data);
-    let place = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-    let own = (team.rank() != root).then(|| place(team.rank()));
-    let parts = Parts::Each((0..team.size()).map(place).collect());
+    let block = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+    let own = (team.rank() != root).then(|| block(team.rank()));
+    let parts = Parts::Each((0..team.size()).map(block).collect());
     let parts = (team.rank() == root).then_some(&parts);
     gather::linear(team, own, parts, root).await;
 }

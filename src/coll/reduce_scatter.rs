@@ -3,7 +3,7 @@
 //! `data` is this rank's packed contribution, in which block r begins at byte `blocks[r]`; afterwards this rank's block is
 //! the result, and the others are of no meaning.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Reduction, Team};
 use super::{reduce, scatter};
 use crate::datatype::{Buffer, Parts};
@@ -12,7 +12,7 @@ use crate::datatype::{Buffer, Parts};
 pub async fn ring(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, blocks: &[usize]) {
     let (rank, size) = (team.rank(), team.size());
     let longest = blocks.windows(2).map(|pair| pair[1] - pair[0]).max();
-    let mut other = room(longest.unwrap_or(0));
+    let mut other = scratch(longest.unwrap_or(0));
     for step in 0..size - 1 {
         let block = |behind: usize| {
             let block = (rank + 2 * size - behind - step) % size;
@@ -39,7 +39,7 @@ pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, 
         blocks[rank]..blocks[rank + 1],
         blocks[rank + 1] - blocks[rank],
     );
-    let mut all = room(size * each);
+    let mut all = scratch(size * each);
     let mut pending = Vec::with_capacity(2 * size);
     for distance in 1..size {
         let from = (rank + size - distance) % size;
@@ -75,11 +75,11 @@ pub async fn reduce_then_scatter(
 ) {
     reduce::binomial(team, data, how, 0, true).await;
     let whole = Buffer::of_copy(data);
-    let place = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-    let parts = Parts::Each((0..team.size()).map(place).collect());
+    let block = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+    let parts = Parts::Each((0..team.size()).map(block).collect());
     let (parts, into) = match team.rank() {
         0 => (Some(&parts), None),
-        rank => (None, Some(place(rank))),
+        rank => (None, Some(block(rank))),
     };
     scatter::linear(team, parts, into, 0).await;
 }

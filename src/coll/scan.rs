@@ -3,7 +3,7 @@
 //! `data` is this rank's packed contribution. What is returned is the reduction of the ranks up to this one, or before it
 //! if `exclusive`; of rank 0 that is nothing.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Reduction, Team};
 use crate::datatype::Buffer;
 
@@ -17,7 +17,7 @@ pub async fn linear(
     let (rank, size) = (team.rank(), team.size());
     let mut before = None;
     if rank > 0 {
-        let mut left = room(data.len());
+        let mut left = scratch(data.len());
         team.recv(Buffer::of_copy(&mut left), rank - 1).await;
         if exclusive {
             before = Some(left.clone());
@@ -41,7 +41,7 @@ pub async fn doubling(
     exclusive: bool,
 ) -> Option<Box<[u8]>> {
     let (rank, size) = (team.rank(), team.size());
-    let (mut left, mut before) = (room(data.len()), None::<Box<[u8]>>);
+    let (mut left, mut before) = (scratch(data.len()), None::<Box<[u8]>>);
     let mut distance = 1;
     while distance < size {
         let receive = (rank >= distance)

@@ -3,7 +3,7 @@
 //! `parts` is what the root has for all; `None` elsewhere. `into` is where this rank wants its part; `None` at the root in
 //! place.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::team::{Team, copy_own, deposit};
 use crate::datatype::{Buffer, Parts};
 
@@ -42,7 +42,7 @@ pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffe
         0 => size.next_power_of_two(),
         _ => 1 << relative.trailing_zeros(),
     };
-    let mut subtree = room(below.min(size - relative) * each);
+    let mut subtree = scratch(below.min(size - relative) * each);
     if let Some(parts) = parts {
         for relative in 0..size {
             let part = parts.of((relative + root) % size);

@@ -15,7 +15,7 @@ pub struct Team<'a> {
     /// Where the members are, if on several nodes.
     nodes: Option<&'a Nodes>,
     /// The most members that share a node, and its cores.
-    together: usize,
+    ranks_per_node: usize,
     failure: Mutex<Option<Error>>,
 }
 
@@ -34,13 +34,13 @@ impl<'a> Team<'a> {
         Self {
             coll,
             nodes,
-            together: nodes.map_or(coll.size() as usize, Nodes::most),
+            ranks_per_node: nodes.map_or(coll.size() as usize, Nodes::most),
             failure: Mutex::new(None),
         }
     }
 
-    /// Some of the members, among whom this one has this rank; `together`, how many of them share a node.
-    pub fn part<'b>(&self, members: &'b Members, rank: usize, together: usize) -> Team<'b>
+    /// Some of the members, among whom this one has this rank; `ranks_per_node`, how many of them share a node.
+    pub fn part<'b>(&self, members: &'b Members, rank: usize, ranks_per_node: usize) -> Team<'b>
     where
         'a: 'b,
     {
@@ -50,7 +50,7 @@ impl<'a> Team<'a> {
             ..self.coll
         };
         Team {
-            together,
+            ranks_per_node,
             ..Team::on(coll)
         }
     }
@@ -65,8 +65,8 @@ impl<'a> Team<'a> {
     }
 
     /// The most members that share a node, and its cores.
-    pub fn together(&self) -> usize {
-        self.together
+    pub fn ranks_per_node(&self) -> usize {
+        self.ranks_per_node
     }
 
     pub fn coll(&self) -> &CollContext<'a> {

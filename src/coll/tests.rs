@@ -1,7 +1,7 @@
 //! Every algorithm on simulated ranks against the definition of its operation: 1 to 33 ranks, odd sizes, all kinds of roots,
 //! an operation that does not commute, and schedules by seed.
 
-use super::packed::room;
+use super::packed::scratch;
 use super::simulation::run;
 use super::team::{Reduction, Team};
 use super::*;
@@ -59,7 +59,7 @@ fn broadcasts() {
                     let mut data = if mine {
                         pattern(root, 0, bytes)
                     } else {
-                        room(bytes)
+                        scratch(bytes)
                     };
                     let buffer = Buffer::of_copy(&mut data);
                     match algorithm {
@@ -112,13 +112,13 @@ fn gathers_and_scatters() {
                     let (rank, sizes) = (team.rank(), (0..ranks).map(size_of).collect::<Vec<_>>());
                     let all: Vec<u8> = (0..ranks).flat_map(|r| pattern(r, 1, sizes[r])).collect();
                     let mut own = pattern(rank, 1, sizes[rank]);
-                    let mut memory = room(all.len());
+                    let mut memory = scratch(all.len());
                     let parts = (rank == root).then(|| parts_of(&mut memory, &sizes));
-                    let place = in_place && rank == root;
-                    if let (true, Some(parts)) = (place, &parts) {
+                    let own_in_place = in_place && rank == root;
+                    if let (true, Some(parts)) = (own_in_place, &parts) {
                         parts.of(root).write(0, &own);
                     }
-                    let out = (!place).then(|| Buffer::of_copy(&mut own));
+                    let out = (!own_in_place).then(|| Buffer::of_copy(&mut own));
                     match binomial {
                         true => gather::binomial(&team, out, parts.as_ref(), root).await,
                         false => gather::linear(&team, out, parts.as_ref(), root).await,
@@ -126,13 +126,13 @@ fn gathers_and_scatters() {
                     if rank == root {
                         assert_eq!(memory[..], all, "gather on {ranks} to {root}");
                     }
-                    let mut into = room(sizes[rank]);
-                    let target = (!place).then(|| Buffer::of_copy(&mut into));
+                    let mut into = scratch(sizes[rank]);
+                    let target = (!own_in_place).then(|| Buffer::of_copy(&mut into));
                     match binomial {
                         true => scatter::binomial(&team, parts.as_ref(), target, root).await,
                         false => scatter::linear(&team, parts.as_ref(), target, root).await,
                     }
-                    assert!(place || into == pattern(rank, 1, sizes[rank]));
+                    assert!(own_in_place || into == pattern(rank, 1, sizes[rank]));
                     team.result().unwrap();
                 });
             }
@@ -152,7 +152,7 @@ fn allgathers() {
                 run(seed, ranks, |team| async move {
                     let (rank, sizes) = (team.rank(), (0..ranks).map(size_of).collect::<Vec<_>>());
                     let all: Vec<u8> = (0..ranks).flat_map(|r| pattern(r, 2, sizes[r])).collect();
-                    let mut memory = room(all.len());
+                    let mut memory = scratch(all.len());
                     let parts = match equal {
                         true => Parts::in_memory(&mut memory, sizes[0]),
                         false => parts_of(&mut memory, &sizes),
@@ -194,7 +194,7 @@ fn alltoalls() {
                     let mut memory = if algorithm == 3 {
                         data.clone()
                     } else {
-                        room(all.len())
+                        scratch(all.len())
                     };
                     let out = parts_of(&mut data, &leaving);
                     match algorithm {
@@ -415,7 +415,7 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     let (rank, ranks) = (team.rank(), team.size());
     let value = |rank: usize| (rank as i32 + 1).to_ne_bytes().repeat(bytes / 4);
     let mut data = value(rank).into_boxed_slice();
-    let mut result = room(bytes);
+    let mut result = scratch(bytes);
     let (own, into) = (Buffer::of_copy(&mut data), Buffer::of_copy(&mut result));
     let with = with.clone();
     let call = Call::Allreduce {
@@ -438,7 +438,7 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     };
     call.run(team).await;
     assert_eq!(result[..], value((rank + 1) * (rank + 2) / 2 - 1), "scan");
-    let mut all = room(bytes * ranks);
+    let mut all = scratch(bytes * ranks);
     let parts = Parts::in_memory(&mut all, bytes);
     let own = Some(Buffer::of_copy(&mut data));
     Call::Allgather { own, parts }.run(team).await;
@@ -460,7 +460,7 @@ fn reductions_of_two() {
         for in_place in [false, true] {
             run(seed as u64, 2, |team| async move {
                 let value = |value: i32| value.to_ne_bytes().repeat(bytes / 4).into_boxed_slice();
-                let (mut data, mut result) = (value(team.rank() as i32 + 7), room(bytes));
+                let (mut data, mut result) = (value(team.rank() as i32 + 7), scratch(bytes));
                 let own = Buffer::of_copy(&mut data);
                 let into = if in_place {
                     own

@@ -39,7 +39,7 @@ pub(super) fn mapping(
 ) -> EngineMapping {
     let processes = |members: &Members| {
         let members = members.clone();
-        (0..members.size()).map(move |rank| members.world(rank))
+        (0..members.size()).map(move |rank| members.process(rank))
     };
     let others = others.into_iter().flat_map(processes);
     EngineMapping::of(context, receive_context, processes(members).chain(others))

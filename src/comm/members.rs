@@ -24,7 +24,7 @@ impl Members {
 
     /// The process number of a rank, which must be one of the members'.
     #[inline(always)]
-    pub fn world(&self, rank: i32) -> u32 {
+    pub fn process(&self, rank: i32) -> u32 {
         match self {
             Members::All(_) => rank as u32,
             Members::Of(group) => group.member(rank),

@@ -6,7 +6,7 @@
 mod engines;
 mod members;
 mod nodes;
-mod place;
+mod own_process;
 mod title;
 mod waits;
 
@@ -28,8 +28,8 @@ use engines::mapping;
 pub use members::Members;
 pub use nodes::{Nodes, some};
 use once_cell::race::OnceBox;
+pub use own_process::{job, me};
 use parking_lot::{Mutex, RwLock};
-pub use place::{job, me};
 use std::sync::Arc;
 pub use title::{Made, Maker};
 
@@ -170,8 +170,8 @@ impl Comm {
 
     /// The process number of a rank that messages go to or come from, which must be one of the communicator's.
     #[inline(always)]
-    pub fn world(&self, rank: i32) -> u32 {
-        self.peers.world(rank)
+    pub fn process(&self, rank: i32) -> u32 {
+        self.peers.process(rank)
     }
 
     /// The local group.
@@ -326,8 +326,8 @@ pub fn get(handle: i32) -> Option<&'static Comm> {
 }
 
 /// Says which process of how many this one is.
-pub fn place(rank: u32, size: u32) {
-    place::set(rank, size);
+pub fn set_own_process(rank: u32, size: u32) {
+    own_process::set(rank, size);
     waits::begin_to_tell();
 }
 

@@ -21,7 +21,7 @@ impl Nodes {
     pub fn of(members: &Members, node_of: impl Fn(u32) -> u32) -> Option<Nodes> {
         let (mut known, mut ranks) = (Vec::new(), Vec::new());
         let places = (0..members.size()).map(|rank| {
-            let node = node_of(members.world(rank));
+            let node = node_of(members.process(rank));
             let at = known.iter().position(|other| *other == node);
             let at = at.unwrap_or_else(|| {
                 known.push(node);
@@ -70,7 +70,7 @@ impl Nodes {
 
 /// Some ranks of a communicator as members.
 pub fn some(members: &Members, ranks: impl IntoIterator<Item = usize>) -> Members {
-    let processes = ranks.into_iter().map(|rank| members.world(rank as i32));
+    let processes = ranks.into_iter().map(|rank| members.process(rank as i32));
     Members::Of(Arc::new(processes.collect::<Group>()))
 }
 

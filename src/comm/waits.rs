@@ -16,14 +16,14 @@ pub(super) fn begin_to_tell() {
 fn lost_peer(handle: i32, peer: i32, is_lost: &dyn Fn(u32) -> bool) -> Option<u32> {
     let comm = get(handle)?;
     if (0..comm.peers()).contains(&peer) {
-        return Some(comm.world(peer)).filter(|world| is_lost(*world));
+        return Some(comm.process(peer)).filter(|process| is_lost(*process));
     }
     // Another thread may send to this process itself.
     if engine::has_threads() {
         return None;
     }
-    let worlds = (0..comm.peers()).map(|rank| comm.world(rank));
-    let mut others = worlds.filter(|world| *world != me()).peekable();
+    let processes = (0..comm.peers()).map(|rank| comm.process(rank));
+    let mut others = processes.filter(|process| *process != me()).peekable();
     let first = *others.peek()?;
     others.all(is_lost).then_some(first)
 }

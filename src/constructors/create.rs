@@ -1,9 +1,9 @@
 //! Communicators from groups: MPI_Comm_create, MPI_Comm_create_group, MPI_Comm_create_from_group.
 
+use super::both_groups::{BothGroups, Ids};
 use super::dup::{or_release, unless_wrong};
 use super::exchange::everywhere;
 use super::hints::{self, Promises};
-use super::sides::{Ids, Sides};
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
 use crate::context_id::offer::{bytes, words};
@@ -58,17 +58,17 @@ fn others_are_wrong<T>(comm: &Comm) -> Result<T> {
 /// Errors: MPI_ERR_GROUP on all ranks when one's arguments are wrong, or its group has processes that are not in the
 /// communicator.
 pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static Comm>> {
-    let sides = Sides::of(comm, "MPI_Comm_create");
+    let both = BothGroups::of(comm, "MPI_Comm_create");
     let group = group.and_then(|group| check_within(&group, comm).map(|()| group));
-    let [good] = block_on(everywhere(&sides.own, [group.is_ok()]))?;
+    let [good] = block_on(everywhere(&both.local, [group.is_ok()]))?;
     if comm.is_inter() {
-        return create_inter(comm, &sides, group, good);
+        return create_inter(comm, &both, group, good);
     }
     let group = group?;
     if !good {
         return others_are_wrong(comm);
     }
-    let ids = block_on(sides.ids(Creation::whole(comm)))?;
+    let ids = block_on(both.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) => {
             let made = Made::of(Maker::Create, comm);
@@ -81,14 +81,14 @@ pub fn create(comm: &Comm, group: Result<Arc<Group>>) -> Result<Option<&'static 
     }
 }
 
-/// The sides tell each other their groups; one that was wrong says so instead.
+/// The groups tell each other their members; one with a wrong argument tells that instead.
 fn create_inter(
     comm: &Comm,
-    sides: &Sides<'_>,
+    both: &BothGroups<'_>,
     group: Result<Arc<Group>>,
     good: bool,
 ) -> Result<Option<&'static Comm>> {
-    let Some(across) = &sides.across else {
+    let Some(inter) = &both.inter else {
         return fail!(Class::Intern, "an intercommunicator with one side");
     };
     let members = group
@@ -96,13 +96,13 @@ fn create_inter(
         .map(|group| group.members())
         .unwrap_or_default();
     let mine = bytes([u32::from(good)].into_iter().chain(members));
-    let theirs = words(&block_on(across.swap_any(&sides.own, mine))?);
+    let theirs = words(&block_on(inter.swap_any(&both.local, mine))?);
     let group = group?;
     if !good || theirs[0] == 0 {
         return others_are_wrong(comm);
     }
     let remote = Group::new(&theirs[1..]);
-    let ids = block_on(sides.ids(Creation::whole(comm)))?;
+    let ids = block_on(both.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) if remote.size() > 0 => {
             let parts = Parts {
@@ -125,8 +125,8 @@ fn create_inter(
 /// The processes of a group by their numbers, and the place of this one among them.
 fn in_order(group: &Arc<Group>) -> (Members, i32) {
     let ascending = group.ascending();
-    let place = ascending.rank_of(me()).unwrap_or_default();
-    (Members::of(ascending, job()), place)
+    let own_rank = ascending.rank_of(me()).unwrap_or_default();
+    (Members::of(ascending, job()), own_rank)
 }
 
 /// MPI_Comm_create_group: only the members take part, each thread with a tag of its own. `right` says what is wrong with
@@ -151,8 +151,8 @@ pub fn create_group(
         return right.map(|()| None);
     };
     // In an order that does not depend on the group's: members with another one are told so.
-    let (members, place) = in_order(&group);
-    let coll = CollContext::within(comm, &members, place, tag, FUNCTION);
+    let (members, own_rank) = in_order(&group);
+    let coll = CollContext::within(comm, &members, own_rank, tag, FUNCTION);
     let creation = Creation::group(comm, group.clone(), tag).refused_if(right.is_err());
     let ids = block_on(context_id::allocate(&coll, creation)).map(Ids::one);
     add(
@@ -186,9 +186,9 @@ pub fn create_from_group(
             group.size()
         );
     };
-    let (members, place) = in_order(&group);
+    let (members, own_rank) = in_order(&group);
     let tag = tag_of(text);
-    let coll = CollContext::between(&members, place, tag, "MPI_Comm_create_from_group");
+    let coll = CollContext::between(&members, own_rank, tag, "MPI_Comm_create_from_group");
     let creation = without_parent(&group, tag).refused_if(right.is_err());
     let ids = block_on(context_id::allocate(&coll, creation)).map(Ids::one);
     let promises = hints::agreed_among(&coll, &members, promises);

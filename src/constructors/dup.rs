@@ -1,10 +1,10 @@
 //! MPI_Comm_dup and its nonblocking twin: one body, run at once or as a task.
 
+use super::both_groups::{BothGroups, Ids};
 use super::hints::{self, Promises};
-use super::sides::{Ids, Sides};
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Parts};
-use crate::context_id::{self, Begun, Creation};
+use crate::context_id::{self, Creation, Proposal};
 use crate::engine::{enter_at, requests, tasks};
 use crate::error::Result;
 use crate::lifetime::communicators::free_in_task;
@@ -20,14 +20,14 @@ pub fn dup(parent: &Comm, right: Result<()>, by: Maker) -> Result<&'static Comm>
     const FUNCTION: &str = "MPI_Comm_dup";
     let creation = Creation::whole(parent).refused_if(right.is_err());
     let ids = if parent.is_inter() {
-        block_on(Sides::of(parent, FUNCTION).ids(creation))
+        block_on(BothGroups::of(parent, FUNCTION).ids(creation))
     } else {
-        // What `Sides` would do, on the shortest way.
+        // What `BothGroups` would do, on the shortest way.
         let coll = CollContext::new(parent, FUNCTION);
-        let begun = Begun::new(FUNCTION, creation);
-        let id = match begun.id() {
+        let proposal = Proposal::new(FUNCTION, creation);
+        let id = match proposal.id() {
             Some(id) => Ok(id),
-            None => block_on(begun.finish(&coll)),
+            None => block_on(proposal.finish(&coll)),
         };
         id.map(Ids::one)
     };
@@ -90,15 +90,15 @@ pub fn idup(
     let context = parent.receive_context() + comm::COLLECTIVE;
     let request =
         enter_at(parent.engine_mapping().of_library().1).begin_task(parent.handle, context);
-    let sides = Sides::of(parent, "MPI_Comm_idup").task(parent.next_operation());
+    let both = BothGroups::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();
     new.hold();
     tasks::spawn(async move {
-        let ids = sides.ids(creation).await;
+        let ids = both.ids(creation).await;
         // Also those who have no id: the others wait for what they say.
         let promises = match promises {
-            Some(own) => hints::agreed_for_duplicate(&sides, parent, own).await,
+            Some(own) => hints::agreed_for_duplicate(&both, parent, own).await,
             None => Ok(Promises::default()),
         };
         let done = match (ids, promises) {

@@ -4,8 +4,8 @@
 //! ([`crate::engine::mapping`]), which all members must do in the same way. Invariant: they do it only if all have promised the
 //! same, and a promise that is relied on is kept for the communicator's life: MPI lets the library refuse another value.
 
+use super::both_groups::BothGroups;
 use super::exchange::everywhere;
-use super::sides::Sides;
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Members};
 use crate::context_id::offer::{bytes, words};
@@ -46,19 +46,19 @@ impl Promises {
 
 /// What all members of `parent` promise for a duplicate that they have just made, or tried to. Every member calls it.
 pub fn agreed(parent: &Comm, hints: &Info) -> Result<Promises> {
-    let sides = Sides::of(parent, "MPI_Comm_dup_with_info");
-    block_on(agreed_for_duplicate(&sides, parent, Promises::of(hints)))
+    let both = BothGroups::of(parent, "MPI_Comm_dup_with_info");
+    block_on(agreed_for_duplicate(&both, parent, Promises::of(hints)))
 }
 
 /// As [`agreed`], in a step that may wait.
 pub(super) async fn agreed_for_duplicate(
-    sides: &Sides<'_>,
+    both: &BothGroups<'_>,
     parent: &Comm,
     own: Promises,
 ) -> Result<Promises> {
     match parent.engines_offered() {
         1 => Ok(Promises::default()),
-        _ => agreed_on_sides(sides, own).await,
+        _ => agreed_on_both_groups(both, own).await,
     }
 }
 
@@ -75,14 +75,17 @@ pub(super) fn agreed_among(
 }
 
 /// What both groups promise; a group that fails promises nothing to the other.
-pub(super) async fn agreed_on_sides(sides: &Sides<'_>, own: Promises) -> Result<Promises> {
-    let own = agreed_on(&sides.own, own).await;
-    let Some(across) = &sides.across else {
+pub(super) async fn agreed_on_both_groups(
+    both: &BothGroups<'_>,
+    own: Promises,
+) -> Result<Promises> {
+    let own = agreed_on(&both.local, own).await;
+    let Some(inter) = &both.inter else {
         return own;
     };
     let bits = own.as_ref().map_or(0, |own| own.to_bits());
     let (mut mine, mut theirs) = (bytes([bits]), bytes([0]));
-    across.swap(&sides.own, &mut mine, &mut theirs).await?;
+    inter.swap(&both.local, &mut mine, &mut theirs).await?;
     own.map(|_| Promises::of_bits(bits & words(&theirs)[0]))
 }
 

@@ -1,10 +1,10 @@
 //! Intercommunicators: two groups that are joined by their leaders, and merged into one.
 
+use super::both_groups::{BothGroups, Ids, InterContext};
 use super::create::{tag_of, without_parent};
 use super::dup::or_release;
 use super::exchange::{everywhere, share};
 use super::hints::{self, Promises};
-use super::sides::{Across, Ids, Sides};
 use crate::coll::{CollContext, allreduce_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
@@ -28,7 +28,7 @@ struct Arguments<'a> {
     right: Result<()>,
     leader: Result<i32>,
     /// What only the leader has.
-    across: Result<Option<Across<'a>>>,
+    inter: Result<Option<InterContext<'a>>>,
 }
 
 /// MPI_Intercomm_create. `leader` is what this rank says, and `peer` what the leader has; `right` says what is wrong with
@@ -45,8 +45,8 @@ pub fn intercomm_create(
 ) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_create";
     let own = CollContext::new(local, FUNCTION);
-    let across = peer.map(|peer| {
-        peer.map(|peer| Across {
+    let inter = peer.map(|peer| {
+        peer.map(|peer| InterContext {
             coll: CollContext::leaders(peer.comm, tag, FUNCTION),
             leader: local.rank(),
             other: peer.rank,
@@ -55,7 +55,7 @@ pub fn intercomm_create(
     let arguments = Arguments {
         right,
         leader,
-        across,
+        inter,
     };
     let creation = Creation::whole(local);
     let made = Made::of(Maker::IntercommCreate, local);
@@ -97,8 +97,8 @@ pub fn intercomm_create_from_groups(
         _ => Group::range(0, 0),
     };
     let leaders = Members::Of(Arc::new(pair));
-    let across = remote.map(|remote| {
-        remote.map(|_| Across {
+    let inter = remote.map(|remote| {
+        remote.map(|_| InterContext {
             coll: CollContext::between(&leaders, 0, tag, FUNCTION).of_leaders(),
             leader: rank,
             other: 1,
@@ -107,7 +107,7 @@ pub fn intercomm_create_from_groups(
     let arguments = Arguments {
         right,
         leader,
-        across,
+        inter,
     };
     let creation = without_parent(&local, tag);
     let made = Made::without_parent(Maker::IntercommCreateFromGroups);
@@ -128,7 +128,7 @@ fn one_leader(
     right: &Result<()>,
     leader: &Result<i32>,
 ) -> Result<(i32, bool)> {
-    // Common bits of a number and of its complement, as in `Begun::seal`; who has no number leaves all bits.
+    // Common bits of a number and of its complement, as in `Proposal::seal`; who has no number leaves all bits.
     const YES: u32 = u32::MAX;
     let good = right.is_ok() && leader.is_ok();
     let number = leader.as_ref().map_or(YES, |leader| *leader as u32);
@@ -162,7 +162,7 @@ fn connect(
     let Arguments {
         right,
         leader,
-        across,
+        inter,
     } = arguments;
     let local = own.members.group();
     let agreed = one_leader(own, &right, &leader);
@@ -172,14 +172,14 @@ fn connect(
         Err(error) => return Err(right.err().unwrap_or(error)),
     };
     let mut theirs = Box::default();
-    if let Ok(Some(across)) = &across {
+    if let Ok(Some(inter)) = &inter {
         // The other leader waits, and is told of what is wrong with a group of nobody.
         let mut mine = if good {
             bytes(local.members())
         } else {
             Box::default()
         };
-        theirs = block_on(across.leaders_swap_any(&mut mine))?;
+        theirs = block_on(inter.leaders_swap_any(&mut mine))?;
     }
     right?;
     if !good {
@@ -190,14 +190,14 @@ fn connect(
     }
     block_on(share(own, &mut theirs, leader))?;
     // Only the leader uses the collective context, and only the leader's arguments matter where it found the other one.
-    let others = Across {
+    let others = InterContext {
         coll: *own,
         leader,
         other: 0,
     };
-    let across = match across {
+    let inter = match inter {
         Err(error) if theirs.is_empty() => return Err(error),
-        across => across.ok().flatten().unwrap_or(others),
+        inter => inter.ok().flatten().unwrap_or(others),
     };
     if theirs.is_empty() {
         return fail!(
@@ -215,15 +215,15 @@ fn connect(
             remote.size()
         );
     }
-    let sides = Sides {
-        own: *own,
-        across: Some(across),
+    let both = BothGroups {
+        local: *own,
+        inter: Some(inter),
     };
-    let ids = block_on(sides.ids(creation))?;
+    let ids = block_on(both.ids(creation))?;
     let everybody = Members::of(Arc::new(local.union(&remote)), job());
     let promises = match promises {
         Some(promises) if comm::engines_offered_by(&everybody) > 1 => {
-            block_on(hints::agreed_on_sides(&sides, promises))
+            block_on(hints::agreed_on_both_groups(&both, promises))
         }
         _ => Ok(Promises::default()),
     };
@@ -250,8 +250,8 @@ const MIXED: u32 = 2;
 /// Errors: MPI_ERR_ARG on all ranks when the ranks of one group say different things, or one has a wrong argument.
 pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'static Comm> {
     const FUNCTION: &str = "MPI_Intercomm_merge";
-    let sides = Sides::of(comm, FUNCTION);
-    let (Some(across), Some(remote)) = (&sides.across, comm.remote()) else {
+    let both = BothGroups::of(comm, FUNCTION);
+    let (Some(inter), Some(remote)) = (&both.inter, comm.remote()) else {
         return fail!(
             Class::Comm,
             "intercomm is {}, which is no intercommunicator",
@@ -260,14 +260,14 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     };
     // A member with a wrong argument says neither.
     let says = [high, !high].map(|says| says && right.is_ok());
-    let [all_high, all_low] = block_on(everywhere(&sides.own, says))?;
+    let [all_high, all_low] = block_on(everywhere(&both.local, says))?;
     let said = match (all_low, all_high) {
         (true, _) => LOW,
         (_, true) => HIGH,
         _ => MIXED,
     };
     let (mut mine, mut theirs) = (bytes([said]), bytes([MIXED]));
-    block_on(across.swap(&sides.own, &mut mine, &mut theirs))?;
+    block_on(inter.swap(&both.local, &mut mine, &mut theirs))?;
     let other = words(&theirs)[0];
     right?;
     if said == MIXED || other == MIXED {
@@ -279,7 +279,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     }
     let local = comm.members();
     let own_first = if said == other {
-        local.world(0) < remote.world(0)
+        local.process(0) < remote.process(0)
     } else {
         said == LOW
     };

@@ -3,12 +3,12 @@
 //! Invariant: what can go wrong on one rank is agreed on before anything is made, so that a constructor fails on all of
 //! its ranks or on none, and no rank waits for one that has left with an error.
 
+mod both_groups;
 pub mod create;
 pub mod dup;
 mod exchange;
 pub mod hints;
 pub mod inter;
-mod sides;
 pub mod split;
 pub mod split_type;
 pub mod with_topology;

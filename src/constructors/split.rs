@@ -1,12 +1,12 @@
 //! MPI_Comm_split: everybody tells colour and key, and each finds its own group.
 
+use super::both_groups::BothGroups;
 use super::dup::or_release;
-use super::sides::Sides;
 use crate::coll::{allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::context_id::offer::{bytes, combine, words};
-use crate::context_id::{self, Begun, Creation};
+use crate::context_id::{self, Creation, Proposal};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use std::collections::BTreeSet;
@@ -45,36 +45,36 @@ pub fn split(
         )
     };
     let colour = right.and(colour);
-    let sides = Sides::of(comm, "MPI_Comm_split");
-    let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
+    let both = BothGroups::of(comm, "MPI_Comm_split");
+    let mut proposal = Proposal::new(both.local.function, Creation::whole(comm));
     let said = [*colour.as_ref().unwrap_or(&WRONG), key].map(|word| word as u32);
-    let own = block_on(tell(&sides, &mut begun, said))?;
+    let own = block_on(tell(&both, &mut proposal, said))?;
     let own: Vec<Entry> = own.iter().map(Entry::of).collect();
-    let remote = block_on(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = block_on(tell_remote(&both, &mut proposal, || encode(&own)))?;
     let remote = remote.as_deref().map(decode);
     let right = colour.and_then(|_| {
         check(&own, "")?;
         check(remote.as_deref().unwrap_or_default(), "the other group's ")
     });
-    let sides = (&sides, Maker::Split);
-    partition(comm, sides, begun, right, &own, remote.as_deref())
+    let both = (&both, Maker::Split);
+    partition(comm, both, proposal, right, &own, remote.as_deref())
 }
 
 /// Makes the communicators, once all know what all said and whether it is `right`. No id is taken if there is none to
 /// make.
 pub(super) fn partition(
     comm: &Comm,
-    (sides, by): (&Sides<'_>, Maker),
-    begun: Begun,
+    (both, by): (&BothGroups<'_>, Maker),
+    proposal: Proposal,
     right: Result<()>,
     own: &[Entry],
     remote: Option<&[Entry]>,
 ) -> Result<Option<&'static Comm>> {
     if right.is_err() || !is_any(own, remote) {
-        begun.give_up();
+        proposal.give_up();
         return right.map(|()| None);
     }
-    let ids = block_on(sides.ids_of(begun))?;
+    let ids = block_on(both.ids_of(proposal))?;
     let colour = own[comm.rank() as usize].colour;
     let mine = group(own, colour);
     let theirs = remote.map(|remote| Arc::new(group(remote, colour)));
@@ -97,7 +97,7 @@ pub(super) fn partition(
     or_release(comm::add(parts, comm.errhandler.copy()), ids).map(Some)
 }
 
-/// Whether some communicator comes out; both sides find the same.
+/// Whether some communicator comes out; both groups find the same.
 fn is_any(own: &[Entry], remote: Option<&[Entry]>) -> bool {
     let colours = |entries: &[Entry]| -> BTreeSet<i32> {
         let colours = entries.iter().map(|entry| entry.colour);
@@ -116,7 +116,7 @@ pub(super) struct Said<const N: usize> {
 }
 
 /// More members than this agree on the id in a step of its own: everybody's offer would go to everybody.
-const MOST_TOGETHER: i32 = 64;
+const MOST_IN_ONE_STEP: i32 = 64;
 
 /// Before what a rank says; nothing is there of one that could not be reached.
 const HERE: u32 = 1;
@@ -127,17 +127,17 @@ const HERE: u32 = 1;
 /// intercommunicator nothing is offered yet: whoever has offered may hold the mask, or a place in the queue, and must
 /// wait for nobody but those who have offered too; the other side comes next, and may not have called at all.
 pub(super) async fn tell<const N: usize>(
-    sides: &Sides<'_>,
-    begun: &mut Begun,
+    both: &BothGroups<'_>,
+    proposal: &mut Proposal,
     said: [u32; N],
 ) -> Result<Vec<Said<N>>> {
-    let coll = &sides.own;
+    let coll = &both.local;
     let mut row = vec![HERE];
     row.extend(said);
     let mut offer = None;
-    if sides.across.is_none() && coll.size() <= MOST_TOGETHER {
-        begun.ready(coll).await;
-        offer = begun.offer();
+    if both.inter.is_none() && coll.size() <= MOST_IN_ONE_STEP {
+        proposal.ready(coll).await;
+        offer = proposal.offer();
         row.extend(offer.iter().flatten());
     }
     let (rank, size) = (coll.rank() as usize, coll.size() as usize);
@@ -156,33 +156,33 @@ pub(super) async fn tell<const N: usize>(
     match (offer, told) {
         (None, Ok(())) => {}
         (_, Err(error)) => {
-            begun.withdraw();
+            proposal.withdraw();
             return Err(error);
         }
         (Some(mut combined), Ok(())) => {
             let others = rows.iter().zip(0..).filter(|(_, other)| *other != rank);
             others.for_each(|(row, _)| combine(&mut combined, &row[1 + N..]));
-            begun.settle(combined)?;
+            proposal.settle(combined)?;
         }
     }
     let said = rows.iter().zip(0..).map(|(row, rank)| Said {
         words: std::array::from_fn(|at| row[1 + at]),
-        process: coll.world(rank),
+        process: coll.process(rank),
     });
     Ok(said.collect())
 }
 
 /// Tells the other side, if there is one, what all of this one say. Returns what it says.
-pub(super) async fn tell_across(
-    sides: &Sides<'_>,
-    begun: &mut Begun,
+pub(super) async fn tell_remote(
+    both: &BothGroups<'_>,
+    proposal: &mut Proposal,
     mine: impl FnOnce() -> Box<[u8]>,
 ) -> Result<Option<Box<[u8]>>> {
-    let Some(across) = &sides.across else {
+    let Some(inter) = &both.inter else {
         return Ok(None);
     };
-    let theirs = across.swap_any(&sides.own, mine()).await;
-    theirs.map(Some).inspect_err(|_| begun.withdraw())
+    let theirs = inter.swap_any(&both.local, mine()).await;
+    theirs.map(Some).inspect_err(|_| proposal.withdraw())
 }
 
 impl Entry {

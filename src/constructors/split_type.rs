@@ -4,13 +4,13 @@
 //! finds all colours by itself. Invariant: a split type has to be the same on all ranks that give one; what an info says of it is a
 //! hint, and ignored unless all say the same.
 
+use super::both_groups::BothGroups;
 use super::hints::{self, Promises};
-use super::sides::Sides;
-use super::split::{self, Entry, UNDEFINED, partition, tell, tell_across};
+use super::split::{self, Entry, UNDEFINED, partition, tell, tell_remote};
 use crate::coll::block_on;
 use crate::comm::{Comm, Maker};
 use crate::context_id::offer::{bytes, words};
-use crate::context_id::{Begun, Creation};
+use crate::context_id::{Creation, Proposal};
 use crate::engine::node_of;
 use crate::error::{Class, Result, fail};
 use crate::os::hardware::{Binding, Kind};
@@ -44,7 +44,10 @@ pub enum Guide {
     /// Each alone.
     Alone,
     /// Ranks that see the same directory: a hash of its name, and its device and inode.
-    Directory { name: u32, place: Option<[u32; 4]> },
+    Directory {
+        name: u32,
+        location: Option<[u32; 4]>,
+    },
 }
 
 const WRONG: u32 = u32::MAX;
@@ -98,8 +101,9 @@ impl Split {
         match self.guide() {
             Guide::Set { is_in: true, .. } => found[0] = 0,
             Guide::Directory {
-                place: Some(place), ..
-            } => found[..place.len()].copy_from_slice(&place),
+                location: Some(location),
+                ..
+            } => found[..location.len()].copy_from_slice(&location),
             _ => {
                 let mut about = Kind::ALL.into_iter().filter(|kind| self.is_about(*kind));
                 if let Some(first) = about.next() {
@@ -148,8 +152,8 @@ pub fn split_type(
     key: i32,
     promises: Promises,
 ) -> Result<(Option<&'static Comm>, Option<Kind>)> {
-    let sides = Sides::of(comm, "MPI_Comm_split_type");
-    let mut begun = Begun::new(sides.own.function, Creation::whole(comm));
+    let both = BothGroups::of(comm, "MPI_Comm_split_type");
+    let mut proposal = Proposal::new(both.local.function, Creation::whole(comm));
     let mut said = [NOT_CONFINED; WORDS];
     said[0] = how.as_ref().map_or(WRONG, |how| how.encode());
     if let Ok(how) = &how {
@@ -158,9 +162,9 @@ pub fn split_type(
     }
     said[3] = key as u32;
     said[4] = promises.to_bits();
-    let own = block_on(tell(&sides, &mut begun, said))?;
+    let own = block_on(tell(&both, &mut proposal, said))?;
     let own: Vec<Said> = own.iter().map(Said::of_rank).collect();
-    let remote = block_on(tell_across(&sides, &mut begun, || encode(&own)))?;
+    let remote = block_on(tell_remote(&both, &mut proposal, || encode(&own)))?;
     let remote = remote.as_deref().map(decode);
     let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
     let wanted = all.iter().map(|said| said.how).find(|how| *how != NO_SPLIT);
@@ -182,8 +186,8 @@ pub fn split_type(
     let entries: Vec<Entry> = own.iter().map(|said| by.entry(said)).collect();
     let remote: Option<Vec<Entry>> =
         remote.map(|remote| remote.iter().map(|said| by.entry(said)).collect());
-    let sides = (&sides, Maker::SplitType);
-    let new = partition(comm, sides, begun, right, &entries, remote.as_deref())?;
+    let both = (&both, Maker::SplitType);
+    let new = partition(comm, both, proposal, right, &entries, remote.as_deref())?;
     if let Some(new) = new.filter(|new| !new.is_inter()) {
         let group = new.members().group();
         let members = own
@@ -230,11 +234,11 @@ impl By {
             [SET, _] => By::Set,
             [ALONE, _] => By::Process,
             [DIRECTORY, _] => {
-                let mut places: Vec<Vec<u32>> =
-                    all.iter().filter_map(|said| said.place()).collect();
-                places.sort_unstable();
-                places.dedup();
-                By::Directory(places)
+                let mut locations: Vec<Vec<u32>> =
+                    all.iter().filter_map(|said| said.location()).collect();
+                locations.sort_unstable();
+                locations.dedup();
+                By::Directory(locations)
             }
             [FIRST_KIND, kind] => Kind::ALL
                 .get(kind as usize)
@@ -253,8 +257,8 @@ impl By {
             By::Process => Some(said.process),
             By::Set => said.resources.first().copied().filter(|in_it| *in_it == 0),
             By::Level(kind) => said.resource(*kind as usize),
-            By::Directory(places) => said.place().and_then(|place| {
-                let at = places.binary_search(&place).ok()?;
+            By::Directory(locations) => said.location().and_then(|location| {
+                let at = locations.binary_search(&location).ok()?;
                 Some(at as u32)
             }),
         };
@@ -288,10 +292,10 @@ impl Said {
     }
 
     /// The directory that it sees, if it does.
-    fn place(&self) -> Option<Vec<u32>> {
-        let place = self.resources.get(..4)?;
-        let none = self.how == NO_SPLIT || place.iter().all(|word| *word == NOT_CONFINED);
-        (!none).then(|| place.to_vec())
+    fn location(&self) -> Option<Vec<u32>> {
+        let location = self.resources.get(..4)?;
+        let none = self.how == NO_SPLIT || location.iter().all(|word| *word == NOT_CONFINED);
+        (!none).then(|| location.to_vec())
     }
 }
 
@@ -394,8 +398,8 @@ mod tests {
         let of = |set, others| colours(&[&member(set, true), &member(others, false)]);
         assert_eq!(of(7, 7), [0, UNDEFINED]);
         assert_eq!(of(7, 8), [UNDEFINED; 2]);
-        let sees = |place| {
-            let how = Split::Neighborhood(Guide::Directory { name: 5, place });
+        let sees = |location| {
+            let how = Split::Neighborhood(Guide::Directory { name: 5, location });
             said(how, &how.resources())
         };
         let (one, other) = (sees(Some([1, 0, 2, 0])), sees(Some([1, 0, 3, 0])));

@@ -4,9 +4,9 @@
 //! Cost: one allreduce and the agreement on an id; with reordering an allgather of the places. The edges of MPI_Dist_graph_create go
 //! to the processes at their ends, in messages whose lengths an alltoall of a number for each rank tells.
 
+use super::both_groups::Ids;
 use super::dup::or_release;
 use super::exchange::everywhere;
-use super::sides::Ids;
 use crate::coll::{CollContext, allgather_on, alltoall_on, bcast_on, block_on, exchange_on};
 use crate::comm::job;
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
@@ -163,7 +163,7 @@ pub fn dist_graph_create(
     })
 }
 
-/// Sides of an edge, as a process sees it.
+/// BothGroups of an edge, as a process sees it.
 const LEAVES: u32 = 0;
 const COMES: u32 = 1;
 
@@ -280,7 +280,7 @@ async fn places(coll: &CollContext<'_>) -> Result<Vec<Place>> {
     const WORDS: usize = 1 + LEVELS.len();
     const BYTES: usize = WORDS * 4;
     const NOT_CONFINED: u32 = u32::MAX;
-    let node = node_of(coll.world(coll.rank()));
+    let node = node_of(coll.process(coll.rank()));
     let binding = Binding::now();
     let inside = LEVELS.map(|kind| binding.confined_to(kind).unwrap_or(NOT_CONFINED));
     let mine = [node].into_iter().chain(inside);
@@ -343,7 +343,7 @@ fn make(
         members: if as_they_are {
             parent.members().clone()
         } else {
-            let processes = members.iter().map(|rank| parent.world(*rank));
+            let processes = members.iter().map(|rank| parent.process(*rank));
             Members::of(Arc::new(processes.collect()), job())
         },
         remote: None,

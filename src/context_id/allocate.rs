@@ -1,8 +1,8 @@
 //! The allocation of a context id over a collective context, driven from offer to offer by the job's strategy.
 //!
-//! With each offer goes a seal: what the members are about to make, in a form that tells whether all make the same and
-//! whether one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the
-//! same on all members that have talked.
+//! With each offer goes a signature of what the members are about to make, which shows whether all make the same and whether
+//! one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the same on all
+//! members that have talked.
 
 use super::agreement::{Allocation, Step};
 use super::creation::Creation;
@@ -29,9 +29,9 @@ pub fn before_creations(give_back: fn()) {
     let _ = GIVE_BACK.set(give_back);
 }
 
-/// An allocation that has its place in the order of creations.
+/// A proposal: an allocation that has its number in the order of creations.
 #[must_use = "it holds what others wait for"]
-pub struct Begun {
+pub struct Proposal {
     creation: Creation,
     function: &'static str,
     site: u32,
@@ -48,16 +48,16 @@ pub struct Begun {
 /// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, or one of them makes something else or
 /// nothing; what the collective context reports.
 pub async fn allocate(coll: &CollContext<'_>, creation: Creation) -> Result<u32> {
-    let begun = Begun::new(coll.function, creation);
-    match begun.id {
+    let proposal = Proposal::new(coll.function, creation);
+    match proposal.id {
         Some(id) => Ok(id),
-        None => begun.finish(coll).await,
+        None => proposal.finish(coll).await,
     }
 }
 
-impl Begun {
-    /// Takes the next place in the order of creations on the parent, and the id that is ready for it, if there is one.
-    pub fn new(function: &'static str, creation: Creation) -> Begun {
+impl Proposal {
+    /// Takes the next number in the order of creations on the parent, and the id that is ready for it, if there is one.
+    pub fn new(function: &'static str, creation: Creation) -> Proposal {
         let site = report::site(function);
         if let Some(give_back) = GIVE_BACK.get() {
             give_back();
@@ -72,7 +72,7 @@ impl Begun {
             Step::Done(prefix) => Some(ids.register(prefix, site)),
             _ => None,
         };
-        Begun {
+        Proposal {
             creation,
             function,
             site,
@@ -111,18 +111,18 @@ impl Begun {
     }
 
     /// What is to be combined with the offers of the other members, if this is the time for it. After that comes
-    /// [`Begun::settle`].
+    /// [`Proposal::settle`].
     pub fn offer(&mut self) -> Option<Vec<u32>> {
         let Step::Offer(words) = &mut self.step else {
             return None;
         };
         let mut words = std::mem::take(words);
-        words.extend(self.seal());
+        words.extend(self.signature());
         Some(words)
     }
 
     /// Two words of which common bits stay: a number and its complement, or nothing.
-    fn seal(&self) -> [u32; 2] {
+    fn signature(&self) -> [u32; 2] {
         if self.creation.refused {
             return [0, 0];
         }
@@ -137,8 +137,8 @@ impl Begun {
     ///
     /// Errors: MPI_ERR_OTHER, on all members, when they do not all make the same.
     pub fn settle(&mut self, mut combined: Vec<u32>) -> Result<()> {
-        let seal = combined.split_off(combined.len().saturating_sub(2));
-        if self.creation.refused || seal != self.seal() {
+        let signature = combined.split_off(combined.len().saturating_sub(2));
+        if self.creation.refused || signature != self.signature() {
             self.abandon();
             return Err(Error::new(
                 Class::Other,
@@ -216,7 +216,7 @@ fn wake_others() {
 }
 
 /// Combines the offers of all members: up a tree and down again, straight on the collective context, because nothing is called
-/// more often with several threads. A member that misses an offer hands on zeros, which seal nothing: all members give up.
+/// more often with several threads. A member that misses an offer hands on zeros, which are no signature: all members give up.
 async fn combine_on(coll: &CollContext<'_>, mut offer: Vec<u32>) -> Result<Vec<u32>> {
     let (rank, size) = (coll.rank(), coll.size());
     let mut data = bytes(std::iter::repeat_n(0, offer.len()));

@@ -1,4 +1,4 @@
-//! Which creation of a communicator an id is for: its parent, and its place among the creations on it.
+//! Which creation of a communicator an id is for: its parent, and its number among the creations on it.
 
 use super::space::Key;
 use crate::comm::{Comm, SELF_CONTEXT};
@@ -15,11 +15,11 @@ pub struct Creation {
     pub(super) refused: bool,
 }
 
-/// The tag of a creation over both sides of an intercommunicator, which no program has.
-const BOTH_SIDES: i32 = -2;
+/// The tag of a creation over both groups of an intercommunicator, which no program has.
+const BOTH_GROUPS: i32 = -2;
 
 impl Creation {
-    /// One that all members of the parent take part in; of an intercommunicator, all of the local side.
+    /// One that all members of the parent take part in; of an intercommunicator, all of the local group.
     pub fn whole(parent: &Comm) -> Creation {
         Creation {
             parent: parent.receive_context(),
@@ -55,21 +55,21 @@ impl Creation {
         }
     }
 
-    /// One over both sides of an intercommunicator, which know it by the same two ids the other way round.
+    /// One over both groups of an intercommunicator, which know it by the same two ids the other way round.
     pub fn merge(parent: &Comm, both: Arc<Group>) -> Creation {
         let (send, receive) = (parent.context(), parent.receive_context());
         let key = Key {
             context: send.min(receive),
-            tag: BOTH_SIDES,
+            tag: BOTH_GROUPS,
             sequence: both.fingerprint() ^ send.max(receive),
         };
         Creation {
             key: Some(key),
-            ..Creation::group(parent, both, BOTH_SIDES)
+            ..Creation::group(parent, both, BOTH_GROUPS)
         }
     }
 
-    /// The key of this creation, which has this place in the order of those on the parent.
+    /// The key of this creation, which has this number in the order of those on the parent.
     pub(super) fn key(&self, number: u32) -> Key {
         self.key.unwrap_or(Key {
             context: self.parent,

@@ -74,7 +74,7 @@ pub struct Statistics {
     pub retries: u64,
 }
 
-fn place(context: u32) -> u32 {
+fn prefix_index(context: u32) -> u32 {
     space::in_order(context >> 2)
 }
 
@@ -97,7 +97,7 @@ impl Ids {
 
     /// The creations that share the order of this one, and the space.
     pub fn lease(&mut self, creation: &Creation) -> (&mut Lease, &mut Space) {
-        let key = place(creation.parent);
+        let key = prefix_index(creation.parent);
         if self.records().get(key).is_none() {
             // A predefined communicator.
             let record = Record {
@@ -164,7 +164,7 @@ impl Children {
 /// Gives a context id back, with what is leased to its communicator. Other members do so when they like.
 pub fn release(context: u32) {
     let mut ids = IDS.lock();
-    let Some(record) = ids.records().remove(place(context)) else {
+    let Some(record) = ids.records().remove(prefix_index(context)) else {
         return;
     };
     if let Some(mut children) = record.children {
@@ -229,18 +229,18 @@ pub fn at_finalize() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context_id::allocate::Begun;
+    use crate::context_id::allocate::Proposal;
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
         let creation = Creation {
             group,
             ..creation(parent)
         };
-        let mut begun = Begun::new("a test", creation);
-        while let Some(words) = begun.offer() {
-            begun.settle(words).unwrap();
+        let mut proposal = Proposal::new("a test", creation);
+        while let Some(words) = proposal.offer() {
+            proposal.settle(words).unwrap();
         }
-        begun.id().unwrap()
+        proposal.id().unwrap()
     }
 
     #[test]
@@ -260,13 +260,13 @@ mod tests {
         }
         // Creations that are given up, whether there was an id for them or not.
         for _ in 0..3 {
-            Begun::new("a test", creation(first)).give_up();
+            Proposal::new("a test", creation(first)).give_up();
         }
         let of_two = Creation {
             group: Some((9, group)),
             ..creation(first).refused_if(true)
         };
-        let mut refused = Begun::new("a test", of_two);
+        let mut refused = Proposal::new("a test", of_two);
         let words = refused.offer().unwrap();
         assert!(refused.settle(words).is_err(), "all are told");
         release(first);

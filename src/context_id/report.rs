@@ -14,7 +14,7 @@ pub const PREDEFINED: u32 = 0;
 
 static SITES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The number of the place that called this MPI function.
+/// The number of the location that called this MPI function.
 pub fn site(function: &str) -> u32 {
     if !REPORT.get() {
         return PREDEFINED;
@@ -41,9 +41,9 @@ pub fn site(function: &str) -> u32 {
 fn caller(trace: &str) -> String {
     let mut frames: Vec<(&str, &str)> = Vec::new();
     for line in trace.lines().map(str::trim) {
-        if let Some(place) = line.strip_prefix("at ") {
+        if let Some(location) = line.strip_prefix("at ") {
             if let Some(frame) = frames.last_mut() {
-                frame.1 = place;
+                frame.1 = location;
             }
         } else if let Some((number, name)) = line.split_once(": ")
             && number.bytes().all(|digit| digit.is_ascii_digit())
@@ -51,13 +51,15 @@ fn caller(trace: &str) -> String {
             frames.push((name, ""));
         }
     }
-    let is_exported = |(name, place): &(&str, &str)| {
-        name.starts_with("MPI_") || name.starts_with("PMPI_") || place.contains("capi/src/entry.rs")
+    let is_exported = |(name, location): &(&str, &str)| {
+        name.starts_with("MPI_")
+            || name.starts_with("PMPI_")
+            || location.contains("capi/src/entry.rs")
     };
     let below = frames.iter().rposition(is_exported).map(|last| last + 1);
     match below.and_then(|below| frames.get(below)) {
         Some((name, "")) => (*name).to_owned(),
-        Some((name, place)) => format!("{name} at {place}"),
+        Some((name, location)) => format!("{name} at {location}"),
         None => "a function without symbols".to_owned(),
     }
 }

@@ -48,7 +48,7 @@ pub struct Space {
     pub slices: u32,
 }
 
-/// The place of a prefix in the order of taking, and back.
+/// The index of a prefix in the order of taking, and back.
 pub const fn in_order(prefix: u32) -> u32 {
     prefix ^ 31
 }
@@ -184,21 +184,21 @@ impl Space {
         (page < self.limit).then_some(page)
     }
 
-    /// The first free prefix at or after this place in the order, as a place.
-    pub fn free_from(&mut self, place: u32) -> Option<u32> {
-        let page = place / self.per_page();
+    /// The first free prefix at or after this index in the order, as an index.
+    pub fn free_from(&mut self, index: u32) -> Option<u32> {
+        let page = index / self.per_page();
         let room = self.page_with_room(page)?;
-        let mut place = if room > page { self.base(room) } else { place };
-        while place / self.per_page() < self.limit {
-            if self.is_free(in_order(place)) {
-                return Some(place);
+        let mut index = if room > page { self.base(room) } else { index };
+        while index / self.per_page() < self.limit {
+            if self.is_free(in_order(index)) {
+                return Some(index);
             }
-            place += 1;
+            index += 1;
         }
         None
     }
 
-    /// The place after the last one in use.
+    /// The index after the last one in use.
     pub fn after_highest(&self) -> u32 {
         for (page, words) in self.pages.iter().enumerate().rev() {
             if let Some(word) = words.iter().rposition(|word| *word != u32::MAX) {
@@ -246,9 +246,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn take_first(space: &mut Space) -> u32 {
-        let place = space.free_from(0).unwrap();
-        assert!(space.take(in_order(place)));
-        in_order(place) << 2
+        let index = space.free_from(0).unwrap();
+        assert!(space.take(in_order(index)));
+        in_order(index) << 2
     }
 
     #[test]

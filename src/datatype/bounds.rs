@@ -1,6 +1,6 @@
 //! Lower and upper bounds of a datatype, as the standard computes them, MPI_LB and MPI_UB of old programs included.
 //!
-//! Invariant: all places fit in 63 bits; what would not is `None`, and the constructor refuses it.
+//! Invariant: all offsets fit in 63 bits; what would not is `None`, and the constructor refuses it.
 
 /// Bounds of a type map; all are displacements in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -82,8 +82,8 @@ fn to_external(scalar: Scalar, native: &[u8], external: &mut [u8]) {
         external.copy_from_slice(&quadruple(u128::from_le_bytes(bytes)).to_be_bytes());
         return;
     }
-    for (place, byte) in external.iter_mut().rev().zip(native) {
-        *place = *byte;
+    for (target, byte) in external.iter_mut().rev().zip(native) {
+        *target = *byte;
     }
 }
 
@@ -100,11 +100,11 @@ fn from_external(scalar: Scalar, external: &[u8], native: &mut [u8]) {
     } else {
         0
     };
-    for (place, byte) in native
+    for (target, byte) in native
         .iter_mut()
         .zip(external.iter().rev().chain([&fill; 16]))
     {
-        *place = *byte;
+        *target = *byte;
     }
 }
 

@@ -32,8 +32,8 @@ pub struct Layout {
 #[derive(Clone, Copy)]
 pub struct Blocks<'a> {
     pub lengths: Lengths<'a>,
-    pub places: Numbers<'a>,
-    /// Bytes of a place's unit.
+    pub offsets: Numbers<'a>,
+    /// Bytes of a offset's unit.
     pub scale: i64,
 }
 
@@ -200,7 +200,7 @@ fn too_large() -> Error {
     Error::new(Class::Arg, text)
 }
 
-/// A place of the type, or a distance between two of its places, does not fit.
+/// A offset of the type, or a distance between two of its offsets, does not fit.
 #[cold]
 fn too_far() -> Error {
     let text = "the datatype's bounds or its data would be more than 2^63 - 1 bytes apart or away from its origin";
@@ -209,10 +209,10 @@ fn too_far() -> Error {
 
 #[cfg(test)]
 impl Layout {
-    /// For tests: elements one after the other from a place on.
-    pub fn indexed_at(place: i64, count: u64, child: &Layout) -> Layout {
+    /// For tests: elements one after the other from a offset on.
+    pub fn indexed_at(offset: i64, count: u64, child: &Layout) -> Layout {
         let member = Member {
-            displacement: place,
+            displacement: offset,
             blocklength: count,
             layout: child,
         };
@@ -235,10 +235,10 @@ pub(super) mod tests {
 
     /// Of blocks (displacement in bytes, number of elements).
     pub fn of(blocks: &[(i64, i64)], child: &Layout) -> Result<Layout> {
-        let (places, lengths): (Vec<i64>, Vec<i64>) = blocks.iter().copied().unzip();
+        let (offsets, lengths): (Vec<i64>, Vec<i64>) = blocks.iter().copied().unzip();
         let blocks = Blocks {
             lengths: Lengths::Each(Numbers::Large(&lengths)),
-            places: Numbers::Large(&places),
+            offsets: Numbers::Large(&offsets),
             scale: 1,
         };
         Layout::indexed(&blocks, child)

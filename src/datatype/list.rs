@@ -28,7 +28,7 @@ pub(super) enum Blocks {
 #[derive(Clone, Copy)]
 pub(super) struct Span {
     pub elements: u64,
-    /// The lowest and the highest place that an element counts from.
+    /// The lowest and the highest offset that an element counts from.
     pub lowest: i64,
     pub highest: i64,
 }
@@ -42,7 +42,7 @@ impl Span {
 }
 
 impl List {
-    /// Of blocks (place in units of `scale` bytes, number of elements) of a type of `extent` bytes without holes; also where
+    /// Of blocks (offset in units of `scale` bytes, number of elements) of a type of `extent` bytes without holes; also where
     /// the first one lies. In one pass without branches, so `None` if there is anything particular about the blocks: empty
     /// ones, some that touch, distances that need 64 bits.
     pub fn plain(
@@ -61,9 +61,9 @@ impl List {
         let (mut low_bits, mut far) = (0, 0);
         let mut particular = false;
         let mut list = Vec::with_capacity(blocks.len() + 1);
-        list.extend(blocks.map(|(place, length)| {
-            far |= (place ^ (place >> 63)) | length;
-            let at = place.wrapping_mul(scale).wrapping_sub(first);
+        list.extend(blocks.map(|(offset, length)| {
+            far |= (offset ^ (offset >> 63)) | length;
+            let at = offset.wrapping_mul(scale).wrapping_sub(first);
             let bytes = (length as u64).wrapping_mul(extent);
             particular |= (at == end) | (length == 0);
             low_bits |= at;
@@ -314,7 +314,7 @@ mod tests {
             assert_eq!(made.start(block), general.start(block));
         }
         let (_, _, equal) = plain(&[(7, 2), (9, 2)], 3, 1).unwrap();
-        assert!(matches!(&equal.blocks, Blocks::Equal(2, places) if places[..] == [0, 6]));
+        assert!(matches!(&equal.blocks, Blocks::Equal(2, offsets) if offsets[..] == [0, 6]));
         for (particular, scale, extent) in [
             (&[][..], 8, 8),
             (&[(0, 1), (4, 0)], 8, 8),            // an empty block

@@ -18,7 +18,7 @@ enum Tree {
     Resized(i64, i64, Box<Tree>),
 }
 
-/// A type map. Bounds are kept as all the places that vote for them.
+/// A type map. Bounds are kept as all the offsets that vote for them.
 #[derive(Clone, Default)]
 struct Map {
     entries: Vec<(i64, Element)>,
@@ -52,7 +52,7 @@ impl Map {
                 other
                     .entries
                     .iter()
-                    .map(|(place, element)| (place + at, *element)),
+                    .map(|(offset, element)| (offset + at, *element)),
             );
             self.soft.extend(
                 other
@@ -61,25 +61,25 @@ impl Map {
                     .map(|(lower, upper)| (lower + at, upper + at)),
             );
             self.lower
-                .extend(other.lower.iter().map(|place| place + at));
+                .extend(other.lower.iter().map(|offset| offset + at));
             self.upper
-                .extend(other.upper.iter().map(|place| place + at));
+                .extend(other.upper.iter().map(|offset| offset + at));
         }
         if count > 0 {
             self.alignment = self.alignment.max(other.alignment);
         }
     }
 
-    /// The places of the packed bytes of `count` elements.
-    fn places(&self, count: u64) -> Vec<i64> {
-        let mut places = Vec::new();
+    /// The offsets of the packed bytes of `count` elements.
+    fn offsets(&self, count: u64) -> Vec<i64> {
+        let mut offsets = Vec::new();
         for index in 0..count as i64 {
             for (at, element) in &self.entries {
                 let at = at + index * self.extent();
-                places.extend(at..at + element.size() as i64);
+                offsets.extend(at..at + element.size() as i64);
             }
         }
-        places
+        offsets
     }
 }
 
@@ -146,11 +146,11 @@ impl Tree {
                 Layout::strided(*count, *blocklength, *stride as i128, &child.layout()).unwrap()
             }
             Tree::Indexed(blocks, child) => {
-                let places: Vec<i64> = blocks.iter().map(|block| block.0).collect();
+                let offsets: Vec<i64> = blocks.iter().map(|block| block.0).collect();
                 let lengths: Vec<i64> = blocks.iter().map(|block| block.1 as i64).collect();
                 let blocks = Blocks {
                     lengths: Lengths::Each(Numbers::Large(&lengths)),
-                    places: Numbers::Large(&places),
+                    offsets: Numbers::Large(&offsets),
                     scale: 1,
                 };
                 Layout::indexed(&blocks, &child.layout()).unwrap()
@@ -210,11 +210,11 @@ fn tree() -> impl Strategy<Value = Tree> {
         // Growing displacements, which more often name no byte twice.
         let ascending = prop::collection::vec((0..40_i64, 0..4_u64), 0..8).prop_map(|steps| {
             let mut at = 0;
-            let place = |(step, count): (i64, u64)| {
+            let offset = |(step, count): (i64, u64)| {
                 at += step + 8;
                 (at, count)
             };
-            steps.into_iter().map(place).collect::<Vec<_>>()
+            steps.into_iter().map(offset).collect::<Vec<_>>()
         });
         prop_oneof![
             (count(), child.clone()).prop_map(|(count, child)| Tree::Contiguous(count, child)),
@@ -238,21 +238,21 @@ fn tree() -> impl Strategy<Value = Tree> {
 /// A struct as a C compiler lays it out, more or less.
 fn in_order(members: Vec<(i64, u64, Tree)>) -> Tree {
     let mut at = 0;
-    let place = |(gap, count, child): (i64, u64, Tree)| {
+    let offset = |(gap, count, child): (i64, u64, Tree)| {
         let map = child.map();
         let here = at - map.lb() + gap.rem_euclid(8);
         at = here + map.extent().max(0) * count as i64;
         (here, count, child)
     };
-    Tree::Struct(members.into_iter().map(place).collect())
+    Tree::Struct(members.into_iter().map(offset).collect())
 }
 
 const MOST_BYTES: usize = 6000;
 
 struct Case {
     map: Map,
-    places: Vec<i64>,
-    /// The lowest and the highest place.
+    offsets: Vec<i64>,
+    /// The lowest and the highest offset.
     from: i64,
     to: i64,
     buffer_type: &'static Datatype,
@@ -271,12 +271,12 @@ impl Case {
         }
         let datatype = keep(Datatype::derived(NULL, tree.layout(), Contents::named()));
         datatype.commit();
-        let places = map.places(count);
-        let from = places.iter().copied().min().unwrap_or(0);
-        let to = places.iter().copied().max().unwrap_or(0) + 1;
+        let offsets = map.offsets(count);
+        let from = offsets.iter().copied().min().unwrap_or(0);
+        let to = offsets.iter().copied().max().unwrap_or(0) + 1;
         ((to - from) < 1 << 22).then_some(Case {
             map,
-            places,
+            offsets,
             from,
             to,
             buffer_type: datatype,
@@ -296,21 +296,21 @@ impl Case {
     }
 
     fn packed(&self, memory: &[u8]) -> Vec<u8> {
-        self.places
+        self.offsets
             .iter()
-            .map(|place| memory[(place - self.from) as usize])
+            .map(|offset| memory[(offset - self.from) as usize])
             .collect()
     }
 
     fn names_a_byte_twice(&self) -> bool {
-        let mut places = self.places.clone();
-        places.sort_unstable();
-        places.windows(2).any(|pair| pair[0] == pair[1])
+        let mut offsets = self.offsets.clone();
+        offsets.sort_unstable();
+        offsets.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     fn unpacked(&self, packed: &[u8], memory: &mut [u8]) {
-        for (byte, place) in packed.iter().zip(&self.places) {
-            memory[(place - self.from) as usize] = *byte;
+        for (byte, offset) in packed.iter().zip(&self.offsets) {
+            memory[(offset - self.from) as usize] = *byte;
         }
     }
 }
@@ -336,7 +336,7 @@ impl Tree {
     }
 }
 
-/// Cuts 0..length at places made from a number.
+/// Cuts 0..length at offsets made from a number.
 fn pieces(length: usize, mut seed: u64) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
     let mut from = 0;
@@ -359,7 +359,7 @@ fn check(tree: &Tree, count: u64, other: &Tree, other_count: u64, seed: u64) {
     let (map, datatype) = (&case.map, case.buffer_type);
     assert_eq!(datatype.lb, map.lb());
     assert_eq!(datatype.extent, map.extent());
-    let one = map.places(1);
+    let one = map.offsets(1);
     let ends = one.iter().copied().min().zip(one.iter().copied().max());
     let (true_lb, true_extent) = ends.map_or((0, 0), |(from, to)| (from, to + 1 - from));
     assert_eq!(
@@ -385,13 +385,13 @@ fn check(tree: &Tree, count: u64, other: &Tree, other_count: u64, seed: u64) {
     }
     assert_eq!(packed, expected);
     for (from, to) in pieces(packed.len(), seed ^ 99).into_iter().step_by(3) {
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         buffer.runs(from, to - from, |address, bytes| {
             let at = address as i64 - memory.as_ptr() as i64 + case.from;
-            places.extend(at..at + bytes as i64);
+            offsets.extend(at..at + bytes as i64);
             true
         });
-        assert_eq!(places, case.places[from..to]);
+        assert_eq!(offsets, case.offsets[from..to]);
     }
     external_representation(&case, &signature, &buffer, &expected);
     if case.names_a_byte_twice() {

@@ -34,7 +34,7 @@ impl Layout {
     }
 }
 
-/// The places between which all bytes of a form at `at` lie.
+/// The offsets between which all bytes of a form at `at` lie.
 fn span(form: &Form, at: i64) -> (i64, i64) {
     let repeated = |body: &Repeat, count: u64, at: i64| {
         let (low, high) = span(&body.body, at);

@@ -82,13 +82,13 @@ impl Pattern {
         for index in 0..bodies as i64 {
             for (at, bytes) in &blocks {
                 for byte in 0..*bytes as i64 {
-                    let place = (at + byte + index * body.stride - low) as usize;
-                    if pattern.scatter[place] != 0xff {
+                    let offset = (at + byte + index * body.stride - low) as usize;
+                    if pattern.scatter[offset] != 0xff {
                         return None; // named twice: which byte stays there would depend on the window
                     }
-                    pattern.gather[packed] = place as u8;
-                    pattern.scatter[place] = packed as u8;
-                    pattern.holds |= 1 << place;
+                    pattern.gather[packed] = offset as u8;
+                    pattern.scatter[offset] = packed as u8;
+                    pattern.holds |= 1 << offset;
                     packed += 1;
                 }
             }
@@ -103,13 +103,13 @@ impl Pattern {
     fn shuffle(&mut self) {
         let (first, size) = (self.holds.trailing_zeros(), self.size);
         let length = (WIDTH as u32 - self.holds.leading_zeros() - first) as usize;
-        let place = |byte: usize| Some(self.gather[byte] as usize - first as usize);
+        let offset = |byte: usize| Some(self.gather[byte] as usize - first as usize);
         let packed = |byte: usize| match self.scatter[byte + first as usize] {
             0xff => None,
             byte => Some(byte as usize),
         };
         let (pack, unpack) = (
-            Shuffles::of(size, length, place),
+            Shuffles::of(size, length, offset),
             Shuffles::of(length, size, packed),
         );
         (self.first, self.pack, self.unpack) = (first, pack, unpack);

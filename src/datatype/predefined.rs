@@ -110,11 +110,11 @@ pub(super) fn layout(datatype: &Datatype) -> &'static Layout {
     static BASIC: [OnceLock<Layout>; INDICES] = [const { OnceLock::new() }; INDICES];
     static DIRECT: [OnceLock<Layout>; DIRECT_PAIRS] = [const { OnceLock::new() }; DIRECT_PAIRS];
     let handle = datatype.handle as u32;
-    let place = match handle >> 24 {
+    let slot = match handle >> 24 {
         0x8c => &DIRECT[handle as usize & 0x00ff_ffff],
         _ => &BASIC[handle as usize % INDICES],
     };
-    place.get_or_init(|| made(datatype))
+    slot.get_or_init(|| made(datatype))
 }
 
 #[cold]

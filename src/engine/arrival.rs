@@ -97,7 +97,7 @@ impl Engine {
 
     #[inline]
     fn on_further(&mut self, packet: &Packet, token: u32, arrival: Arrival) {
-        let world = packet.process as usize;
+        let process = packet.process as usize;
         if token != packets::EAGER_PART {
             let active = self
                 .requests
@@ -105,14 +105,14 @@ impl Engine {
                 .is_some_and(|request| request.phase == Phase::Active);
             assert!(
                 active,
-                "process {world} sent data for a receive that does not exist"
+                "process {process} sent data for a receive that does not exist"
             );
             self.put_arrival(token, packet, arrival);
             self.finish_if_all_is_here(token);
             return;
         }
-        let partial = self.peers[world].partial.unwrap_or_else(|| {
-            panic!("process {world} sent data of a message it did not announce")
+        let partial = self.peers[process].partial.unwrap_or_else(|| {
+            panic!("process {process} sent data of a message it did not announce")
         });
         let here = match partial.target {
             Target::Request(index) => {
@@ -124,7 +124,7 @@ impl Engine {
             Target::Message(message) => {
                 let mut data = match self.messages.get(message) {
                     Some(message) => std::mem::take(&mut message.data),
-                    None => panic!("the message that process {world} is sending was lost"),
+                    None => panic!("the message that process {process} is sending was lost"),
                 };
                 self.read_arrival(packet, arrival, |_, piece| data.extend_from_slice(piece));
                 let here = data.len();
@@ -135,7 +135,7 @@ impl Engine {
             }
         };
         if here >= partial.eager {
-            self.peers[world].partial = None;
+            self.peers[process].partial = None;
         }
     }
 }

@@ -102,7 +102,7 @@ impl Engine {
     /// As [`Self::send_copy`], for data that is a copy already.
     pub fn send_owned(&mut self, bsend: Option<u32>, envelope: &Envelope, mut copy: Box<[u8]>) {
         let request = Request {
-            world: envelope.world,
+            process: envelope.process,
             peer: envelope.peer,
             tag: envelope.tag,
             total: copy.len(),

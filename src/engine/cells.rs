@@ -21,7 +21,7 @@ impl Engine {
     /// Fills a cell and lets `announce` send the packet that names it.
     pub(super) fn push_cell(
         &mut self,
-        world: usize,
+        process: usize,
         buffer: &Buffer,
         offset: usize,
         bytes: usize,
@@ -30,7 +30,7 @@ impl Engine {
         let fill = |data: &mut [u8]| buffer.read(offset, data);
         let name = match self
             .transport
-            .fill_cell(self.peers[world].route, bytes, fill)
+            .fill_cell(self.peers[process].route, bytes, fill)
         {
             Ok(name) => name,
             Err(Lack::OfFree) => return Sent::NoRoom,
@@ -49,7 +49,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn push_small_data(
         &mut self,
-        world: usize,
+        process: usize,
         buffer: &Buffer,
         offset: usize,
         token: u32,
@@ -60,7 +60,7 @@ impl Engine {
             ..self.header(packets::DATA, 0, bytes)
         };
         self.transport
-            .push(self.peers[world].route, &header, |at, piece| {
+            .push(self.peers[process].route, &header, |at, piece| {
                 buffer.read(offset + at, piece);
             })
     }

@@ -138,18 +138,18 @@ impl Outgoing {
 impl Engine {
     /// Does as much as there is room for; the rest comes back. It goes also to a peer that wants data to be held back: what is
     /// to be, is announced without any.
-    pub(super) fn dispatch(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
-        self.passing(world, |engine| engine.dispatch_now(world, what))
+    pub(super) fn dispatch(&mut self, process: usize, what: Outgoing) -> Result<(), Outgoing> {
+        self.passing(process, |engine| engine.dispatch_now(process, what))
     }
 
-    fn dispatch_now(&mut self, world: usize, what: Outgoing) -> Result<(), Outgoing> {
+    fn dispatch_now(&mut self, process: usize, what: Outgoing) -> Result<(), Outgoing> {
         match what {
-            Outgoing::Short(index) => self.dispatch_short(world, index),
-            Outgoing::Rts(index) => self.dispatch_rts(world, index),
-            Outgoing::EagerPart(index) => self.dispatch_eager_part(world, index),
+            Outgoing::Short(index) => self.dispatch_short(process, index),
+            Outgoing::Rts(index) => self.dispatch_rts(process, index),
+            Outgoing::EagerPart(index) => self.dispatch_eager_part(process, index),
             Outgoing::Cts { flags, cts } => {
                 let header = self.header(packets::CTS, flags, Cts::BYTES);
-                if self.push_payload(world, &header, &cts) {
+                if self.push_payload(process, &header, &cts) {
                     Ok(())
                 } else {
                     Err(what)
@@ -171,24 +171,24 @@ impl Engine {
     }
 
     /// Sends a packet whose payload is one of [`packets`].
-    fn push_payload<P: Payload>(&mut self, world: usize, header: &Header, payload: &P) -> bool {
+    fn push_payload<P: Payload>(&mut self, process: usize, header: &Header, payload: &P) -> bool {
         let mut bytes = [0u8; packets::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
         self.transport
-            .push(self.peers[world].route, header, |offset, piece| {
+            .push(self.peers[process].route, header, |offset, piece| {
                 piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
             })
     }
 
-    fn dispatch_short(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+    fn dispatch_short(&mut self, process: usize, index: Index) -> Result<(), Outgoing> {
         let request = self.requests.at(index);
         let (context, tag, source) = (request.context, request.tag, request.source);
         let buffer = request.buffer;
         let header = self.short_header(context, tag, source, buffer.len());
-        if self.is_held_back(world, header.context) {
-            return self.dispatch_rts(world, index);
+        if self.is_held_back(process, header.context) {
+            return self.dispatch_rts(process, index);
         }
-        let route = self.peers[world].route;
+        let route = self.peers[process].route;
         let done = if buffer.len() > RING_PAYLOAD {
             self.push_through_bulk_ring(route, &header, &buffer)
         } else {
@@ -203,10 +203,10 @@ impl Engine {
         Ok(())
     }
 
-    fn dispatch_rts(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+    fn dispatch_rts(&mut self, process: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
         let own = self.header(packets::RTS, 0, 0);
-        let route = self.peers[world].route;
+        let route = self.peers[process].route;
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
@@ -220,8 +220,8 @@ impl Engine {
             length: Rts::BYTES as u32,
             ..own
         };
-        let held = self.is_held_back(world, header.context);
-        let protocol = self.choose_protocol(world, &buffer, held);
+        let held = self.is_held_back(process, header.context);
+        let protocol = self.choose_protocol(process, &buffer, held);
         let mut rts = Rts {
             total: total as u64,
             token: index,
@@ -247,26 +247,26 @@ impl Engine {
                     // Whole packets, for a reader's stream breaks where one ends early.
                     rts.eager = (eager / first * first) as u32;
                 }
-                self.push_rts(world, &header, &rts, plan, &buffer, first)
+                self.push_rts(process, &header, &rts, plan, &buffer, first)
                     .then_some(first)
             }
             Protocol::Cells | Protocol::HotCells if eager > 0 => {
                 let first = eager.min(protocol.cell_bytes(total));
-                let sent = self.push_cell(world, &buffer, 0, first, |engine, cell| {
+                let sent = self.push_cell(process, &buffer, 0, first, |engine, cell| {
                     let rts = Rts {
                         cell,
                         cell_bytes: first as u32,
                         ..rts
                     };
-                    engine.push_payload(world, &header, &rts)
+                    engine.push_payload(process, &header, &rts)
                 });
                 match sent {
                     Sent::Done => Some(first),
                     Sent::NoRoom => None,
-                    Sent::NoMemory => self.push_payload(world, &header, &rts).then_some(0),
+                    Sent::NoMemory => self.push_payload(process, &header, &rts).then_some(0),
                 }
             }
-            _ => self.push_payload(world, &header, &rts).then_some(0),
+            _ => self.push_payload(process, &header, &rts).then_some(0),
         };
         let Some(first) = sent else {
             return Err(Outgoing::Rts(index));
@@ -285,12 +285,12 @@ impl Engine {
             true => Answer::Awaited,
             false => Answer::NotWanted,
         };
-        self.dispatch_eager_part(world, index)
+        self.dispatch_eager_part(process, index)
     }
 
     /// How the data of a message that is announced will travel.
-    fn choose_protocol(&mut self, world: usize, buffer: &Buffer, held: bool) -> Protocol {
-        let (peer, bytes) = (&self.peers[world], buffer.len());
+    fn choose_protocol(&mut self, process: usize, buffer: &Buffer, held: bool) -> Protocol {
+        let (peer, bytes) = (&self.peers[process], buffer.len());
         let route = peer.route;
         let readable = self.oversubscribed
             && bytes >= self.limits.single_copy
@@ -308,10 +308,10 @@ impl Engine {
         Protocol::choose(facts, || bytes > 0 && self.transport.has_bulk(route, bytes))
     }
 
-    fn dispatch_eager_part(&mut self, world: usize, index: Index) -> Result<(), Outgoing> {
+    fn dispatch_eager_part(&mut self, process: usize, index: Index) -> Result<(), Outgoing> {
         let eager_part = self.requests.at(index).eager_part as usize;
         while self.requests.at(index).moved < eager_part {
-            if !self.push_data(world, index, EAGER_PART, eager_part) {
+            if !self.push_data(process, index, EAGER_PART, eager_part) {
                 return Err(Outgoing::EagerPart(index));
             }
         }
@@ -337,8 +337,8 @@ impl Engine {
 
     /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
     #[inline]
-    fn push_data(&mut self, world: usize, index: Index, token: u32, end: usize) -> bool {
-        let route = self.peers[world].route;
+    fn push_data(&mut self, process: usize, index: Index, token: u32, end: usize) -> bool {
+        let route = self.peers[process].route;
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
         let (total, protocol) = (request.total, request.protocol);
@@ -360,18 +360,18 @@ impl Engine {
         } else {
             let bytes = (end - offset).min(protocol.cell_bytes(total));
             let header = self.header(packets::CELL, 0, Cell::BYTES);
-            let sent = self.push_cell(world, &buffer, offset, bytes, |engine, cell| {
+            let sent = self.push_cell(process, &buffer, offset, bytes, |engine, cell| {
                 let cell = Cell {
                     token,
                     cell,
                     bytes: bytes as u32,
                 };
-                engine.push_payload(world, &header, &cell)
+                engine.push_payload(process, &header, &cell)
             });
             if sent == Sent::NoMemory {
                 let bytes = bytes.min(RING_PAYLOAD);
                 (
-                    self.push_small_data(world, &buffer, offset, token, bytes),
+                    self.push_small_data(process, &buffer, offset, token, bytes),
                     bytes,
                 )
             } else {
@@ -388,7 +388,7 @@ impl Engine {
     /// Sends an RTS through the bulk ring, and the first bytes of its message.
     fn push_rts(
         &mut self,
-        world: usize,
+        process: usize,
         header: &Header,
         rts: &Rts,
         plan: Plan,
@@ -398,7 +398,7 @@ impl Engine {
         const SPLIT: usize = Rts::BYTES;
         let mut words = [0u8; SPLIT];
         rts.encode(&mut words);
-        let route = self.peers[world].route;
+        let route = self.peers[process].route;
         let header = Header {
             length: (SPLIT + bytes) as u32,
             ..*header
@@ -415,15 +415,15 @@ impl Engine {
             })
     }
 
-    /// Goes on with what waits for room to `world`. True if something left.
-    pub(super) fn flush(&mut self, world: usize) -> bool {
+    /// Goes on with what waits for room to `process`. True if something left.
+    pub(super) fn flush(&mut self, process: usize) -> bool {
         let mut any = false;
-        while let Some(what) = self.peers[world].queue.pop_front() {
+        while let Some(what) = self.peers[process].queue.pop_front() {
             let before = match &what {
                 Outgoing::EagerPart(index) => Some(self.requests.at(*index).moved),
                 _ => None,
             };
-            match self.dispatch(world, what) {
+            match self.dispatch(process, what) {
                 Ok(()) => any = true,
                 Err(rest) => {
                     if let Outgoing::EagerPart(index) = rest {
@@ -431,29 +431,29 @@ impl Engine {
                         let moved = self.requests.at(index).moved;
                         any |= before.is_none_or(|before| moved > before);
                     }
-                    self.peers[world].queue.push_front(rest);
+                    self.peers[process].queue.push_front(rest);
                     break;
                 }
             }
         }
-        any | self.passing(world, |engine| engine.stream(world))
+        any | self.passing(process, |engine| engine.stream(process))
     }
 
     /// Streams the data that CTS packets have asked for.
-    fn stream(&mut self, world: usize) -> bool {
+    fn stream(&mut self, process: usize) -> bool {
         let mut any = false;
-        while let Some(&index) = self.peers[world].streams.front() {
+        while let Some(&index) = self.peers[process].streams.front() {
             let request = self.requests.at(index);
             let (wanted, token) = (request.wanted(), request.token);
             // The eager part may still wait for room, behind a CTS perhaps.
             if request.moved < request.eager_part as usize
-                || !self.push_data(world, index, token, wanted)
+                || !self.push_data(process, index, token, wanted)
             {
                 break;
             }
             any = true;
             if self.requests.at(index).moved >= wanted {
-                self.peers[world].streams.pop_front();
+                self.peers[process].streams.pop_front();
                 self.finish_send(index);
             }
         }
@@ -461,9 +461,9 @@ impl Engine {
     }
 
     /// The receiver has matched one of our messages: its CTS.
-    pub(super) fn on_cts(&mut self, world: usize, flags: u8, cts: Cts) {
+    pub(super) fn on_cts(&mut self, process: usize, flags: u8, cts: Cts) {
         if flags & packets::UNREADABLE != 0 {
-            self.peers[world].cannot_read_us = true;
+            self.peers[process].cannot_read_us = true;
         }
         let request = self
             .requests
@@ -471,9 +471,9 @@ impl Engine {
             .filter(|request| {
                 request.phase == Phase::Active
                     && request.answer == Answer::Awaited
-                    && request.world as usize == world
+                    && request.process as usize == process
             })
-            .unwrap_or_else(|| panic!("process {world} answered a send that does not exist"));
+            .unwrap_or_else(|| panic!("process {process} answered a send that does not exist"));
         request.answer = match flags & packets::REFUSED {
             0 => Answer::Come,
             _ => Answer::Refused,
@@ -492,11 +492,11 @@ impl Engine {
         if request.protocol == Protocol::Read {
             // The receiver could not: a way that is left.
             let buffer = request.buffer;
-            let protocol = self.choose_protocol(world, &buffer, false);
+            let protocol = self.choose_protocol(process, &buffer, false);
             self.requests.at(cts.sender).protocol = protocol;
         }
-        self.peers[world].streams.push_back(cts.sender);
-        self.mark_busy(world);
+        self.peers[process].streams.push_back(cts.sender);
+        self.mark_busy(process);
         self.flush_busy();
     }
 }

@@ -26,20 +26,20 @@ pub fn find_lost_by(lost: LostPeer) {
 
 /// Why nothing more is to be expected from a rank, if so.
 #[inline]
-pub fn of(engine: &Engine, world: u32) -> Option<Loss> {
-    engine.peer(world).loss()
+pub fn of(engine: &Engine, process: u32) -> Option<Loss> {
+    engine.peer(process).loss()
 }
 
 /// Whether a rank has ended without MPI_Finalize.
-pub fn has_died(engine: &Engine, world: u32) -> bool {
-    engine.peer(world).has_died()
+pub fn has_died(engine: &Engine, process: u32) -> bool {
+    engine.peer(process).has_died()
 }
 
 /// The error of a wait for a lost rank.
 #[cold]
-pub fn error(engine: &Engine, world: u32) -> Error {
-    events::raise(Event::PeerLost, || [world.into(), 0, 0, 0, 0]);
-    let why = match of(engine, world) {
+pub fn error(engine: &Engine, process: u32) -> Error {
+    events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
+    let why = match of(engine, process) {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
         _ => {
@@ -49,7 +49,7 @@ pub fn error(engine: &Engine, world: u32) -> Error {
     };
     Error::new(
         Class::Other,
-        format!("rank {world} of MPI_COMM_WORLD {why}"),
+        format!("rank {process} of MPI_COMM_WORLD {why}"),
     )
 }
 
@@ -106,10 +106,10 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub fn give_up(&mut self, index: Index) {
-        let Some(world) = self.unreachable(index) else {
+        let Some(process) = self.unreachable(index) else {
             return;
         };
-        let error = error(self, world);
+        let error = error(self, process);
         self.end_by(index, error);
         // The other half of an exchange.
         let partner = |request: &Request| {
@@ -123,11 +123,11 @@ impl Engine {
 
     /// A lost rank, if a message with this communicator, from this peer or any, that is not here yet will never come.
     pub fn lost_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
-        let world = self.lost_peer(communicator, peer, |engine, world| {
-            of(engine, world).is_some()
+        let process = self.lost_peer(communicator, peer, |engine, process| {
+            of(engine, process).is_some()
         })?;
         // Lost first, then nothing found: what it had sent is handled.
-        (!self.progresses()).then_some(world)
+        (!self.progresses()).then_some(process)
     }
 
     fn lost_peer(
@@ -136,7 +136,7 @@ impl Engine {
         peer: i32,
         is_lost: impl Fn(&Engine, u32) -> bool,
     ) -> Option<u32> {
-        LOST_PEER.get()?(communicator, peer, &|world| is_lost(self, world))
+        LOST_PEER.get()?(communicator, peer, &|process| is_lost(self, process))
     }
 
     /// Makes progress. Returns whether anything happened, which may change what is unreachable.
@@ -169,16 +169,16 @@ impl Engine {
             // The rest of a message that has begun to come.
             Kind::Receive if request.moved < request.total => {
                 let peer = request.status.source;
-                let ended = |engine: &Engine, world| {
-                    matches!(of(engine, world), Some(Loss::Exited | Loss::NeverStarted))
+                let ended = |engine: &Engine, process| {
+                    matches!(of(engine, process), Some(Loss::Exited | Loss::NeverStarted))
                 };
-                let world = self.lost_peer(communicator, peer, ended)?;
-                (!self.progresses()).then_some(world)
+                let process = self.lost_peer(communicator, peer, ended)?;
+                (!self.progresses()).then_some(process)
             }
             Kind::Send(_) => {
-                let world = request.world;
+                let process = request.process;
                 let unreachable = self.is_unreachable_send(index);
-                (unreachable && !self.progresses()).then_some(world)
+                (unreachable && !self.progresses()).then_some(process)
             }
             _ => None,
         }
@@ -191,9 +191,9 @@ impl Engine {
         if request.answer == Answer::Refused {
             return true;
         }
-        let (world, context) = (request.world, request.context);
-        let status = self.peer(world).page;
-        let peer = &self.peers[world as usize];
+        let (process, context) = (request.process, request.context);
+        let status = self.peer(process).page;
+        let peer = &self.peers[process as usize];
         match status.loss() {
             None => false,
             Some(Loss::Finalizing) if is_of_program(context) => false,
@@ -207,11 +207,11 @@ impl Engine {
     /// Ends a request with an error.
     fn end_by(&mut self, index: Index, error: Error) {
         let request = self.requests.at(index);
-        let (kind, world) = (request.kind, request.world as usize);
+        let (kind, process) = (request.kind, request.process as usize);
         request.error = Some(error);
         request.answer = Answer::NotWanted;
         if kind != Kind::Receive {
-            let peer = &mut self.peers[world];
+            let peer = &mut self.peers[process];
             peer.queue.retain(|waits| waits.request() != Some(index));
             peer.streams.retain(|stream| *stream != index);
             self.complete(index);
@@ -236,15 +236,15 @@ impl Engine {
         let ended =
             |status: Option<Loss>| matches!(status, Some(Loss::Exited | Loss::NeverStarted));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
-            .map(|world| ended(of(self, world)))
+            .map(|process| ended(of(self, process)))
             .collect();
-        for (world, peer) in self.peers.iter_mut().enumerate() {
-            if lost[world] {
+        for (process, peer) in self.peers.iter_mut().enumerate() {
+            if lost[process] {
                 peer.queue.retain(|waits| waits.request().is_some());
             }
         }
         if self.sending > 0 {
-            for index in self.sends(|send| send.detached || lost[send.world as usize]) {
+            for index in self.sends(|send| send.detached || lost[send.process as usize]) {
                 self.give_up(index);
             }
         }

@@ -406,7 +406,7 @@ impl Engine {
         if !matches!(request.kind, requests::Kind::Send(_)) {
             return false;
         }
-        let peer = &self.peers[request.world as usize];
+        let peer = &self.peers[request.process as usize];
         let first = peer.queue.iter().find_map(Outgoing::request);
         first == Some(index) || peer.streams.contains(&index)
     }

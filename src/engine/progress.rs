@@ -57,10 +57,10 @@ impl Engine {
 
     #[inline(never)]
     fn handle_other(&mut self, packet: &Packet, may_defer: bool) -> Handled {
-        let world = packet.process as usize;
+        let process = packet.process as usize;
         assert!(
-            world < self.peers.len(),
-            "a packet came from process {world}, which does not exist"
+            process < self.peers.len(),
+            "a packet came from process {process}, which does not exist"
         );
         match packet.kind {
             packets::RTS => {
@@ -74,9 +74,9 @@ impl Engine {
             }
             packets::CTS => {
                 let cts = self.decode::<Cts>(packet);
-                self.on_cts(world, packet.flags, cts);
+                self.on_cts(process, packet.flags, cts);
             }
-            kind => panic!("process {world} sent a packet of unknown kind {kind}"),
+            kind => panic!("process {process} sent a packet of unknown kind {kind}"),
         }
         Handled::Matched
     }
@@ -104,13 +104,13 @@ impl Engine {
     pub(super) fn flush_busy(&mut self) -> bool {
         let mut any = false;
         let busy = std::mem::take(&mut self.busy);
-        for world in busy {
-            let world = world as usize;
-            self.peers[world].busy = false;
-            any |= self.flush(world);
-            let peer = &self.peers[world];
+        for process in busy {
+            let process = process as usize;
+            self.peers[process].busy = false;
+            any |= self.flush(process);
+            let peer = &self.peers[process];
             if !(peer.queue.is_empty() && peer.streams.is_empty()) {
-                self.mark_busy(world);
+                self.mark_busy(process);
             }
         }
         any
@@ -126,9 +126,9 @@ impl Engine {
 
     /// Says to every peer that we wait for room, before sleeping.
     pub(super) fn request_space(&self) {
-        for world in &self.busy {
+        for process in &self.busy {
             self.transport
-                .request_space(self.peers[*world as usize].route);
+                .request_space(self.peers[*process as usize].route);
         }
     }
 

@@ -165,8 +165,8 @@ impl Engine {
             return;
         };
         debug_assert!(!found.refused, "a receive was posted in MPI_Finalize");
-        if found.world != self.me() {
-            self.count_taken(found.world, found.eager);
+        if found.process != self.me() {
+            self.count_taken(found.process, found.eager);
         }
         let here = found.data.len();
         self.meet(index, found.key, found.total);
@@ -176,7 +176,7 @@ impl Engine {
         }
         if here < found.eager {
             // Its eager part is still coming: from now on into the receive.
-            self.peers[found.world].partial = Some(PartialMessage {
+            self.peers[found.process].partial = Some(PartialMessage {
                 target: Target::Request(index),
                 eager: found.eager,
             });
@@ -189,7 +189,7 @@ impl Engine {
             ..Rts::default()
         };
         drop(found.data);
-        self.answer(index, found.world, found.flags, &rts);
+        self.answer(index, found.process, found.flags, &rts);
         self.finish_if_all_is_here(index);
         self.give_back_memory();
     }
@@ -229,7 +229,7 @@ impl Engine {
     }
 
     /// Tells the sender what it waits for, and how much of the message will come.
-    fn answer(&mut self, index: Index, world: usize, flags: u8, rts: &Rts) {
+    fn answer(&mut self, index: Index, process: usize, flags: u8, rts: &Rts) {
         let (total, eager) = (rts.total as usize, rts.eager as usize);
         let wanted = total.min(self.requests.at(index).buffer.len());
         let cts = Cts {
@@ -239,31 +239,31 @@ impl Engine {
         };
         match Response::choose(flags, total, eager) {
             Response::Read => {
-                self.transport.answer(self.peers[world].route);
-                if self.read_peer(index, world, rts.address, wanted) {
+                self.transport.answer(self.peers[process].route);
+                if self.read_peer(index, process, rts.address, wanted) {
                     self.requests.at(index).total = 0;
-                    self.send_cts(world, packets::FIN | packets::RTS_ADDRESS, cts);
+                    self.send_cts(process, packets::FIN | packets::RTS_ADDRESS, cts);
                 } else {
                     self.requests.at(index).total = wanted;
-                    self.send_cts(world, packets::UNREADABLE, cts);
+                    self.send_cts(process, packets::UNREADABLE, cts);
                 }
             }
             Response::Cts => {
                 self.requests.at(index).total = wanted.max(eager);
-                self.send_cts(world, 0, cts);
+                self.send_cts(process, 0, cts);
             }
-            Response::Fin => self.send_cts(world, packets::FIN, cts),
+            Response::Fin => self.send_cts(process, packets::FIN, cts),
             Response::Nothing => {}
         }
     }
 
     /// Reads a whole message out of the sender's memory, if the kernel lets us.
-    fn read_peer(&mut self, index: Index, world: usize, address: u64, bytes: usize) -> bool {
-        let pid = self.peer(world as u32).pid.load(Ordering::Relaxed);
+    fn read_peer(&mut self, index: Index, process: usize, address: u64, bytes: usize) -> bool {
+        let pid = self.peer(process as u32).pid.load(Ordering::Relaxed);
         let transport = &self.transport;
-        let readable = self.peers[world]
+        let readable = self.peers[process]
             .readable
-            .get_or_insert_with(|| transport.readable(world as u32).is_some());
+            .get_or_insert_with(|| transport.readable(process as u32).is_some());
         let read = *readable
             && (bytes == 0
                 || self
@@ -272,7 +272,7 @@ impl Engine {
                     .buffer
                     .fill_from(bytes, |out| peer_memory::read(pid, address, out))
                     .is_ok());
-        self.peers[world].readable = Some(read);
+        self.peers[process].readable = Some(read);
         read
     }
 
@@ -323,7 +323,7 @@ impl Engine {
     fn store(
         &mut self,
         key: Key,
-        world: usize,
+        process: usize,
         flags: u8,
         rts: &Rts,
         data: Vec<u8>,
@@ -335,7 +335,7 @@ impl Engine {
         });
         let index = self.messages.insert(Message {
             key,
-            world,
+            process,
             total,
             data,
             eager: rts.eager as usize,
@@ -346,8 +346,8 @@ impl Engine {
             refused: false,
         });
         self.unexpected.push(key, index);
-        if world != self.me() {
-            self.count_unexpected(world, rts.eager as usize);
+        if process != self.me() {
+            self.count_unexpected(process, rts.eager as usize);
         }
         if self.refuses {
             self.refuse(index);
@@ -382,18 +382,18 @@ impl Engine {
 
     /// RTS of a larger message; its first bytes may have come along.
     pub(super) fn on_rts(&mut self, packet: &Packet, rts: &Rts, may_defer: bool) -> Handled {
-        let (key, world) = (key_of(packet), packet.process as usize);
+        let (key, process) = (key_of(packet), packet.process as usize);
         let first = Arrival::of(packet, Rts::BYTES, rts.cell, rts.cell_bytes);
         let eager = rts.eager as usize;
         let bytes = first.bytes(packet);
         if let Some(index) = self.posted.take(key) {
             self.meet(index, key, rts.total as usize);
-            self.answer(index, world, packet.flags, rts);
+            self.answer(index, process, packet.flags, rts);
             if bytes > 0 {
                 self.put_arrival(index, packet, first);
             }
             if bytes < eager {
-                self.peers[world].partial = Some(PartialMessage {
+                self.peers[process].partial = Some(PartialMessage {
                     target: Target::Request(index),
                     eager,
                 });
@@ -408,9 +408,9 @@ impl Engine {
         if bytes > 0 {
             self.read_arrival(packet, first, |_, piece| data.extend_from_slice(piece));
         }
-        let message = self.store(key, world, packet.flags, rts, data, None);
+        let message = self.store(key, process, packet.flags, rts, data, None);
         if bytes < eager {
-            self.peers[world].partial = Some(PartialMessage {
+            self.peers[process].partial = Some(PartialMessage {
                 target: Target::Message(message),
                 eager,
             });

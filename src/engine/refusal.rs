@@ -87,7 +87,7 @@ impl Engine {
         if message.refused || !is_of_program(message.key.context) {
             return;
         }
-        let (world, sender) = (message.world, message.token);
+        let (process, sender) = (message.process, message.token);
         let own = message.own.take();
         message.refused = own.is_some() || message.awaits_cts();
         if let Some(own) = own {
@@ -98,7 +98,7 @@ impl Engine {
                 receiver: 0,
                 wanted: 0,
             };
-            self.send_cts(world, packets::REFUSED, cts);
+            self.send_cts(process, packets::REFUSED, cts);
         }
     }
 

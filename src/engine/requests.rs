@@ -78,13 +78,13 @@ pub fn is_of_another(handle: i32, engine: u32) -> bool {
     (handle as u32 ^ first_of(engine)) & (NUMBER & !(SLOT as u32)) != 0
 }
 
-/// The place in the slab that begins with `first`; beyond all slots for what is another engine's.
+/// The slot in the slab that begins with `first`; beyond all slots for what is another engine's.
 #[inline(always)]
 pub(super) fn slot(first: u32, index: u32) -> usize {
     (index ^ first) as usize
 }
 
-/// The place in the slab of an index that is known to be this engine's.
+/// The slot in the slab of an index that is known to be this engine's.
 #[inline(always)]
 fn own_slot(index: u32) -> usize {
     index as usize & SLOT
@@ -170,7 +170,7 @@ pub enum Kind {
     General,
 }
 
-/// One communication. `peer` is the rank in the communicator, `world` the peer's index on the node; bytes are packed.
+/// One communication. `peer` is the rank in the communicator, `process` the peer's number in the job; bytes are packed.
 #[derive(Debug)]
 pub struct Request {
     pub phase: Phase,
@@ -188,7 +188,7 @@ pub struct Request {
     /// Own rank in the communicator: the source that the receiver sees.
     pub source: i32,
     pub peer: i32,
-    pub world: u32,
+    pub process: u32,
     pub tag: i32,
     pub status: Status,
     pub error: Option<Error>,
@@ -256,7 +256,7 @@ impl Request {
             context,
             source,
             peer: 0,
-            world: 0,
+            process: 0,
             tag: 0,
             status: Status::empty(),
             error: None,

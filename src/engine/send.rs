@@ -17,7 +17,7 @@ use crate::transport::{Header, LONGEST_WHOLE, RING_PAYLOAD, Route};
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope {
     /// Process number in the job.
-    pub world: u32,
+    pub process: u32,
     pub context: u32,
     /// Own rank in the communicator.
     pub source: i32,
@@ -33,7 +33,7 @@ impl Engine {
     #[inline(always)]
     pub fn send_short(&mut self, envelope: &Envelope, buffer: &Buffer) -> bool {
         let bytes = buffer.len();
-        let peer = &self.peers[envelope.world as usize];
+        let peer = &self.peers[envelope.process as usize];
         let route = peer.route;
         if bytes > LONGEST_WHOLE || route == Route::Own || !peer.queue.is_empty() {
             return false;
@@ -72,7 +72,7 @@ impl Engine {
     /// Begins a send; the request may be complete on return.
     pub fn send(&mut self, mode: Mode, envelope: &Envelope, buffer: Buffer) -> Index {
         let request = Request {
-            world: envelope.world,
+            process: envelope.process,
             peer: envelope.peer,
             tag: envelope.tag,
             total: buffer.len(),
@@ -94,9 +94,9 @@ impl Engine {
         self.sending += 1;
         let request = self.requests.at(index);
         request.moved = 0;
-        let (world, total) = (request.world as usize, request.total);
+        let (process, total) = (request.process as usize, request.total);
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
-        let route = self.peers[world].route;
+        let route = self.peers[process].route;
         if route == Route::Own {
             self.send_to_self(index);
             return;
@@ -107,34 +107,34 @@ impl Engine {
         } else {
             Outgoing::Rts(index)
         };
-        if !self.peers[world].queue.is_empty() {
-            self.peers[world].queue.push_back(what);
-        } else if let Err(rest) = self.dispatch(world, what) {
-            self.peers[world].queue.push_back(rest);
-            self.mark_busy(world);
+        if !self.peers[process].queue.is_empty() {
+            self.peers[process].queue.push_back(what);
+        } else if let Err(rest) = self.dispatch(process, what) {
+            self.peers[process].queue.push_back(rest);
+            self.mark_busy(process);
         }
     }
 
-    pub(super) fn mark_busy(&mut self, world: usize) {
-        if !self.peers[world].busy {
-            self.peers[world].busy = true;
-            self.busy.push(world as u32);
+    pub(super) fn mark_busy(&mut self, process: usize) {
+        if !self.peers[process].busy {
+            self.peers[process].busy = true;
+            self.busy.push(process as u32);
         }
     }
 
     /// Sends a CTS, now or when there is room.
-    pub(super) fn send_cts(&mut self, world: usize, flags: u8, cts: Cts) {
+    pub(super) fn send_cts(&mut self, process: usize, flags: u8, cts: Cts) {
         let what = Outgoing::Cts { flags, cts };
-        if self.peers[world].queue.is_empty() {
-            let Err(rest) = self.dispatch(world, what) else {
+        if self.peers[process].queue.is_empty() {
+            let Err(rest) = self.dispatch(process, what) else {
                 return;
             };
-            self.peers[world].queue.push_back(rest);
+            self.peers[process].queue.push_back(rest);
         } else {
             // A CTS is bound to no order; in front of data that waits for cells it lets the peer go on.
-            self.peers[world].queue.push_front(what);
+            self.peers[process].queue.push_front(what);
         }
-        self.mark_busy(world);
+        self.mark_busy(process);
     }
 
     /// Raises an event of a send that needs a CTS.

@@ -14,7 +14,7 @@ const MESSAGES: &str = "messages in this process that were sent to it and not re
 #[derive(Debug)]
 pub struct Message {
     pub key: Key,
-    pub world: usize,
+    pub process: usize,
     /// Size of the whole message.
     pub total: usize,
     /// The eager part, as far as it has come in.

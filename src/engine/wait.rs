@@ -284,7 +284,7 @@ impl Engine {
         let node = self.transport.node();
         self.oversubscribed = node.is_oversubscribed();
         self.surveyed = node.is_decided();
-        self.transport.set_crowded(self.oversubscribed);
+        self.transport.set_oversubscribed(self.oversubscribed);
     }
 
     /// Wakes threads of this process that sleep for this engine: what they wait for may be done. Its guard orders that.

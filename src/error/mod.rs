@@ -19,7 +19,7 @@ pub use crate::fail;
 /// What a function of the library returns. One pointer wide for `Result<()>`.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error on its way to the edge: a class and the reason in words. One pointer wide, so that a
+/// An error on its way to the error return: a class and the reason in words. One pointer wide, so that a
 /// `Result` is cheap where nothing fails.
 pub struct Error(Box<Inner>);
 

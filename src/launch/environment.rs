@@ -5,14 +5,14 @@
 use crate::error::{Class, Error, Result};
 use crate::os::process::identity;
 
-/// Variables by which our mpiexec tells a rank its place.
+/// Variables by which our mpiexec tells a rank its number.
 pub mod names {
     pub const RANK: &str = "OXMPI_RANK";
     pub const SIZE: &str = "OXMPI_SIZE";
     /// Number of the segment's descriptor, and its inode, because programs between may close or reuse numbers.
     pub const SEGMENT: &str = "OXMPI_SEGMENT";
     pub const SEGMENT_INODE: &str = "OXMPI_SEGMENT_INODE";
-    /// Process id of the keeper, which holds the segment under the same number.
+    /// Process id of the supervisor, which holds the segment under the same number.
     pub const KEEPER: &str = "OXMPI_KEEPER";
     /// Inode of the socket that PMI_FD names, to tell it from the one of a launcher inside the job.
     pub const PMI_INODE: &str = "OXMPI_PMI_INODE";
@@ -39,14 +39,14 @@ pub mod names {
     pub const PMI_ID: &str = "PMI_ID";
 }
 
-/// A place given by our mpiexec.
+/// A rank's number and job, given by our mpiexec.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ours {
     pub rank: u32,
     pub size: u32,
     pub segment: i32,
     pub segment_inode: u64,
-    pub keeper: i32,
+    pub supervisor: i32,
     pub pmi_fd: Option<i32>,
     pub appnum: Option<i32>,
     pub universe_size: Option<i32>,
@@ -82,7 +82,7 @@ pub fn detect(get: Lookup<'_>) -> Result<Started> {
         let fd = parse(names::PMI_FD, &fd)?;
         let rank = required(get, names::PMI_RANK)?;
         let size = required(get, names::PMI_SIZE)?;
-        check_place(rank, size)?;
+        check_rank(rank, size)?;
         return Ok(Started::Inherited { fd, rank, size });
     }
     if let Some(address) = get(names::PMI_PORT) {
@@ -99,14 +99,14 @@ pub fn detect(get: Lookup<'_>) -> Result<Started> {
 fn ours(get: Lookup<'_>) -> Result<Ours> {
     let rank = required(get, names::RANK)?;
     let size = required(get, names::SIZE)?;
-    check_place(rank, size)?;
+    check_rank(rank, size)?;
     let optional = |name: &str| get(name).and_then(|value| value.parse().ok());
     Ok(Ours {
         rank,
         size,
         segment: required(get, names::SEGMENT)?,
         segment_inode: required(get, names::SEGMENT_INODE)?,
-        keeper: required(get, names::KEEPER)?,
+        supervisor: required(get, names::KEEPER)?,
         pmi_fd: optional(names::PMI_FD).filter(|fd| pmi_is(get, *fd)),
         appnum: optional(names::APPNUM),
         universe_size: optional(names::UNIVERSE_SIZE),
@@ -173,7 +173,7 @@ fn foreign(get: Lookup<'_>) -> Option<String> {
     })
 }
 
-fn check_place(rank: u32, size: u32) -> Result<()> {
+fn check_rank(rank: u32, size: u32) -> Result<()> {
     if rank < size && size <= i32::MAX as u32 {
         return Ok(());
     }

@@ -36,7 +36,7 @@ pub enum Launcher {
     Singleton,
 }
 
-/// This process's place in its job.
+/// This process's rank and its job.
 #[derive(Debug)]
 pub struct Job {
     pub rank: u32,
@@ -107,8 +107,8 @@ fn alone(plan: &SegmentPlan<'_>) -> Result<Job> {
 
 fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
     let segment = segment::of_mpiexec(&ours)?;
-    // Should mpiexec and its keeper be killed at the same moment, nobody else would end this process.
-    die_with(ours.keeper);
+    // Should mpiexec and its supervisor be killed at the same moment, nobody else would end this process.
+    die_with(ours.supervisor);
     let server = ours
         .pmi_fd
         .and_then(crate::os::process::inherited)

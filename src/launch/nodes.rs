@@ -34,11 +34,11 @@ pub fn number() -> u32 {
 pub fn of(process: u32) -> u32 {
     match JOB.get() {
         None | Some((1, _)) => 0,
-        Some((nodes, processes)) => place(process, *processes, *nodes),
+        Some((nodes, processes)) => pretended(process, *processes, *nodes),
     }
 }
 
-fn place(process: u32, processes: u32, nodes: u32) -> u32 {
+fn pretended(process: u32, processes: u32, nodes: u32) -> u32 {
     (u64::from(process) * u64::from(nodes) / u64::from(processes)) as u32
 }
 
@@ -50,8 +50,8 @@ mod tests {
     fn every_node_has_processes_that_follow_each_other() {
         for processes in 1..20 {
             for nodes in 1..=processes {
-                let places = (0..processes).map(|process| place(process, processes, nodes));
-                let mut found: Vec<u32> = places.collect();
+                let assigned = (0..processes).map(|process| pretended(process, processes, nodes));
+                let mut found: Vec<u32> = assigned.collect();
                 assert!(found.is_sorted());
                 found.dedup();
                 assert_eq!(found, (0..nodes).collect::<Vec<_>>());

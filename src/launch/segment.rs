@@ -41,21 +41,21 @@ pub fn create(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<OwnedFd> {
     }
 }
 
-/// The segment our mpiexec made: inherited, or if a program between has closed it, from the keeper.
+/// The segment our mpiexec made: inherited, or if a program between has closed it, from the supervisor.
 pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
     if identity(ours.segment).map(|(inode, _)| inode) == Some(ours.segment_inode)
         && let Some(fd) = inherited(ours.segment)
     {
         return Ok(fd);
     }
-    open_of_process(ours.keeper, ours.segment, ours.segment_inode).ok_or_else(|| {
+    open_of_process(ours.supervisor, ours.segment, ours.segment_inode).ok_or_else(|| {
         Error::new(
             Class::Other,
             format!(
                 "rank {} cannot reach its job's shared memory: descriptor {} was closed between mpiexec and this \
                  program, and that of process {} cannot be opened (is this a child of a job that has ended? \
                  OXMPI_SINGLETON=1 runs it alone)",
-                ours.rank, ours.segment, ours.keeper,
+                ours.rank, ours.segment, ours.supervisor,
             ),
         )
     })

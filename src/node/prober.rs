@@ -57,8 +57,8 @@ impl Pair {
         (self.low as u64) << CORE_BITS | self.high as u64
     }
 
-    fn place(self, places: usize) -> usize {
-        (self.key().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % places
+    fn index(self, size: usize) -> usize {
+        (self.key().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % size
     }
 }
 
@@ -169,7 +169,7 @@ impl Means for Real {
 
 impl Distances {
     fn answer(&self, pair: Pair) -> Option<Answer> {
-        let word = self.answers[pair.place(ANSWERS)].load(Ordering::Relaxed);
+        let word = self.answers[pair.index(ANSWERS)].load(Ordering::Relaxed);
         (word >> (TIME_BITS + 1) == pair.key()).then(|| Answer {
             distance: match word >> TIME_BITS & 1 {
                 0 => CacheDistance::Shared,
@@ -183,7 +183,7 @@ impl Distances {
         let far = u64::from(answer.distance == CacheDistance::Far);
         let until = (answer.until / MILLISECOND) & ((1 << TIME_BITS) - 1);
         let word = pair.key() << (TIME_BITS + 1) | far << TIME_BITS | until;
-        self.answers[pair.place(ANSWERS)].store(word, Ordering::Relaxed);
+        self.answers[pair.index(ANSWERS)].store(word, Ordering::Relaxed);
     }
 
     /// The distance of this rank's core from another one's, by the real clock; may take a turn.
@@ -226,7 +226,7 @@ impl Distances {
         now: u64,
         means: &impl Means,
     ) -> Option<CacheDistance> {
-        let track = &self.tracks[pair.place(TRACKS)];
+        let track = &self.tracks[pair.index(TRACKS)];
         // Acquire: pairs with the end of a turn; its samples are there.
         let over = track.over.load(Ordering::Acquire);
         let word = track.turn.load(Ordering::Acquire);
@@ -473,13 +473,13 @@ mod tests {
     #[test]
     fn a_track_is_one_pairs_at_a_time_and_goes_on_after_a_rank_that_ended_in_its_turn() {
         let (distances, made) = (fresh(), machine(140));
-        let track = Pair { low: 0, high: 1 }.place(TRACKS);
+        let track = Pair { low: 0, high: 1 }.index(TRACKS);
         let other = (2..).find(|core| {
             Pair {
                 low: 0,
                 high: *core,
             }
-            .place(TRACKS)
+            .index(TRACKS)
                 == track
         });
         let other = other.unwrap();

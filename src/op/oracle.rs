@@ -339,9 +339,9 @@ fn try_kernel(
     // And at a second place, at a line's beginning or not, past the caches or not.
     let mut second = vec![0xa5; a.len() + 128];
     let line = second.as_ptr().align_offset(64) + [0, 0, at][random.below(3)];
-    let place = Second::new(&mut second[line..][..a.len()], at % 2 == 0);
+    let target = Second::new(&mut second[line..][..a.len()], at % 2 == 0);
     let operands: (&[&[u8]], _) = (&[&b, from], Some(&b[..]));
-    op.fold(operands, folded, Some(place), length as u64, datatype)
+    op.fold(operands, folded, Some(target), length as u64, datatype)
         .unwrap();
     nontemporal::fence();
     op.apply(&b, &mut applied, length as u64, datatype).unwrap();

@@ -149,8 +149,8 @@ fn is_virtual() -> bool {
 pub fn directory(path: &str) -> Option<[u32; 4]> {
     let found = uncancelled(|| fs::metadata(path)).ok()?;
     let (device, number) = (found.dev(), found.ino());
-    let place = [device, device >> 32, number, number >> 32];
-    found.is_dir().then(|| place.map(|word| word as u32))
+    let identity = [device, device >> 32, number, number >> 32];
+    found.is_dir().then(|| identity.map(|word| word as u32))
 }
 
 /// What /sys says: for what has no number of its own, its first processor.

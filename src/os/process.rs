@@ -186,8 +186,8 @@ pub fn rename(name: &str) -> Result<()> {
         return Err(ErrorKind::InvalidData.into());
     };
     let mut line = vec![0; end.saturating_sub(start) as usize];
-    let place = line.get_mut(..name.len()).ok_or(ErrorKind::InvalidInput)?;
-    place.copy_from_slice(name.as_bytes());
+    let target = line.get_mut(..name.len()).ok_or(ErrorKind::InvalidInput)?;
+    target.copy_from_slice(name.as_bytes());
     let memory = std::fs::OpenOptions::new()
         .write(true)
         .open("/proc/self/mem")?;

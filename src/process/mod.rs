@@ -294,7 +294,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
         );
     }
     start_engine(&job, level)?;
-    comm::place(job.rank, job.size);
+    comm::set_own_process(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));
     attr::set(attr::UNIVERSE_SIZE, job.universe_size);
     attr::set(attr::APPNUM, job.appnum);

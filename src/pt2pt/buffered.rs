@@ -188,7 +188,7 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
     let request = engine.requests().at(index);
     let buffer = request.buffer;
     let envelope = crate::engine::send::Envelope {
-        world: request.world,
+        process: request.process,
         context: request.context,
         source: request.source,
         tag: request.tag,

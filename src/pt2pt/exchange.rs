@@ -124,7 +124,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         received.others = 1;
     }
     let request = Request {
-        world: envelope.world,
+        process: envelope.process,
         peer: send.peer,
         tag: send.tag,
         total: send.buffer.len(),

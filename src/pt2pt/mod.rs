@@ -47,7 +47,7 @@ pub const TAG_UB: i32 = i32::MAX;
 #[inline(always)]
 fn envelope(comm: &Comm, dest: i32, tag: i32) -> Envelope {
     Envelope {
-        world: comm.world(dest),
+        process: comm.process(dest),
         context: comm.context(),
         source: comm.rank(),
         tag,

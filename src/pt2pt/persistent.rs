@@ -25,7 +25,7 @@ fn keep(
         phase: Phase::Inactive,
         persistent: true,
         peer,
-        world: if peer >= 0 { comm.world(peer) } else { 0 },
+        process: if peer >= 0 { comm.process(peer) } else { 0 },
         tag,
         ..Request::new(kind, buffer, comm.handle, context, comm.rank())
     };

@@ -25,8 +25,8 @@ fn give_up<T>(engine: &mut Engine, source: i32, comm: &Comm) -> Option<Result<T>
     if !engine.checks_liveness() {
         return None;
     }
-    let world = engine.lost_sender(comm.handle, source)?;
-    Some(Err(liveness::error(engine, world)))
+    let process = engine.lost_sender(comm.handle, source)?;
+    Some(Err(liveness::error(engine, process)))
 }
 
 /// MPI_Probe.

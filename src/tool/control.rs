@@ -1,4 +1,4 @@
-//! Control variables: the settings of docs/variables.md, by their place in that list.
+//! Control variables: the settings of docs/variables.md, by their index in that list.
 //!
 //! Invariant: a value changes only before it is first used, which is in MPI_Init at the latest.
 

@@ -104,12 +104,12 @@ impl Event {
     /// Where each element lies.
     pub fn displacements(self) -> Vec<usize> {
         let mut end = 0usize;
-        let place = |element: &Element| {
+        let displacement = |element: &Element| {
             let start = end.next_multiple_of(element.bytes());
             end = start + element.bytes();
             start
         };
-        self.elements().iter().map(place).collect()
+        self.elements().iter().map(displacement).collect()
     }
 }
 

@@ -131,12 +131,12 @@ impl Cartesian {
             size: sides.iter().product(),
             sides,
         };
-        let mut place = self.coordinates(rank);
+        let mut coordinates = self.coordinates(rank);
         let members = (0..grid.size).map(|inside| {
             for (index, coordinate) in dimensions.iter().zip(grid.coordinates(inside)) {
-                place[*index] = coordinate;
+                coordinates[*index] = coordinate;
             }
-            place
+            coordinates
                 .iter()
                 .zip(&self.sides)
                 .fold(0, |rank, (at, side)| rank * side + at)

@@ -39,7 +39,8 @@ pub fn dims(nodes: i32, dims: &mut [i32]) -> Result<()> {
     }
     let found = balanced(rest, open);
     let free = dims.iter_mut().filter(|side| **side == 0);
-    free.zip(found).for_each(|(place, side)| *place = side);
+    free.zip(found)
+        .for_each(|(position, side)| *position = side);
     Ok(())
 }
 
@@ -82,11 +83,11 @@ struct Factors {
 impl Factors {
     fn of(number: i32) -> Factors {
         let divisors = divisors(number);
-        let place = |divisor| divisors.partition_point(|other| *other < divisor);
+        let position = |divisor| divisors.partition_point(|other| *other < divisor);
         let of = |(at, side): (usize, &i32)| {
             let multiples = divisors.iter().enumerate().skip(at);
             let multiples = multiples.filter(|(_, other)| **other % side == 0);
-            let pairs = multiples.map(|(multiple, other)| (multiple, place(other / side)));
+            let pairs = multiples.map(|(multiple, other)| (multiple, position(other / side)));
             pairs.collect()
         };
         let divided = divisors.iter().enumerate().map(of).collect();
@@ -141,8 +142,8 @@ impl Factors {
         }
         let mut rest = self.divisors[last];
         for sides in (1..=sides).rev() {
-            let place = self.divisors.partition_point(|other| *other < rest);
-            let side = best[sides][place];
+            let position = self.divisors.partition_point(|other| *other < rest);
+            let side = best[sides][position];
             found.push(side);
             rest /= side;
         }

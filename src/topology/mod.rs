@@ -40,12 +40,12 @@ impl Topology {
         }
     }
 
-    /// The source whose data comes at this place, of several that are one process: processes send in the order of their
+    /// The source whose data comes at this index, of several that are one process: processes send in the order of their
     /// destinations, and in a grid what leaves downwards comes from above.
-    pub fn arrival(&self, place: usize) -> usize {
+    pub fn arrival(&self, index: usize) -> usize {
         match self {
-            Topology::Cartesian(_) => place ^ 1,
-            Topology::Graph(_) | Topology::Distributed(_) => place,
+            Topology::Cartesian(_) => index ^ 1,
+            Topology::Graph(_) | Topology::Distributed(_) => index,
         }
     }
 }

@@ -318,8 +318,8 @@ impl Transport {
     }
 
     /// Says that ranks share cores, or not.
-    pub fn set_crowded(&mut self, crowded: bool) {
-        self.shm.set_crowded(crowded);
+    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
+        self.shm.set_oversubscribed(oversubscribed);
     }
 
     /// Wakes a peer if it sleeps, after something was stored for it.

@@ -41,8 +41,8 @@ impl Header {
             self.length,
             self.process,
         ];
-        for (place, word) in bytes[4..].chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
+        for (target, word) in bytes[4..].chunks_exact_mut(4).zip(words) {
+            target.copy_from_slice(&word.to_le_bytes());
         }
         bytes
     }

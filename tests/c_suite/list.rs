@@ -100,12 +100,12 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
     };
     let mut listed = BTreeSet::new();
     for (number, row) in text.lines().enumerate() {
-        let place = format!("testlist:{}", number + 1);
+        let location = format!("testlist:{}", number + 1);
         let words = match split(row) {
             Ok(words) if words.is_empty() => continue,
             Ok(words) => words,
             Err(text) => {
-                mistakes.push(format!("{place}: {text}"));
+                mistakes.push(format!("{location}: {text}"));
                 continue;
             }
         };
@@ -114,7 +114,7 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
             .into_iter()
             .find(|extension| source.join(format!("{program}.{extension}")).is_file());
         let Some(extension) = extension else {
-            mistakes.push(format!("{place}: there is no {program}.c"));
+            mistakes.push(format!("{location}: there is no {program}.c"));
             continue;
         };
         listed.insert(format!("{program}.{extension}"));
@@ -124,9 +124,9 @@ pub fn read(source: &Path) -> (Vec<Line>, Vec<String>) {
                 Ok(ranks) => match line(&program, extension, ranks, &words[2..]) {
                     Ok(line) if extension == "F90" => lines.extend(in_styles(&line)),
                     Ok(line) => lines.push(line),
-                    Err(text) => mistakes.push(format!("{place}: {text}")),
+                    Err(text) => mistakes.push(format!("{location}: {text}")),
                 },
-                Err(_) => mistakes.push(format!("{place}: {count:?} is no number of ranks")),
+                Err(_) => mistakes.push(format!("{location}: {count:?} is no number of ranks")),
             }
         }
     }

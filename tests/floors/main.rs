@@ -223,12 +223,12 @@ fn namers() -> BTreeMap<(&'static str, String), String> {
 fn transport_engine_and_os_are_named_by_few() {
     let found = namers();
     let mut wrong = Vec::new();
-    for ((what, who), place) in &found {
+    for ((what, who), location) in &found {
         let listed = MAY_NAME
             .iter()
             .any(|(named, by)| named == what && by.contains(&who.as_str()));
         if !listed {
-            wrong.push(format!("{place}: {who} names {what}"));
+            wrong.push(format!("{location}: {who} names {what}"));
         }
     }
     for (what, allowed) in MAY_NAME {

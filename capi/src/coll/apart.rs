@@ -34,12 +34,12 @@ pub fn parts(out: &Parts, into: &Parts, comm: &Comm) -> Result<()> {
 
 /// One for each neighbor on both sides, or for one side the buffer that goes to all.
 pub fn of_neighbors(out: (&Parts, usize), into: (&Parts, usize)) -> Result<()> {
-    let Some((begin, place)) = common_begin(out, into) else {
+    let Some((begin, index)) = common_begin(out, into) else {
         return Ok(());
     };
     fail!(
         Class::Buffer,
-        "sendbuf and recvbuf overlap at {begin:#x}, where recvbuf has the part of neighbor {place}"
+        "sendbuf and recvbuf overlap at {begin:#x}, where recvbuf has the part of neighbor {index}"
     )
 }
 

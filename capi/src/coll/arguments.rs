@@ -6,8 +6,8 @@
 use super::apart;
 use crate::decode::{self, IN_PLACE, Names, RECV, SEND};
 use crate::param::*;
-use crate::place::Array;
-use oxmpi::coll::{Call, NOBODY, ROOT};
+use crate::pointers::Array;
+use oxmpi::coll::{Call, PROC_NULL, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
 use oxmpi::error::Result;
@@ -132,7 +132,7 @@ pub fn bcast(buffer: RecvBuffer, count: Count, kind: Datatype, root: Root, comm:
     let comm = decode::comm(comm)?;
     let root = decode::root(root, comm)?;
     let buffer = match root {
-        NOBODY => Buffer::empty(),
+        PROC_NULL => Buffer::empty(),
         _ => decode::recv_buffer(BUFFER, buffer, count, kind)?,
     };
     Ok((comm, Call::Bcast { buffer, root }))
@@ -148,7 +148,7 @@ pub fn is_root(root: i32, comm: &CommObject) -> bool {
 
 /// What a rank has for a gathering: not the root of an intercommunicator.
 fn given(out: Out, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
-    if root == ROOT || root == NOBODY {
+    if root == ROOT || root == PROC_NULL {
         return Ok(None);
     }
     if is_root(root, comm) {
@@ -206,7 +206,7 @@ pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
 /// Where a rank wants its part of a scattering: not the root of an intercommunicator.
 fn wanted(into: Into, root: i32, comm: &CommObject) -> Result<Option<Buffer>> {
     let in_place = is_root(root, comm) && is_in_place(into.0.0);
-    if root == ROOT || root == NOBODY || in_place {
+    if root == ROOT || root == PROC_NULL || in_place {
         return Ok(None);
     }
     decode::recv_buffer(RECV, into.0, into.1, into.2).map(Some)

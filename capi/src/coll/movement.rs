@@ -2,7 +2,7 @@
 
 use super::arguments;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 forms! {
     Collective fn MPI_Allgather MPI_Iallgather MPI_Allgather_init [_c](

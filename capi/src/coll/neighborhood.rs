@@ -2,7 +2,7 @@
 
 use super::neighbors;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 forms! {
     Collective fn MPI_Neighbor_allgather MPI_Ineighbor_allgather MPI_Neighbor_allgather_init [_c](

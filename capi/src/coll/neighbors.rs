@@ -7,7 +7,7 @@ use super::apart;
 use super::arguments::{self, Decoded, Into, IntoParts, Out, OutParts};
 use crate::decode::{self, Names};
 use crate::param::*;
-use crate::place::Array;
+use crate::pointers::Array;
 use oxmpi::coll::Call;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
@@ -66,13 +66,13 @@ fn equal(
 impl Around {
     /// The messages, those of one pair in the order in which they meet.
     fn call(self, out: impl Fn(usize) -> Buffer, into: &Parts) -> Decoded {
-        let places = 0..self.sources.len();
-        let receives = places.filter_map(|place| {
-            let place = self.topology.arrival(place);
-            Some((self.sources[place]?, into.of(place)))
+        let indices = 0..self.sources.len();
+        let receives = indices.filter_map(|index| {
+            let index = self.topology.arrival(index);
+            Some((self.sources[index]?, into.of(index)))
         });
         let destinations = self.destinations.iter().enumerate();
-        let sends = destinations.filter_map(|(place, rank)| Some(((*rank)?, out(place))));
+        let sends = destinations.filter_map(|(index, rank)| Some(((*rank)?, out(index))));
         let call = Call::Neighbors {
             receives: receives.collect(),
             sends: sends.collect(),
@@ -95,7 +95,7 @@ impl Around {
     fn exchange(self, out: Parts, into: Parts) -> Decoded {
         let (to, from) = (self.destinations.len(), self.sources.len());
         apart::of_neighbors((&out, to), (&into, from))?;
-        self.call(|place| out.of(place), &into)
+        self.call(|index| out.of(index), &into)
     }
 }
 
@@ -134,7 +134,7 @@ pub fn alltoallv(out: OutParts, into: IntoParts, comm: Comm) -> Decoded {
 pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
     let around = around(comm)?;
     let (address, number) = (out.0.0.cast_mut(), around.destinations.len());
-    let lists = (out.1, |place| Ok(out.2.get(place)?.0));
+    let lists = (out.1, |index| Ok(out.2.get(index)?.0));
     let parts = arguments::typed(
         arguments::SENDS_TYPED,
         address,
@@ -142,7 +142,7 @@ pub fn alltoallw(out: OutTyped, into: IntoTyped, comm: Comm) -> Decoded {
         out.3,
         (number, true),
     )?;
-    let lists = (into.1, |place| Ok(into.2.get(place)?.0));
+    let lists = (into.1, |index| Ok(into.2.get(index)?.0));
     let (address, number) = (into.0.0, around.sources.len());
     let into = arguments::typed(
         arguments::RECVS_TYPED,

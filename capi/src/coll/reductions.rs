@@ -2,7 +2,7 @@
 
 use super::vectors;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 forms! {
     Collective fn MPI_Allreduce MPI_Iallreduce MPI_Allreduce_init [_c](

@@ -6,8 +6,8 @@ use super::apart;
 use super::arguments::{Decoded, is_in_place, is_root};
 use crate::decode::{self, FROM, Names, TO};
 use crate::param::*;
-use crate::place::Array;
-use oxmpi::coll::{Call, Counts, NOBODY, Operands, ROOT};
+use crate::pointers::Array;
+use oxmpi::coll::{Call, Counts, Operands, PROC_NULL, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject};
 use oxmpi::error::Result;
@@ -46,7 +46,7 @@ pub fn reduce(
 ) -> Decoded {
     let comm = decode::comm(comm)?;
     let root = decode::root(root, comm)?;
-    if root == NOBODY {
+    if root == PROC_NULL {
         return Ok((comm, nothing_reduced(op, kind)?));
     }
     let with = operands(op, decode::datatype(kind)?)?;
@@ -76,7 +76,7 @@ fn nothing_reduced(op: Op, kind: Datatype) -> Result<Call> {
             op: ops::get(op.0)?,
             datatype: decode::datatype(kind)?,
         },
-        root: NOBODY,
+        root: PROC_NULL,
     })
 }
 

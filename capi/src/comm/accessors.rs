@@ -3,7 +3,7 @@
 use crate::constants::{MPI_COMM_NULL, MPI_MAX_OBJECT_NAME};
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::Members;
 use oxmpi::error::{Class, Result};
 use oxmpi::group::Group as GroupObject;
@@ -53,10 +53,10 @@ entry! {
 }
 
 /// A new group, of the session that the communicator comes from.
-fn give_group(comm: Comm, members: Arc<GroupObject>, place: Out<Group>) -> Result<()> {
+fn give_group(comm: Comm, members: Arc<GroupObject>, out: Out<Group>) -> Result<()> {
     let handle = group::create(members)?;
     origin::inherit(comm.0, handle);
-    place.set(Group(handle))
+    out.set(Group(handle))
 }
 
 entry! {

@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::{self as communicator, Comm as CommObject, Maker};
 use oxmpi::constructors::hints::Promises;
 use oxmpi::constructors::split_type::{Guide, Split};
@@ -218,10 +218,10 @@ fn process_set(name: &str) -> Guide {
 /// the nodes of one communicator's processes are one.
 fn neighborhood(hints: &Hints) -> Result<Guide> {
     if let Some(path) = hints.get("nbhd_common_dirname")? {
-        let place = directory(path);
+        let location = directory(path);
         return Ok(Guide::Directory {
             name: hash(path.bytes()),
-            place,
+            location,
         });
     }
     let network = hints.get("network_topo")?.is_some();
@@ -277,8 +277,8 @@ entry! {
         give(comm.handle, newcomm, new)?;
         match by {
             Some(kind) if info.0 != infos::NULL => {
-                let place = infos::get_changeable(info.0)?;
-                place.lock().set("mpi_hw_resource_type", &format!("hwloc://{}", kind.name()))
+                let object = infos::get_changeable(info.0)?;
+                object.lock().set("mpi_hw_resource_type", &format!("hwloc://{}", kind.name()))
             }
             _ => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::datatype::create::array::{Grid, Order as DimensionOrder, dimensions};
 use oxmpi::datatype::create::{Displacements, Lengths};
 use oxmpi::datatype::{self as core, Numbers, create};
@@ -11,7 +11,7 @@ use oxmpi::fail;
 
 type Object = &'static core::Datatype;
 
-/// Gives the new type's handle to the program; there is a place for it, as `oldtype` has seen.
+/// Gives the new type's handle to the program; there is a pointer for it, as `oldtype` has seen.
 #[inline(always)]
 pub fn give(newtype: Out<Datatype>, made: Result<Object>) -> Result<()> {
     newtype.set(Datatype(made?.handle))?;
@@ -19,7 +19,7 @@ pub fn give(newtype: Out<Datatype>, made: Result<Object>) -> Result<()> {
     Ok(())
 }
 
-/// The old type, once the new one has a place.
+/// The old type, once the new one has a pointer.
 #[inline(always)]
 pub fn oldtype(newtype: Out<Datatype>, oldtype: Datatype) -> Result<Object> {
     newtype.not_null()?;
@@ -126,8 +126,8 @@ entry! {
         let blocks = length("count", count)?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.numbers(blocks)?;
-        let places = Displacements::Elements(displacements);
-        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), places, old))
+        let displacements = Displacements::Elements(displacements);
+        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), displacements, old))
     }
 }
 
@@ -140,8 +140,8 @@ entry! {
         let blocks = length("count", count)?;
         let lengths = array_of_blocklengths.numbers(blocks)?;
         let displacements = array_of_displacements.addresses(blocks)?;
-        let places = Displacements::Bytes(displacements);
-        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), places, old))
+        let displacements = Displacements::Bytes(displacements);
+        give(newtype, create::indexed(newtype.is_large(), Lengths::Each(lengths), displacements, old))
     }
 }
 
@@ -152,8 +152,8 @@ entry! {
     ) {
         let old = self::oldtype(newtype, oldtype)?;
         let displacements = array_of_displacements.numbers(length("count", count)?)?;
-        let (length, places) = (Lengths::All(blocklength.0), Displacements::Elements(displacements));
-        give(newtype, create::indexed(newtype.is_large(), length, places, old))
+        let (length, displacements) = (Lengths::All(blocklength.0), Displacements::Elements(displacements));
+        give(newtype, create::indexed(newtype.is_large(), length, displacements, old))
     }
 }
 
@@ -164,8 +164,8 @@ entry! {
     ) {
         let old = self::oldtype(newtype, oldtype)?;
         let displacements = array_of_displacements.addresses(length("count", count)?)?;
-        let (length, places) = (Lengths::All(blocklength.0), Displacements::Bytes(displacements));
-        give(newtype, create::indexed(newtype.is_large(), length, places, old))
+        let (length, displacements) = (Lengths::All(blocklength.0), Displacements::Bytes(displacements));
+        give(newtype, create::indexed(newtype.is_large(), length, displacements, old))
     }
 }
 

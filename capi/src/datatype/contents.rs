@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::datatype::{self as core, Contents};
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -70,16 +70,16 @@ fn made_of_something(contents: &Contents, datatype: Datatype) -> Result<()> {
 }
 
 /// Writes the types that a type was made from: predefined ones as they are, else handles that the program has to free.
-fn give_datatypes(contents: &Contents, place: OutArray<Datatype>) -> Result<()> {
+fn give_datatypes(contents: &Contents, out: OutArray<Datatype>) -> Result<()> {
     if !contents.datatypes.is_empty() {
-        place.not_null()?;
+        out.not_null()?;
     }
     for (index, old) in contents.datatypes.iter().enumerate() {
         let handle = match old.is_predefined() {
             true => old.handle,
             false => core::another_handle(old)?.handle,
         };
-        place.put(index, Datatype(handle))?;
+        out.put(index, Datatype(handle))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::Class;
 use oxmpi::fail;
 

@@ -1,7 +1,7 @@
 //! Failure mitigation extensions.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     Collective fn MPIX_Comm_agree(comm: Comm, flag: InOut<Logical>) on comm;

@@ -3,7 +3,7 @@
 use crate::decode;
 use crate::external::Generalized;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::Class;
 use oxmpi::fail;
 use oxmpi::pt2pt::generalized;

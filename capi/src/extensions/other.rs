@@ -1,9 +1,9 @@
 //! Other extensions.
 
 use crate::decode;
-use crate::edge;
+use crate::error_return;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::types::*;
 use oxmpi::datatype::Buffer;
 use oxmpi::engine::epochs::Callback as Running;
@@ -179,11 +179,11 @@ entry! {
 entry! {
     /// The bytes in two digits each.
     UpdateList fn MPIX_Info_set_hex(info: Info, key: Text, value: SendBuffer, value_size: Int) {
-        let place = infos::get_changeable(info.0)?;
+        let object = infos::get_changeable(info.0)?;
         let key = decode::text("key", key)?;
         let length = decode::length("value_size", value_size)?;
         if value.0.is_null() && length > 0 {
-            return edge::null("value");
+            return error_return::null("value");
         }
         let mut text = String::with_capacity(2 * length);
         for at in 0..length {
@@ -191,7 +191,7 @@ entry! {
             let byte = unsafe { value.0.cast::<u8>().add(at).read() };
             text.push_str(&format!("{byte:02x}"));
         }
-        place.lock().set(&key, &text)
+        object.lock().set(&key, &text)
     }
 }
 

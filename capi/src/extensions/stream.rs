@@ -1,7 +1,7 @@
 //! Streams, threadcomms, enqueued operations and asynchronous tasks of MPICH.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     Collective fn MPIX_Allreduce_enqueue[_c](

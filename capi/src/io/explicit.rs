@@ -1,7 +1,7 @@
 //! Access with explicit offsets.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     CommIo fn MPI_File_iread_at[_c](

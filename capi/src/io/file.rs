@@ -1,7 +1,7 @@
 //! Files: opening, sizes, hints, views.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     Collective fn MPI_File_close(fh: InOut<File>) on fh;

@@ -1,7 +1,7 @@
 //! Access with the individual file pointer.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     CommIo fn MPI_File_iread[_c](

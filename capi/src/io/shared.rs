@@ -1,7 +1,7 @@
 //! Access with the shared file pointer.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     CommIo fn MPI_File_iread_shared[_c](

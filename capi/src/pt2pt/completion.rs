@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm;
 use oxmpi::error::{Class, Error, Result};
 use oxmpi::pt2pt::REQUEST_NULL;

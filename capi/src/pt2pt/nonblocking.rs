@@ -3,7 +3,7 @@
 use super::arguments::{self, incoming, outgoing, received, sent};
 use crate::decode::{self, MESSAGE};
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::pt2pt::{self, Mode, exchange};
 
 entry! {

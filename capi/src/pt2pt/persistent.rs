@@ -3,7 +3,7 @@
 use super::arguments::{incoming, outgoing};
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::pt2pt::Mode;
 use oxmpi::pt2pt::persistent;
 

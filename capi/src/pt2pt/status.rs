@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 entry! {
     None fn MPI_Status_get_source(status: In<Status>, source: Out<Rank>) {

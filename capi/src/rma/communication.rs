@@ -1,7 +1,7 @@
 //! One-sided communication.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     CommIo fn MPI_Accumulate[_c](

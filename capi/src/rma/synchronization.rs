@@ -1,7 +1,7 @@
 //! Synchronization of one-sided communication.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     CommIo fn MPI_Win_complete(win: Win) on win;

@@ -1,7 +1,7 @@
 //! Windows: creation, attributes, names.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 
 stub! {
     Collective fn MPI_Win_allocate[_c](

@@ -3,7 +3,7 @@
 use super::{offer, offer_indices, offer_text};
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::tool::{self, category};
 
 entry! {

@@ -4,7 +4,7 @@ use super::{get, offer, offer_text, put, type_of};
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::process::level;
 use oxmpi::error::{Class, Result};
 use oxmpi::tool::{self, control};

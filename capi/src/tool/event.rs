@@ -1,10 +1,10 @@
 //! Events and their source: what there is, reading an event while its callback runs.
 
-use super::{check_place, offer, offer_text, put};
+use super::{check_out, offer, offer_text, put};
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::error::Result;
 use oxmpi::events::{self, Element, Event};
 use oxmpi::info::{self as infos, Info as Hints};
@@ -32,7 +32,7 @@ entry! {
     }
 }
 
-/// An info object without hints, if the caller has a place for it.
+/// An info object without hints, if the caller has a pointer for it.
 fn offer_info(info: Out<Info>) -> Result<()> {
     if info.is_null() {
         return Ok(());
@@ -53,16 +53,16 @@ entry! {
         offer_text(desc, desc_len, &event.described())?;
         if !num_elements.is_null() {
             let room = num_elements.read()?.0.max(0) as usize;
-            let places = event.displacements();
+            let displacements = event.displacements();
             for (at, element) in event.elements().iter().enumerate().take(room) {
                 if !array_of_datatypes.is_null() {
                     array_of_datatypes.put(at, type_of(*element))?;
                 }
                 if !array_of_displacements.is_null() {
-                    array_of_displacements.put(at, Aint(places[at] as _))?;
+                    array_of_displacements.put(at, Aint(displacements[at] as _))?;
                 }
             }
-            num_elements.set(Int(places.len() as i32))?;
+            num_elements.set(Int(displacements.len() as i32))?;
         }
         offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
         offer(enumtype, TEnum(std::ptr::null_mut()))?;
@@ -109,11 +109,11 @@ fn instance(event_instance: TEventInstance) -> Result<events::Instance> {
 }
 
 /// Writes an element of an event to an address of the program's.
-fn put_element(place: TBuffer, event: &events::Instance, element: usize) -> Result<()> {
+fn put_element(out: TBuffer, event: &events::Instance, element: usize) -> Result<()> {
     let value = event.values[element];
     match event.event.elements()[element] {
-        Element::Int(_) => put(place, &[value as u32]),
-        Element::Long(_) => put(place, &[value]),
+        Element::Int(_) => put(out, &[value as u32]),
+        Element::Long(_) => put(out, &[value]),
     }
 }
 
@@ -129,9 +129,9 @@ entry! {
     /// The elements lie where MPI_T_event_get_info says.
     Own fn MPI_T_event_copy(event_instance: TEventInstance, buffer: TBuffer) {
         let instance = instance(event_instance)?;
-        check_place(buffer.0)?;
-        for (element, place) in instance.event.displacements().into_iter().enumerate() {
-            put_element(TBuffer(buffer.0.wrapping_byte_add(place)), &instance, element)?;
+        check_out(buffer.0)?;
+        for (element, displacement) in instance.event.displacements().into_iter().enumerate() {
+            put_element(TBuffer(buffer.0.wrapping_byte_add(displacement)), &instance, element)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The tool interface, chapter 15: what its functions share.
 //!
-//! Invariant: a result that the caller gives no place for is left out; handles are the numbers of `oxmpi::tool`, as
+//! Invariant: a result that the caller gives no pointer for is left out; handles are the numbers of `oxmpi::tool`, as
 //! pointers that nobody follows.
 
 mod category;
@@ -12,44 +12,44 @@ mod registration;
 use crate::constants::{MPI_DOUBLE, MPI_INT, MPI_UNSIGNED_LONG};
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use crate::types::MPI_Datatype;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::variables::Kind;
 use std::ffi::c_void;
 
-/// A result that may have no place.
-fn offer<T: Value>(place: Out<T>, value: T) -> Result<()> {
-    if place.is_null() {
+/// A result that may have no pointer.
+fn offer<T: Value>(out: Out<T>, value: T) -> Result<()> {
+    if out.is_null() {
         return Ok(());
     }
-    place.set(value)
+    out.set(value)
 }
 
-/// A text, as far as there is room for it; the length with the zero is what was written, or, without a place or with a
+/// A text, as far as there is room for it; the length with the zero is what was written, or, without a pointer or with a
 /// length of zero, what is needed.
-fn offer_text(place: TextOut, length: InOut<Int>, text: &str) -> Result<()> {
+fn offer_text(out: TextOut, length: InOut<Int>, text: &str) -> Result<()> {
     if length.is_null() {
         return Ok(());
     }
     let room = length.read()?.0;
-    let written = if place.0.is_null() || room <= 0 {
+    let written = if out.0.is_null() || room <= 0 {
         text.len()
     } else {
-        place.write(text, room as usize)?
+        out.write(text, room as usize)?
     };
     length.set(Int(written as i32 + 1))
 }
 
 /// The first `room` indices.
-fn offer_indices(place: OutArray<Int>, room: Int, indices: &[i32]) -> Result<()> {
+fn offer_indices(out: OutArray<Int>, room: Int, indices: &[i32]) -> Result<()> {
     let room = decode::length("len", room)?;
     if room > 0 {
-        place.not_null()?;
+        out.not_null()?;
     }
     let mut some = indices.iter().take(room).enumerate();
-    some.try_for_each(|(at, index)| place.put(at, Int(*index)))
+    some.try_for_each(|(at, index)| out.put(at, Int(*index)))
 }
 
 /// The datatype of a control variable.
@@ -61,20 +61,19 @@ fn type_of(kind: Kind) -> MPI_Datatype {
     }
 }
 
-fn check_place(place: *const c_void) -> Result<()> {
-    if place.is_null() {
+fn check_out(out: *const c_void) -> Result<()> {
+    if out.is_null() {
         return fail!(Class::TInvalid, "buf is NULL");
     }
     Ok(())
 }
 
 /// Writes elements to where a tool wants a variable's value.
-fn put<T: Copy>(place: TBuffer, values: &[T]) -> Result<()> {
-    check_place(place.0)?;
+fn put<T: Copy>(out: TBuffer, values: &[T]) -> Result<()> {
+    check_out(out.0)?;
     // SAFETY: not null, and the tool has as many elements of the variable's type there as it was told.
     unsafe {
-        place
-            .0
+        out.0
             .cast::<T>()
             .copy_from_nonoverlapping(values.as_ptr(), values.len());
     }
@@ -82,8 +81,8 @@ fn put<T: Copy>(place: TBuffer, values: &[T]) -> Result<()> {
 }
 
 /// Reads one element of a variable's new value.
-fn get<T: Copy>(place: SendBuffer) -> Result<T> {
-    check_place(place.0)?;
+fn get<T: Copy>(out: SendBuffer) -> Result<T> {
+    check_out(out.0)?;
     // SAFETY: not null, and the tool has an element of the variable's type there.
-    Ok(unsafe { place.0.cast::<T>().read() })
+    Ok(unsafe { out.0.cast::<T>().read() })
 }

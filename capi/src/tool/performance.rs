@@ -1,11 +1,11 @@
 //! Performance variables.
 
-use super::{check_place, get, offer, offer_text, put};
+use super::{check_out, get, offer, offer_text, put};
 use crate::constants::*;
 use crate::data::PVAR_ALL_HANDLES;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::context_id;
 use oxmpi::error::Result;
 use oxmpi::tool;
@@ -135,7 +135,7 @@ entry! {
 entry! {
     Own fn MPI_T_pvar_readreset(session: TPvarSession, handle: TPvarHandle, buf: TBuffer) {
         tool::check()?;
-        check_place(buf.0)?;
+        check_out(buf.0)?;
         // What can be reset is a number.
         put(buf, &[performance::read_and_reset(session.0 as usize, handle.0 as usize)?])
     }

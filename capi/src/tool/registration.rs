@@ -3,7 +3,7 @@
 //! Invariant: the program's functions are called by `oxmpi::events` only, which holds nothing then.
 
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Callback, Safety};

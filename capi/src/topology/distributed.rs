@@ -4,7 +4,7 @@ use super::{give, ints, other_topology};
 use crate::data;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::constructors::with_topology as constructors;
 use oxmpi::error::{Class, Result};
@@ -31,7 +31,7 @@ enum Weights {
 
 impl Weights {
     fn of(array: Array<Weight>) -> Weights {
-        let is = |constant: &data::Constant<data::Place<u64>>| {
+        let is = |constant: &data::Constant<data::Storage<u64>>| {
             array.address() == constant.0 as *mut c_void
         };
         if is(&data::UNWEIGHTED) {
@@ -113,14 +113,14 @@ fn split<T>(read: Result<(T, info::Info)>) -> (Result<T>, info::Info) {
 
 fn give_with_hints(
     from: i32,
-    place: Out<Comm>,
+    out: Out<Comm>,
     new: Option<&CommObject>,
     hints: info::Info,
 ) -> Result<()> {
     if let Some(new) = new {
         *new.info.lock() = hints;
     }
-    give(from, place, new)
+    give(from, out, new)
 }
 
 entry! {

@@ -3,7 +3,7 @@
 use super::{give, ints, kept, other_topology, room};
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::constructors::with_topology as constructors;
 use oxmpi::error::Result;

@@ -8,7 +8,7 @@ use crate::comm::give;
 use crate::constants::*;
 use crate::decode;
 use crate::param::*;
-use crate::place::*;
+use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::error::{Class, Result};
 use oxmpi::os::hardware;

@@ -159,8 +159,8 @@ fn default(ranks: usize, processors: &[usize], situation: &Situation) -> Binding
     let count = processors.len();
     let share = count / ranks.max(1);
     let limited = situation.quota.is_some_and(|quota| quota < count as f64);
-    let crowded = situation.threads.is_some_and(|threads| threads > share);
-    if ranks < 2 || share == 0 || limited || crowded {
+    let overloaded = situation.threads.is_some_and(|threads| threads > share);
+    if ranks < 2 || share == 0 || limited || overloaded {
         return None;
     }
     Some(

@@ -1,6 +1,6 @@
 //! How many descriptors mpiexec holds for each rank, and with what it does without where a limit (ulimit -n) allows fewer.
 //!
-//! The keeper raises its own limit as far as it may; ranks get back the one that mpiexec was started with.
+//! The supervisor raises its own limit as far as it may; ranks get back the one that mpiexec was started with.
 
 use super::input::Source;
 use super::plan::Plan;

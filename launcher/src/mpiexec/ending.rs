@@ -20,7 +20,7 @@ pub enum Cause {
     Interrupt,
     /// SIGTERM, SIGHUP.
     Terminate,
-    /// A second Ctrl-C, SIGQUIT, the death of the guard.
+    /// A second Ctrl-C, SIGQUIT, the death of the front process.
     AtOnce,
     /// All ranks are done, but some process they started is not.
     Leftovers,

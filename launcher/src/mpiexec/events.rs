@@ -1,13 +1,15 @@
-//! What the keeper hears: from the guard, from the kernel about its children, from ranks over PMI-1.
+//! What the supervisor hears: from the front process, from the kernel about its children, from ranks over PMI-1.
 //!
 //! Invariant: what a rank said or wrote before it died is taken before its death is judged.
 
 use super::ending::Cause;
-use super::guard::BY_KERNEL;
-use super::keeper::{GUARD, INPUT, Keeper, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, WATCHED};
+use super::front::BY_KERNEL;
 use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
+use super::supervisor::{
+    FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, Supervisor, WATCHED,
+};
 use oxmpi::sync::Ordering;
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -16,11 +18,11 @@ use rustix::process::{WaitOptions, wait};
 use signal_hook::consts::signal::{SIGTERM, SIGUSR1};
 use std::io::Read;
 
-impl Keeper<'_> {
+impl Supervisor<'_> {
     /// Handles an event of epoll.
     pub(super) fn handle(&mut self, about: u64, number: usize) {
         match about {
-            GUARD => self.hear_guard(),
+            FRONT => self.hear_front(),
             SIGNALS => self.hear_signals(),
             PMI => self.hear_rank(number),
             SHARED => self.hear_all_ranks(),
@@ -40,12 +42,12 @@ impl Keeper<'_> {
         }
     }
 
-    fn hear_guard(&mut self) {
+    fn hear_front(&mut self) {
         let mut bytes = [0u8; 64];
-        match (&self.guard).read(&mut bytes) {
-            // The guard is dead: nobody wants this job any more.
+        match (&self.front).read(&mut bytes) {
+            // The front process is dead: nobody wants this job any more.
             Ok(0) => {
-                let _ = epoll::delete(&self.epoll, &self.guard);
+                let _ = epoll::delete(&self.epoll, &self.front);
                 self.fail(128 + 9, Cause::AtOnce);
             }
             Ok(count) => {

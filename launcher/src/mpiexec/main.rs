@@ -10,11 +10,11 @@ mod elf;
 mod ending;
 mod environment;
 mod events;
+mod exit_policy;
 mod foreign;
-mod guard;
+mod front;
 mod hosts;
 mod input;
-mod keeper;
 mod lines;
 mod machine;
 mod missing;
@@ -30,10 +30,10 @@ mod server;
 mod sink;
 mod stacks;
 mod start;
+mod supervisor;
 mod table;
 mod tools;
 mod variables;
-mod verdict;
 mod version;
 mod words;
 
@@ -107,15 +107,19 @@ fn run(mut request: Request) -> i32 {
         Err(error) => refuse("mpiexec", &format!("cannot make a socket pair: {error}"), 1),
     };
     match fork() {
-        Ok(Fork::Parent(keeper)) => {
+        Ok(Fork::Parent(supervisor)) => {
             drop(theirs);
-            guard::watch(keeper, ours)
+            front::watch(supervisor, ours)
         }
         Ok(Fork::Child) => {
             drop(ours);
-            keeper::run(&plan, theirs)
+            supervisor::run(&plan, theirs)
         }
-        Err(error) => refuse("mpiexec", &format!("cannot start the keeper: {error}"), 1),
+        Err(error) => refuse(
+            "mpiexec",
+            &format!("cannot start the supervisor: {error}"),
+            1,
+        ),
     }
 }
 
@@ -171,9 +175,9 @@ fn announce(plan: &Plan) {
 }
 
 /// Writes the process id of mpiexec where -report-pid wants it.
-fn report_pid(place: Option<&str>) -> Result<(), String> {
+fn report_pid(file: Option<&str>) -> Result<(), String> {
     let pid = std::process::id();
-    match place {
+    match file {
         None => {}
         Some("-") => println!("{pid}"),
         Some("+") => eprintln!("{pid}"),

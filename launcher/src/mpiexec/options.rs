@@ -3,7 +3,7 @@
 //!
 //! Invariant: an option not in the table is an error, never ignored; one that is accepted without effect says so here.
 
-mod place;
+mod placement;
 mod programs;
 mod silent;
 mod streams;
@@ -63,7 +63,7 @@ pub const SECTIONS: &[(&str, &[Choice])] = &[
     ("What to run", programs::WHAT),
     ("Process sets", programs::SETS),
     ("Environment", programs::ENVIRONMENT),
-    ("Where", place::WHERE),
+    ("Where", placement::WHERE),
     ("Input and output", streams::STREAMS),
     ("Watching", streams::WATCHING),
     ("Accepted without effect (-v says why)", silent::SILENT),

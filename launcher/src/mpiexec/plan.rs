@@ -72,7 +72,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         None => None,
     };
     let sockets = machine.groups(|it| it.socket).len() as u32;
-    let listed = by_file.as_ref().map(|places| places.len() as u32);
+    let listed = by_file.as_ref().map(|placements| placements.len() as u32);
     let counts = rank_counts(&request, sockets, listed.or(slots));
     let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
     if total > 1 << 16 {
@@ -91,7 +91,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     }
     let process_sets = process_sets(&request, total as u32)?;
     let (bound, claim) = match by_file {
-        Some(places) => (Some(places), None),
+        Some(placements) => (Some(placements), None),
         None => bind(&request, total as usize, &machine)?,
     };
     let mut bound = bound.map(Vec::into_iter);

@@ -12,21 +12,21 @@ use super::{hosts, words};
 pub fn read(path: &str, machine: &Machine, threads: bool) -> Result<Vec<Vec<usize>>, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("cannot read the rank file {path}: {error}"))?;
-    let mut places: Vec<Vec<usize>> = Vec::new();
+    let mut placements: Vec<Vec<usize>> = Vec::new();
     for (number, line) in words::logical_lines(&text) {
         let at = |error: String| format!("{path}:{number}: {error}");
-        let (rank, place) = entry(&line, machine, threads).map_err(at)?;
-        if places.len() <= rank {
-            places.resize(rank + 1, Vec::new());
+        let (rank, placement) = entry(&line, machine, threads).map_err(at)?;
+        if placements.len() <= rank {
+            placements.resize(rank + 1, Vec::new());
         }
-        if !places[rank].is_empty() {
+        if !placements[rank].is_empty() {
             return Err(at(format!("rank {rank} has a line already")));
         }
-        places[rank] = place;
+        placements[rank] = placement;
     }
-    match places.is_empty() {
+    match placements.is_empty() {
         true => Err(format!("{path} names no rank")),
-        false => Ok(places),
+        false => Ok(placements),
     }
 }
 
@@ -47,13 +47,13 @@ pub fn entry(line: &str, machine: &Machine, threads: bool) -> Result<(usize, Vec
     if host != "+n0" {
         hosts::slots(&[host.to_owned()], None)?;
     }
-    let mut place = Vec::new();
+    let mut placement = Vec::new();
     for part in slots.split(';') {
-        place.extend(cores(part.trim(), machine, threads)?);
+        placement.extend(cores(part.trim(), machine, threads)?);
     }
-    place.sort_unstable();
-    place.dedup();
-    Ok((rank, place))
+    placement.sort_unstable();
+    placement.dedup();
+    Ok((rank, placement))
 }
 
 /// The processors of `CORES` or `SOCKET:CORES`.
@@ -111,24 +111,27 @@ mod tests {
         Machine { processors }
     }
 
-    fn place(line: &str, threads: bool) -> Result<(usize, Vec<usize>), String> {
+    fn placement(line: &str, threads: bool) -> Result<(usize, Vec<usize>), String> {
         entry(line, &machine(), threads)
     }
 
     #[test]
     fn lines_of_rank_files() {
-        assert_eq!(place("rank 0=localhost slot=1", false), Ok((0, vec![1, 5])));
-        assert_eq!(place("rank 3=+n0 slot=1:0", false), Ok((3, vec![2, 6])));
         assert_eq!(
-            place("rank  1 = localhost  slot = 0:0;1:1 # c", false),
+            placement("rank 0=localhost slot=1", false),
+            Ok((0, vec![1, 5]))
+        );
+        assert_eq!(placement("rank 3=+n0 slot=1:0", false), Ok((3, vec![2, 6])));
+        assert_eq!(
+            placement("rank  1 = localhost  slot = 0:0;1:1 # c", false),
             Ok((1, vec![0, 3, 4, 7]))
         );
         assert_eq!(
-            place("rank 0=localhost slot=0-1", true),
+            placement("rank 0=localhost slot=0-1", true),
             Ok((0, vec![0, 4]))
         );
         assert_eq!(
-            place("rank 0=localhost slot=1:*", false),
+            placement("rank 0=localhost slot=1:*", false),
             Ok((0, vec![2, 3, 6, 7]))
         );
         for wrong in [
@@ -141,7 +144,7 @@ mod tests {
             "rank 0=localhost slot=",
             "rank 99999=localhost slot=1",
         ] {
-            assert!(place(wrong, false).is_err(), "{wrong}");
+            assert!(placement(wrong, false).is_err(), "{wrong}");
         }
     }
 }

@@ -222,18 +222,18 @@ fn a_program_of_a_script_dies() {
 fn the_keeper_is_killed() {
     let running = waiting(role(3, "wait"), 3);
     let mpiexec = running.child.id() as i32;
-    let keeper = running
+    let supervisor = running
         .processes()
         .into_iter()
         .find(|pid| {
             let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-            *pid != mpiexec && name.is_ok_and(|name| name.trim() == "oxmpi-keeper")
+            *pid != mpiexec && name.is_ok_and(|name| name.trim() == "oxmpi-supervise")
         })
-        .expect("the keeper");
-    signal_to(keeper, Signal::KILL);
+        .expect("the supervisor");
+    signal_to(supervisor, Signal::KILL);
     let outcome = running.finish();
     assert_eq!(outcome.code, 137);
-    outcome.says("keeper");
+    outcome.says("supervisor");
 }
 
 fn grandchildren_die_too() {

@@ -36,14 +36,14 @@ fn shell(options: &str, script: &str) -> crate::harness::Outcome {
 }
 
 fn ranks_know_their_place() {
-    let place =
+    let location =
         "echo $OXMPI_RANK/$OXMPI_SIZE $PMI_RANK/$PMI_SIZE $MPI_LOCALRANKID/$MPI_LOCALNRANKS";
     for option in ["-n", "--np", "-c", "-ppn", "-N"] {
-        let outcome = shell(&format!("{option} 3"), place);
+        let outcome = shell(&format!("{option} 3"), location);
         let lines = ["0/3 0/3 0/3", "1/3 1/3 1/3", "2/3 2/3 2/3"];
         assert_eq!(outcome.good().sorted(), lines, "{option}");
     }
-    assert_eq!(shell("", place).good().output, "0/1 0/1 0/1\n");
+    assert_eq!(shell("", location).good().output, "0/1 0/1 0/1\n");
     let hosts = shell("-hosts localhost:2,127.0.0.1", "echo $PMI_SIZE");
     assert_eq!(hosts.good().sorted(), ["2", "2"]);
 }
@@ -90,15 +90,15 @@ fn environment() {
 
 fn working_folder() {
     let folder = Folder::new();
-    let place = folder.0.to_string_lossy().into_owned();
+    let location = folder.0.to_string_lossy().into_owned();
     for option in ["-wdir", "--wd"] {
-        let outcome = mpiexec([option, &place, "pwd"]).run();
-        assert_eq!(outcome.good().output.trim(), place);
+        let outcome = mpiexec([option, &location, "pwd"]).run();
+        assert_eq!(outcome.good().output.trim(), location);
     }
     let script = folder.file("script", "#!/bin/sh\necho here\n");
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("chmod");
-    let outcome = mpiexec(["-wdir", &place, "./script"]).run();
+    let outcome = mpiexec(["-wdir", &location, "./script"]).run();
     assert_eq!(outcome.good().output, "here\n");
     let missing = mpiexec(["-wdir", "/nonexistent", "pwd"]).run();
     assert_eq!(missing.code, 1);

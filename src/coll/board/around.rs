@@ -34,7 +34,7 @@ impl<'a> Around<'a> {
     pub fn farthest(self, ranks: usize) -> Sight {
         match self {
             Around::Comm(comm) => {
-                let processes = (0..ranks as i32).map(|rank| comm.world(rank));
+                let processes = (0..ranks as i32).map(|rank| comm.process(rank));
                 enter().transport().farthest(processes)
             }
             #[cfg(test)]

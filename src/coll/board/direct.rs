@@ -8,7 +8,7 @@ use super::around::Around;
 use super::{Step, Work};
 use crate::coll::call::Call;
 use crate::coll::choose;
-use crate::coll::packed::{Packed, room};
+use crate::coll::packed::{Packed, scratch};
 use crate::datatype::{Buffer, Parts};
 use crate::engine::dispatch::may_read_peers;
 use crate::engine::enter;
@@ -88,7 +88,7 @@ impl Work<'_> {
         if !may_read_peers() {
             return None;
         }
-        let world = self.around.comm().world(rank as i32);
+        let world = self.around.comm().process(rank as i32);
         enter().transport().readable(world)
     }
 
@@ -131,7 +131,7 @@ impl Work<'_> {
             });
             debug_assert!(done.is_ok());
         } else {
-            let mut copy = room(bytes);
+            let mut copy = scratch(bytes);
             self.reach(rank, address, &mut copy);
             into.write(at, &copy);
         }
@@ -144,7 +144,9 @@ impl Work<'_> {
         let each = source.len(0);
         let mut packed = Packed::of(whole, true);
         // In place the data is overwritten while others read it.
-        let mut copy = out.is_none().then(|| crate::coll::packed::contents(&whole));
+        let mut copy = out
+            .is_none()
+            .then(|| crate::coll::packed::packed_copy(&whole));
         let exposed = match &mut copy {
             Some(copy) => Buffer::of_copy(copy),
             None => packed.bytes(),

@@ -17,7 +17,7 @@ mod waiting;
 use super::call::Call;
 use super::choose;
 use super::context::{CollContext, block_on};
-use super::packed::room;
+use super::packed::scratch;
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, nontemporal};
 use crate::engine::wait::Reason;
@@ -162,7 +162,7 @@ fn take_place(comm: &Comm, function: &'static str) -> Place {
     if told.is_err() || word == NO_WORD {
         // Some of the others may have got the message, and wait at the board.
         let engine = enter();
-        let mut worlds = (0..comm.size()).map(|rank| comm.world(rank));
+        let mut worlds = (0..comm.size()).map(|rank| comm.process(rank));
         let lost = worlds.find(|world| liveness::of(&engine, *world).is_some());
         return lost.map_or(Place::Refused, Place::Lost);
     }
@@ -385,7 +385,7 @@ impl Work<'_> {
         if own.contiguous().is_some() {
             return own.slice(begin, bytes).with_bytes(look);
         }
-        let mut packed = room(bytes);
+        let mut packed = scratch(bytes);
         own.read(begin, &mut packed);
         look(&packed)
     }

@@ -6,7 +6,7 @@
 use super::{Step, Work};
 use crate::coll::call::{Call, Operands, blocks};
 use crate::coll::choose;
-use crate::coll::packed::room;
+use crate::coll::packed::scratch;
 use crate::datatype::{Buffer, nontemporal};
 use crate::error::Result;
 use crate::op::Second;
@@ -299,7 +299,7 @@ impl Work<'_> {
                 self.fold_block((own, begin), theirs, (result, None), with)
             });
         }
-        let mut result = room(bytes);
+        let mut result = scratch(bytes);
         let done = self.fold_block((own, begin), theirs, (&mut result, None), with);
         into.write(place, &result);
         done
@@ -357,7 +357,7 @@ impl Work<'_> {
                     });
                     self.note(done);
                 } else {
-                    let mut scratch = room(block);
+                    let mut scratch = scratch(block);
                     let both = theirs.chunks(block).zip(leaving.chunks_mut(block));
                     for (at, (theirs, leaving)) in both.enumerate() {
                         let place = range.start + at * block;
@@ -428,7 +428,7 @@ impl Work<'_> {
         };
         let (leaving, coming) = (pieces(peer), pieces(me));
         // In place the result lies where data that is still needed may be.
-        let mut aside = (!into.is_apart_from(own)).then(|| room(into.len()));
+        let mut aside = (!into.is_apart_from(own)).then(|| scratch(into.len()));
         let target = aside.as_mut().map_or(*into, Buffer::of_copy);
         for step in 0..leaving.number().max(coming.number() + AHEAD) {
             if step < leaving.number() {

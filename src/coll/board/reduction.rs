@@ -2,7 +2,7 @@
 
 use super::{FEW, Step, Work};
 use crate::coll::call::{Operands, blocks};
-use crate::coll::packed::room;
+use crate::coll::packed::scratch;
 use crate::datatype::{Buffer, nontemporal};
 use std::ops::Range;
 
@@ -51,7 +51,7 @@ impl Work<'_> {
             });
             debug_assert!(done.is_ok());
         } else {
-            let mut bytes = room(part.len());
+            let mut bytes = scratch(part.len());
             make(self, &mut bytes);
             into.write(part.start, &bytes);
         }
@@ -109,7 +109,7 @@ impl Work<'_> {
     ) {
         let (board, ranks, me) = (self.board, self.ranks, self.me);
         let (streams, unit) = (self.streams(bytes), board.unit_of_result(round));
-        let mut result = room(bytes);
+        let mut result = scratch(bytes);
         self.expect_others(round);
         for rank in (0..ranks).filter(|rank| *rank != me) {
             self.agree(rank, round, total);
@@ -189,7 +189,7 @@ impl Work<'_> {
         let piece = Self::elements(with, self.board.slot_bytes() / receivers.max(1));
         let rounds = self.rounds(longest, piece);
         // In place the result lies where parts that are not yet shown may be.
-        let mut aside = (rounds.number > 1).then(|| room(into.len()));
+        let mut aside = (rounds.number > 1).then(|| scratch(into.len()));
         let target = aside.as_mut().map_or(*into, Buffer::of_copy);
         let apart = own.is_apart_from(&target);
         let waits = size(me) > 0;

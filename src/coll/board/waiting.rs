@@ -10,7 +10,7 @@ use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, until_at, yield_until};
 use crate::engine::{Engine, enter_at, liveness};
 #[cfg(test)]
-use crate::sync::turns;
+use crate::sync::scheduler;
 use std::ops::Range;
 
 /// Looks at a flag before the engine makes progress in between.
@@ -63,7 +63,7 @@ impl Work<'_> {
                 return Some(Some(world));
             }
             let ranks = whom.clone().filter(|rank| *rank != self.me);
-            let mut worlds = ranks.map(|rank| self.around.comm().world(rank as i32));
+            let mut worlds = ranks.map(|rank| self.around.comm().process(rank as i32));
             if let Some(world) = worlds.find(|world| watch.is_unreachable(engine, *world)) {
                 return Some(Some(world));
             }
@@ -92,7 +92,7 @@ impl Work<'_> {
     fn missing(&self, engine: &Engine) -> Option<u32> {
         let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
         let mut lost = ranks.filter_map(|rank| {
-            let world = self.around.comm().world(rank as i32);
+            let world = self.around.comm().process(rank as i32);
             let never_here = self.board.passed(rank) == 0 && liveness::of(engine, world).is_some();
             (never_here || liveness::has_died(engine, world)).then_some(world)
         });
@@ -102,14 +102,14 @@ impl Work<'_> {
     /// On a stage: a few looks, then sleep. What is waited for comes from those who take turns with this rank, or never.
     #[cfg(test)]
     fn wait_in_turns(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) {
-        let looks = [0, 1, 5, u64::MAX][turns::random(4) as usize];
+        let looks = [0, 1, 5, u64::MAX][scheduler::random(4) as usize];
         let mut looked = 0;
         let mut rests = false;
         while !holds() {
             if looked == looks && !rests {
                 self.board.rest();
                 rests = true;
-            } else if !turns::pause(rests) {
+            } else if !scheduler::pause(rests) {
                 self.say_stuck(whom, holds());
             }
             looked += 1;
@@ -158,11 +158,11 @@ impl Work<'_> {
     fn ring(&self, ranks: Range<usize>) {
         #[cfg(test)]
         if let Around::Stage(_) = self.around {
-            return ranks.for_each(turns::rouse);
+            return ranks.for_each(scheduler::wake);
         }
         let engine = enter_at(self.engine());
         for rank in ranks.filter(|rank| *rank != self.me) {
-            let world = self.around.comm().world(rank as i32);
+            let world = self.around.comm().process(rank as i32);
             engine.transport().wake(engine.peer(world).route);
         }
     }

@@ -1,5 +1,5 @@
 //! Operations at boards and trays and through pipes, against their definition: the ranks take turns in one thread
-//! (`sync/turns.rs`), many operations of all kinds follow each other on one board, and a seed decides all of it: which, on how
+//! (`sync/scheduler.rs`), many operations of all kinds follow each other on one board, and a seed decides all of it: which, on how
 //! much data, and who goes on at each access to what the ranks share.
 
 use super::compose_into;
@@ -7,7 +7,7 @@ use crate::coll::{Operands, choose};
 use crate::datatype::{self, Datatype, create};
 use crate::error::Result;
 use crate::op::{self, Elements, Function};
-use crate::sync::turns;
+use crate::sync::scheduler;
 use crate::transport::collective::Board;
 use crate::transport::collective::Seat;
 use crate::transport::collective::Service;
@@ -241,7 +241,7 @@ impl Play {
         let acts = self.script(stage, &board);
         let scenes: Vec<acts::Scene> = acts.iter().map(|act| act.scene(self.ranks)).collect();
         let way = (&*stage, self.crowded);
-        let done = turns::run(self.seed, self.ranks, |me| {
+        let done = scheduler::run(self.seed, self.ranks, |me| {
             let mut seat = Seat::new(board, me);
             for scene in &scenes {
                 scene.perform(&mut seat, way);

@@ -16,8 +16,8 @@ fn on_nodes<T, F: Future<Output = T>>(
     seed: u64,
     body: impl Fn(&'static Team<'static>, bool) -> F,
 ) {
-    for (at, place) in PLACEMENTS.into_iter().enumerate() {
-        let Some(nodes) = Nodes::of(&Members::All(ranks as u32), place) else {
+    for (at, placement) in PLACEMENTS.into_iter().enumerate() {
+        let Some(nodes) = Nodes::of(&Members::All(ranks as u32), placement) else {
             continue;
         };
         let nodes: &'static Nodes = Box::leak(Box::new(nodes));
@@ -38,8 +38,8 @@ fn on_nodes<T, F: Future<Output = T>>(
 fn nobody_leaves_before_all_are_in() {
     use crate::sync::{AtomicUsize, Ordering};
     for ranks in rank_counts() {
-        for place in PLACEMENTS {
-            let Some(nodes) = Nodes::of(&Members::All(ranks as u32), place) else {
+        for placement in PLACEMENTS {
+            let Some(nodes) = Nodes::of(&Members::All(ranks as u32), placement) else {
                 continue;
             };
             let nodes: &'static Nodes = Box::leak(Box::new(nodes));
@@ -62,7 +62,7 @@ fn broadcasts() {
             on_nodes(ranks, seed, |team, _| async move {
                 let mut data = match team.rank() == root {
                     true => pattern(root, 0, bytes),
-                    false => room(bytes),
+                    false => scratch(bytes),
                 };
                 hierarchy::bcast(team, Buffer::of_copy(&mut data), root).await;
                 assert_eq!(data, pattern(root, 0, bytes), "{ranks} from {root}");
@@ -79,22 +79,22 @@ fn gathers_and_scatters() {
                 let rank = team.rank();
                 let all: Box<[u8]> = (0..ranks).flat_map(|r| pattern(r, 1, each)).collect();
                 let mut own = pattern(rank, 1, each);
-                let mut memory = room(all.len());
+                let mut memory = scratch(all.len());
                 let parts = Parts::in_memory(&mut memory, each);
                 let parts = (rank == root).then_some(&parts);
-                let place = in_place && rank == root;
-                if let (true, Some(parts)) = (place, parts) {
+                let own_in_place = in_place && rank == root;
+                if let (true, Some(parts)) = (own_in_place, parts) {
                     parts.of(root).write(0, &own);
                 }
-                let out = (!place).then(|| Buffer::of_copy(&mut own));
+                let out = (!own_in_place).then(|| Buffer::of_copy(&mut own));
                 hierarchy::gather(team, out, parts, root).await;
                 if rank == root {
                     assert_eq!(memory, all, "{ranks} to {root}");
                 }
-                let mut into = room(each);
-                let target = (!place).then(|| Buffer::of_copy(&mut into));
+                let mut into = scratch(each);
+                let target = (!own_in_place).then(|| Buffer::of_copy(&mut into));
                 hierarchy::scatter(team, parts, target, root).await;
-                assert!(place || into == pattern(rank, 1, each));
+                assert!(own_in_place || into == pattern(rank, 1, each));
             });
         }
     }
@@ -108,7 +108,7 @@ fn allgathers() {
             on_nodes(ranks, seed, |team, _| async move {
                 let (rank, sizes) = (team.rank(), (0..ranks).map(size_of).collect::<Vec<_>>());
                 let all: Box<[u8]> = (0..ranks).flat_map(|r| pattern(r, 2, sizes[r])).collect();
-                let mut memory = room(all.len());
+                let mut memory = scratch(all.len());
                 let parts = parts_of(&mut memory, &sizes);
                 parts.of(rank).write(0, &pattern(rank, 2, sizes[rank]));
                 hierarchy::allgather(team, &parts).await;
@@ -127,7 +127,7 @@ fn alltoalls() {
             let all: Box<[u8]> = (0..ranks)
                 .flat_map(|from| pattern(from, rank, each))
                 .collect();
-            let mut memory = room(all.len());
+            let mut memory = scratch(all.len());
             let out = Parts::in_memory(&mut data, each);
             hierarchy::alltoall(team, &out, &Parts::in_memory(&mut memory, each)).await;
             assert_eq!(memory, all, "{ranks}");

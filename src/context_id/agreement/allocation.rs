@@ -46,7 +46,7 @@ pub enum Step {
 pub struct Allocation {
     settings: Settings,
     key: Key,
-    /// The place that the lease gave.
+    /// The number that the lease gave.
     number: u32,
     agreement: Option<Agreement>,
     settled: Option<Step>,

@@ -68,8 +68,8 @@ impl Lease {
     /// What is there for creation `number`.
     pub fn at(&mut self, number: u32) -> Place {
         let at = number.wrapping_sub(self.first) as usize;
-        if let Some(place) = self.ready.get_mut(at) {
-            let Some(prefix) = place.take() else {
+        if let Some(slot) = self.ready.get_mut(at) {
+            let Some(prefix) = slot.take() else {
                 unreachable!("creation {number} takes its id a second time");
             };
             self.trim();

@@ -105,13 +105,13 @@ pub fn indexed(
     old: &'static Datatype,
 ) -> New {
     use Combiner::{Hindexed, HindexedBlock, Indexed, IndexedBlock};
-    let (places, scale, elements, bytes) = match displacements {
-        Displacements::Elements(places) => (places, old.extent, places.len(), 0),
-        Displacements::Bytes(places) => (Numbers::Large(places), 1, 0, places.len()),
+    let (offsets, scale, elements, bytes) = match displacements {
+        Displacements::Elements(offsets) => (offsets, old.extent, offsets.len(), 0),
+        Displacements::Bytes(offsets) => (Numbers::Large(offsets), 1, 0, offsets.len()),
     };
     let blocks = Blocks {
         lengths,
-        places,
+        offsets,
         scale,
     };
     let combiner = match (lengths, displacements) {
@@ -130,13 +130,13 @@ pub fn indexed(
         Lengths::All(length) => {
             not_negative("blocklength", length)?;
             contents.reserve(2 + elements, bytes);
-            contents.count(places.len() as i64).count(length);
+            contents.count(offsets.len() as i64).count(length);
         }
     }
     let layout = Layout::indexed(&blocks, old.layout())?;
     match displacements {
-        Displacements::Elements(places) => contents.counts(places),
-        Displacements::Bytes(places) => contents.addresses(places),
+        Displacements::Elements(offsets) => contents.counts(offsets),
+        Displacements::Bytes(offsets) => contents.addresses(offsets),
     };
     contents.datatype(old);
     insert(layout, contents)

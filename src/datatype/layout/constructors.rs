@@ -46,33 +46,33 @@ impl Layout {
     /// MPI_Type_indexed and its kin.
     pub fn indexed(blocks: &Blocks<'_>, child: &Layout) -> Result<Layout> {
         let scale = blocks.scale;
-        let one = |length: i64| move |place: i64| (place, length);
-        match (blocks.lengths, blocks.places) {
-            (Lengths::Each(Numbers::Small(lengths)), Numbers::Small(places)) => {
-                let blocks = places.iter().zip(lengths);
-                let blocks = blocks.map(|(place, length)| ((*place).into(), (*length).into()));
+        let one = |length: i64| move |offset: i64| (offset, length);
+        match (blocks.lengths, blocks.offsets) {
+            (Lengths::Each(Numbers::Small(lengths)), Numbers::Small(offsets)) => {
+                let blocks = offsets.iter().zip(lengths);
+                let blocks = blocks.map(|(offset, length)| ((*offset).into(), (*length).into()));
                 Layout::of_blocks(blocks, scale, child)
             }
-            (Lengths::Each(Numbers::Small(lengths)), Numbers::Large(places)) => {
-                let blocks = places.iter().zip(lengths);
-                let blocks = blocks.map(|(place, length)| (*place, (*length).into()));
+            (Lengths::Each(Numbers::Small(lengths)), Numbers::Large(offsets)) => {
+                let blocks = offsets.iter().zip(lengths);
+                let blocks = blocks.map(|(offset, length)| (*offset, (*length).into()));
                 Layout::of_blocks(blocks, scale, child)
             }
-            (Lengths::Each(Numbers::Large(lengths)), places) => {
-                let blocks = places.iter().zip(lengths.iter().copied());
+            (Lengths::Each(Numbers::Large(lengths)), offsets) => {
+                let blocks = offsets.iter().zip(lengths.iter().copied());
                 Layout::of_blocks(blocks, scale, child)
             }
-            (Lengths::All(length), Numbers::Small(places)) => {
-                let places = places.iter().map(|place| (*place).into());
-                Layout::of_blocks(places.map(one(length)), scale, child)
+            (Lengths::All(length), Numbers::Small(offsets)) => {
+                let offsets = offsets.iter().map(|offset| (*offset).into());
+                Layout::of_blocks(offsets.map(one(length)), scale, child)
             }
-            (Lengths::All(length), Numbers::Large(places)) => {
-                Layout::of_blocks(places.iter().copied().map(one(length)), scale, child)
+            (Lengths::All(length), Numbers::Large(offsets)) => {
+                Layout::of_blocks(offsets.iter().copied().map(one(length)), scale, child)
             }
         }
     }
 
-    /// Blocks of (place, number of elements), which is not negative; a place is a displacement in units of `scale` bytes.
+    /// Blocks of (offset, number of elements), which is not negative; a offset is a displacement in units of `scale` bytes.
     fn of_blocks(
         blocks: impl ExactSizeIterator<Item = (i64, i64)> + Clone,
         scale: i64,
@@ -179,11 +179,11 @@ fn collect(
 ) -> Result<(Span, i128, Option<Form>)> {
     let mut builder = form::IndexedBuilder::new(body, blocks.len());
     let mut span = Span::EMPTY;
-    for (place, length) in blocks {
+    for (offset, length) in blocks {
         if length == 0 {
             continue;
         }
-        let first = place.checked_mul(scale);
+        let first = offset.checked_mul(scale);
         let reach = (length - 1).checked_mul(extent);
         let last = first
             .zip(reach)

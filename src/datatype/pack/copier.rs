@@ -121,13 +121,13 @@ unsafe fn indexed_part<const PACK: bool>(
 ) {
     let (list, body) = (&form.list, &form.body);
     let mut block = list.find(skip);
-    let place = |block: usize| user.wrapping_offset(list.at(block) as isize);
+    let address = |block: usize| user.wrapping_offset(list.at(block) as isize);
     // SAFETY: by the caller; the three parts lie one after the other.
     unsafe {
         let rest = skip - list.start(block);
         if rest > 0 {
             let bytes = (list.start(block + 1) - skip).min(length);
-            repeat_part::<PACK>(body, place(block), packed, rest, bytes);
+            repeat_part::<PACK>(body, address(block), packed, rest, bytes);
             packed = packed.wrapping_add(bytes as usize);
             length -= bytes;
             if length == 0 {
@@ -148,13 +148,13 @@ unsafe fn indexed_part<const PACK: bool>(
             for block in block..last {
                 let count = (list.start(block + 1) - list.start(block)) / body.size;
                 let packed = packed.wrapping_add((list.start(block) - from) as usize);
-                repeat::<PACK>(body, place(block), packed, count);
+                repeat::<PACK>(body, address(block), packed, count);
             }
         }
         let whole = list.start(last) - from;
         if whole < length {
             let packed = packed.wrapping_add(whole as usize);
-            repeat_part::<PACK>(body, place(last), packed, 0, length - whole);
+            repeat_part::<PACK>(body, address(last), packed, 0, length - whole);
         }
     }
 }

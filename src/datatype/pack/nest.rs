@@ -45,13 +45,13 @@ mod tests {
     #[test]
     fn rows_come_in_order() {
         let start = std::ptr::null_mut::<u8>().wrapping_add(1000);
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         let outer = [(2, 100), (1, 7), (3, -10)];
-        each_row(&outer, start, |place| places.push(place as usize));
-        assert_eq!(places, [1000, 990, 980, 1100, 1090, 1080]);
+        each_row(&outer, start, |offset| offsets.push(offset as usize));
+        assert_eq!(offsets, [1000, 990, 980, 1100, 1090, 1080]);
         assert_eq!(rows(&outer), 6);
-        places.clear();
-        each_row(&[], start, |place| places.push(place as usize));
-        assert_eq!(places, [1000]);
+        offsets.clear();
+        each_row(&[], start, |offset| offsets.push(offset as usize));
+        assert_eq!(offsets, [1000]);
     }
 }

@@ -52,7 +52,7 @@ impl Shuffles {
             let sources = (0..available.div_ceil(PIECE)).filter_map(|piece| {
                 let from = start(piece, available);
                 let pick = |byte: usize| match source(at + byte) {
-                    Some(place) if place / PIECE == piece => (place - from) as u8,
+                    Some(offset) if offset / PIECE == piece => (offset - from) as u8,
                     _ => 0x80,
                 };
                 let mask = std::array::from_fn(pick);
@@ -139,14 +139,14 @@ mod tests {
         let pattern = Pattern::of(body).unwrap();
         let windows = 3;
         let origin = 512;
-        let place = |window: usize, byte: usize| {
+        let offset = |window: usize, byte: usize| {
             let step = body.stride * pattern.bodies as i64 * window as i64;
             (origin + step + pattern.low) as usize + pattern.gather[byte] as usize
         };
         let bytes = |window: usize| (0..pattern.size).map(move |byte| (window, byte));
         let all: Vec<_> = (0..windows).flat_map(bytes).collect();
         let mut memory: Vec<u8> = (0..1024_u32).map(|at| ((at * 7) >> 2) as u8).collect();
-        let expected: Vec<u8> = all.iter().map(|(w, b)| memory[place(*w, *b)]).collect();
+        let expected: Vec<u8> = all.iter().map(|(w, b)| memory[offset(*w, *b)]).collect();
         let mut packed = vec![0; expected.len()];
         let level = (windows as u64, body.stride);
         let user = memory.as_mut_ptr().wrapping_add(origin as usize);
@@ -157,7 +157,7 @@ mod tests {
         let mut filled = target.clone();
         all.iter()
             .zip(&expected)
-            .for_each(|((w, b), byte)| filled[place(*w, *b)] = *byte);
+            .for_each(|((w, b), byte)| filled[offset(*w, *b)] = *byte);
         let user = target.as_mut_ptr().wrapping_add(origin as usize);
         // SAFETY: as above.
         let done = unsafe { shuffled::<false>(&pattern, user, packed.as_mut_ptr(), level) };

@@ -104,8 +104,8 @@ fn parts_of_arrays_that_are_one_run() {
     ] {
         // SAFETY: the vector holds these elements and is used through the buffer only.
         let buffer = unsafe { Buffer::new(address, count, datatype) };
-        let place = (one && count > 0).then(|| address.wrapping_add(8));
-        assert_eq!(buffer.contiguous().filter(|_| count > 0), place);
+        let expected = (one && count > 0).then(|| address.wrapping_add(8));
+        assert_eq!(buffer.contiguous().filter(|_| count > 0), expected);
         let mut packed = vec![0; buffer.len()];
         buffer.read(0, &mut packed);
         let starts = (0..count as i64).map(|index| 2 + index * datatype.extent / 4);

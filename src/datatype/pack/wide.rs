@@ -373,7 +373,7 @@ mod avx512 {
         let [(_, first), .., (_, last)] = *list else {
             return;
         };
-        let place = |at: i32| user.wrapping_offset((at as isize) << shift);
+        let address = |at: i32| user.wrapping_offset((at as isize) << shift);
         let target = |start: u32| packed.wrapping_add(((start - first) as usize) << shift);
         // Blocks that start 64 bytes before the end, or earlier.
         let limit = ((last as u64) << shift).saturating_sub(64) >> shift;
@@ -385,7 +385,7 @@ mod avx512 {
             let ((at, start), end) = (list[index], list[index + 1].1);
             let bytes = ((end - start) as u64) << shift;
             // SAFETY: by the caller; 64 packed bytes are left.
-            unsafe { block::<PACK>(place(at), target(start), lowest(bytes), bytes, 64) };
+            unsafe { block::<PACK>(address(at), target(start), lowest(bytes), bytes, 64) };
         }
         for pair in list[safe..].windows(2) {
             let ((at, start), end) = (pair[0], pair[1].1);
@@ -394,7 +394,7 @@ mod avx512 {
                 ((last - start) as u64) << shift,
             );
             // SAFETY: by the caller.
-            unsafe { any_block::<PACK>(place(at), target(start), bytes, room) };
+            unsafe { any_block::<PACK>(address(at), target(start), bytes, room) };
         }
     }
 }

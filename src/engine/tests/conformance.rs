@@ -12,7 +12,7 @@ use crate::engine::liveness;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
 use crate::engine::requests::Mode;
 use crate::error::Class;
-use crate::sync::turns;
+use crate::sync::scheduler;
 use parking_lot::Mutex;
 
 /// A case: the program of each process. The dice fall alike for all.
@@ -62,7 +62,7 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
     );
     let (job, mut engines) = build(&shape);
     for engine in &mut engines {
-        engine.transport.set_crowded(oversubscribed);
+        engine.transport.set_oversubscribed(oversubscribed);
         engine.oversubscribed = oversubscribed;
         engine.limits = limits;
         for peer in &mut engine.peers {
@@ -76,7 +76,7 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
         let peer = u32::try_from(peer).ok()?;
         is_lost(peer).then_some(peer)
     });
-    let ran = turns::run(seed, shape.processes, |me| {
+    let ran = scheduler::run(seed, shape.processes, |me| {
         let mut engine = engines[me].lock();
         let mut rank = Rank::new(me, shape.processes, &mut engine, &shared);
         case(&mut rank, Dice(dice.0));

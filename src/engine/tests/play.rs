@@ -92,18 +92,18 @@ impl Play {
             bulk: dice.one_in(2),
         };
         let (job, mut engines) = build(&shape);
-        let crowded = dice.one_in(2);
+        let oversubscribed = dice.one_in(2);
         let limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
             dice.one_of(&[usize::MAX, 1000, 100_000]),
         );
         for engine in &mut engines {
-            engine.transport.set_crowded(crowded);
+            engine.transport.set_oversubscribed(oversubscribed);
             engine
                 .transport
                 .pretend(dice.one_of(&[CacheDistance::Shared, CacheDistance::Far]));
-            engine.oversubscribed = crowded;
+            engine.oversubscribed = oversubscribed;
             engine.limits = limits;
             for peer in &mut engine.peers {
                 // Ranks here are one process, which the kernel lets read itself.
@@ -205,7 +205,7 @@ impl Play {
         let data = Data::new(bytes, self.dice.one_in(2));
         data.buffer.write(0, &content(number, bytes));
         let envelope = Envelope {
-            world: to as u32,
+            process: to as u32,
             context: CONTEXT,
             source: from as i32,
             tag,

@@ -7,7 +7,7 @@ use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::error::Class;
-use crate::sync::{AtomicU64, Ordering, turns};
+use crate::sync::{AtomicU64, Ordering, scheduler};
 
 const CONTEXT: u32 = 4;
 /// What a buffer is overwritten with when its send is complete.
@@ -59,7 +59,7 @@ impl<'a> Rank<'a> {
             engine,
             shared,
             ended: false,
-            buffers: turns::random(2),
+            buffers: scheduler::random(2),
         }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Rank<'a> {
                 self.moved();
             } else {
                 assert!(
-                    turns::pause(false),
+                    scheduler::pause(false),
                     "process {} waits in vain: {what}",
                     self.me
                 );
@@ -117,7 +117,7 @@ impl<'a> Rank<'a> {
         let data = self.data(bytes);
         data.buffer.write(0, &content(self.me, tag, bytes));
         let envelope = Envelope {
-            world: to as u32,
+            process: to as u32,
             context: CONTEXT,
             source: self.me as i32,
             tag,

@@ -117,7 +117,7 @@ pub struct Partitioned {
     context: u32,
     rank: i32,
     peer: i32,
-    world: u32,
+    process: u32,
     tag: i32,
     partitions: usize,
     /// All partitions.
@@ -265,7 +265,7 @@ impl Partitioned {
             context: context + COLLECTIVE,
             rank: comm.rank(),
             peer,
-            world: if peer >= 0 { comm.world(peer) } else { 0 },
+            process: if peer >= 0 { comm.process(peer) } else { 0 },
             tag,
             partitions,
             whole,
@@ -278,7 +278,7 @@ impl Partitioned {
 
     fn envelope(&self, from: i32, tag: i32) -> Envelope {
         Envelope {
-            world: self.world,
+            process: self.process,
             context: self.context,
             source: from + self.rank,
             tag,

@@ -92,7 +92,7 @@ impl Endpoint {
             me,
             engine: 0,
             ranks,
-            crowded: false,
+            oversubscribed: false,
         };
         let inbox = segment.inbox(me);
         Ok(Self::of(
@@ -409,7 +409,7 @@ impl Endpoint {
         if let Some(distance) = self.pretended {
             return (distance, false);
         }
-        if self.common.crowded && self.shares_core(peer) {
+        if self.common.oversubscribed && self.shares_core(peer) {
             return (CacheDistance::SameCore, false);
         }
         let common = &self.common;
@@ -429,9 +429,9 @@ impl Endpoint {
         sights.fold(Sight::SAME_CORE, Sight::or_farther)
     }
 
-    /// Tells whether ranks share cores, see [`Common::crowded`].
-    pub fn set_crowded(&mut self, crowded: bool) {
-        self.common.crowded = crowded;
+    /// Tells whether ranks share cores, see [`Common::oversubscribed`].
+    pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
+        self.common.oversubscribed = oversubscribed;
     }
 
     /// Says how far apart all ranks are.
@@ -450,7 +450,7 @@ impl Endpoint {
     pub fn read_cell(&self, origin: usize, cell: CellName, bytes: usize, take: impl FnOnce(&[u8])) {
         cells::read(self.common.segment, cell, bytes, take)
             .unwrap_or_else(|| panic!("rank {origin} named a cell at {}", cell.0));
-        if self.common.crowded {
+        if self.common.oversubscribed {
             self.answer(origin);
         }
         if let Some(out) = self.out.get(origin) {

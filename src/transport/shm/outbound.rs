@@ -82,7 +82,7 @@ pub struct Common {
     pub ranks: usize,
     /// More ranks than cores: the reader may run on the writer's core next, which has the lines of a small bulk ring; one
     /// that is larger than the caches is no good.
-    pub crowded: bool,
+    pub oversubscribed: bool,
 }
 
 impl Common {
@@ -285,7 +285,7 @@ impl Outbound {
         let pairs = common.ranks * (common.ranks - 1);
         let slots = (NODE_BYTES / pairs / bulk_ring::SLOT_BYTES).min(MOST_SLOTS);
         if slots < LEAST_GROWTH
-            || common.crowded
+            || common.oversubscribed
             || !self.new_bulk_ring(common, fd, slots, Stage::LargeBulkRing)
         {
             self.bytes = 0;
@@ -376,7 +376,7 @@ mod tests {
             me: 0,
             engine: 0,
             ranks: 2,
-            crowded: false,
+            oversubscribed: false,
         };
         let packet = Header::default();
         let push = |out: &mut Outbound| out.push(&common, fd, 1, &packet, |_, _| {});

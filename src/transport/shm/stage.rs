@@ -8,7 +8,7 @@ use super::pipe::{PAIR_BYTES, Pipes};
 use super::trays::{self, SERVICES, Service, Trays};
 use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::{self, Mapping};
-use crate::sync::{AtomicBool, Ordering, turns};
+use crate::sync::{AtomicBool, Ordering, scheduler};
 use std::os::fd::AsFd;
 
 /// See the module.
@@ -98,7 +98,7 @@ impl Stage {
 
     /// How far apart the ranks are: by the seed, and not always alike.
     pub fn farthest(&self) -> Sight {
-        match turns::random(2) {
+        match scheduler::random(2) {
             0 => Sight::SAME_CORE,
             _ => Sight {
                 distance: CacheDistance::Far,

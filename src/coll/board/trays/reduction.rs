@@ -7,7 +7,7 @@
 
 use super::{Course, Made, Step, Work};
 use crate::coll::call::Operands;
-use crate::coll::packed::room;
+use crate::coll::packed::scratch;
 use crate::datatype::{Buffer, nontemporal};
 use crate::error::Result;
 use crate::op::Second;
@@ -76,7 +76,7 @@ impl Work<'_> {
         let share = Self::elements(with, share);
         let streams = self.trays_stream(mine.len());
         let course = Course::new(trays, own.len(), piece, Made::Shares(share));
-        let mut scratch = room(share);
+        let mut scratch = scratch(share);
         let lay_out = |work: &mut Self, trays: &Trays, at: usize| {
             let range = course.range(at);
             // SAFETY: this rank alone writes its own tray, and `begin` found that all have passed what was there.
@@ -304,7 +304,7 @@ impl Work<'_> {
         let Own { own, into, .. } = place;
         let in_place = !place.streams && into.is_apart_from(own);
         let to_memory = self.is_far();
-        let mut scratch = room(if in_place { 0 } else { block.min(bytes) });
+        let mut scratch = scratch(if in_place { 0 } else { block.min(bytes) });
         for at in (0..bytes).step_by(block) {
             let length = block.min(bytes - at);
             let fold = |made: &mut [u8], second: Option<Second>| {

@@ -14,7 +14,7 @@ enum Stage {
     Together,
     /// Waits for its turn and proposes.
     Propose,
-    /// Says whether the largest proposal, a place in the order of ids, could be taken here.
+    /// Says whether the largest proposal, an index in the order of ids, could be taken here.
     Confirm(u32),
 }
 
@@ -68,27 +68,27 @@ impl Candidate {
         } else {
             self.start
         };
-        let place = space.free_from(from)?;
-        space.take(in_order(place)).then_some(place)
+        let index = space.free_from(from)?;
+        space.take(in_order(index)).then_some(index)
     }
 
     fn give_back(&mut self, space: &mut Space) {
-        for place in [self.proposal.take(), self.largest.take()]
+        for index in [self.proposal.take(), self.largest.take()]
             .into_iter()
             .flatten()
         {
-            space.free(in_order(place));
+            space.free(in_order(index));
         }
     }
 
-    fn agreed(&mut self, space: &mut Space, place: u32) -> Outcome {
+    fn agreed(&mut self, space: &mut Space, index: u32) -> Outcome {
         space.queue.remove(&self.key);
         if let Some(proposal) = self.proposal.take()
-            && proposal != place
+            && proposal != index
         {
             space.free(in_order(proposal));
         }
-        Outcome::Agreed(vec![in_order(place)])
+        Outcome::Agreed(vec![in_order(index)])
     }
 }
 
@@ -104,8 +104,8 @@ impl Steps for Candidate {
                 self.proposal = self.propose(space);
                 Turn::Offer(vec![self.proposal.unwrap_or(NOTHING)])
             }
-            Stage::Confirm(place) => {
-                let taken = self.proposal == Some(place) || self.largest == Some(place);
+            Stage::Confirm(index) => {
+                let taken = self.proposal == Some(index) || self.largest == Some(index);
                 Turn::Offer(vec![0, if taken { YES } else { 0 }])
             }
         }
@@ -130,24 +130,24 @@ impl Steps for Candidate {
                 Outcome::Exhausted
             }
             Stage::Propose => {
-                let place = combined[0];
-                if self.proposal != Some(place) && space.is_free(in_order(place)) {
-                    self.largest = space.take(in_order(place)).then_some(place);
+                let index = combined[0];
+                if self.proposal != Some(index) && space.is_free(in_order(index)) {
+                    self.largest = space.take(in_order(index)).then_some(index);
                 }
                 if self.alone {
                     self.largest = None;
-                    return self.agreed(space, place);
+                    return self.agreed(space, index);
                 }
-                self.stage = Stage::Confirm(place);
+                self.stage = Stage::Confirm(index);
                 Outcome::Again
             }
-            Stage::Confirm(place) if combined[1] == YES => {
+            Stage::Confirm(index) if combined[1] == YES => {
                 self.largest = None;
-                self.agreed(space, place)
+                self.agreed(space, index)
             }
-            Stage::Confirm(place) => {
+            Stage::Confirm(index) => {
                 self.give_back(space);
-                self.start = place + 1;
+                self.start = index + 1;
                 self.stage = Stage::Propose;
                 Outcome::Again
             }

@@ -1,8 +1,9 @@
-//! Ranks that take turns in one thread, each with a stack of its own: a seed decides who goes on, at each access to an [`AtomicU64`]
-//! and wherever one waits. So protocols in shared memory are tested under many schedules, and what a seed shows, it shows again.
+//! Deterministic scheduler for tests: ranks run in one thread, each with a stack of its own, and a seed decides which runs
+//! next, at each access to an [`AtomicU64`] and at each wait. So protocols in shared memory are tested under many schedules,
+//! and a seed repeats its schedule.
 //!
-//! Accesses follow each other as they are written; what weaker orders allow is for loom. Invariant: a rank goes on when it is
-//! chosen, and nobody is chosen who waits and has not been told, or has nothing new to look at.
+//! Accesses are sequentially consistent; what weaker orders allow is for loom. Invariant: a rank runs only when it is
+//! scheduled; one that sleeps and was not woken is not, nor one that polls where nothing was stored since.
 
 use generator::{Generator, Gn};
 use std::any::Any;
@@ -11,9 +12,9 @@ use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{self, Ordering};
 
-/// One in so many turns while some could go on is given to one that waits, to look again.
-const LOOKS: u64 = 8;
-/// A rank goes behind all others at one in so many points, where some come before others.
+/// Of so many steps while a rank is ready, one goes to a rank that polls.
+const POLLS: u64 = 8;
+/// With priorities, a rank gets the lowest one at one in so many yield points.
 const CHANGES: u64 = 300;
 /// Words of a rank's stack.
 const STACK: usize = 128 << 10;
@@ -21,40 +22,40 @@ const STACK: usize = 128 << 10;
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
     Ready,
-    /// To look again when more has been stored than this.
-    Watches(u64),
-    /// Until somebody wakes it.
+    /// To poll again when more has been stored than this.
+    Polls(u64),
+    /// Until it is woken.
     Sleeps,
     Done,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// Nobody can go on.
-    Stuck,
+    /// Deadlock: no rank can run.
+    Deadlock,
     /// One has failed.
     Failed,
 }
 
-/// Which rank is to go on.
+/// Which rank runs next.
 enum Policy {
-    /// Any; one in so many points is the end of a turn.
-    Even(u64),
-    /// The first in this order who can. Some run far ahead, until they are put last.
-    Ordered(Vec<usize>),
+    /// Any; a switch at one in so many yield points.
+    Random(u64),
+    /// The first ready one in this order. Some run far ahead, until they are put last.
+    Priority(Vec<usize>),
 }
 
 struct State {
     random: u64,
     policy: Policy,
     /// The rank that runs.
-    turn: usize,
+    running: usize,
     phases: Vec<Phase>,
     /// Ranks that were woken, and have not slept since.
-    roused: Vec<bool>,
+    woken: Vec<bool>,
     stores: u64,
-    /// How many there were when each began to look for what it waits for, or before.
-    looked: Vec<u64>,
+    /// Stores that each rank had seen when it last polled.
+    seen: Vec<u64>,
     over: Option<End>,
 }
 
@@ -62,35 +63,35 @@ thread_local! {
     static STATE: RefCell<Option<State>> = const { RefCell::new(None) };
 }
 
-/// Of those who take turns in this thread, if it is one of them that asks.
-fn with<T>(look: impl FnOnce(&mut State) -> T) -> Option<T> {
-    let look = |state: &RefCell<Option<State>>| state.borrow_mut().as_mut().map(look);
-    STATE.try_with(look).ok().flatten()
+/// State of this thread's scheduler, if it has one.
+fn with<T>(poll: impl FnOnce(&mut State) -> T) -> Option<T> {
+    let poll = |state: &RefCell<Option<State>>| state.borrow_mut().as_mut().map(poll);
+    STATE.try_with(poll).ok().flatten()
 }
 
 impl State {
     fn new(seed: u64, ranks: usize) -> State {
         let mut state = State {
             random: seed,
-            policy: Policy::Even(1),
-            turn: 0,
+            policy: Policy::Random(1),
+            running: 0,
             phases: vec![Phase::Ready; ranks],
-            roused: vec![false; ranks],
+            woken: vec![false; ranks],
             stores: 1,
-            looked: vec![0; ranks],
+            seen: vec![0; ranks],
             over: None,
         };
         state.policy = match state.random(5) {
-            0 => Policy::Even(2),
-            1 => Policy::Even(10),
-            2 => Policy::Even(60),
+            0 => Policy::Random(2),
+            1 => Policy::Random(10),
+            2 => Policy::Random(60),
             _ => {
                 let mut order: Vec<usize> = (0..ranks).collect();
                 order.sort_by_cached_key(|_| state.random(1 << 40));
-                Policy::Ordered(order)
+                Policy::Priority(order)
             }
         };
-        state.choose();
+        state.schedule();
         state
     }
 
@@ -102,69 +103,69 @@ impl State {
         (value ^ value >> 31) % below
     }
 
-    /// Says who goes on. If nobody can, it is the end, and each of those who are left is told.
-    fn choose(&mut self) {
+    /// Schedules the next rank. If none can run, all that are left are ended.
+    fn schedule(&mut self) {
         let (stores, over) = (self.stores, self.over.is_some());
         let is_ready = |phase: &Phase| *phase == Phase::Ready || over && *phase != Phase::Done;
-        let may_look = |phase: &Phase| matches!(phase, Phase::Watches(seen) if *seen < stores);
+        let may_poll = |phase: &Phase| matches!(phase, Phase::Polls(seen) if *seen < stores);
         let ready = self.phases.iter().filter(|phase| is_ready(phase)).count();
-        let looking = self.phases.iter().filter(|phase| may_look(phase)).count();
-        if ready + looking == 0 {
+        let polling = self.phases.iter().filter(|phase| may_poll(phase)).count();
+        if ready + polling == 0 {
             if self.phases.iter().any(|phase| *phase != Phase::Done) {
-                self.over = Some(End::Stuck);
-                self.choose();
+                self.over = Some(End::Deadlock);
+                self.schedule();
             }
             return;
         }
-        let look = looking > 0 && (ready == 0 || self.random(LOOKS) == 0);
+        let poll = polling > 0 && (ready == 0 || self.random(POLLS) == 0);
         let can = |phase: &Phase| {
-            if look {
-                may_look(phase)
+            if poll {
+                may_poll(phase)
             } else {
                 is_ready(phase)
             }
         };
         let all = 0..self.phases.len();
-        let chosen = if let Policy::Ordered(order) = &self.policy {
+        let chosen = if let Policy::Priority(order) = &self.policy {
             order.iter().copied().find(|at| can(&self.phases[*at]))
         } else {
-            let which = self.random(if look { looking } else { ready } as u64);
+            let which = self.random(if poll { polling } else { ready } as u64);
             let mut all = all.filter(|at| can(&self.phases[*at]));
             all.nth(which as usize)
         };
-        self.turn = chosen.unwrap_or(self.turn);
-        self.phases[self.turn] = Phase::Ready;
+        self.running = chosen.unwrap_or(self.running);
+        self.phases[self.running] = Phase::Ready;
     }
 
-    /// Whether the turn of the rank that has it may end here.
-    fn ends_here(&mut self) -> bool {
+    /// Whether the running rank is switched here.
+    fn switches_here(&mut self) -> bool {
         if self.over.is_some() {
             return false;
         }
-        if let Policy::Even(one_in) = self.policy {
+        if let Policy::Random(one_in) = self.policy {
             return self.random(one_in) == 0;
         }
         let change = self.random(CHANGES) == 0;
-        if let (Policy::Ordered(order), true) = (&mut self.policy, change) {
-            order.retain(|at| *at != self.turn);
-            order.push(self.turn);
+        if let (Policy::Priority(order), true) = (&mut self.policy, change) {
+            order.retain(|at| *at != self.running);
+            order.push(self.running);
         }
         true
     }
 
-    /// What the end of this rank means for the others.
+    /// Ends the running rank.
     fn leave(&mut self, failed: bool) {
-        self.phases[self.turn] = Phase::Done;
+        self.phases[self.running] = Phase::Done;
         if failed {
             self.over.get_or_insert(End::Failed);
         }
-        self.choose();
+        self.schedule();
     }
 }
 
-/// Lets whoever is chosen go on; `is_new`: if that is another rank than this one.
+/// Switches to the scheduled rank; `is_new`: if that is another one.
 #[allow(deprecated)]
-fn give(is_new: bool) {
+fn switch(is_new: bool) {
     if is_new {
         // The other forms need a handle in every function that accesses an atomic.
         generator::yield_with(());
@@ -179,53 +180,52 @@ fn follow() {
     }
 }
 
-/// A place where another rank may go on; of no meaning where nobody takes turns.
+/// Yield point: another rank may be scheduled. Does nothing without a scheduler.
 #[inline]
-fn point(stored: bool) {
+fn yield_point(stored: bool) {
     let is_new = with(|state| {
-        let me = state.turn;
+        let me = state.running;
         state.stores += u64::from(stored);
-        if state.ends_here() {
-            state.choose();
+        if state.switches_here() {
+            state.schedule();
         }
-        state.turn != me
+        state.running != me
     });
     if is_new.is_some() {
-        give(is_new == Some(true));
+        switch(is_new == Some(true));
         follow();
     }
 }
 
-/// After a look in vain: waits until something may be stored that was not there, or if this rank sleeps until somebody
-/// wakes it. False if that cannot come, because nobody can go on.
+/// After an idle poll: waits until something was stored, or if this rank sleeps until it is woken. False in a deadlock.
 pub fn pause(sleeps: bool) -> bool {
     let is_new = with(|state| {
-        let me = state.turn;
-        if sleeps && std::mem::take(&mut state.roused[me]) || state.over.is_some() {
+        let me = state.running;
+        if sleeps && std::mem::take(&mut state.woken[me]) || state.over.is_some() {
             return false;
         }
         state.phases[me] = match sleeps {
             true => Phase::Sleeps,
-            false => Phase::Watches(state.looked[me]),
+            false => Phase::Polls(state.seen[me]),
         };
-        state.choose();
-        state.turn != me
+        state.schedule();
+        state.running != me
     });
-    give(is_new == Some(true));
+    switch(is_new == Some(true));
     follow();
     let goes_on = with(|state| {
-        let me = state.turn;
-        state.roused[me] = false;
-        state.looked[me] = state.stores;
+        let me = state.running;
+        state.woken[me] = false;
+        state.seen[me] = state.stores;
         state.over.is_none()
     });
     goes_on == Some(true)
 }
 
 /// Wakes a rank, or lets its next sleep end at once.
-pub fn rouse(rank: usize) {
+pub fn wake(rank: usize) {
     with(|state| {
-        state.roused[rank] = true;
+        state.woken[rank] = true;
         if state.phases[rank] == Phase::Sleeps {
             state.phases[rank] = Phase::Ready;
         }
@@ -257,11 +257,11 @@ pub fn run<T: Send>(
         })
         .collect();
     STATE.set(Some(State::new(seed, ranks)));
-    while let Some(Some(turn)) = with(|state| {
-        let goes_on = state.phases[state.turn] != Phase::Done;
-        goes_on.then_some(state.turn)
+    while let Some(Some(running)) = with(|state| {
+        let goes_on = state.phases[state.running] != Phase::Done;
+        goes_on.then_some(state.running)
     }) {
-        all[turn].resume();
+        all[running].resume();
     }
     STATE.set(None);
     drop(all);
@@ -283,7 +283,7 @@ fn text(panic: &Box<dyn Any + Send>) -> Option<String> {
     text.or_else(|| panic.downcast_ref::<String>().cloned())
 }
 
-/// `std`'s, with a point after each access by those who take turns.
+/// `std`'s, with a yield point after each access of a scheduled rank.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct AtomicU64(atomic::AtomicU64);
@@ -295,24 +295,24 @@ impl AtomicU64 {
 
     pub fn load(&self, order: Ordering) -> u64 {
         let value = self.0.load(order);
-        point(false);
+        yield_point(false);
         value
     }
 
     pub fn store(&self, value: u64, order: Ordering) {
         self.0.store(value, order);
-        point(true);
+        yield_point(true);
     }
 
     pub fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
         let before = self.0.fetch_add(value, order);
-        point(true);
+        yield_point(true);
         before
     }
 
     pub fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
         let before = self.0.fetch_sub(value, order);
-        point(true);
+        yield_point(true);
         before
     }
 
@@ -324,12 +324,12 @@ impl AtomicU64 {
         failure: Ordering,
     ) -> Result<u64, u64> {
         let result = self.0.compare_exchange_weak(current, new, success, failure);
-        point(result.is_ok());
+        yield_point(result.is_ok());
         result
     }
 }
 
-/// What boards, trays and pipes do not use has no points.
+/// Operations that boards, trays and pipes do not use have no yield points.
 impl Deref for AtomicU64 {
     type Target = atomic::AtomicU64;
 
@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_says_ends_all() {
+    fn a_panic_of_one_rank_ends_all() {
         let ends: Result<Vec<()>, String> = run(1, 3, |me| {
             assert!(me != 1, "one {me}");
             while pause(false) {}
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_goes_on_when_it_may_and_a_wait_for_ever_is_an_end() {
+    fn a_waiting_rank_runs_when_it_may_and_a_wait_for_ever_is_a_deadlock() {
         for seed in 0..50 {
             let flag = AtomicU64::new(0);
             let ends = run(seed, 3, |me| match me {
@@ -378,7 +378,7 @@ mod tests {
                     while flag.load(Ordering::Relaxed) == 0 {
                         assert!(pause(false));
                     }
-                    rouse(1);
+                    wake(1);
                     true
                 }
                 1 => pause(true) && !pause(true),

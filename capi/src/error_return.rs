@@ -1,11 +1,11 @@
-//! The edge: where an error of the core becomes an `int` and meets the program's error handler.
+//! Error return: where an error of the core becomes an `int` and meets the program's error handler.
 //!
 //! Invariant: an error handler is called once for a failed call, and only here.
 
 use crate::decode;
 use crate::errhandler::FILES;
 use crate::param::{Comm, Describe, Errhandler, File, Session, Win};
-use crate::place::InOut;
+use crate::pointers::InOut;
 use oxmpi::comm;
 use oxmpi::errhandler::{self, Action, Attached, Failure};
 use oxmpi::error::{Class, Error, Result};

@@ -1,4 +1,4 @@
-//! What an event means for the job: the rules.
+//! Exit policy: what an event means for the job, and the exit code.
 //!
 //! - A rank that dies inside MPI (by a signal, or by exit without MPI_Finalize) ends the job: the others would wait.
 //! - So does a rank that fails before MPI_Init while others are inside, and one that is killed by a signal anywhere.
@@ -11,10 +11,10 @@
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::foreign;
-use super::keeper::{Keeper, WATCHED, tag};
 use super::missing;
 use super::rank::{Life, Rank, Stage};
 use super::stacks;
+use super::supervisor::{Supervisor, WATCHED, tag};
 use super::table::{Row, render, render_short, signal_name};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
@@ -33,7 +33,7 @@ const FOREGROUND: Duration = Duration::from_millis(300);
 /// When to look whether the ranks are what they should be, milliseconds after the start; then every five seconds.
 const CHECKS: &[u64] = &[20, 100, 400, 1500];
 
-impl Keeper<'_> {
+impl Supervisor<'_> {
     /// Remembers the first failure and begins to end the job, unless that is under way for a better reason.
     pub(super) fn fail(&mut self, code: i32, cause: Cause) {
         self.code.get_or_insert(code);

@@ -1,10 +1,9 @@
-//! How results get to where the caller wants them: texts, truth values, counts, statuses, and the
-//! caller's arrays of requests themselves.
+//! Results: texts, truth values, counts and statuses to where the caller wants them, and the caller's arrays of requests.
 //!
 //! Invariant: MPI_ERROR of a status is written only where MPI says so.
 
 use crate::param::*;
-use crate::place::{Array, InOutArray, Out, OutArray};
+use crate::pointers::{Array, InOutArray, Out, OutArray};
 use oxmpi::datatype::Status as StatusWords;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -48,7 +47,7 @@ impl AddressOut {
     /// Fails for NULL, before anything is done.
     pub fn not_null(&self) -> Result<()> {
         if self.0.is_null() {
-            return fail!(Class::Arg, "the place for the address is NULL");
+            return fail!(Class::Arg, "the target for the address is NULL");
         }
         Ok(())
     }
@@ -92,17 +91,17 @@ impl Out<Status> {
     /// that return several statuses write it.
     #[inline(always)]
     pub fn give(&self, mut status: StatusWords) -> Result<()> {
-        let place = self.address().cast::<StatusWords>();
-        if place as usize == STATUS_IGNORE {
+        let target = self.address().cast::<StatusWords>();
+        if target as usize == STATUS_IGNORE {
             return Ok(());
         }
-        if place.is_null() {
+        if target.is_null() {
             return Err(self.null_error());
         }
         // SAFETY: not null, and the caller of the C function has a status there.
         unsafe {
-            status.error = (&raw const (*place).error).read();
-            place.write(status);
+            status.error = (&raw const (*target).error).read();
+            target.write(status);
         }
         Ok(())
     }
@@ -117,28 +116,28 @@ impl OutArray<Status> {
         Ok(())
     }
 
-    fn place(&self, index: usize) -> Option<*mut StatusWords> {
-        let place = self.address().cast::<StatusWords>();
-        (place as usize != STATUS_IGNORE).then(|| place.wrapping_add(index))
+    fn target(&self, index: usize) -> Option<*mut StatusWords> {
+        let target = self.address().cast::<StatusWords>();
+        (target as usize != STATUS_IGNORE).then(|| target.wrapping_add(index))
     }
 
     /// Writes a status, but not its MPI_ERROR, unless they are ignored. After `check`.
     pub fn give(&self, index: usize, mut status: StatusWords) {
-        if let Some(place) = self.place(index) {
+        if let Some(target) = self.target(index) {
             // SAFETY: `check` saw that it is not null, and the caller of the C function has that
             // many statuses there.
             unsafe {
-                status.error = (&raw const (*place).error).read();
-                place.write(status);
+                status.error = (&raw const (*target).error).read();
+                target.write(status);
             }
         }
     }
 
     /// Writes the MPI_ERROR of a status, unless they are ignored. After `check`.
     pub fn give_error(&self, index: usize, code: c_int) {
-        if let Some(place) = self.place(index) {
+        if let Some(target) = self.target(index) {
             // SAFETY: as in `give`.
-            unsafe { (&raw mut (*place).error).write(code) }
+            unsafe { (&raw mut (*target).error).write(code) }
         }
     }
 }

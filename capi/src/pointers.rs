@@ -5,13 +5,13 @@
 
 #![allow(dead_code)] // until the last function is written
 
-use crate::param::{Describe, Face, Param, Value};
+use crate::param::{Binding, Describe, Param, Value};
 use oxmpi::error::{Class, Error, Result};
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::marker::PhantomData;
 
-/// Declares a pointer type over `T: Value` with the C type `*mut T` or `*const T` of each face.
+/// Declares a pointer type over `T: Value` with the C type `*mut T` or `*const T` of each binding.
 macro_rules! pointers {
     ($($(#[$doc:meta])* $name:ident = *$mutability:ident;)*) => {
         $(
@@ -62,7 +62,7 @@ macro_rules! pointers {
                     self.address.is_null()
                 }
 
-                /// Fails for NULL: for results that must have a place before anything is done.
+                /// Fails for NULL: for results that must have a pointer before anything is done.
                 #[inline(always)]
                 pub fn not_null(&self) -> Result<()> {
                     if self.address.is_null() {
@@ -199,6 +199,6 @@ impl<T: Value> Out<T> {
 }
 
 /// The name of the function that the program called.
-pub fn face_name<F: Face>(small: &'static str, large: &'static str) -> &'static str {
+pub fn binding_name<F: Binding>(small: &'static str, large: &'static str) -> &'static str {
     if F::LARGE { large } else { small }
 }

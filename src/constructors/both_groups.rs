@@ -1,25 +1,25 @@
-//! The two sides of a creation that belongs to one or two groups: ids for both, and what the sides tell each other.
+//! A creation by one group or by two: ids for both, and what the groups tell each other.
 //!
-//! Invariant: each side takes an id of its own, on which it receives; the other side's is what it sends on (paper 004). A
-//! side that fails says so to the other, so that both fail.
+//! Invariant: each group takes an id of its own, on which it receives; the other group's is what it sends on (paper 004). A
+//! group that fails tells the other, so that both fail.
 
 use super::exchange::share;
 use crate::coll::{self, CollContext};
 use crate::comm::Comm;
 use crate::context_id::offer::{bytes, words};
-use crate::context_id::{self, Begun, Creation};
+use crate::context_id::{self, Creation, Proposal};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 
-/// The members that talk in a creation: all of a communicator's local group, and the leaders of both groups to each other.
+/// The collective contexts of a creation: of a communicator's local group, and between the leaders of both groups.
 #[derive(Clone, Copy)]
-pub struct Sides<'a> {
-    pub own: CollContext<'a>,
-    pub across: Option<Across<'a>>,
+pub struct BothGroups<'a> {
+    pub local: CollContext<'a>,
+    pub inter: Option<InterContext<'a>>,
 }
 
 #[derive(Clone, Copy)]
-pub struct Across<'a> {
+pub struct InterContext<'a> {
     pub coll: CollContext<'a>,
     /// Rank of the leader in the local group.
     pub leader: i32,
@@ -47,11 +47,11 @@ impl Ids {
 /// Instead of an id: there is none.
 const FAILED: u32 = u32::MAX;
 
-impl<'a> Sides<'a> {
+impl<'a> BothGroups<'a> {
     pub fn of(comm: &'a Comm, function: &'static str) -> Self {
         Self {
-            own: CollContext::new(comm, function),
-            across: comm.is_inter().then(|| Across {
+            local: CollContext::new(comm, function),
+            inter: comm.is_inter().then(|| InterContext {
                 coll: CollContext::to_remote(comm, function),
                 leader: 0,
                 other: 0,
@@ -62,28 +62,29 @@ impl<'a> Sides<'a> {
     /// For an operation that does not block.
     pub fn task(self, operation: i32) -> Self {
         Self {
-            own: self.own.task(operation),
-            across: self.across.map(|across| Across {
-                coll: across.coll.task(operation),
-                ..across
+            local: self.local.task(operation),
+            inter: self.inter.map(|inter| InterContext {
+                coll: inter.coll.task(operation),
+                ..inter
             }),
         }
     }
 
     /// Allocates the ids of a new communicator for all, the same for all communicators that one creation makes.
     pub async fn ids(&self, creation: Creation) -> Result<Ids> {
-        self.ids_of(Begun::new(self.own.function, creation)).await
+        self.ids_of(Proposal::new(self.local.function, creation))
+            .await
     }
 
-    /// As [`Self::ids`], of an allocation that has its place already.
-    pub async fn ids_of(&self, begun: Begun) -> Result<Ids> {
-        let own = begun.finish(&self.own).await;
-        let Some(across) = &self.across else {
+    /// As [`Self::ids`], of a proposal that exists already.
+    pub async fn ids_of(&self, proposal: Proposal) -> Result<Ids> {
+        let own = proposal.finish(&self.local).await;
+        let Some(inter) = &self.inter else {
             return own.map(Ids::one);
         };
         let mut mine = bytes([*own.as_ref().unwrap_or(&FAILED)]);
         let mut theirs = mine.clone();
-        let swapped = across.swap(&self.own, &mut mine, &mut theirs).await;
+        let swapped = inter.swap(&self.local, &mut mine, &mut theirs).await;
         let receive = own?;
         match (swapped, words(&theirs)[0]) {
             (Ok(()), send) if send != FAILED => Ok(Ids { send, receive }),
@@ -99,12 +100,12 @@ impl<'a> Sides<'a> {
     }
 }
 
-impl Across<'_> {
+impl InterContext<'_> {
     fn is_leader(&self, own: &CollContext<'_>) -> bool {
         own.rank() == self.leader
     }
 
-    /// Swaps data of the same size with the other side; all of a side get what the other's leader has.
+    /// Swaps data of the same size with the remote group; all of a group get what the other's leader has.
     pub async fn swap(
         &self,
         own: &CollContext<'_>,
@@ -132,7 +133,7 @@ impl Across<'_> {
         Ok(theirs)
     }
 
-    /// The leaders' part of [`Across::swap_any`].
+    /// The leaders' part of [`InterContext::swap_any`].
     pub async fn leaders_swap_any(&self, mine: &mut Box<[u8]>) -> Result<Box<[u8]>> {
         let mut sizes = bytes([mine.len() as u32]);
         let mut other_sizes = sizes.clone();

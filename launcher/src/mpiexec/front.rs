@@ -1,10 +1,10 @@
 //! mpiexec is two processes. The one that the user started, here, waits, passes signals on, and gives the exit code. Its
-//! child, the *keeper*, is the ancestor of all ranks and does the work. Each notices the death of the other, however it
+//! child, the *supervisor*, is the ancestor of all ranks and does the work. Each notices the death of the other, however it
 //! died, and ends what is left of the job; so a SIGKILL of either leaves nothing behind.
 //!
-//! The terminal's signals reach both. The keeper takes them only from here, so that one Ctrl-C counts once.
+//! The terminal's signals reach both. The supervisor takes them only from here, so that one Ctrl-C counts once.
 //!
-//! Invariant: this process ends after the keeper and everything below it.
+//! Invariant: this process ends after the supervisor and everything below it.
 
 use super::descendants;
 use oxmpi::os::process::{Signals, suspend};
@@ -19,22 +19,22 @@ use std::time::Duration;
 /// Added to the number of a signal that no process sent: the terminal's signals go to all of its foreground processes.
 pub const BY_KERNEL: u8 = 0x80;
 
-/// What is passed to the keeper, one byte each: the signal's number.
+/// What is passed to the supervisor, one byte each: the signal's number.
 pub const PASSED: &[i32] = &[
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT,
 ];
 
-/// What the keeper is told before all that: from now on signals are passed. Ranks that it had started before would be ended by
+/// What the supervisor is told before all that: from now on signals are passed. Ranks that it had started before would be ended by
 /// one without a word.
 const READY: u8 = 0;
 
-/// For the keeper: waits until the guard is ready. False: it has died.
+/// For the supervisor: waits until the front process is ready. False: it has died.
 pub fn is_ready(mut line: &UnixStream) -> bool {
     line.read_exact(&mut [READY]).is_ok()
 }
 
-/// Watches the keeper until it ends; the exit code.
-pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
+/// Watches the supervisor until it ends; the exit code.
+pub fn watch(supervisor: i32, mut line: UnixStream) -> i32 {
     let ignored = signals_to_ignore();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
@@ -42,21 +42,21 @@ pub fn watch(keeper: i32, mut line: UnixStream) -> i32 {
     let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
-    let Some(keeper) = Pid::from_raw(keeper) else {
+    let Some(supervisor) = Pid::from_raw(supervisor) else {
         return 1;
     };
     let signals = match signals {
         Ok(signals) => signals,
-        Err(_) => return code_of_keeper(keeper, WaitOptions::empty()).unwrap_or(1),
+        Err(_) => return code_of_supervisor(supervisor, WaitOptions::empty()).unwrap_or(1),
     };
     // It may have ended before its signal was blocked.
-    if let Some(code) = code_of_keeper(keeper, WaitOptions::NOHANG) {
+    if let Some(code) = code_of_supervisor(supervisor, WaitOptions::NOHANG) {
         return code;
     }
     loop {
         let signal = signals.take();
         if signal.number == SIGCHLD {
-            if let Some(code) = code_of_keeper(keeper, WaitOptions::NOHANG) {
+            if let Some(code) = code_of_supervisor(supervisor, WaitOptions::NOHANG) {
                 return code;
             }
             continue;
@@ -102,14 +102,14 @@ pub fn signals_to_ignore() -> SignalSet {
         .only(STAY_IGNORED)
 }
 
-fn code_of_keeper(keeper: Pid, options: WaitOptions) -> Option<i32> {
-    let (_, status) = waitpid(Some(keeper), options).ok()??;
+fn code_of_supervisor(supervisor: Pid, options: WaitOptions) -> Option<i32> {
+    let (_, status) = waitpid(Some(supervisor), options).ok()??;
     if let Some(code) = status.exit_status() {
         return Some(code);
     }
     let signal = status.terminating_signal()?;
     eprintln!(
-        "mpiexec: the keeper of the job (pid {keeper}) was killed by signal {signal}: ending the job"
+        "mpiexec: the supervisor of the job (pid {supervisor}) was killed by signal {signal}: ending the job"
     );
     if !descendants::end_all(Duration::from_secs(5)) {
         eprintln!("mpiexec: some processes of the job could not be ended");

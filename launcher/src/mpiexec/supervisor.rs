@@ -1,5 +1,5 @@
-//! The keeper: ancestor of all ranks. Starts them, forwards their input and output, serves PMI-1, and sees to it that the
-//! job ends as a whole. One thread, one loop. `verdict.rs` decides what an event means.
+//! The supervisor: ancestor of all ranks. Starts them, forwards their input and output, serves PMI-1, and sees to it that the
+//! job ends as a whole. One thread, one loop. `exit_policy.rs` decides what an event means.
 //!
 //! Invariant: when `run` returns no process of the job is left.
 
@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What an event of epoll is about; its number is in the low half.
-pub(super) const GUARD: u64 = 0;
+pub(super) const FRONT: u64 = 0;
 pub(super) const SIGNALS: u64 = 1;
 pub(super) const PMI: u64 = 2;
 pub(super) const SOURCE: u64 = 3;
@@ -46,7 +46,7 @@ pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
 }
 
-pub struct Keeper<'a> {
+pub struct Supervisor<'a> {
     pub(super) plan: &'a Plan,
     pub(super) segment: Segment<'a>,
     pub(super) ranks: Vec<Rank>,
@@ -68,7 +68,7 @@ pub struct Keeper<'a> {
     /// A rank whose process in MPI has ended while the one we started goes on, and when to judge it.
     pub(super) lost: Option<(usize, Instant)>,
     pub(super) epoll: OwnedFd,
-    pub(super) guard: UnixStream,
+    pub(super) front: UnixStream,
     pub(super) signals: UnixStream,
     pub(super) terminate: Arc<AtomicBool>,
     pub(super) report: Arc<AtomicBool>,
@@ -91,7 +91,7 @@ fn limit_behind(error: &io::Error) -> &'static str {
 }
 
 /// Runs the job; the exit code.
-pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
+pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     step_aside();
     let prepared = prepare(plan);
@@ -103,15 +103,16 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
             return 1;
         }
     };
-    if !super::guard::is_ready(&guard) {
+    if !super::front::is_ready(&front) {
         return 128 + 9;
     }
-    let keeper = Segment::open(&map, plan.ranks.len()).and_then(|it| Keeper::new(plan, it, guard));
-    match keeper {
-        Ok(mut keeper) => {
-            keeper.start(&fd);
-            keeper.watch();
-            keeper.finish()
+    let supervisor =
+        Segment::open(&map, plan.ranks.len()).and_then(|it| Supervisor::new(plan, it, front));
+    match supervisor {
+        Ok(mut supervisor) => {
+            supervisor.start(&fd);
+            supervisor.watch();
+            supervisor.finish()
         }
         Err(error) => {
             let limit = limit_behind(&error);
@@ -121,11 +122,11 @@ pub fn run(plan: &Plan, guard: UnixStream) -> i32 {
     }
 }
 
-/// Makes it unlikely that one command kills guard and keeper together: another name, and without a terminal (whose
+/// Makes it unlikely that one command kills front process and supervisor together: another name, and without a terminal (whose
 /// background processes may not read from it) another process group.
 fn step_aside() {
-    let _ = rustix::thread::set_name(c"oxmpi-keeper");
-    let _ = oxmpi::os::process::rename("oxmpi-keeper");
+    let _ = rustix::thread::set_name(c"oxmpi-supervise");
+    let _ = oxmpi::os::process::rename("oxmpi-supervise");
     let stdio = [
         rustix::stdio::stdin(),
         rustix::stdio::stdout(),
@@ -146,14 +147,14 @@ fn prepare(plan: &Plan) -> io::Result<(OwnedFd, Mapping)> {
     Ok((fd, map))
 }
 
-impl<'a> Keeper<'a> {
-    fn new(plan: &'a Plan, segment: Segment<'a>, guard: UnixStream) -> io::Result<Keeper<'a>> {
+impl<'a> Supervisor<'a> {
+    fn new(plan: &'a Plan, segment: Segment<'a>, front: UnixStream) -> io::Result<Supervisor<'a>> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let (signals, writer) = UnixStream::pair()?;
         let flag = || Arc::new(AtomicBool::new(false));
         let (terminate, report) = (flag(), flag());
-        // The terminal sends these to us too, but they count when the guard passes them on.
-        let ignored = super::guard::signals_to_ignore();
+        // The terminal sends these to us too, but they count when the front process passes them on.
+        let ignored = super::front::signals_to_ignore();
         for signal in [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTOU] {
             if !ignored.contains(signal) {
                 signal_hook::flag::register(signal, flag())?;
@@ -164,13 +165,13 @@ impl<'a> Keeper<'a> {
         for wakes in [SIGCHLD, SIGTERM, SIGUSR1] {
             signal_hook::low_level::pipe::register(wakes, writer.try_clone()?)?;
         }
-        for stream in [&signals, &guard] {
+        for stream in [&signals, &front] {
             stream.set_nonblocking(true)?;
         }
-        epoll::add(&epoll, &guard, tag(GUARD, 0), EventFlags::IN)?;
+        epoll::add(&epoll, &front, tag(FRONT, 0), EventFlags::IN)?;
         epoll::add(&epoll, &signals, tag(SIGNALS, 0), EventFlags::IN)?;
         let appnums = plan.ranks.iter().map(|rank| rank.program).collect();
-        Ok(Keeper {
+        Ok(Supervisor {
             plan,
             segment,
             ranks: Vec::with_capacity(plan.ranks.len()),
@@ -190,7 +191,7 @@ impl<'a> Keeper<'a> {
             watched: HashMap::new(),
             lost: None,
             epoll,
-            guard,
+            front,
             signals,
             terminate,
             report,
