@@ -66,7 +66,7 @@ pub unsafe fn copy_block(source: *const u8, target: *mut u8) {
     };
 }
 
-/// From here on four streams at once keep more lines on their way (64 KB between separate cores: 4.1 µs in one, 3.5 in four).
+/// From here on four streams at once keep more lines on their way (benches/counts.md).
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const MANY_STREAMS: usize = 32 << 10;
 
@@ -95,8 +95,8 @@ pub unsafe fn fetch(source: *const u8, target: *mut u8, length: usize) {
     unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
 }
 
-/// As [`fetch`] in four streams at once: each begins at another page, where the hardware's prefetcher starts anew, so that
-/// more lines are on their way (16 KB between separate cores: a tenth less for the whole message).
+/// As [`fetch`] in four streams at once: each begins at another page, where the hardware's prefetcher starts anew, so that more
+/// lines are on their way.
 ///
 /// # Safety
 /// As for [`fetch`].

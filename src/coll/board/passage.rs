@@ -24,7 +24,7 @@ const ONE_WAY: usize = 16 << 10;
 /// The shortest piece, if there is more than one.
 const SHORTEST: usize = 8 << 10;
 /// Of what lies in memory, several pieces are read in stretches so short that one stream of the prefetcher goes on over all of
-/// them (1 MB each way between distant cores: 112 µs, 121 with four streams in each piece, which is the better for one alone).
+/// them (benches/counts.md); four in each piece are better for one alone.
 const STRETCH: usize = 16 << 10;
 /// Operations on larger elements do not go this way.
 const LARGEST_ELEMENT: usize = 4096;

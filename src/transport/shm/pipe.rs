@@ -12,8 +12,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// Bytes of data of one pipe.
 const DATA_BYTES: usize = 2 << 20;
-/// What of it is used while stores go past the caches: nothing is to be evicted then, and fewer pages are better (1 MB each way
-/// with half of it reduced: 69 µs, 78 in all of the pipe).
+/// What of it is used while stores go past the caches: nothing is to be evicted then, and fewer pages are better (benches/counts.md).
 const STREAMED_BYTES: usize = 512 << 10;
 /// Stamps, and so pieces under way at most.
 const STAMPS: usize = 64;

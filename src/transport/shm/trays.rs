@@ -10,7 +10,7 @@ use super::layout::Segment;
 use crate::queue::rounds::{Counts, DEPTH, Filled, MOST_SHARES, place};
 
 /// The trays of one round together, about what the own caches of two cores hold. Smaller ones
-/// cost more turns (16 ranks, reduce_scatter of 1 MB: 1.2 to 1.3 ms, with half of it 1.4; prototype).
+/// cost more turns (benches/counts.md).
 const ROUND_BYTES: usize = 2 << 20;
 /// A longer tray makes fewer turns, which are few anyway.
 const LONGEST_TRAY: usize = 256 << 10;
