@@ -47,7 +47,7 @@ impl AddressOut {
     /// Fails for NULL, before anything is done.
     pub fn not_null(&self) -> Result<()> {
         if self.0.is_null() {
-            return fail!(Class::Arg, "the target for the address is NULL");
+            return fail!(Class::Arg, "the pointer for the address is NULL");
         }
         Ok(())
     }

@@ -128,7 +128,7 @@ fn one_leader(
     right: &Result<()>,
     leader: &Result<i32>,
 ) -> Result<(i32, bool)> {
-    // Common bits of a number and of its complement, as in `Proposal::seal`; who has no number leaves all bits.
+    // Common bits of a number and of its complement, as in `Proposal::signature`; who has no number leaves all bits.
     const YES: u32 = u32::MAX;
     let good = right.is_ok() && leader.is_ok();
     let number = leader.as_ref().map_or(YES, |leader| *leader as u32);

@@ -163,7 +163,7 @@ pub fn dist_graph_create(
     })
 }
 
-/// BothGroups of an edge, as a process sees it.
+/// Ends of an edge, as a process sees it.
 const LEAVES: u32 = 0;
 const COMES: u32 = 1;
 

@@ -16,7 +16,7 @@ static SPINS: Variable<u64> = Variable::new(
      0: it never yields and never sleeps.",
 )
 .with_aliases(&["MPIR_CVAR_POLLS_BEFORE_YIELD", "I_MPI_SPIN_COUNT"]);
-/// Few: who is waited for may want this very core.
+/// Few: the awaited rank may need this very core.
 static SPINS_OVERSUBSCRIBED: Variable<u64> = Variable::new(
     "SPINS_OVERSUBSCRIBED",
     2,

@@ -1,6 +1,7 @@
 //! A thread that watches descriptors, so that other threads can sleep on something else and be woken by both.
 //!
-//! Invariant: a descriptor that has become ready is told once, until it is armed again; who sleeps arms before the last look.
+//! Invariant: a descriptor that has become ready is told once, until it is armed again; a thread that sleeps arms it before its
+//! last poll.
 
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;

@@ -241,7 +241,7 @@ impl Producer<'_> {
         if tail.wrapping_sub(self.done_seen) > heads as u32 {
             // Acquire: pairs with `Consumer::advance`; the consumer is done with what lies before.
             self.done_seen = self.ring.control.done.load(Ordering::Acquire);
-            if self.look_for_hold() && !self.passes {
+            if self.check_hold() && !self.passes {
                 self.close();
                 return None;
             }
@@ -264,7 +264,7 @@ impl Producer<'_> {
         }
     }
 
-    fn look_for_hold(&mut self) -> bool {
+    fn check_hold(&mut self) -> bool {
         self.held = self.ring.control.hold.load(Ordering::Relaxed) != 0;
         self.held
     }
@@ -272,7 +272,7 @@ impl Producer<'_> {
     /// As of a ring's producer.
     #[inline]
     pub fn is_held(&mut self) -> bool {
-        self.held && self.look_for_hold()
+        self.held && self.check_hold()
     }
 
     /// Writes a packet that was claimed, with the stride in its header; its head is the next slot. `fill` is

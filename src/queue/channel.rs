@@ -112,7 +112,7 @@ impl<'m> Sender<'m> {
         true
     }
 
-    /// Whether the consumer wants data to be held back, as far as this producer has seen when it looked for room.
+    /// Whether the consumer wants data to be held back, as far as this producer has seen at its last check for space.
     #[inline]
     pub fn is_held(&mut self) -> bool {
         self.ring.is_held() || self.bulk.as_mut().is_some_and(bulk_ring::Producer::is_held)

@@ -113,7 +113,7 @@ fn a_sleeper_never_misses_a_notification() {
     });
 }
 
-/// A thread completes another's request while it has the engine's lock, and looks for sleepers there without any fence.
+/// A thread completes another's request while it has the engine's lock, and checks for sleepers there without any fence.
 #[test]
 fn who_completes_under_the_lock_wakes_the_sleeper() {
     loom::model(|| {

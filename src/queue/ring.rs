@@ -225,7 +225,7 @@ pub struct Producer<'m> {
     ring: Ring<'m>,
     tail: u32,
     head_seen: u32,
-    /// Whether the consumer wanted data to be held back when this producer looked last.
+    /// Whether the consumer wanted data to be held back at the last check.
     held: bool,
     passes: bool,
     exclusive: bool,
@@ -261,7 +261,7 @@ impl<'m> Producer<'m> {
     #[inline]
     pub fn has_room(&mut self) -> bool {
         debug_assert!(self.exclusive);
-        self.fits_after_a_look(1)
+        self.fits_after_refresh(1)
     }
 
     #[inline(always)]
@@ -308,7 +308,7 @@ impl<'m> Producer<'m> {
         if !self.exclusive {
             return self.claim_shared(slots);
         }
-        if !self.fits_after_a_look(slots) {
+        if !self.fits_after_refresh(slots) {
             return None;
         }
         let position = self.tail;
@@ -317,20 +317,20 @@ impl<'m> Producer<'m> {
     }
 
     #[inline(always)]
-    fn fits_after_a_look(&mut self, slots: u32) -> bool {
+    fn fits_after_refresh(&mut self, slots: u32) -> bool {
         if self.ring.fits(self.tail, slots, self.head_seen) {
             return true;
         }
         // Acquire: pairs with `Consumer::publish`; the consumer is done with what lies before.
         self.head_seen = self.ring.control.head.load(Ordering::Acquire);
-        if self.look_for_hold() && !self.passes {
+        if self.check_hold() && !self.passes {
             self.close(self.tail);
             return false;
         }
         self.ring.fits(self.tail, slots, self.head_seen)
     }
 
-    /// Has every push look again.
+    /// Makes every push read the consumer's position again.
     fn close(&mut self, tail: u32) {
         self.head_seen = tail.wrapping_sub(self.ring.slots.len() as u32);
     }
@@ -348,15 +348,15 @@ impl<'m> Producer<'m> {
     }
 
     /// Whether the consumer wants data to be held back. In the line of `head`, which has just come.
-    fn look_for_hold(&mut self) -> bool {
+    fn check_hold(&mut self) -> bool {
         self.held = self.ring.control.hold.load(Ordering::Relaxed) != 0;
         self.held
     }
 
-    /// Whether the consumer still holds, if it did at the last look for room.
+    /// Whether the consumer still holds, if it did at the last check for space.
     #[inline]
     pub fn is_held(&mut self) -> bool {
-        self.held && self.look_for_hold()
+        self.held && self.check_hold()
     }
 
     fn claim_shared(&mut self, slots: u32) -> Option<u32> {
@@ -378,7 +378,7 @@ impl<'m> Producer<'m> {
                     return None;
                 }
                 self.head_seen = head;
-                if self.look_for_hold() && !self.passes {
+                if self.check_hold() && !self.passes {
                     self.close(position);
                     return None;
                 }
@@ -389,7 +389,7 @@ impl<'m> Producer<'m> {
     /// Announces that this producer found the ring full and may sleep: the consumer wakes it when it has made room.
     pub fn request_space(&self) {
         self.ring.control.wants_space.store(1, Ordering::Relaxed);
-        // With the fence in `Consumer::publish`: a look at `head` after this sees the room, or the consumer sees us.
+        // With the fence in `Consumer::publish`: a load of `head` after this sees the space, or the consumer sees the request.
         fence(Ordering::SeqCst);
     }
 
@@ -506,7 +506,7 @@ impl<'m> Consumer<'m> {
         self.is_space_wanted()
     }
 
-    /// Wants producers to hold data back, or not any more. They see it when they next look for room.
+    /// Wants producers to hold data back, or not any more. They see it when they next check for space.
     pub fn hold(&self, holds: bool) {
         let hold = &self.ring.control.hold;
         if (hold.load(Ordering::Relaxed) != 0) != holds {

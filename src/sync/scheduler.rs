@@ -64,9 +64,9 @@ thread_local! {
 }
 
 /// State of this thread's scheduler, if it has one.
-fn with<T>(poll: impl FnOnce(&mut State) -> T) -> Option<T> {
-    let poll = |state: &RefCell<Option<State>>| state.borrow_mut().as_mut().map(poll);
-    STATE.try_with(poll).ok().flatten()
+fn with<T>(visit: impl FnOnce(&mut State) -> T) -> Option<T> {
+    let visit = |state: &RefCell<Option<State>>| state.borrow_mut().as_mut().map(visit);
+    STATE.try_with(visit).ok().flatten()
 }
 
 impl State {

@@ -172,7 +172,7 @@ impl Transport {
         self.shm.done(&packet.slot);
     }
 
-    /// Whether a peer wants data to be held back, as far as was seen when there was a look for room.
+    /// Whether a peer wants data to be held back, as of the last check for space.
     #[inline]
     pub fn is_held(&mut self, to: Route) -> bool {
         match to {

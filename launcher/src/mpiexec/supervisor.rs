@@ -122,8 +122,8 @@ pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     }
 }
 
-/// Makes it unlikely that one command kills front process and supervisor together: another name, and without a terminal (whose
-/// background processes may not read from it) another process group.
+/// Makes it unlikely that one command kills the front process and the supervisor together: another name, and without a terminal
+/// (whose background processes may not read from it) another process group.
 fn step_aside() {
     let _ = rustix::thread::set_name(c"oxmpi-supervise");
     let _ = oxmpi::os::process::rename("oxmpi-supervise");

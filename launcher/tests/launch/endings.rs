@@ -45,7 +45,10 @@ pub const TESTS: &[(&str, fn())] = &[
         "endings::a_program_of_a_script_dies",
         a_program_of_a_script_dies,
     ),
-    ("endings::the_keeper_is_killed", the_keeper_is_killed),
+    (
+        "endings::the_supervisor_is_killed",
+        the_supervisor_is_killed,
+    ),
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
     ("endings::limits_of_the_shell", limits_of_the_shell),
@@ -219,7 +222,7 @@ fn a_program_of_a_script_dies() {
     outcome.says("rank 1").says("died without MPI_Finalize");
 }
 
-fn the_keeper_is_killed() {
+fn the_supervisor_is_killed() {
     let running = waiting(role(3, "wait"), 3);
     let mpiexec = running.child.id() as i32;
     let supervisor = running

@@ -1,7 +1,7 @@
 //! Partitioned communication (MPI 5.0, section 4.2): one message whose parts are sent as they become ready.
 //!
 //! MPI_Psend_init tells the receiver its *plan*, in a message that is matched by rank and the program's tag in the order of such
-//! calls: so many parts of so many bytes, and the *channel*, the first of as many tags. Each partition of the sender is then a
+//! calls: so many parts of so many bytes, and the *tag base*, the first of as many tags. Each partition of the sender is then a
 //! message of its own, received where it belongs whatever the partitions of the receiver are. Plans and parts have the context of
 //! collective operations and sources that no such operation has: nothing else matches them. Invariant: the lock of an operation
 //! is taken before the guard, never within it.
@@ -27,13 +27,13 @@ use std::sync::Arc;
 const PLANS: i32 = i32::MIN;
 const PARTS: i32 = i32::MIN / 2;
 
-/// The next channel, modulo 2^31: one that is still in use has been passed only after so many partitions.
-static CHANNELS: AtomicU32 = AtomicU32::new(0);
+/// The next tag base, modulo 2^31: one that is still in use has been passed only after so many partitions.
+static TAG_BASES: AtomicU32 = AtomicU32::new(0);
 
 /// What the sender tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Plan {
-    channel: u32,
+    tag_base: u32,
     parts: u32,
     /// Bytes of each part.
     bytes: u64,
@@ -44,7 +44,7 @@ const PLAN_BYTES: usize = 16;
 impl Plan {
     fn encode(self) -> [u8; PLAN_BYTES] {
         let mut words = [0; PLAN_BYTES];
-        words[..4].copy_from_slice(&self.channel.to_ne_bytes());
+        words[..4].copy_from_slice(&self.tag_base.to_ne_bytes());
         words[4..8].copy_from_slice(&self.parts.to_ne_bytes());
         words[8..].copy_from_slice(&self.bytes.to_ne_bytes());
         words
@@ -57,14 +57,14 @@ impl Plan {
         };
         let bytes = words.get(8..16).and_then(|word| word.try_into().ok());
         Plan {
-            channel: number(0),
+            tag_base: number(0),
             parts: number(4),
             bytes: u64::from_ne_bytes(bytes.unwrap_or_default()),
         }
     }
 
     fn tag(&self, part: usize) -> i32 {
-        (self.channel.wrapping_add(part as u32) & i32::MAX as u32) as i32
+        (self.tag_base.wrapping_add(part as u32) & i32::MAX as u32) as i32
     }
 
     /// The parts in which one of so many partitions of `each` bytes lies.
@@ -133,9 +133,9 @@ pub(super) fn of(request: &Request) -> Option<Arc<Partitioned>> {
 
 /// MPI_Psend_init: the request's handle.
 pub fn send_init(whole: Buffer, partitions: usize, dest: i32, tag: i32, comm: &Comm) -> i32 {
-    let channel = CHANNELS.fetch_add(partitions as u32, Ordering::Relaxed);
+    let tag_base = TAG_BASES.fetch_add(partitions as u32, Ordering::Relaxed);
     let plan = Plan {
-        channel,
+        tag_base,
         parts: partitions as u32,
         bytes: whole.len().checked_div(partitions).unwrap_or(0) as u64,
     };
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_plan_is_read_as_it_was_written() {
         let plan = Plan {
-            channel: 0xffff_fffe,
+            tag_base: 0xffff_fffe,
             parts: 5,
             bytes: 1 << 40,
         };
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn bytes_are_in_the_parts_that_they_lie_in() {
         let plan = |parts, bytes| Plan {
-            channel: 0,
+            tag_base: 0,
             parts,
             bytes,
         };

@@ -1,7 +1,7 @@
 //! A rank's end of all rings: where its packets go out and come in.
 //!
 //! Invariant: packets to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
-//! itself the last packet in the inbox, and the peer looks into the private ring only after it has read that packet.
+//! itself the last packet in the inbox, and the peer polls the private ring only after it has read that packet.
 
 use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
@@ -330,7 +330,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether `peer` wants data to be held back, as far as was seen when there was a look for room.
+    /// Whether `peer` wants data to be held back, as of the last check for space.
     #[inline]
     pub fn is_held(&mut self, peer: usize) -> bool {
         self.out[peer].is_held()
@@ -389,7 +389,7 @@ impl Endpoint {
         self.common.tell_core();
     }
 
-    /// Whether `peer` ran on this very core when it looked last.
+    /// Whether `peer` ran on this very core when it last published its core.
     #[inline]
     fn shares_core(&self, peer: usize) -> bool {
         let core = |rank| self.page(rank).core.load(Ordering::Relaxed);
