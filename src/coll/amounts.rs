@@ -5,7 +5,7 @@
 
 use super::allgather;
 use super::alltoall;
-use super::call::{Call, blocks};
+use super::call::{CollArgs, blocks};
 use super::packed::scratch;
 use super::team::Team;
 use crate::datatype::Parts;
@@ -24,7 +24,7 @@ fn amount(bytes: usize) -> Amount {
 }
 
 /// What this rank has for each, and expects from each; `None` for calls whose descriptions say all of it.
-fn amounts(call: &Call, rank: usize, size: usize) -> Option<(Vec<Amount>, Vec<Amount>)> {
+fn amounts(call: &CollArgs, rank: usize, size: usize) -> Option<(Vec<Amount>, Vec<Amount>)> {
     let none = || vec![amount(0); size];
     let each = |parts: &Parts| -> Vec<Amount> {
         let lengths = (0..size).map(|rank| amount(parts.len(rank)));
@@ -36,26 +36,26 @@ fn amounts(call: &Call, rank: usize, size: usize) -> Option<(Vec<Amount>, Vec<Am
         all
     };
     Some(match call {
-        Call::Gather {
+        CollArgs::Gather {
             own, parts, root, ..
         } => {
             let into = parts.as_ref().map_or_else(none, each);
             let mine = own.map_or(into[rank], |own| amount(own.len()));
             (one(*root, mine[0] as usize), into)
         }
-        Call::Scatter {
+        CollArgs::Scatter {
             parts, into, root, ..
         } => {
             let out = parts.as_ref().map_or_else(none, each);
             let mine = into.map_or(out[rank], |into| amount(into.len()));
             (out, one(*root, mine[0] as usize))
         }
-        Call::Allgather { own, parts } => {
+        CollArgs::Allgather { own, parts } => {
             let mine = own.map_or(parts.len(rank), |own| own.len());
             (vec![amount(mine); size], each(parts))
         }
-        Call::Alltoall { out, into } => (each(out.as_ref().unwrap_or(into)), each(into)),
-        Call::ReduceScatter { counts, with, .. } => {
+        CollArgs::Alltoall { out, into } => (each(out.as_ref().unwrap_or(into)), each(into)),
+        CollArgs::ReduceScatter { counts, with, .. } => {
             let begins = blocks(counts, with.datatype);
             let mut lengths = begins.windows(2).map(|pair| pair[1] - pair[0]);
             let mine = lengths.clone().nth(rank).unwrap_or(0);
@@ -64,7 +64,7 @@ fn amounts(call: &Call, rank: usize, size: usize) -> Option<(Vec<Amount>, Vec<Am
                 vec![amount(mine); size],
             )
         }
-        Call::Neighbors { receives, sends } => {
+        CollArgs::Neighbors { receives, sends } => {
             let mut both = (none(), none());
             for (list, all) in [(sends, &mut both.0), (receives, &mut both.1)] {
                 for (rank, buffer) in list.iter().filter(|(_, buffer)| !buffer.is_empty()) {
@@ -80,7 +80,7 @@ fn amounts(call: &Call, rank: usize, size: usize) -> Option<(Vec<Amount>, Vec<Am
 }
 
 /// Compares them, rank with rank; all of the team's ranks have called the same function.
-pub async fn agree(team: &Team<'_>, title: &str, call: &Call) -> Result<()> {
+pub async fn agree(team: &Team<'_>, title: &str, call: &CollArgs) -> Result<()> {
     let (rank, size) = (team.rank(), team.size());
     let Some((out, expected)) = amounts(call, rank, size) else {
         return Ok(());
@@ -149,7 +149,7 @@ mod tests {
                 if wrong == Some(rank) {
                     out[next] = whole.slice(0, 4);
                 }
-                let call = Call::Alltoall {
+                let call = CollArgs::Alltoall {
                     out: Some(Parts::Each(out)),
                     into: Parts::Each((0..ranks).map(usual).collect()),
                 };

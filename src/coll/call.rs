@@ -30,7 +30,7 @@ pub type Counts = SmallVec<[u64; 16]>;
 
 /// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`PROC_NULL`].
 #[derive(Clone)]
-pub enum Call {
+pub enum CollArgs {
     Barrier,
     Bcast {
         buffer: Buffer,
@@ -117,32 +117,32 @@ impl Operands {
     }
 }
 
-impl Call {
+impl CollArgs {
     /// Runs it on the ranks of an intracommunicator.
     pub async fn run(&self, team: &Team<'_>) {
         match self {
-            Call::Barrier => run_barrier(team).await,
-            Call::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,
-            Call::Gather {
+            CollArgs::Barrier => run_barrier(team).await,
+            CollArgs::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,
+            CollArgs::Gather {
                 own,
                 parts,
                 root,
                 equal,
             } => run_gather(team, *own, parts.as_ref(), *root as usize, *equal).await,
-            Call::Scatter {
+            CollArgs::Scatter {
                 parts,
                 into,
                 root,
                 equal,
             } => run_scatter(team, parts.as_ref(), *into, *root as usize, *equal).await,
-            Call::Allgather { own, parts } => {
+            CollArgs::Allgather { own, parts } => {
                 if let Some(own) = own {
                     copy_own(team, own, &parts.of(team.rank()));
                 }
                 run_allgather(team, parts).await;
             }
-            Call::Alltoall { out, into } => run_alltoall(team, out.as_ref(), into).await,
-            Call::Reduce {
+            CollArgs::Alltoall { out, into } => run_alltoall(team, out.as_ref(), into).await,
+            CollArgs::Reduce {
                 own,
                 into: into_buffer,
                 with,
@@ -163,17 +163,17 @@ impl Call {
                     into.write(0, &data);
                 }
             }
-            Call::Allreduce { own, into, with } if choose::in_pairs(team.size()) => {
+            CollArgs::Allreduce { own, into, with } if choose::in_pairs(team.size()) => {
                 pair::exchange(team, Some(*own), *own, Some(*into), with).await;
             }
-            Call::Allreduce { own, into, with } => {
+            CollArgs::Allreduce { own, into, with } => {
                 let combine = with.combine();
                 let how = &with.reduction(&combine);
                 let mut data = packed_copy(own);
                 run_allreduce(team, &mut data, how).await;
                 into.write(0, &data);
             }
-            Call::ReduceScatter {
+            CollArgs::ReduceScatter {
                 own,
                 into,
                 counts,
@@ -196,7 +196,7 @@ impl Call {
                 let mine = &data[blocks[rank]..blocks[rank + 1]];
                 into.write(0, mine);
             }
-            Call::Scan {
+            CollArgs::Scan {
                 own,
                 into,
                 with,
@@ -209,7 +209,7 @@ impl Call {
                     into.write(0, &result);
                 }
             }
-            Call::Neighbors { receives, sends } => {
+            CollArgs::Neighbors { receives, sends } => {
                 let with_data = |(_, buffer): &&(i32, Buffer)| !buffer.is_empty();
                 let receives = receives.iter().filter(with_data);
                 let receives = receives.map(|(rank, into)| team.begin_recv(*into, *rank as usize));
@@ -222,7 +222,7 @@ impl Call {
     }
 }
 
-impl Call {
+impl CollArgs {
     /// The datatypes that it uses to its end.
     pub fn datatypes(&self) -> Vec<&'static Datatype> {
         let buffers = |buffers: &[&Buffer]| -> Vec<_> {
@@ -234,38 +234,38 @@ impl Call {
             types.chain(buffer.and_then(Buffer::datatype)).collect()
         };
         match self {
-            Call::Barrier => Vec::new(),
-            Call::Bcast { buffer, .. } => buffers(&[buffer]),
-            Call::Gather {
+            CollArgs::Barrier => Vec::new(),
+            CollArgs::Bcast { buffer, .. } => buffers(&[buffer]),
+            CollArgs::Gather {
                 own: buffer,
                 parts: of,
                 ..
             }
-            | Call::Scatter {
+            | CollArgs::Scatter {
                 into: buffer,
                 parts: of,
                 ..
             } => parts(&of.iter().collect::<Vec<_>>(), buffer.as_ref()),
-            Call::Allgather { own, parts: of } => parts(&[of], own.as_ref()),
-            Call::Alltoall { out, into } => {
+            CollArgs::Allgather { own, parts: of } => parts(&[of], own.as_ref()),
+            CollArgs::Alltoall { out, into } => {
                 let both: Vec<_> = out.iter().chain([into]).collect();
                 parts(&both, None)
             }
-            Call::Reduce {
+            CollArgs::Reduce {
                 own, into, with, ..
             }
-            | Call::Allreduce { own, into, with }
-            | Call::ReduceScatter {
+            | CollArgs::Allreduce { own, into, with }
+            | CollArgs::ReduceScatter {
                 own, into, with, ..
             }
-            | Call::Scan {
+            | CollArgs::Scan {
                 own, into, with, ..
             } => {
                 let mut types = buffers(&[own, into]);
                 types.push(with.datatype);
                 types
             }
-            Call::Neighbors { receives, sends } => {
+            CollArgs::Neighbors { receives, sends } => {
                 let all = receives.iter().chain(sends).map(|(_, buffer)| buffer);
                 all.filter_map(Buffer::datatype).collect()
             }

@@ -4,7 +4,7 @@
 //! Invariant: every call on a communicator has a number, the same on all ranks if they call in the same order, and its
 //! descriptions travel with a tag of that number: so calls of different forms are compared too.
 
-use super::call::Call;
+use super::call::CollArgs;
 use super::context::CollContext;
 use super::packed::scratch;
 use super::team::Team;
@@ -51,7 +51,12 @@ pub fn number(comm: &Comm) -> Option<u32> {
 }
 
 /// Compares the calls of all ranks.
-pub async fn agree(comm: &Comm, coll: &CollContext<'_>, number: u32, call: &Call) -> Result<()> {
+pub async fn agree(
+    comm: &Comm,
+    coll: &CollContext<'_>,
+    number: u32,
+    call: &CollArgs,
+) -> Result<()> {
     let coll = CollContext {
         tag: (FIRST_TAG + number % (i32::MAX as u32 - FIRST_TAG)) as i32,
         ..*coll
@@ -87,7 +92,7 @@ pub async fn agree(comm: &Comm, coll: &CollContext<'_>, number: u32, call: &Call
 }
 
 impl Description {
-    fn of(function: &str, call: &Call, rank: usize) -> Description {
+    fn of(function: &str, call: &CollArgs, rank: usize) -> Description {
         let mut made = Description {
             function: function.to_owned(),
             root: -1,
@@ -100,17 +105,17 @@ impl Description {
             false => -1,
         };
         match call {
-            Call::Barrier | Call::Neighbors { .. } => {}
-            Call::Bcast { buffer, root } => {
+            CollArgs::Barrier | CollArgs::Neighbors { .. } => {}
+            CollArgs::Bcast { buffer, root } => {
                 (made.root, made.bytes) = ((*root).into(), buffer.len() as i64);
             }
-            Call::Gather {
+            CollArgs::Gather {
                 own: part,
                 parts,
                 root,
                 equal,
             }
-            | Call::Scatter {
+            | CollArgs::Scatter {
                 into: part,
                 parts,
                 root,
@@ -124,17 +129,17 @@ impl Description {
                     (None, None) => -1,
                 };
             }
-            Call::Allgather { parts, .. } => made.bytes = size(parts),
-            Call::Alltoall { into, .. } => made.bytes = size(into),
-            Call::Reduce {
+            CollArgs::Allgather { parts, .. } => made.bytes = size(parts),
+            CollArgs::Alltoall { into, .. } => made.bytes = size(into),
+            CollArgs::Reduce {
                 own, with, root, ..
             } => {
                 made.root = (*root).into();
                 made.reduces(own.len(), with);
             }
-            Call::Allreduce { own, with, .. }
-            | Call::ReduceScatter { own, with, .. }
-            | Call::Scan { own, with, .. } => made.reduces(own.len(), with),
+            CollArgs::Allreduce { own, with, .. }
+            | CollArgs::ReduceScatter { own, with, .. }
+            | CollArgs::Scan { own, with, .. } => made.reduces(own.len(), with),
         }
         made
     }

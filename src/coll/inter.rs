@@ -2,7 +2,7 @@
 //!
 //! Invariant: messages across have a context of their own, so they meet no message within.
 
-use super::call::{Call, Operands, PROC_NULL, ROOT};
+use super::call::{CollArgs, Operands, PROC_NULL, ROOT};
 use super::context::CollContext;
 use super::packed::{packed_copy, scratch};
 use super::team::Team;
@@ -19,7 +19,7 @@ struct Groups<'a> {
 }
 
 /// Runs a call; `coll` is the context of the local group.
-pub async fn run(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
+pub async fn run(comm: &Comm, coll: CollContext<'_>, call: &CollArgs) -> Result<()> {
     let remote = CollContext {
         tag: coll.tag,
         wait: coll.wait,
@@ -43,11 +43,11 @@ impl Groups<'_> {
         self.local.rank() == 0
     }
 
-    async fn run(&self, call: &Call) {
+    async fn run(&self, call: &CollArgs) {
         match call {
-            Call::Barrier => self.barrier().await,
-            Call::Bcast { buffer, root } => self.bcast(*buffer, *root).await,
-            Call::Gather {
+            CollArgs::Barrier => self.barrier().await,
+            CollArgs::Bcast { buffer, root } => self.bcast(*buffer, *root).await,
+            CollArgs::Gather {
                 own, parts, root, ..
             } => match *root {
                 PROC_NULL => {}
@@ -61,7 +61,7 @@ impl Groups<'_> {
                     self.send_remote(own, root as usize).await;
                 }
             },
-            Call::Scatter {
+            CollArgs::Scatter {
                 parts, into, root, ..
             } => match *root {
                 PROC_NULL => {}
@@ -77,17 +77,17 @@ impl Groups<'_> {
                     }
                 }
             },
-            Call::Allgather { own, parts } => {
+            CollArgs::Allgather { own, parts } => {
                 let own = own.unwrap_or(Buffer::empty());
                 let out = Parts::Each(vec![own; self.others()].into());
                 self.exchange_all(&out, parts).await;
             }
-            Call::Alltoall { out, into } => {
+            CollArgs::Alltoall { out, into } => {
                 if let Some(out) = out {
                     self.exchange_all(out, into).await;
                 }
             }
-            Call::Reduce {
+            CollArgs::Reduce {
                 own,
                 into,
                 with,
@@ -107,7 +107,7 @@ impl Groups<'_> {
                     }
                 }
             },
-            Call::Allreduce { own, into, with } => {
+            CollArgs::Allreduce { own, into, with } => {
                 let mut data = packed_copy(own);
                 let mut theirs = scratch(into.len());
                 self.swap_reduced(&mut data, &mut theirs, with).await;
@@ -116,7 +116,7 @@ impl Groups<'_> {
                 }
                 into.write(0, &theirs);
             }
-            Call::ReduceScatter {
+            CollArgs::ReduceScatter {
                 own,
                 into,
                 counts,
@@ -134,7 +134,7 @@ impl Groups<'_> {
                 let parts = self.leads().then_some(&parts);
                 scatter::linear(&self.local, parts, Some(*into), 0).await;
             }
-            Call::Scan { .. } | Call::Neighbors { .. } => {
+            CollArgs::Scan { .. } | CollArgs::Neighbors { .. } => {
                 self.local.note(fail!(
                     Class::Comm,
                     "this operation is not defined on intercommunicators"

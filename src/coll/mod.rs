@@ -34,7 +34,7 @@ mod tests;
 
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
-pub use call::{Call, Counts, Operands, PROC_NULL, ROOT};
+pub use call::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};

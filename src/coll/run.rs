@@ -4,7 +4,7 @@
 //! Invariant: the tag of a blocking operation is one for all; every other operation has its own from the moment it is made,
 //! in the same order on all ranks, so that persistent ones may be started in any order.
 
-use super::call::Call;
+use super::call::CollArgs;
 use super::context::{CollContext, block_on};
 use super::team::Team;
 use super::{board, check, inter};
@@ -16,7 +16,7 @@ use crate::error::Result;
 use std::sync::Arc;
 
 /// Runs it to its end.
-pub fn block(comm: &Comm, function: &'static str, call: &Call) -> Result<()> {
+pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
     if let Some(number) = check::number(comm) {
         block_on(check::agree(
             comm,
@@ -31,7 +31,7 @@ pub fn block(comm: &Comm, function: &'static str, call: &Call) -> Result<()> {
     block_on(run_on(comm, CollContext::new(comm, function), call))
 }
 
-async fn run_on(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
+async fn run_on(comm: &Comm, coll: CollContext<'_>, call: &CollArgs) -> Result<()> {
     if comm.is_inter() {
         return inter::run(comm, coll, call).await;
     }
@@ -45,14 +45,14 @@ async fn run_on(comm: &Comm, coll: CollContext<'_>, call: &Call) -> Result<()> {
 struct Operation {
     comm: &'static Comm,
     function: &'static str,
-    call: Arc<Call>,
+    call: Arc<CollArgs>,
     tag: i32,
     /// Its number, if calls are compared.
     number: Option<u32>,
 }
 
 impl Operation {
-    fn new(comm: &'static Comm, function: &'static str, call: Call) -> Operation {
+    fn new(comm: &'static Comm, function: &'static str, call: CollArgs) -> Operation {
         Operation {
             comm,
             function,
@@ -91,7 +91,7 @@ impl Operation {
 }
 
 /// Begins it; the handle of its request.
-pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
+pub fn begin(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
     let context = comm.receive_context() + COLLECTIVE;
     let request = enter_at(comm.engine_mapping().of_library().1).begin_task(comm.handle, context);
     Operation::new(comm, function, call).start(request);
@@ -99,7 +99,7 @@ pub fn begin(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
 }
 
 /// The handle of an inactive request, which runs it whenever it is started.
-pub fn keep(comm: &'static Comm, function: &'static str, call: Call) -> i32 {
+pub fn keep(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
     let operation = Operation::new(comm, function, call);
     let held = operation.hold();
     let restart = move |request| {

@@ -203,7 +203,7 @@ fn alltoalls() {
                         2 => alltoall::bruck(&team, &out, &parts_of(&mut memory, &coming)).await,
                         _ if equal => {
                             let into = parts_of(&mut memory, &coming);
-                            Call::Alltoall { out: None, into }.run(&team).await;
+                            CollArgs::Alltoall { out: None, into }.run(&team).await;
                         }
                         _ => return,
                     }
@@ -418,7 +418,7 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     let mut result = scratch(bytes);
     let (own, into) = (Buffer::of_copy(&mut data), Buffer::of_copy(&mut result));
     let with = with.clone();
-    let call = Call::Allreduce {
+    let call = CollArgs::Allreduce {
         own,
         into,
         with: with.clone(),
@@ -426,11 +426,11 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     call.run(team).await;
     assert_eq!(result[..], value(ranks * (ranks + 1) / 2 - 1), "allreduce");
     let (root, buffer) = (ranks as i32 - 1, own);
-    Call::Bcast { buffer, root }.run(team).await;
+    CollArgs::Bcast { buffer, root }.run(team).await;
     assert_eq!(data[..], value(ranks - 1), "bcast");
     let own = Buffer::of_copy(&mut data);
     own.write(0, &value(rank));
-    let call = Call::Scan {
+    let call = CollArgs::Scan {
         own,
         into: Buffer::of_copy(&mut result),
         with,
@@ -441,7 +441,7 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     let mut all = scratch(bytes * ranks);
     let parts = Parts::in_memory(&mut all, bytes);
     let own = Some(Buffer::of_copy(&mut data));
-    Call::Allgather { own, parts }.run(team).await;
+    CollArgs::Allgather { own, parts }.run(team).await;
     let everyone: Vec<u8> = (0..ranks).flat_map(value).collect();
     assert_eq!(all[..], everyone, "allgather");
 }

@@ -7,7 +7,7 @@ use super::apart;
 use crate::decode::{self, IN_PLACE, Names, RECV, SEND};
 use crate::param::*;
 use crate::pointers::Array;
-use oxmpi::coll::{Call, PROC_NULL, ROOT};
+use oxmpi::coll::{CollArgs, PROC_NULL, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
 use oxmpi::error::Result;
@@ -16,7 +16,7 @@ use std::ffi::c_void;
 const BUFFER: Names = decode::BUFFER.or_null_type();
 
 /// The communicator and what to do there.
-pub type Decoded = Result<(&'static CommObject, Call)>;
+pub type Decoded = Result<(&'static CommObject, CollArgs)>;
 
 /// A buffer that is read, its count and its type; and one that is written.
 pub type Out = (SendBuffer, Count, Datatype);
@@ -125,7 +125,7 @@ pub const RECVS_TYPED: Names = Names {
 };
 
 pub fn barrier(comm: Comm) -> Decoded {
-    Ok((decode::comm(comm)?, Call::Barrier))
+    Ok((decode::comm(comm)?, CollArgs::Barrier))
 }
 
 pub fn bcast(buffer: RecvBuffer, count: Count, kind: Datatype, root: Root, comm: Comm) -> Decoded {
@@ -135,7 +135,7 @@ pub fn bcast(buffer: RecvBuffer, count: Count, kind: Datatype, root: Root, comm:
         PROC_NULL => Buffer::empty(),
         _ => decode::recv_buffer(BUFFER, buffer, count, kind)?,
     };
-    Ok((comm, Call::Bcast { buffer, root }))
+    Ok((comm, CollArgs::Bcast { buffer, root }))
 }
 
 /// Whether this rank is where a rooted operation's data goes to or comes from.
@@ -168,7 +168,7 @@ pub fn gather(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
     if let (Some(own), Some(parts)) = (&own, &parts) {
         apart::from_parts(own, parts, comm)?;
     }
-    let call = Call::Gather {
+    let call = CollArgs::Gather {
         own,
         parts,
         root,
@@ -194,7 +194,7 @@ pub fn gatherv(out: Out, into: IntoParts, root: Root, comm: Comm) -> Decoded {
     if let (Some(own), Some(parts)) = (&own, &parts) {
         apart::from_parts(own, parts, comm)?;
     }
-    let call = Call::Gather {
+    let call = CollArgs::Gather {
         own,
         parts,
         root,
@@ -223,7 +223,7 @@ pub fn scatter(out: Out, into: Into, root: Root, comm: Comm) -> Decoded {
     if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
         apart::from_parts(wanted, parts, comm)?;
     }
-    let call = Call::Scatter {
+    let call = CollArgs::Scatter {
         parts,
         into: wanted,
         root,
@@ -252,7 +252,7 @@ pub fn scatterv(out: OutParts, into: Into, root: Root, comm: Comm) -> Decoded {
     if let (Some(wanted), Some(parts)) = (&wanted, &parts) {
         apart::from_parts(wanted, parts, comm)?;
     }
-    let call = Call::Scatter {
+    let call = CollArgs::Scatter {
         parts,
         into: wanted,
         root,
@@ -268,7 +268,7 @@ pub fn allgather(out: Out, into: Into, comm: Comm) -> Decoded {
     if let Some(own) = &own {
         apart::from_parts(own, &parts, comm)?;
     }
-    Ok((comm, Call::Allgather { own, parts }))
+    Ok((comm, CollArgs::Allgather { own, parts }))
 }
 
 pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
@@ -284,7 +284,7 @@ pub fn allgatherv(out: Out, into: IntoParts, comm: Comm) -> Decoded {
     if let Some(own) = &own {
         apart::from_parts(own, &parts, comm)?;
     }
-    Ok((comm, Call::Allgather { own, parts }))
+    Ok((comm, CollArgs::Allgather { own, parts }))
 }
 
 pub fn alltoall(out: Out, into: Into, comm: Comm) -> Decoded {
@@ -341,5 +341,5 @@ fn exchanged(comm: &'static CommObject, out: Option<Parts>, into: Parts) -> Deco
     if let Some(out) = &out {
         apart::parts(out, &into, comm)?;
     }
-    Ok((comm, Call::Alltoall { out, into }))
+    Ok((comm, CollArgs::Alltoall { out, into }))
 }

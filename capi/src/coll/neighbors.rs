@@ -8,7 +8,7 @@ use super::arguments::{self, Decoded, Into, IntoParts, Out, OutParts};
 use crate::decode::{self, Names};
 use crate::param::*;
 use crate::pointers::Array;
-use oxmpi::coll::Call;
+use oxmpi::coll::CollArgs;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Parts};
 use oxmpi::error::{Class, Result};
@@ -73,7 +73,7 @@ impl Around {
         });
         let destinations = self.destinations.iter().enumerate();
         let sends = destinations.filter_map(|(index, rank)| Some(((*rank)?, out(index))));
-        let call = Call::Neighbors {
+        let call = CollArgs::Neighbors {
             receives: receives.collect(),
             sends: sends.collect(),
         };

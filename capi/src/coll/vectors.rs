@@ -7,7 +7,7 @@ use super::arguments::{Decoded, is_in_place, is_root};
 use crate::decode::{self, FROM, Names, TO};
 use crate::param::*;
 use crate::pointers::Array;
-use oxmpi::coll::{Call, Counts, Operands, PROC_NULL, ROOT};
+use oxmpi::coll::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject};
 use oxmpi::error::Result;
@@ -58,7 +58,7 @@ pub fn reduce(
     } else {
         (decode::send_buffer(FROM, from, count, kind)?, nothing)
     };
-    let call = Call::Reduce {
+    let call = CollArgs::Reduce {
         own,
         into,
         with,
@@ -68,8 +68,8 @@ pub fn reduce(
 }
 
 /// Another rank of this side of an intercommunicator is the root: only the operation is looked at.
-fn nothing_reduced(op: Op, kind: Datatype) -> Result<Call> {
-    Ok(Call::Reduce {
+fn nothing_reduced(op: Op, kind: Datatype) -> Result<CollArgs> {
+    Ok(CollArgs::Reduce {
         own: Buffer::empty(),
         into: Buffer::empty(),
         with: Operands {
@@ -84,7 +84,7 @@ pub fn allreduce((from, to, count): Vectors, kind: Datatype, op: Op, comm: Comm)
     let comm = decode::comm(comm)?;
     let with = operands(op, decode::datatype(kind)?)?;
     let (own, into) = vectors((from, to), count, kind, !comm.is_inter())?;
-    Ok((comm, Call::Allreduce { own, into, with }))
+    Ok((comm, CollArgs::Allreduce { own, into, with }))
 }
 
 fn scanned(
@@ -97,7 +97,7 @@ fn scanned(
     let comm = decode::intracomm("comm", comm)?;
     let with = operands(op, decode::datatype(kind)?)?;
     let (own, into) = vectors((from, to), count, kind, true)?;
-    let call = Call::Scan {
+    let call = CollArgs::Scan {
         own,
         into,
         with,
@@ -123,7 +123,7 @@ fn reduced_and_scattered(
     names: (&'static str, Datatype),
     op: Op,
     comm: &'static CommObject,
-) -> Result<Call> {
+) -> Result<CollArgs> {
     let (name, kind) = names;
     let with = operands(op, decode::datatype(kind)?)?;
     let total = Count(
@@ -160,7 +160,7 @@ fn reduced_and_scattered(
             own
         }
     };
-    Ok(Call::ReduceScatter {
+    Ok(CollArgs::ReduceScatter {
         own,
         into,
         counts,

@@ -6,7 +6,7 @@
 #[cfg(test)]
 use super::around::Around;
 use super::{Step, Work};
-use crate::coll::call::Call;
+use crate::coll::call::CollArgs;
 use crate::coll::choose;
 use crate::coll::packed::{Packed, scratch};
 use crate::datatype::{Buffer, Parts};
@@ -51,8 +51,8 @@ impl There {
 
 impl Work<'_> {
     /// False: not an operation for this.
-    pub(super) fn directly(&mut self, call: &Call) -> Step<bool> {
-        let Call::Alltoall { out, into } = call else {
+    pub(super) fn directly(&mut self, call: &CollArgs) -> Step<bool> {
+        let CollArgs::Alltoall { out, into } = call else {
             return Ok(false);
         };
         let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);

@@ -14,7 +14,7 @@ mod reduction;
 mod trays;
 mod waiting;
 
-use super::call::Call;
+use super::call::CollArgs;
 use super::choose;
 use super::context::{CollContext, block_on};
 use super::packed::scratch;
@@ -50,7 +50,7 @@ const _: () = assert!(AHEAD + 2 <= DEPTH);
 const FEW: usize = 3;
 
 /// Runs a blocking operation at the communicator's board. `None`: it is not for boards, and nothing was done.
-pub fn run(comm: &Comm, function: &'static str, call: &Call) -> Option<Result<()>> {
+pub fn run(comm: &Comm, function: &'static str, call: &CollArgs) -> Option<Result<()>> {
     if comm.size() < 2 || comm.size() as usize > MOST_RANKS || comm.is_inter() {
         return None;
     }
@@ -109,7 +109,7 @@ fn at_seat(
     around: Around<'_>,
     crowded: bool,
     reason: Reason,
-    call: &Call,
+    call: &CollArgs,
 ) -> Step<Option<Result<()>>> {
     let mut work = Work {
         ranks: seat.ranks(),
@@ -131,7 +131,7 @@ pub fn rehearse(
     seat: &mut Seat,
     (stage, crowded): (&Stage, bool),
     function: &'static str,
-    call: &Call,
+    call: &CollArgs,
 ) -> Option<Result<()>> {
     let reason = Reason::of(function);
     match at_seat(seat, Around::Stage(stage), crowded, reason, call) {
@@ -220,7 +220,7 @@ impl Rounds {
 
 impl Work<'_> {
     /// False: not an operation for boards.
-    fn run(&mut self, call: &Call) -> Step<bool> {
+    fn run(&mut self, call: &CollArgs) -> Step<bool> {
         let slot = self.board.slot_bytes();
         if self.at_trays(call)? || self.directly(call)? {
             return Ok(true);
@@ -229,26 +229,26 @@ impl Work<'_> {
             return self.through_pipes(call);
         }
         match call {
-            Call::Barrier => self.barrier()?,
-            Call::Bcast { buffer, root } => self.bcast(buffer, *root as usize)?,
-            Call::Gather {
+            CollArgs::Barrier => self.barrier()?,
+            CollArgs::Bcast { buffer, root } => self.bcast(buffer, *root as usize)?,
+            CollArgs::Gather {
                 own,
                 parts,
                 root,
                 equal: true,
             } => self.gather(own.as_ref(), parts.as_ref(), *root as usize)?,
-            Call::Scatter {
+            CollArgs::Scatter {
                 parts,
                 into,
                 root,
                 equal: true,
             } => self.scatter(parts.as_ref(), into.as_ref(), *root as usize)?,
-            Call::Allgather { own, parts } => self.allgather(own.as_ref(), parts)?,
-            Call::Alltoall { out, into } if into.are_equal() => {
+            CollArgs::Allgather { own, parts } => self.allgather(own.as_ref(), parts)?,
+            CollArgs::Alltoall { out, into } if into.are_equal() => {
                 self.alltoall(out.as_ref(), into)?
             }
             _ if choose::reproducible() => return Ok(false),
-            Call::Reduce {
+            CollArgs::Reduce {
                 own,
                 into,
                 with,
@@ -256,10 +256,10 @@ impl Work<'_> {
             } if with.datatype.size as usize <= slot => {
                 self.reduce(own, into, with, *root as usize)?;
             }
-            Call::Allreduce { own, into, with } if with.datatype.size as usize <= slot => {
+            CollArgs::Allreduce { own, into, with } if with.datatype.size as usize <= slot => {
                 self.allreduce(own, into, with)?;
             }
-            Call::ReduceScatter {
+            CollArgs::ReduceScatter {
                 own,
                 into,
                 counts,
@@ -267,7 +267,7 @@ impl Work<'_> {
             } if with.datatype.size as usize * self.ranks <= slot => {
                 self.reduce_scatter(own, into, counts, with)?;
             }
-            Call::Scan {
+            CollArgs::Scan {
                 own,
                 into,
                 with,
@@ -279,27 +279,27 @@ impl Work<'_> {
     }
 
     /// Whether the data is not too much.
-    fn is_small(&mut self, call: &Call) -> bool {
+    fn is_small(&mut self, call: &CollArgs) -> bool {
         let rooted = |part: &Option<Buffer>, parts: &Option<Parts>| match (parts, part) {
             (Some(parts), _) => parts.len(self.me),
             (None, Some(part)) => part.len(),
             (None, None) => 0,
         };
         let (bytes, is_reduction_or_broadcast) = match call {
-            Call::Barrier => (0, false),
-            Call::Bcast { buffer, .. } => (buffer.len(), self.ranks > 2),
-            Call::Gather { own, parts, .. } => (rooted(own, parts), false),
-            Call::Scatter { into, parts, .. } => (rooted(into, parts), false),
-            Call::Allgather { parts, .. } => {
+            CollArgs::Barrier => (0, false),
+            CollArgs::Bcast { buffer, .. } => (buffer.len(), self.ranks > 2),
+            CollArgs::Gather { own, parts, .. } => (rooted(own, parts), false),
+            CollArgs::Scatter { into, parts, .. } => (rooted(into, parts), false),
+            CollArgs::Allgather { parts, .. } => {
                 let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
                 (longest.unwrap_or(0), self.crowded)
             }
-            Call::Alltoall { into, .. } => (into.len(0), false),
-            Call::Reduce { own, .. }
-            | Call::Allreduce { own, .. }
-            | Call::ReduceScatter { own, .. }
-            | Call::Scan { own, .. } => (own.len(), true),
-            Call::Neighbors { .. } => return false,
+            CollArgs::Alltoall { into, .. } => (into.len(0), false),
+            CollArgs::Reduce { own, .. }
+            | CollArgs::Allreduce { own, .. }
+            | CollArgs::ReduceScatter { own, .. }
+            | CollArgs::Scan { own, .. } => (own.len(), true),
+            CollArgs::Neighbors { .. } => return false,
         };
         let most = match self.has_pipes(call) {
             true => choose::MOST_BESIDE_PIPES,

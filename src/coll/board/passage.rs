@@ -4,7 +4,7 @@
 //! Invariant: in which order a rank sends pieces, and which, the other knows from the call. Both send some before they wait.
 
 use super::{Step, Work};
-use crate::coll::call::{Call, Operands, blocks};
+use crate::coll::call::{CollArgs, Operands, blocks};
 use crate::coll::choose;
 use crate::coll::packed::scratch;
 use crate::datatype::{Buffer, nontemporal};
@@ -60,7 +60,7 @@ impl Pieces {
 
 impl Work<'_> {
     /// False: not an operation for pipes.
-    pub(super) fn through_pipes(&mut self, call: &Call) -> Step<bool> {
+    pub(super) fn through_pipes(&mut self, call: &CollArgs) -> Step<bool> {
         if !self.fits_pipes(call) {
             return Ok(false);
         }
@@ -81,29 +81,29 @@ impl Work<'_> {
     }
 
     /// Whether it is an operation for pipes.
-    fn fits_pipes(&self, call: &Call) -> bool {
+    fn fits_pipes(&self, call: &CollArgs) -> bool {
         let fits = |with: &Operands| with.datatype.size as usize <= LARGEST_ELEMENT;
         self.ranks == 2
             && !self.crowded
             && match call {
-                Call::Bcast { .. } | Call::Allgather { .. } => true,
-                Call::Alltoall { into, .. } => into.are_equal(),
-                Call::Reduce { with, .. }
-                | Call::Allreduce { with, .. }
-                | Call::ReduceScatter { with, .. } => fits(with) && !choose::reproducible(),
+                CollArgs::Bcast { .. } | CollArgs::Allgather { .. } => true,
+                CollArgs::Alltoall { into, .. } => into.are_equal(),
+                CollArgs::Reduce { with, .. }
+                | CollArgs::Allreduce { with, .. }
+                | CollArgs::ReduceScatter { with, .. } => fits(with) && !choose::reproducible(),
                 _ => false,
             }
     }
 
     /// Whether there are pipes for an operation already: then they are for shorter data, too.
-    pub(super) fn has_pipes(&self, call: &Call) -> bool {
+    pub(super) fn has_pipes(&self, call: &CollArgs) -> bool {
         matches!(self.seat.pipes, Earned::Given(_)) && self.fits_pipes(call)
     }
 
-    fn pass_through(&mut self, pipes: &mut Pipes, call: &Call) -> Step {
+    fn pass_through(&mut self, pipes: &mut Pipes, call: &CollArgs) -> Step {
         let (me, peer) = (self.me, 1 - self.me);
         match call {
-            Call::Bcast { buffer, root } => {
+            CollArgs::Bcast { buffer, root } => {
                 let bytes = buffer.len();
                 let pieces = Pieces::new(bytes, bytes.div_ceil(ONE_WAY), 1);
                 if me == *root as usize {
@@ -112,7 +112,7 @@ impl Work<'_> {
                     self.get_all(pipes, pieces, buffer)
                 }
             }
-            Call::Allgather { own, parts } => {
+            CollArgs::Allgather { own, parts } => {
                 let mine = parts.of(me);
                 self.swap(pipes, &own.unwrap_or(mine), &parts.of(peer), |work| {
                     if let Some(own) = own {
@@ -120,7 +120,7 @@ impl Work<'_> {
                     }
                 })
             }
-            Call::Alltoall { out, into } => {
+            CollArgs::Alltoall { out, into } => {
                 let source = out.as_ref().unwrap_or(into).of(peer);
                 self.swap(pipes, &source, &into.of(peer), |work| {
                     if let Some(out) = out {
@@ -128,7 +128,7 @@ impl Work<'_> {
                     }
                 })
             }
-            Call::Reduce {
+            CollArgs::Reduce {
                 own,
                 into,
                 with,
@@ -146,8 +146,8 @@ impl Work<'_> {
                 }
                 Ok(())
             }
-            Call::Allreduce { own, into, with } => self.reduce_halves(pipes, own, into, with),
-            Call::ReduceScatter {
+            CollArgs::Allreduce { own, into, with } => self.reduce_halves(pipes, own, into, with),
+            CollArgs::ReduceScatter {
                 own,
                 into,
                 counts,

@@ -9,7 +9,7 @@
 mod reduction;
 
 use super::{Step, Work};
-use crate::coll::call::{Call, Operands, blocks};
+use crate::coll::call::{CollArgs, Operands, blocks};
 use crate::coll::choose;
 use crate::datatype::{Buffer, Parts, nontemporal};
 use crate::op::Op;
@@ -77,16 +77,16 @@ impl Course {
 
 impl Work<'_> {
     /// False: not an operation for trays.
-    pub(super) fn at_trays(&mut self, call: &Call) -> Step<bool> {
+    pub(super) fn at_trays(&mut self, call: &CollArgs) -> Step<bool> {
         if !self.crowded || !self.fits_trays(call) {
             return Ok(false);
         }
         let service = match call {
-            Call::Alltoall { .. } => Service::Exchange,
-            Call::Allreduce { .. } if self.ranks <= choose::MOST_RANKS_WITH_A_PART_EACH => {
+            CollArgs::Alltoall { .. } => Service::Exchange,
+            CollArgs::Allreduce { .. } if self.ranks <= choose::MOST_RANKS_WITH_A_PART_EACH => {
                 Service::Exchange
             }
-            Call::ReduceScatter { counts, .. } if self.each_has_its_share(counts) => {
+            CollArgs::ReduceScatter { counts, .. } if self.each_has_its_share(counts) => {
                 Service::Exchange
             }
             _ => Service::Parts,
@@ -113,42 +113,44 @@ impl Work<'_> {
             && longest * self.ranks as u64 <= 2 * counts.iter().sum::<u64>()
     }
 
-    fn fits_trays(&self, call: &Call) -> bool {
+    fn fits_trays(&self, call: &CollArgs) -> bool {
         let reduces = |own: &Buffer, with: &Operands| {
             own.len() >= choose::LEAST_AT_TRAYS
                 && with.datatype.size as usize <= reduction::SHORTEST_SHARE
                 && !choose::reproducible()
         };
         match call {
-            Call::Bcast { buffer, .. } => buffer.len() >= choose::LEAST_AT_TRAYS,
-            Call::Allgather { parts, .. } => {
+            CollArgs::Bcast { buffer, .. } => buffer.len() >= choose::LEAST_AT_TRAYS,
+            CollArgs::Allgather { parts, .. } => {
                 let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
                 longest.unwrap_or(0) >= choose::LEAST_TO_GATHER_AT_TRAYS
             }
-            Call::Alltoall { out, into } => {
+            CollArgs::Alltoall { out, into } => {
                 let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
                 equal
                     && into.len(0) >= choose::LEAST_TO_EXCHANGE_AT_TRAYS
                     && self.ranks <= choose::MOST_RANKS_TO_EXCHANGE_AT_TRAYS
             }
-            Call::Allreduce { own, with, .. }
-            | Call::Reduce { own, with, .. }
-            | Call::ReduceScatter { own, with, .. } => reduces(own, with),
+            CollArgs::Allreduce { own, with, .. }
+            | CollArgs::Reduce { own, with, .. }
+            | CollArgs::ReduceScatter { own, with, .. } => reduces(own, with),
             _ => false,
         }
     }
 
-    fn serve(&mut self, trays: &mut Trays, call: &Call) -> Step {
+    fn serve(&mut self, trays: &mut Trays, call: &CollArgs) -> Step {
         let me = self.me;
         match call {
-            Call::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
-            Call::Allgather { own, parts } => self.allgather_at_trays(trays, own.as_ref(), parts),
-            Call::Alltoall { out, into } => self.alltoall_at_trays(trays, out.as_ref(), into),
-            Call::Allreduce { own, into, with } => match trays.service() {
+            CollArgs::Bcast { buffer, root } => self.bcast_at_trays(trays, buffer, *root as usize),
+            CollArgs::Allgather { own, parts } => {
+                self.allgather_at_trays(trays, own.as_ref(), parts)
+            }
+            CollArgs::Alltoall { out, into } => self.alltoall_at_trays(trays, out.as_ref(), into),
+            CollArgs::Allreduce { own, into, with } => match trays.service() {
                 Service::Exchange => self.reduce_parts_for_all(trays, own, with, into),
                 Service::Parts => self.reduce_by_shares(trays, own, with, (into, 0..own.len())),
             },
-            Call::Reduce {
+            CollArgs::Reduce {
                 own,
                 into,
                 with,
@@ -160,7 +162,7 @@ impl Work<'_> {
                     self.reduce_by_shares(trays, own, with, (into, 0..mine))
                 }
             },
-            Call::ReduceScatter {
+            CollArgs::ReduceScatter {
                 own,
                 into,
                 counts,

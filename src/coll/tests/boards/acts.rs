@@ -4,7 +4,7 @@
 
 use super::{Dice, types};
 use crate::coll::tests::compose_into;
-use crate::coll::{Call, Operands, board};
+use crate::coll::{CollArgs, Operands, board};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::sync::{AtomicUsize, Ordering};
@@ -207,7 +207,7 @@ impl Scene {
     /// A rank's part in it.
     pub fn perform(&self, seat: &mut Seat, way: (&Stage, bool)) {
         let me = seat.me;
-        let mut call = |call: Call| {
+        let mut call = |call: CollArgs| {
             let result = board::rehearse(seat, way, self.act.kind.name(), &call);
             let went = *self.went.get_or_init(|| result.is_some());
             assert_eq!(
@@ -223,7 +223,7 @@ impl Scene {
         match self.act.kind {
             Kind::Barrier => {
                 self.entered.fetch_add(1, Ordering::Relaxed);
-                assert!(call(Call::Barrier));
+                assert!(call(CollArgs::Barrier));
                 assert_eq!(
                     self.entered.load(Ordering::Relaxed),
                     self.ranks,
@@ -252,19 +252,19 @@ impl Scene {
         }
     }
 
-    fn bcast(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn bcast(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let data = self.vector(self.act.root);
         let mut laid = Laid::new(self.act.count as u64, self.act.datatype);
         if me == self.act.root {
             laid.buffer().write(0, data);
         }
         let (buffer, root) = (laid.buffer(), self.act.root as i32);
-        if call(Call::Bcast { buffer, root }) {
+        if call(CollArgs::Bcast { buffer, root }) {
             self.check(me, "data", &mut laid, data);
         }
     }
 
-    fn gather(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn gather(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let Act { count, root, .. } = self.act;
         let is_root = me == root;
         let all = self.each(|rank| self.vector(rank));
@@ -275,7 +275,7 @@ impl Scene {
         if let (Some(parts), true) = (&parts, in_place) {
             parts.of(me).write(0, self.vector(me));
         }
-        let went = call(Call::Gather {
+        let went = call(CollArgs::Gather {
             own: (!in_place).then(|| own.buffer()),
             parts,
             root: root as i32,
@@ -287,7 +287,7 @@ impl Scene {
         self.check(me, "own data", &mut own, self.vector(me));
     }
 
-    fn scatter(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn scatter(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let Act { count, root, .. } = self.act;
         let is_root = me == root;
         let mut all: Vec<u8> = Vec::new();
@@ -298,7 +298,7 @@ impl Scene {
         let mut laid = self.laid(elements, &all);
         let mut into = Laid::new(count as u64, self.act.datatype);
         let in_place = is_root && self.act.in_place;
-        let went = call(Call::Scatter {
+        let went = call(CollArgs::Scatter {
             parts: is_root.then(|| Parts::of_laid(&mut laid, self.ranks)),
             into: (!in_place).then(|| into.buffer()),
             root: root as i32,
@@ -310,7 +310,7 @@ impl Scene {
         self.check(me, "data", &mut laid, &all);
     }
 
-    fn allgather(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn allgather(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let counts = self.counts();
         let part = |rank: usize| self.data(rank, 0, self.bytes(counts[rank]));
         let all = self.each(part);
@@ -324,7 +324,7 @@ impl Scene {
             parts.of(me).write(0, part(me));
         }
         let own_buffer = (!self.act.in_place).then(|| own.buffer());
-        if call(Call::Allgather {
+        if call(CollArgs::Allgather {
             own: own_buffer,
             parts,
         }) {
@@ -344,7 +344,7 @@ impl Scene {
         Parts::Each(parts.collect())
     }
 
-    fn alltoall(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn alltoall(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let (count, ranks) = (self.act.count, self.ranks);
         let bytes = self.bytes(count);
         let leaving = self.each(|to| self.data(me, to, bytes));
@@ -354,7 +354,7 @@ impl Scene {
             true => self.laid(count * ranks, &leaving),
             false => Laid::new((count * ranks) as u64, self.act.datatype),
         };
-        let went = call(Call::Alltoall {
+        let went = call(CollArgs::Alltoall {
             out: (!self.act.in_place).then(|| Parts::of_laid(&mut out, ranks)),
             into: Parts::of_laid(&mut into, ranks),
         });
@@ -364,7 +364,7 @@ impl Scene {
         self.check(me, "own data", &mut out, &leaving);
     }
 
-    fn reduce_scatter(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn reduce_scatter(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let counts = self.counts();
         let sum = counts.iter().sum::<usize>();
         let before = self.bytes(counts[..me].iter().sum());
@@ -377,7 +377,7 @@ impl Scene {
             true => own.buffer().cut(0, mine).unwrap_or(Buffer::empty()),
             false => result.buffer(),
         };
-        let went = call(Call::ReduceScatter {
+        let went = call(CollArgs::ReduceScatter {
             own: own.buffer(),
             into,
             counts: counts.iter().map(|count| *count as u64).collect(),
@@ -398,7 +398,7 @@ impl Scene {
     }
 
     /// All others.
-    fn reduce(&self, me: usize, call: impl FnOnce(Call) -> bool) {
+    fn reduce(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
         let Act {
             count, root, kind, ..
         } = self.act;
@@ -415,18 +415,18 @@ impl Scene {
         };
         let own_ = own_buffer;
         let went = call(match kind {
-            Kind::Reduce => Call::Reduce {
+            Kind::Reduce => CollArgs::Reduce {
                 own: own_,
                 into,
                 with,
                 root: root as i32,
             },
-            Kind::Allreduce => Call::Allreduce {
+            Kind::Allreduce => CollArgs::Allreduce {
                 own: own_,
                 into,
                 with,
             },
-            _ => Call::Scan {
+            _ => CollArgs::Scan {
                 own: own_,
                 into,
                 with,
