@@ -14,7 +14,7 @@ static ENGINES: Variable<u64> = Variable::new(
     "ENGINES",
     8,
     "With MPI_THREAD_MULTIPLE, over how many engines (queues, requests and rings of their own, 1 to 16) the communicators of \
-     a process are mapping: threads in different ones do not wait for each other. The least number of its members counts.",
+     a process are spread: threads in different ones do not wait for each other. The least number of its members counts.",
 );
 /// What users can set about engines.
 pub static VARIABLES: &[&dyn Listed] = &[&ENGINES];
