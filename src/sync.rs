@@ -35,6 +35,8 @@ pub type AtomicU32 = std::sync::atomic::AtomicU32;
 #[cfg(all(not(loom), not(test)))]
 pub type AtomicU64 = std::sync::atomic::AtomicU64;
 #[cfg(not(loom))]
+pub type AtomicU8 = std::sync::atomic::AtomicU8;
+#[cfg(not(loom))]
 pub type AtomicUsize = std::sync::atomic::AtomicUsize;
 #[cfg(all(test, not(loom)))]
 pub use turns::AtomicU64;

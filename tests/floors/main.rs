@@ -25,7 +25,7 @@ const FLOORS: &[&[&str]] = &[
     &["engine"],
     &["comm"],
     &["pt2pt", "coll"],
-    &["context_id"],
+    &["context_id", "rma"],
     &["lifetime"],
     &["constructors"],
     &["process"],

@@ -1,0 +1,11 @@
+//! One-sided communication (MPI 5.0, chapter 12); `docs/windows.md`.
+//!
+//! Invariant: all operations of a window are complete at the target when their call returns, and none needs a call of the target.
+
+#![allow(unsafe_code)]
+
+pub mod block;
+pub mod epoch;
+pub mod window;
+
+pub use window::{Flavor, NULL, Target, Way, Window, get};

@@ -1,0 +1,106 @@
+//! The window object and its lookup.
+//!
+//! Invariant: what operations need (targets, block, mode) never changes once a window is made, so it is read without a lock.
+
+use super::block::Block;
+use super::epoch::Access;
+use crate::attr::Attributes;
+use crate::comm::Members;
+use crate::errhandler::Attached;
+use crate::handle::{ObjectType, Table, null};
+use crate::info::Info;
+use crate::transport::Bell;
+use parking_lot::Mutex;
+
+/// MPI_WIN_NULL.
+pub const NULL: i32 = null(ObjectType::Win);
+
+pub(super) static TABLE: Table<Window> = Table::new(ObjectType::Win);
+
+/// How a window was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum Flavor {
+    Create = 1,
+    Allocate = 2,
+    Dynamic = 3,
+    Shared = 4,
+}
+
+/// How a target's memory is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// By an address of this process.
+    Direct,
+    /// By the kernel, in the process with this id.
+    Kernel { pid: i32 },
+    /// By a helper thread of the target's.
+    Helper,
+}
+
+/// What an origin knows of a target.
+pub struct Target {
+    /// The window's first byte there: an address of this process if the way is direct, else of the target's process. Zero in a dynamic
+    /// window, where displacements are addresses.
+    pub base: usize,
+    pub bytes: u64,
+    /// The target's displacement unit, bytes.
+    pub unit: u64,
+    pub way: Way,
+    /// Identity of the first byte for the accumulate locks: the same for all origins and all windows over this memory.
+    pub key: u64,
+    pub process: u32,
+    /// What the target's process sleeps on.
+    pub bell: Bell,
+}
+
+/// A window.
+pub struct Window {
+    pub handle: i32,
+    pub flavor: Flavor,
+    /// The processes, by rank.
+    pub members: Members,
+    /// Own rank.
+    pub rank: usize,
+    /// By rank.
+    pub targets: Box<[Target]>,
+    pub block: Block,
+    /// Where the block is in the heap.
+    pub block_offset: u64,
+    pub access: Access,
+    /// Whether aligned elements of up to 8 bytes are accumulated by atomic instructions (`docs/windows.md`).
+    pub element_mode: bool,
+    pub errhandler: Attached,
+    pub attributes: Attributes,
+    pub info: Mutex<Info>,
+    name: Mutex<String>,
+}
+
+impl Window {
+    pub fn size(&self) -> usize {
+        self.targets.len()
+    }
+
+    pub fn name(&self) -> String {
+        self.name.lock().clone()
+    }
+
+    pub fn set_name(&self, name: &str) {
+        *self.name.lock() = name.to_owned();
+    }
+
+    /// What messages call it: its name, else its handle.
+    pub fn title(&self) -> String {
+        let name = self.name();
+        match name.is_empty() {
+            true => format!("window {:#010x}", self.handle),
+            false => format!("window \"{name}\""),
+        }
+    }
+}
+
+/// The window of a handle; `None` for MPI_WIN_NULL, a foreign or a stale handle.
+#[inline]
+pub fn get(handle: i32) -> Option<&'static Window> {
+    TABLE.get(handle)
+}
