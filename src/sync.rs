@@ -37,6 +37,11 @@ pub type AtomicU64 = std::sync::atomic::AtomicU64;
 #[cfg(not(loom))]
 pub type AtomicU8 = std::sync::atomic::AtomicU8;
 #[cfg(not(loom))]
+pub type AtomicU16 = std::sync::atomic::AtomicU16;
+/// 64 bits in memory of the program's, which tests do not take turns at.
+#[cfg(not(loom))]
+pub type ProgramU64 = std::sync::atomic::AtomicU64;
+#[cfg(not(loom))]
 pub type AtomicUsize = std::sync::atomic::AtomicUsize;
 #[cfg(all(test, not(loom)))]
 pub use turns::AtomicU64;

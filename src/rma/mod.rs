@@ -4,8 +4,17 @@
 
 #![allow(unsafe_code)]
 
+pub mod access;
+pub mod accumulate;
+pub mod atomic;
 pub mod block;
+mod element;
 pub mod epoch;
+pub mod helper;
+pub mod locks;
+mod private;
+pub mod put_get;
+mod unmerged;
 pub mod window;
 
 pub use window::{Flavor, NULL, Target, Way, Window, get};
