@@ -421,7 +421,8 @@ impl Heap {
 
     /// Gives back what this process has got from [`Heap::obtain`]. False: it has not.
     pub fn release(&self, offset: u64) -> bool {
-        self.pieces.lock().release(self, offset) || self.free(offset)
+        let piece = self.pieces.lock().release(self, offset);
+        piece.unwrap_or_else(|| self.free(offset))
     }
 
     /// The address of a range here; `None` if it is not inside the heap, or the heap cannot be had.

@@ -72,16 +72,14 @@ impl Pieces {
         Ok(offset)
     }
 
-    /// False: it is no piece that is given out.
-    pub fn release(&mut self, heap: &Heap, offset: u64) -> bool {
+    /// Whether it is a piece that is given out, which goes back; `None`: it is in no page of pieces.
+    pub fn release(&mut self, heap: &Heap, offset: u64) -> Option<bool> {
         let page = offset / PAGE as u64 * PAGE as u64;
-        let Some(divided) = self.pages.get_mut(&page) else {
-            return false;
-        };
+        let divided = self.pages.get_mut(&page)?;
         let (inside, size) = ((offset - page) as usize, divided.size);
         let bit = 1u64 << (inside / size);
         if !inside.is_multiple_of(size) || divided.used & bit == 0 {
-            return false;
+            return Some(false);
         }
         let was_full = divided.used == divided.all();
         divided.used &= !bit;
@@ -94,6 +92,6 @@ impl Pieces {
             self.pages.remove(&page);
             heap.free(page);
         }
-        true
+        Some(true)
     }
 }
