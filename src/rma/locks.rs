@@ -7,7 +7,8 @@ use crate::engine::{self, enter};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
 use crate::sync::{AtomicU32, Ordering};
-use super::unmerged::{self as transport, HeapLock};
+use crate::transport::{self, HeapLock};
+use std::sync::OnceLock;
 
 /// The logarithm of the bytes that have one lock.
 const PIECE_BITS: u32 = 14;
@@ -36,6 +37,27 @@ pub fn number(piece: u64) -> usize {
     piece.wrapping_add(spread) as usize % COUNT
 }
 
+/// The node's table; there is one heap as long as the process runs.
+static TABLE: OnceLock<&'static [HeapLock; COUNT]> = OnceLock::new();
+
+#[cold]
+fn find() -> Result<&'static [HeapLock; COUNT]> {
+    #[cfg(test)]
+    if transport::heap().is_none() {
+        let table = std::array::from_fn(|_| HeapLock {
+            word: AtomicU32::new(0),
+        });
+        return Ok(TABLE.get_or_init(|| Box::leak(Box::new(table))));
+    }
+    let Some(heap) = transport::heap() else {
+        return fail!(Class::Intern, "there is no heap, and so no locks");
+    };
+    if let Err(why) = heap.open_now() {
+        return fail!(Class::NoMem, "the node's heap cannot be opened: {why}");
+    }
+    Ok(TABLE.get_or_init(|| heap.locks()))
+}
+
 /// A lock that is held.
 pub struct Held(&'static AtomicU32);
 
@@ -49,7 +71,7 @@ impl Drop for Held {
 /// The node's locks, for a process by its number.
 #[derive(Clone, Copy)]
 pub struct Locks {
-    words: &'static [HeapLock],
+    words: &'static [HeapLock; COUNT],
     me: u32,
 }
 
@@ -57,7 +79,10 @@ impl Locks {
     #[inline(always)]
     pub fn of(process: u32) -> Result<Locks> {
         Ok(Locks {
-            words: transport::heap()?.locks(),
+            words: match TABLE.get() {
+                Some(words) => words,
+                None => find()?,
+            },
             me: process + 1,
         })
     }
