@@ -293,7 +293,8 @@ mod tests {
                         let mut kernel = old.to_ne_bytes();
                         op.apply(&input.to_ne_bytes(), &mut kernel, 1, basic).unwrap();
                         let kernel = u64::from_ne_bytes(kernel);
-                        let register = combine(operation, scalar, old, input);
+                        let mask = u64::MAX >> (64 - 8 * size);
+                        let register = combine(operation, scalar, old, input) & mask;
                         let mut memory = old;
                         let place = (&raw mut memory).cast();
                         // SAFETY: a local variable, aligned.
@@ -321,7 +322,10 @@ mod tests {
 
     #[test]
     fn neighbours_stay() {
-        let mut memory = [0xffu8; 16];
+        #[repr(align(16))]
+        struct Aligned([u8; 16]);
+        let mut aligned = Aligned([0; 16]);
+        let memory = &mut aligned.0;
         for (at, size) in [(0, 1), (3, 1), (2, 2), (4, 4), (8, 8)] {
             memory.fill(0xff);
             // SAFETY: inside of the array.
