@@ -7,7 +7,7 @@ use oxmpi::datatype::Datatype as DatatypeObject;
 use oxmpi::error::Result;
 use oxmpi::op::{self, Op as Operation};
 use oxmpi::rma::access::{Operand, Remote};
-use oxmpi::rma::{self, Window, accumulate, atomic, put_get};
+use oxmpi::rma::{accumulate, atomic, put_get};
 use std::ffi::c_void;
 
 const ORIGIN: Names = Names {
@@ -43,14 +43,6 @@ const TARGET: Names = Names {
     datatype: "target_datatype",
     null_type: true,
 };
-
-#[inline(always)]
-fn window(handle: Win) -> Result<&'static Window> {
-    match rma::get(handle.0) {
-        Some(window) => Ok(window),
-        None => oxmpi::fail!(oxmpi::error::Class::Win, "win is {:#010x}", handle.0),
-    }
-}
 
 #[inline(always)]
 fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote> {
@@ -109,7 +101,7 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
         put_get::put(window, buffer, &remote)
@@ -122,7 +114,7 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
         put_get::get(window, buffer, &remote)
@@ -135,7 +127,7 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
@@ -150,7 +142,7 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
@@ -167,7 +159,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
         put_get::put(window, buffer, &remote)?;
@@ -183,7 +175,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
         put_get::get(window, buffer, &remote)?;
@@ -199,7 +191,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
@@ -217,7 +209,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
@@ -232,7 +224,7 @@ entry! {
         origin_addr: SendBuffer, result_addr: RecvBuffer, datatype: Datatype, target_rank: Rank,
         target_disp: Aint, op: Op, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = element(target_rank, target_disp, datatype)?;
         let origin = match accumulate::reads_origin(&op) {
@@ -250,7 +242,7 @@ entry! {
         origin_addr: SendBuffer, compare_addr: SendBuffer, result_addr: RecvBuffer,
         datatype: Datatype, target_rank: Rank, target_disp: Aint, win: Win,
     ) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         let remote = element(target_rank, target_disp, datatype)?;
         let origin = address_of(ELEMENT, origin_addr.0.cast_mut(), remote.datatype)?;
         let compare = address_of(COMPARE, compare_addr.0.cast_mut(), remote.datatype)?;

@@ -66,6 +66,8 @@ pub struct Heap {
     inode: u64,
     /// Own index in the segment.
     me: usize,
+    /// This process: a child of a fork changes nothing.
+    pid: u32,
     view: OnceLock<View>,
     /// Threads of this process take the shared lock one after the other.
     turn: Mutex<()>,
@@ -163,6 +165,7 @@ impl Heap {
             segment,
             fd,
             me,
+            pid: std::process::id(),
             view: OnceLock::new(),
             turn: Mutex::new(()),
             look: Mutex::new(Look { bytes: 0, until: 0 }),
@@ -180,6 +183,11 @@ impl Heap {
     }
 
     fn lock(&self) -> Result<Locked<'_>> {
+        if std::process::id() != self.pid {
+            return Err(Error::other(
+                "the shared memory belongs to the parent of this process",
+            ));
+        }
         let turn = self.turn.lock();
         let (shared, own) = (self.shared(), self.me as u32 + 1);
         let mut tries = 0u32;
