@@ -6,6 +6,7 @@
 
 pub mod block;
 pub mod epoch;
+mod wait;
 pub mod window;
 
 pub use window::{Flavor, NULL, Target, Way, Window, get};
