@@ -19,7 +19,7 @@ pub mod memory;
 mod private;
 pub mod put_get;
 mod query;
-mod unmerged;
+mod wait;
 mod ways;
 pub mod window;
 
