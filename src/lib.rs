@@ -52,6 +52,8 @@ pub mod comm;
 pub mod coll;
 #[cfg(not(loom))]
 pub mod pt2pt;
+#[cfg(not(loom))]
+pub mod rma;
 // floor 7
 #[cfg(not(loom))]
 pub mod context_id;

@@ -4,6 +4,7 @@
 pub mod bulk_ring;
 pub mod channel;
 pub mod eventcount;
+pub mod fair_lock;
 #[cfg(all(test, loom))]
 mod models;
 pub mod ring;

@@ -17,6 +17,7 @@ pub use peer::{Loss, Page, Peer, Route, State, Table};
 pub use region::{Region, RegionName};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
+pub use shm::heap::{Heap, HeapLock};
 pub use shm::layout;
 pub use shm::notifier::Notifier;
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
@@ -36,7 +37,15 @@ pub mod collective {
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use shm::endpoint::Endpoint;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+static HEAP: OnceLock<Heap> = OnceLock::new();
+
+/// The heap of this process's node; `None` before the process has joined one.
+#[inline]
+pub fn heap() -> Option<&'static Heap> {
+    HEAP.get()
+}
 
 /// One engine's end of all transports.
 pub struct Transport {
@@ -328,6 +337,16 @@ impl Transport {
         if let Route::Shm(index) = peer {
             self.shm.wake(index as usize);
         }
+    }
+
+    /// Lets [`heap`] find the heap of this process's node.
+    pub fn publish_heap(&self) {
+        HEAP.get_or_init(|| self.shm.heap());
+    }
+
+    /// Wakes the threads that sleep for a peer's first engine, as windows need it; `None` without a way to it.
+    pub fn notifier_of(&self, process: u32) -> Option<Notifier> {
+        self.shm.notifier_of(process)
     }
 
     /// Wakes the threads that sleep for this engine.

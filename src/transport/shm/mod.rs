@@ -4,6 +4,7 @@
 pub mod board;
 pub mod cells;
 pub mod endpoint;
+pub mod heap;
 pub mod layout;
 pub mod notifier;
 pub mod outbound;
@@ -25,4 +26,5 @@ const SHAPE: u64 = shape::combine(&[
     settings::SHAPE,
     board::SHAPE,
     pipe::SHAPE,
+    heap::SHAPE,
 ]);

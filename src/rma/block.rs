@@ -1,0 +1,128 @@
+//! The control block of a window: flags and counters that its ranks share, in the node's heap.
+//!
+//! ```text
+//! header      barrier
+//! per rank    TargetLine                       lock of the rank's memory, completion counter, dynamic regions
+//! per rank    bitmap, a line or more           origin line: the shared locks that the rank holds, by target
+//! per rank    bitmap, a line or more           post line: the ranks that have posted to the rank
+//! ```
+//!
+//! A block of zeros is valid: nothing held, nobody waits.
+
+use crate::sync::{AtomicU32, AtomicU64};
+
+const LINE: usize = 64;
+/// Tickets whose holders can be told apart; with more threads waiting than that a release wakes all of them.
+pub const QUEUE: usize = 16;
+
+/// The first two lines.
+#[repr(C)]
+pub struct Header {
+    /// Number of the current barrier; changed by the last rank to arrive.
+    pub epoch: AtomicU32,
+    /// Ranks that may sleep until a barrier is over.
+    pub resting: AtomicU32,
+    _pad: [u32; 14],
+    /// Ranks that have arrived, over all barriers of more than a few ranks.
+    pub arrived: AtomicU32,
+    _pad2: [u32; 15],
+}
+
+/// What is known of one rank as a target.
+#[repr(C)]
+pub struct TargetLine {
+    /// The next ticket of the lock. Tickets count modulo 2^32.
+    pub next: AtomicU32,
+    /// The ticket whose holder may proceed. `next == serving`: no exclusive lock is held or waited for.
+    pub serving: AtomicU32,
+    /// Number of the last barrier that the rank has come to; written by it alone.
+    pub barriers: AtomicU32,
+    _pad: [u32; 13],
+    /// For each ticket modulo [`QUEUE`]: the ticket in the upper half, its process number in the lower.
+    pub queue: [AtomicU64; QUEUE],
+    /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
+    pub completed: AtomicU64,
+    /// Version of the rank's table of dynamic regions: odd while it is changed.
+    pub version: AtomicU64,
+    /// Where that table is in the heap, and how many entries it has.
+    pub regions: AtomicU64,
+    pub region_count: AtomicU64,
+    _pad3: [u64; 4],
+}
+
+const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);
+
+/// A mapped block of a known number of ranks.
+#[derive(Clone, Copy)]
+pub struct Block {
+    base: *mut u8,
+    ranks: usize,
+}
+
+// SAFETY: atomics only, which stay mapped while the window lives.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+/// Words of a bitmap of ranks, in whole lines.
+const fn words(ranks: usize) -> usize {
+    ranks.div_ceil(64).next_multiple_of(LINE / 8)
+}
+
+impl Block {
+    /// Bytes of a block for so many ranks.
+    pub const fn bytes(ranks: usize) -> usize {
+        size_of::<Header>() + ranks * (size_of::<TargetLine>() + 2 * words(ranks) * 8)
+    }
+
+    /// # Safety
+    /// [`Block::bytes`] bytes at `base`, aligned to a line, stay mapped as long as the block is used, and hold a block.
+    pub unsafe fn at(base: *mut u8, ranks: usize) -> Block {
+        Block { base, ranks }
+    }
+
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    #[inline(always)]
+    pub fn header(&self) -> &Header {
+        // SAFETY: by `at`; atomics are valid for any content.
+        unsafe { &*self.base.cast() }
+    }
+
+    /// The target line of a rank.
+    #[inline(always)]
+    pub fn target(&self, rank: usize) -> &TargetLine {
+        assert!(rank < self.ranks);
+        // SAFETY: by `at`, inside the block.
+        unsafe {
+            let first = self.base.add(size_of::<Header>()).cast::<TargetLine>();
+            &*first.add(rank)
+        }
+    }
+
+    #[inline(always)]
+    fn bitmap(&self, number: usize) -> &[AtomicU64] {
+        let words = words(self.ranks);
+        let offset = size_of::<Header>()
+            + self.ranks * size_of::<TargetLine>()
+            + number * words * size_of::<u64>();
+        // SAFETY: by `at`, inside the block: there are two bitmaps for each rank.
+        unsafe { std::slice::from_raw_parts(self.base.add(offset).cast(), words) }
+    }
+
+    /// The shared locks that a rank holds, a bit for each target; only that rank writes it.
+    #[inline(always)]
+    pub fn shared_locks(&self, rank: usize) -> &[AtomicU64] {
+        assert!(rank < self.ranks);
+        self.bitmap(rank)
+    }
+
+    /// The ranks that have posted to a rank, a bit for each.
+    #[inline(always)]
+    pub fn posts(&self, rank: usize) -> &[AtomicU64] {
+        assert!(rank < self.ranks);
+        self.bitmap(self.ranks + rank)
+    }
+}

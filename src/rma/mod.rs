@@ -1,0 +1,26 @@
+//! One-sided communication (MPI 5.0, chapter 12); `docs/windows.md`.
+//!
+//! Invariant: all operations of a window are complete at the target when their call returns, and none needs a call of the target.
+
+#![allow(unsafe_code)]
+
+pub mod access;
+pub mod accumulate;
+pub mod atomic;
+pub mod block;
+pub mod create;
+mod dynamic;
+mod element;
+pub mod epoch;
+pub mod helper;
+mod info;
+pub mod locks;
+pub mod memory;
+mod private;
+pub mod put_get;
+mod query;
+mod wait;
+mod ways;
+pub mod window;
+
+pub use window::{Flavor, NULL, Target, Way, Window, get};
