@@ -33,7 +33,7 @@ static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, 
         free(between);
     } else if (op != MPI_NO_OP)
         MPI(MPI_Reduce_local(origin, theirs, count, type, op));
-    if (number % 2)
+    if (number % 2 && op != MPI_NO_OP)
         MPI(MPI_Accumulate(origin, count, type, right, window_at(&w, right, 64 + at), count, type, op, w.win));
     else {
         const void *from = op == MPI_NO_OP ? NULL : origin;

@@ -97,7 +97,8 @@ static void ways(void)
     MPI(MPI_Rget(in, 1, vector, target, window_at(&w, target, 0), 10, MPI_INT, w.win, &requests[0]));
     MPI(MPI_Type_free(&vector));
     MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
-    CHECK(in[0] == rank && in[2] == rank + 1 && in[4] == rank + 2 && in[1] == -1);
+    if (!reference) /* not before a flush on MPICH 4.0.2 */
+        CHECK(in[0] == rank && in[2] == rank + 1 && in[4] == rank + 2 && in[1] == -1);
 }
 
 /* The wait may come after the epoch. */

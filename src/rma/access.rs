@@ -5,7 +5,9 @@
 use super::window::{Flavor, Target, Way, Window};
 use crate::datatype::{Buffer, Datatype, pack};
 use crate::error::{Class, Error, Result, fail};
+use crate::os::peer_memory::Piece;
 use crate::pt2pt::PROC_NULL;
+use smallvec::SmallVec;
 
 /// The target's side of an operation, as the program says it.
 #[derive(Clone, Copy)]
@@ -50,6 +52,9 @@ pub struct Spot {
     pub address: usize,
     pub key: u64,
 }
+
+/// Pieces of one side of a transfer.
+pub type Pieces = SmallVec<[Piece; 4]>;
 
 impl Spot {
     /// The elements. If the way is not direct their addresses mean nothing here, and only [`Buffer::runs`] may be asked.

@@ -3,10 +3,10 @@
 //! Every element is reached either by an atomic instruction or under the lock of the piece that its first byte is in (`docs/windows.md`).
 //! Invariant: which of the two depends on window, type and address only, never on the count.
 
-use super::access::{Operand, Remote, Spot};
+use super::access::{Operand, Pieces, Remote, Spot};
 use super::element::{self, Arithmetic};
 use super::locks::{self, Held, Locks, PIECE};
-use super::private::{self, Far, Pieces};
+use super::private::{self, Far};
 use super::window::{Flavor, Way, Window};
 use crate::datatype::{Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};
@@ -22,20 +22,21 @@ const BATCH: usize = 128 << 10;
 /// Locks that are held at once.
 const MOST_LOCKS: usize = 16;
 
-/// MPI_Accumulate. The origin is `None` for MPI_NO_OP, which does not look at it.
+/// MPI_Accumulate.
 ///
 /// Errors: MPI_ERR_OP, MPI_ERR_TYPE, those of [`Window::locate`] and [`Locks::hold`].
 #[inline]
-pub fn accumulate(
-    window: &Window,
-    op: &Op,
-    origin: Option<&Operand>,
-    remote: &Remote,
-) -> Result<()> {
-    run(window, op, origin, None, remote)
+pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -> Result<()> {
+    if !reads_origin(op) {
+        return fail!(
+            Class::Op,
+            "op is MPI_NO_OP, which only operations with a result take"
+        );
+    }
+    run(window, op, Some(origin), None, remote)
 }
 
-/// MPI_Get_accumulate: the result is what was there before.
+/// MPI_Get_accumulate: the result is what was there before. The origin is `None` for MPI_NO_OP, which does not look at it.
 ///
 /// Errors: as for [`accumulate`].
 #[inline]
@@ -152,9 +153,6 @@ fn run(
             "the result has {} bytes, but the target {bytes}",
             result.buffer.len()
         );
-    }
-    if operation == Operation::NoOp && result.is_none() {
-        return Ok(());
     }
     let work = Work::new(window, op, operation, basic);
     let sides = Sides {

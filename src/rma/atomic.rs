@@ -2,11 +2,11 @@
 //!
 //! They obey the same rules as [`super::accumulate`], with which they are atomic.
 
-use super::access::{Operand, Remote};
+use super::access::{Operand, Pieces, Remote};
 use super::accumulate::{self, Work};
 use super::element;
 use super::locks::Locks;
-use super::private::{Far, Pieces};
+use super::private::Far;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};

@@ -47,7 +47,9 @@ pub struct TargetLine {
     /// Where that table is in the heap, and how many entries it has.
     pub regions: AtomicU64,
     pub region_count: AtomicU64,
-    _pad3: [u64; 4],
+    /// What became of the rank's helper thread (`helper.rs`).
+    pub helper: AtomicU64,
+    _pad3: [u64; 3],
 }
 
 const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);

@@ -99,34 +99,45 @@ impl Locks {
     #[inline(always)]
     pub fn hold_number(&self, number: usize) -> Result<Held> {
         let word = &self.words[number].word;
-        let taken = word.compare_exchange(0, self.me, Ordering::Acquire, Ordering::Relaxed);
-        if taken.is_err() {
-            self.wait(word)?;
+        if !try_take(word, self.me) {
+            wait(word, self.me)?;
         }
         Ok(Held(word))
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn wait(&self, word: &AtomicU32) -> Result<()> {
-        let mut polls = 0_u32;
-        loop {
-            if word.load(Ordering::Relaxed) == 0
-                && word
-                    .compare_exchange(0, self.me, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-            {
-                return Ok(());
-            }
-            polls += 1;
-            if polls < POLLS {
-                std::hint::spin_loop();
-                continue;
-            }
-            schedule::yield_now();
-            if polls.is_multiple_of(YIELDS) {
-                alive(word)?;
-            }
+#[inline(always)]
+fn try_take(word: &AtomicU32, me: u32) -> bool {
+    word.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
+        .is_ok()
+}
+
+/// Takes a word that is zero while nobody has it, for a process by its number. The release of it is to store zero.
+///
+/// Errors: MPIX_ERR_PROC_FAILED if its holder has died.
+pub(super) fn take(word: &AtomicU32, process: u32) -> Result<()> {
+    match try_take(word, process + 1) {
+        true => Ok(()),
+        false => wait(word, process + 1),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wait(word: &AtomicU32, me: u32) -> Result<()> {
+    let mut polls = 0_u32;
+    loop {
+        if word.load(Ordering::Relaxed) == 0 && try_take(word, me) {
+            return Ok(());
+        }
+        polls += 1;
+        if polls < POLLS {
+            std::hint::spin_loop();
+            continue;
+        }
+        schedule::yield_now();
+        if polls.is_multiple_of(YIELDS) {
+            alive(word)?;
         }
     }
 }
@@ -146,6 +157,6 @@ fn alive(word: &AtomicU32) -> Result<()> {
     }
     fail!(
         Class::ProcFailed,
-        "rank {holder} of MPI_COMM_WORLD has ended in an accumulate operation, and its lock on that memory is lost"
+        "rank {holder} of MPI_COMM_WORLD has ended in an operation on a window, and its lock on that memory is lost"
     )
 }

@@ -3,16 +3,13 @@
 //! Neither needs a call of the target's. Invariant: the target's elements are addresses of another process here, which nothing
 //! dereferences; [`Buffer::runs`] only computes with them.
 
-use super::access::Spot;
+use super::access::{Pieces, Spot};
 use super::helper;
 use super::window::{Way, Window};
 use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::os::peer_memory::{self, PIECES, Piece};
 use smallvec::SmallVec;
-
-/// Pieces of one side of a transfer.
-pub type Pieces = SmallVec<[Piece; 4]>;
 
 /// What a helper gets at once.
 const CHUNK: usize = 64 << 10;

@@ -83,6 +83,8 @@ static void one(void)
     }
     ERROR(MPI_Accumulate(a, 1, MPI_INT, right, at, 1, MPI_INT, user, win), MPI_ERR_OP, "op", NULL);
     ERROR(MPI_Fetch_and_op(a, b, MPI_INT, right, at, user, win), MPI_ERR_OP, "op", NULL);
+    ERROR(MPI_Accumulate(a, 1, MPI_INT, right, at, 1, MPI_INT, MPI_NO_OP, win), MPI_ERR_OP, "op", "MPI_NO_OP");
+    ERROR(MPI_Raccumulate(a, 1, MPI_INT, right, at, 1, MPI_INT, MPI_NO_OP, win, &request), MPI_ERR_OP, "op", "MPI_NO_OP");
     ERROR(MPI_Accumulate(a, 1, MPI_INT, right, at, 1, MPI_INT, MPI_OP_NULL, win), MPI_ERR_OP, "op", "MPI_OP_NULL");
     ERROR(MPI_Accumulate(a, 1, MPI_DOUBLE, right, at, 1, MPI_DOUBLE, MPI_BAND, win), MPI_ERR_OP, "op", NULL);
 

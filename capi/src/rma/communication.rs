@@ -134,8 +134,8 @@ entry! {
         let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
-        accumulate::accumulate(window, &op, origin.as_ref(), &remote)
+        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
+        accumulate::accumulate(window, &op, &origin, &remote)
     }
 }
 
@@ -198,8 +198,8 @@ entry! {
         let window = decode::win(win)?;
         let op = op::get(op.0)?;
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
-        accumulate::accumulate(window, &op, origin.as_ref(), &remote)?;
+        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
+        accumulate::accumulate(window, &op, &origin, &remote)?;
         request.set(Request(put_get::COMPLETE))
     }
 }
