@@ -145,6 +145,7 @@ check-clients: stage
 	tests/clients/netpipe
 	tests/clients/wheels
 	tests/clients/rsmpi
+	tests/clients/pshmem
 	$(MAKE) --no-print-directory check-mpi4py
 
 check-mpi4py: stage
