@@ -263,7 +263,7 @@ impl<'a> Request<'a> {
                 continue;
             }
             schedule::futex_wait(state, POSTED, Some(NAP), ORIGIN);
-            if engine::loss::has_died(&enter(), owner) {
+            if engine::liveness::has_died(&enter(), owner) {
                 return fail!(
                     Class::ProcFailed,
                     "target rank {} of {} has ended",
