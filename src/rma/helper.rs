@@ -143,7 +143,10 @@ unsafe fn answer(mailbox: *mut Mailbox, copier: &mut CheckedCopy) {
         let data = (&raw mut (*mailbox).data) as usize;
         let mut at = 0;
         for index in 0..count.min(PIECES) {
-            let piece = (&raw const (*mailbox).list).cast::<Piece>().add(index).read();
+            let piece = (&raw const (*mailbox).list)
+                .cast::<Piece>()
+                .add(index)
+                .read();
             let bytes = piece.bytes.min(MOST - at);
             let (from, to) = match writes {
                 true => (data + at, piece.address),
