@@ -61,6 +61,7 @@ impl Favour {
     }
 
     /// Whether a thread other than this one has the right.
+    #[cfg(not(loom))] // the models have no thread that only tries
     pub fn is_of_another(&self, me: usize) -> bool {
         let owner = self.owner.load(Ordering::Relaxed);
         owner != NOBODY && owner & !PLACE != me
