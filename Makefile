@@ -184,6 +184,7 @@ sanitize = RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=$(1) RUSTDOCFLAGS=-Zsanitizer
 	--target-dir target/sanitizer-$(1) --target $(shell rustc -vV | sed -n 's/^host: //p') --lib
 
 check-asan: export ASAN_OPTIONS = detect_leaks=1
+check-asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tests/sanitizer/leaks:print_suppressions=0
 check-asan:
 	$(call sanitize,address)
 
