@@ -80,7 +80,8 @@ struct Call {
     arguments: Vec<OsString>,
 }
 
-fn main() -> ExitCode {
+/// The program, with the arguments of this process.
+pub fn main() -> ExitCode {
     let mut arguments = env::args_os();
     let called = PathBuf::from(arguments.next().unwrap_or_default());
     let name = called

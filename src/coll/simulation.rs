@@ -9,6 +9,7 @@ use crate::comm::Members;
 use crate::datatype::Buffer;
 use crate::engine::requests::Index;
 use crate::error::{Class, Result, fail};
+use crate::sync::keep::keep;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -123,13 +124,13 @@ pub fn run<T, F>(seed: u64, ranks: usize, body: impl Fn(Team<'static>) -> F) -> 
 where
     F: Future<Output = T>,
 {
-    let world: &'static World = Box::leak(Box::new(World {
+    let world = keep(World {
         state: Mutex::new(State {
             random: seed,
             ..State::default()
         }),
-    }));
-    let members: &'static Members = Box::leak(Box::new(Members::All(ranks as u32)));
+    });
+    let members = keep(Members::All(ranks as u32));
     let mut running: Vec<(usize, Pin<Box<F>>)> = (0..ranks)
         .map(|rank| {
             let coll = CollContext::between(members, rank as i32, 0, "a test");

@@ -6,6 +6,7 @@ use super::simulation::run;
 use super::team::{Reduction, Team};
 use super::*;
 use crate::datatype::Parts;
+use crate::sync::keep::keep;
 use choose::PIECE;
 use std::future::Future;
 
@@ -84,7 +85,7 @@ fn nobody_leaves_a_barrier_before_all_are_in() {
     use crate::sync::{AtomicUsize, Ordering};
     for ranks in rank_counts() {
         for algorithm in 0..2 {
-            let entered: &AtomicUsize = Box::leak(Box::default());
+            let entered = keep(AtomicUsize::new(0));
             let seen = run(ranks as u64, ranks, |team| async move {
                 entered.fetch_add(1, Ordering::Relaxed);
                 match algorithm {

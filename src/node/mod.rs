@@ -228,7 +228,7 @@ impl Node {
             cores: std::array::from_fn(|_| AtomicU64::new(0)),
             distances: Distances::fresh(),
         };
-        Node::new(Box::leak(Box::new(shared)), ranks)
+        Node::new(crate::sync::keep::keep(shared), ranks)
     }
 
     /// A node whose ranks have joined: each may use the first so many cores, at this quota.

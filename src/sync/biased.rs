@@ -62,6 +62,7 @@ impl Bias {
     }
 
     /// Whether a thread other than this one has the bias.
+    #[cfg(not(loom))] // the models have no thread that only tries
     pub fn is_to_another(&self, me: usize) -> bool {
         let owner = self.owner.load(Ordering::Relaxed);
         owner != NONE && owner & !SLOT_MASK != me

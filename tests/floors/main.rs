@@ -158,7 +158,7 @@ fn core() -> Crate {
 fn above() -> [Crate; 2] {
     [
         read("capi", "capi/src", "lib.rs"),
-        read("launcher", "launcher/src/mpiexec", "main.rs"),
+        read("launcher", "launcher/src", "lib.rs"),
     ]
 }
 

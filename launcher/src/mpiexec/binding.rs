@@ -141,7 +141,7 @@ pub fn bind(
         what,
         "core" | "rr" | "hwthread" | "hw-thread" | "pu" | "cpu" | "processor"
     );
-    if single && ranks * width > groups.len() {
+    if single && ranks.saturating_mul(width) > groups.len() {
         // More than one rank a core: where they run is better left to the kernel. But a job that asks for cores and
         // fits on the processors of those cores gets these.
         let bound = what == "core" && width == 1 && ranks <= processors.len();
@@ -226,6 +226,7 @@ mod tests {
         assert_eq!(bind("core:2", 2).unwrap().unwrap()[1], [2, 6, 3, 7]);
         assert_eq!(bind("core", 5).unwrap().unwrap()[1], [4]);
         assert_eq!(bind("core", 9), Ok(None));
+        assert_eq!(bind("core:18446744073709551615", 2), Ok(None));
         assert_eq!(bind("socket", 3).unwrap().unwrap()[2], [0, 4, 1, 5]);
         assert_eq!(bind("numa", 2).unwrap().unwrap()[1], [2, 6, 3, 7]);
         assert_eq!(bind("user:7,3", 3).unwrap().unwrap(), [[7], [3], [7]]);

@@ -9,18 +9,22 @@ use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 ///
 /// Errors: another host, or a line that makes no sense.
 pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String> {
-    let mut entries: Vec<String> = hosts.to_vec();
-    if let Some(path) = file {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read the host file {path}: {error}"))?;
-        for (number, line) in words::logical_lines(&text) {
-            entries
-                .push(entry_of_line(&line).map_err(|error| format!("{path}:{number}: {error}"))?);
-        }
+    let text = file.map(|path| {
+        std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the host file {path}: {error}"))
+    });
+    let text = text.transpose()?.unwrap_or_default();
+    let mut entries = Vec::new();
+    for entry in hosts {
+        entries.push(parse(entry)?);
+    }
+    let lines = words::logical_lines(&text);
+    for (number, line) in &lines {
+        let path = file.unwrap_or_default();
+        entries.extend(parse_line(line).map_err(|error| format!("{path}:{number}: {error}"))?);
     }
     let mut total: Option<u32> = None;
-    for entry in &entries {
-        let (host, count) = parse(entry)?;
+    for (host, count) in entries {
         if !is_here(host) {
             return Err(format!(
                 "host '{host}' is not this one ({}): this version starts ranks on one host only",
@@ -34,32 +38,44 @@ pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String
     Ok(total)
 }
 
-/// `HOST`, `HOST:N`, `HOST slots=N max-slots=M`, and MPICH's `binding=...`, as HOST or HOST:N.
-pub fn entry_of_line(line: &str) -> Result<String, String> {
+/// `HOST`, `HOST:N`, `HOST slots=N max-slots=M`, and MPICH's `binding=...`: the host and its slots; none in an empty line.
+pub fn parse_line(line: &str) -> Result<Option<(&str, Option<u32>)>, String> {
     let mut words = line.split('#').next().unwrap_or("").split_whitespace();
-    let host = words.next().unwrap_or_default();
-    let mut entry = host.to_owned();
+    let Some(first) = words.next() else {
+        return Ok(None);
+    };
+    let (host, mut slots) = parse(first)?;
     for word in words {
         match word.split_once('=') {
-            Some(("slots", count)) => entry = format!("{host}:{count}"),
+            Some(("slots", count)) => {
+                let count = positive(count);
+                slots = Some(count.ok_or_else(|| format!("'{word}' is not a number of slots"))?);
+            }
             Some(("max-slots" | "max_slots" | "binding" | "user" | "ifhn", _)) => {}
             _ => return Err(format!("'{word}' makes no sense after a host")),
         }
     }
-    Ok(entry)
+    Ok(Some((host, slots)))
 }
 
-fn parse(entry: &str) -> Result<(&str, Option<u32>), String> {
+/// `HOST` or `HOST:N`; an address of IPv6 has no number.
+pub fn parse(entry: &str) -> Result<(&str, Option<u32>), String> {
     if entry.parse::<IpAddr>().is_ok() {
         return Ok((entry, None));
     }
-    match entry.rsplit_once(':') {
-        None => Ok((entry, None)),
-        Some((host, count)) => match count.parse() {
-            Ok(count) if count > 0 && !host.is_empty() => Ok((host, Some(count))),
-            _ => Err(format!("'{entry}' is not a host with a number of slots")),
-        },
+    let (host, count) = match entry.rsplit_once(':') {
+        None => (entry, None),
+        Some((host, count)) => (host, Some(positive(count))),
+    };
+    match count {
+        _ if host.is_empty() => Err(format!("'{entry}' names no host")),
+        Some(None) => Err(format!("'{entry}' is not a host with a number of slots")),
+        count => Ok((host, count.flatten())),
     }
+}
+
+fn positive(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|number| *number > 0)
 }
 
 /// The name of this host.
@@ -127,9 +143,21 @@ mod tests {
 
     #[test]
     fn lines_of_both_habits_are_read() {
-        assert_eq!(entry_of_line("a:4 # c").unwrap(), "a:4");
-        assert_eq!(entry_of_line("a slots=2 max-slots=9").unwrap(), "a:2");
-        assert_eq!(entry_of_line("a binding=user:0").unwrap(), "a");
-        assert!(entry_of_line("a b").is_err());
+        assert_eq!(parse_line("a:4 # c"), Ok(Some(("a", Some(4)))));
+        assert_eq!(
+            parse_line("a slots=2 max-slots=9"),
+            Ok(Some(("a", Some(2))))
+        );
+        assert_eq!(parse_line("a binding=user:0"), Ok(Some(("a", None))));
+        assert_eq!(parse_line("  # c"), Ok(None));
+        for wrong in ["a b", "a slots=0", "a slots=x", ":2"] {
+            assert!(parse_line(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_ipv6_may_have_slots() {
+        assert_eq!(parse_line("::1 slots=2"), Ok(Some(("::1", Some(2)))));
+        assert_eq!(parse("::1"), Ok(("::1", None)));
     }
 }

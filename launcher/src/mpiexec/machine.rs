@@ -74,13 +74,13 @@ fn memory_nodes() -> Vec<(u32, Vec<usize>)> {
     nodes
 }
 
-/// Reads `0,2-4` as the kernel and users write sets of processors.
+/// Reads `0,2-4` as the kernel and users write sets of processors, of at most a million numbers.
 pub fn number_list(text: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        if last < first || last > 1 << 16 {
+        if last < first || last > 1 << 16 || numbers.len() > 1 << 20 {
             return None;
         }
         numbers.extend(first..=last);
@@ -98,6 +98,7 @@ mod tests {
         assert_eq!(number_list(""), Some(vec![]));
         assert_eq!(number_list("4-2"), None);
         assert_eq!(number_list("x"), None);
+        assert_eq!(number_list(&["0-65536"; 1000].join(",")), None);
     }
 
     #[test]

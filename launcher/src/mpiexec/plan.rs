@@ -5,7 +5,7 @@
 use super::binding::{self, Binding, Claim, Situation};
 use super::environment::{self, Variables};
 use super::machine::Machine;
-use super::request::{OutputFolder, Program, Request};
+use super::request::{MOST_RANKS, OutputFolder, Program, Request};
 use super::{hosts, rankfile};
 use oxmpi::launch::sets;
 use oxmpi::os::schedule;
@@ -75,7 +75,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     let listed = by_file.as_ref().map(|placements| placements.len() as u32);
     let counts = rank_counts(&request, sockets, listed.or(slots));
     let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
-    if total > 1 << 16 {
+    if total > u64::from(MOST_RANKS) {
         return Err(format!("{total} ranks are more than one host can have").into());
     }
     if let Some(listed) = listed.filter(|listed| u64::from(*listed) > total) {

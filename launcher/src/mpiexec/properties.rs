@@ -105,7 +105,7 @@ proptest! {
     fn no_text_makes_a_parser_fall_over(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = words::logical_lines(&text);
         let _ = words::split(&text);
-        let _ = hosts::entry_of_line(&text);
+        let _ = hosts::parse_line(&text);
         let _ = machine::number_list(&text);
         let _ = tools::Tool::parse(&text);
         let _ = request::OutputFolder::parse(&text);
@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn a_command_line_is_a_request_or_a_text(line in prop::collection::vec("-?-?(n|np|l|genv|x|s|timeout|bind-to|:|a|wdir|=|1|A=B)?", 0..8)) {
         let arguments: Vec<OsString> = line.iter().map(OsString::from).collect();
-        match request::parse(&arguments) {
+        match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
             Ok(Answer::Run(request)) => {
                 prop_assert!(!request.programs.is_empty());
                 prop_assert!(request.programs.iter().all(|program| !program.command.is_empty()));

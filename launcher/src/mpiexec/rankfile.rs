@@ -4,6 +4,7 @@
 //! between two `;` is a place of its own: `slot=0:0;1:0`. With hardware threads counted, numbers are theirs.
 
 use super::machine::{Machine, number_list};
+use super::request::MOST_RANKS;
 use super::{hosts, words};
 
 /// The processors of the ranks that are named; empty for others.
@@ -32,28 +33,38 @@ pub fn read(path: &str, machine: &Machine, threads: bool) -> Result<Vec<Vec<usiz
 
 /// A line: the rank and its processors.
 pub fn entry(line: &str, machine: &Machine, threads: bool) -> Result<(usize, Vec<usize>), String> {
-    let wrong = || format!("'{}' is not rank N=HOST slot=CORES", line.trim());
-    let line = line.split('#').next().unwrap_or_default();
-    let rest = line.trim().strip_prefix("rank").ok_or_else(wrong)?;
-    let (rank, rest) = rest.split_once('=').ok_or_else(wrong)?;
-    let (host, slots) = rest.split_once("slot").ok_or_else(wrong)?;
-    let slots = slots.trim_start().strip_prefix('=').ok_or_else(wrong)?;
-    let rank: usize = rank.trim().parse().map_err(|_| wrong())?;
-    if rank >= 1 << 16 {
-        return Err(wrong());
-    }
-    let host = host.trim();
+    let (rank, host, slots) = parts(line)?;
     // +n0 is the first host of the job.
     if host != "+n0" {
         hosts::slots(&[host.to_owned()], None)?;
     }
+    Ok((rank, placement(slots, machine, threads)?))
+}
+
+/// The rank, host and slots of a line.
+pub fn parts(line: &str) -> Result<(usize, &str, &str), String> {
+    let wrong = || format!("'{}' is not rank N=HOST slot=CORES", line.trim());
+    let text = line.split('#').next().unwrap_or_default();
+    let rest = text.trim().strip_prefix("rank").ok_or_else(wrong)?;
+    let (rank, rest) = rest.split_once('=').ok_or_else(wrong)?;
+    // The last one: a host may be named slot1.
+    let (host, slots) = rest.rsplit_once("slot").ok_or_else(wrong)?;
+    let slots = slots.trim_start().strip_prefix('=').ok_or_else(wrong)?;
+    match rank.trim().parse::<usize>() {
+        Ok(rank) if rank < MOST_RANKS as usize => Ok((rank, host.trim(), slots)),
+        _ => Err(wrong()),
+    }
+}
+
+/// The processors of `CORES;SOCKET:CORES`, each once.
+pub fn placement(slots: &str, machine: &Machine, threads: bool) -> Result<Vec<usize>, String> {
     let mut placement = Vec::new();
     for part in slots.split(';') {
         placement.extend(cores(part.trim(), machine, threads)?);
     }
     placement.sort_unstable();
     placement.dedup();
-    Ok((rank, placement))
+    Ok(placement)
 }
 
 /// The processors of `CORES` or `SOCKET:CORES`.
@@ -134,6 +145,7 @@ mod tests {
             placement("rank 0=localhost slot=1:*", false),
             Ok((0, vec![2, 3, 6, 7]))
         );
+        assert_eq!(parts("rank 2=slot1 slot=0"), Ok((2, "slot1", "0")));
         for wrong in [
             "rank 0",
             "0=localhost slot=1",

@@ -25,6 +25,9 @@ pub enum Label {
     Pattern(String),
 }
 
+/// How many ranks one host can have.
+pub const MOST_RANKS: u32 = 1 << 16;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StandardInput {
     All,
@@ -58,10 +61,15 @@ impl StandardInput {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let first: u32 = first.trim().parse().map_err(|_| wrong())?;
             let last: u32 = last.trim().parse().map_err(|_| wrong())?;
-            if last < first || last - first > 1 << 20 {
+            if last < first || last >= MOST_RANKS {
                 return Err(wrong());
             }
             ranks.extend(first..=last);
+            // A list that names ranks again and again takes no more memory for it.
+            if ranks.len() > MOST_RANKS as usize {
+                ranks.sort_unstable();
+                ranks.dedup();
+            }
         }
         ranks.sort_unstable();
         ranks.dedup();
@@ -167,26 +175,43 @@ pub enum Answer {
     Info,
 }
 
+/// Reads a file as text.
+pub type Read<'a> = &'a dyn Fn(&str) -> std::io::Result<String>;
+
+/// How many configuration files one command may name, themselves included if they name each other.
+const MOST_CONFIG_FILES: usize = 64;
+
 /// The state while parsing; the options of the table set its fields.
-#[derive(Default)]
-pub struct Parsing {
+pub struct Parsing<'a> {
     pub request: Request,
     pub program: Program,
     /// Sections from a configuration file, not parsed yet.
     from_file: Vec<Vec<OsString>>,
+    config_files: usize,
+    read: Read<'a>,
 }
 
-impl Parsing {
+impl Parsing<'_> {
     /// The folder that -wdir sets: of all programs if it comes first in the command line of several, as in MPICH; a
     /// program's own one wins.
     pub fn folder(&mut self) -> &mut Option<String> {
         &mut self.program.folder
     }
 
+    /// The text of a file.
+    pub fn text(&self, path: &str) -> Result<String, String> {
+        (self.read)(path).map_err(|error| format!("cannot read {path}: {error}"))
+    }
+
     /// Reads a file of program lines; `#` begins a comment, quotes work as in a shell.
     pub fn config_file(&mut self, path: &str) -> Result<(), String> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read the configuration file {path}: {error}"))?;
+        self.config_files += 1;
+        if self.config_files > MOST_CONFIG_FILES {
+            return Err(format!(
+                "{path} is one of more than {MOST_CONFIG_FILES} configuration files: does one name itself?"
+            ));
+        }
+        let text = self.text(path)?;
         for (number, line) in words::logical_lines(&text) {
             let words = words::split(&line).map_err(|error| format!("{path}:{number}: {error}"))?;
             let sections = words.split(|word| word == ":");
@@ -272,11 +297,17 @@ fn unknown(argument: &str, name: &str) -> String {
     format!("unknown option {argument}{hint}")
 }
 
-/// Understands the arguments after the program's name.
+/// Understands the arguments after the program's name; `read` reads the files of options that they name.
 ///
 /// Errors: a text for the user.
-pub fn parse(arguments: &[OsString]) -> Result<Answer, String> {
-    let mut parsing = Parsing::default();
+pub fn parse(arguments: &[OsString], read: Read) -> Result<Answer, String> {
+    let mut parsing = Parsing {
+        request: Request::default(),
+        program: Program::default(),
+        from_file: Vec::new(),
+        config_files: 0,
+        read,
+    };
     let mut sections: Vec<Vec<OsString>> = arguments
         .split(|argument| argument == ":")
         .map(<[_]>::to_vec)
@@ -319,12 +350,16 @@ mod tests {
     use super::*;
 
     fn request(line: &str) -> Result<Request, String> {
+        request_with(line, &|path| std::fs::read_to_string(path))
+    }
+
+    fn request_with(line: &str, read: Read) -> Result<Request, String> {
         let arguments: Vec<OsString> = words::split(line)
             .unwrap()
             .into_iter()
             .map(OsString::from)
             .collect();
-        match parse(&arguments)? {
+        match parse(&arguments, read)? {
             Answer::Run(request) => Ok(*request),
             other => Err(format!("{other:?}")),
         }
@@ -383,6 +418,20 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_file_may_name_another_but_not_itself() {
+        let files = |path: &str| match path {
+            "a" => Ok("-configfile b\n-n 2 ./c".to_owned()),
+            "b" => Ok("-n 1 ./d : ./e".to_owned()),
+            _ => Ok("-configfile itself".to_owned()),
+        };
+        let nested = request_with("-configfile a", &files).unwrap();
+        let counts: Vec<_> = nested.programs.iter().map(|it| it.ranks).collect();
+        assert_eq!(counts, [Some(1), None, Some(2)]);
+        let error = request_with("-configfile itself", &files).unwrap_err();
+        assert!(error.contains("does one name itself?"), "{error}");
+    }
+
+    #[test]
     fn input_goes_to_whom_it_was_asked_for() {
         assert_eq!(StandardInput::parse("all"), Ok(StandardInput::All));
         assert_eq!(
@@ -393,5 +442,11 @@ mod tests {
             StandardInput::parse("none"),
             Ok(StandardInput::Ranks(vec![]))
         );
+        let often = ["0-65535"; 5].join(",");
+        assert_eq!(
+            StandardInput::parse(&often),
+            Ok(StandardInput::Ranks((0..MOST_RANKS).collect()))
+        );
+        assert!(StandardInput::parse("65536").is_err());
     }
 }

@@ -20,11 +20,10 @@ fn on_nodes<T, F: Future<Output = T>>(
         let Some(nodes) = Nodes::of(&Members::All(ranks as u32), placement) else {
             continue;
         };
-        let nodes: &'static Nodes = Box::leak(Box::new(nodes));
+        let nodes = keep(nodes);
         run(seed + at as u64, ranks, |team| {
             // The body's team lives as long as the schedule.
-            let team: &'static Team<'static> =
-                Box::leak(Box::new(Team::over(*team.coll(), Some(nodes))));
+            let team = keep(Team::over(*team.coll(), Some(nodes)));
             let body = body(team, nodes.are_in_order());
             async move {
                 body.await;
@@ -42,8 +41,8 @@ fn nobody_leaves_before_all_are_in() {
             let Some(nodes) = Nodes::of(&Members::All(ranks as u32), placement) else {
                 continue;
             };
-            let nodes: &'static Nodes = Box::leak(Box::new(nodes));
-            let entered: &AtomicUsize = Box::leak(Box::default());
+            let nodes = keep(nodes);
+            let entered = keep(AtomicUsize::new(0));
             let seen = run(ranks as u64, ranks, |team| async move {
                 let team = Team::over(*team.coll(), Some(nodes));
                 entered.fetch_add(1, Ordering::Relaxed);

@@ -2,8 +2,8 @@
 
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, positive};
-use crate::machine::number_list;
-use crate::request::Parsing;
+use crate::mpiexec::machine::number_list;
+use crate::mpiexec::request::Parsing;
 
 pub const WHERE: &[Choice] = &[
     choice(

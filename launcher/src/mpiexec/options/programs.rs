@@ -2,7 +2,7 @@
 
 use super::Takes::{None as No, One, Variable};
 use super::{Choice, choice, list, pair, positive};
-use crate::request::{Parsing, Pass, Tool};
+use crate::mpiexec::request::{Parsing, Pass, Tool};
 
 pub const WHAT: &[Choice] = &[
     choice(
@@ -50,8 +50,7 @@ pub const WHAT: &[Choice] = &[
         One("FILE"),
         "the same from a file",
         |parsing, given| {
-            let text = std::fs::read_to_string(&given[0])
-                .map_err(|error| format!("cannot read {}: {error}", given[0]))?;
+            let text = parsing.text(&given[0])?;
             tools(parsing, &text.replace('\n', ";"))
         },
     ),

@@ -2,7 +2,7 @@
 
 use super::Takes::{None as No, One};
 use super::{Choice, choice, list, seconds};
-use crate::request::{Label, OutputFolder, Parsing, StandardInput};
+use crate::mpiexec::request::{Label, OutputFolder, Parsing, StandardInput};
 
 pub const STREAMS: &[Choice] = &[
     choice(

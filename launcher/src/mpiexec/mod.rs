@@ -2,21 +2,21 @@
 //! and mpiexec.hydra too, and as mpichversion says who we are. See docs/launch.md.
 
 mod activity;
-mod binding;
+pub mod binding;
 mod debugger;
 mod descendants;
 mod descriptors;
 mod elf;
 mod ending;
-mod environment;
+pub mod environment;
 mod events;
 mod exit_policy;
 mod foreign;
 mod front;
-mod hosts;
+pub mod hosts;
 mod input;
 mod lines;
-mod machine;
+pub mod machine;
 mod missing;
 mod options;
 mod output;
@@ -24,8 +24,8 @@ mod plan;
 #[cfg(test)]
 mod properties;
 mod rank;
-mod rankfile;
-mod request;
+pub mod rankfile;
+pub mod request;
 mod server;
 mod sink;
 mod stacks;
@@ -35,7 +35,7 @@ mod table;
 mod tools;
 mod variables;
 mod version;
-mod words;
+pub mod words;
 
 use oxmpi::os::process::{Fork, fork};
 use plan::{Plan, Refusal};
@@ -45,7 +45,8 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-fn main() {
+/// The program, with the arguments of this process. Ends the process unless the job is done.
+pub fn main() {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
@@ -61,7 +62,7 @@ fn main() {
             Err(text) => refuse("mpichversion", &text, 1),
         }
     }
-    match request::parse(&arguments) {
+    match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
         Ok(Answer::Info) => print(&(version::info() + &variables::list())),
