@@ -211,7 +211,7 @@ impl Window {
         loop {
             // Acquire: pairs with `publish`.
             let version = line.version.load(Ordering::Acquire);
-            if version % 2 == 0 {
+            if version.is_multiple_of(2) {
                 let (table, count) = (
                     line.regions.load(Ordering::Relaxed),
                     line.region_count.load(Ordering::Relaxed),
