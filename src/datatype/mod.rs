@@ -3,6 +3,7 @@
 //! Invariant: a `Datatype` never changes after it was made, but for being committed, its name and attributes, so that
 //! buffers and pending requests may keep a reference to it.
 
+mod basic;
 mod bounds;
 mod contents;
 pub mod create;
@@ -62,6 +63,8 @@ pub struct Datatype {
     pub attributes: Attributes,
     /// What it was made from.
     pub contents: Contents,
+    /// See [`Datatype::basic`].
+    basic: basic::Basic,
     /// Types, alive or not yet given back, that were made from this one. Of predefined types nothing is counted.
     uses: AtomicU32,
     /// Those of requests, where the scheme counts them.
@@ -95,6 +98,7 @@ impl Datatype {
             layout: Some(layout),
             attributes: Attributes::new(),
             contents,
+            basic: basic::Basic::new(),
             uses: AtomicU32::new(0),
             references: References::of_program(),
             born,

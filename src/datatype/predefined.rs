@@ -3,6 +3,7 @@
 //! Invariant: a basic type's handle carries its index in bits 7..0 and its size in bits 15..8, so the
 //! table is read by the index and the whole handle is compared.
 
+use super::basic::Basic;
 use super::{Category, Contents, Datatype, Element, Layout, Scalar};
 use crate::attr::Attributes;
 use crate::references::References;
@@ -70,6 +71,7 @@ const fn datatype(
         layout: None,
         attributes: Attributes::new(),
         contents: Contents::named(),
+        basic: Basic::new(),
         uses: AtomicU32::new(0),
         references: References::of_program(),
         born: 0,

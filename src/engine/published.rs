@@ -2,7 +2,7 @@
 //!
 //! Invariant: while a wait is published, the page shows it or one that was published before.
 
-use super::wait::Reason;
+use super::wait::{Reason, WINDOW};
 use super::{enter_at, own_page};
 use crate::os::monotonic_nanoseconds;
 use crate::sync::Ordering;
@@ -24,12 +24,29 @@ pub fn name_of_context(context: u32) -> Option<String> {
     NAME_OF_CONTEXT.get().and_then(|name| name(context))
 }
 
+/// Returns what the window of a handle is called.
+type NameOfWindow = fn(i32) -> Option<String>;
+static NAME_OF_WINDOW: OnceLock<NameOfWindow> = OnceLock::new();
+
+/// Tells the engine, which knows no windows, how to name them on the status page.
+pub fn name_windows_by(name: NameOfWindow) {
+    let _ = NAME_OF_WINDOW.set(name);
+}
+
+/// What the object of a wait is called.
+fn name_of(reason: &Reason) -> Option<String> {
+    match reason.context {
+        WINDOW => NAME_OF_WINDOW.get().and_then(|name| name(reason.tag)),
+        context => name_of_context(context),
+    }
+}
+
 struct Wait {
     number: u64,
     reason: Reason,
     /// CLOCK_MONOTONIC nanoseconds.
     since: u64,
-    /// The communicator's, once it was asked for.
+    /// The communicator's or window's, once it was asked for.
     name: Option<String>,
 }
 
@@ -81,7 +98,7 @@ impl Published {
         })
     }
 
-    /// Names the communicator, if it was not named yet. Finding the name takes its time.
+    /// Names the communicator or window, if it was not named yet. Finding the name takes its time.
     pub fn name(&mut self) {
         if std::mem::replace(&mut self.named, true) {
             return;
@@ -91,8 +108,8 @@ impl Published {
             let waits = WAITS.lock();
             position(&waits).map(|at| waits.list[at].reason)
         };
-        // Not under the lock: the communicators have one of their own.
-        let name = reason.and_then(|reason| name_of_context(reason.context));
+        // Not under the lock: communicators and windows have locks of their own.
+        let name = reason.and_then(|reason| name_of(&reason));
         let mut waits = WAITS.lock();
         if let Some(at) = position(&waits) {
             waits.list[at].name = name;

@@ -7,6 +7,7 @@ use super::entry::{Entry, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{long_wait, loss, numbers, patience, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
+pub use crate::transport::peer::WINDOW;
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
@@ -44,8 +45,9 @@ pub struct Reason {
     pub function: &'static str,
     /// Rank in the communicator; -2 any.
     pub peer: i32,
-    /// -1 any.
+    /// -1 any. The handle of a window.
     pub tag: i32,
+    /// [`WINDOW`]: no messages are waited for.
     pub context: u32,
 }
 
@@ -57,6 +59,19 @@ impl Reason {
             peer: super::matching::ANY_SOURCE,
             tag: super::matching::ANY_TAG,
             context: u32::MAX,
+        }
+    }
+
+    /// A wait at a window, for something that concerns this target rank, or all.
+    pub const fn at_window(function: &'static str, target: Option<i32>, window: i32) -> Self {
+        Self {
+            function,
+            peer: match target {
+                Some(rank) => rank,
+                None => super::matching::ANY_SOURCE,
+            },
+            tag: window,
+            context: WINDOW,
         }
     }
 }

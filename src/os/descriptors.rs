@@ -24,7 +24,7 @@ pub struct Descriptors {
 }
 
 /// Runs `what` with all signals blocked; a thread that begins there never runs a handler of the program's.
-fn without_signals<T>(what: impl FnOnce() -> T) -> T {
+pub fn without_signals<T>(what: impl FnOnce() -> T) -> T {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: both are valid places; the first is filled before it is read, the second by the call.
     unsafe {

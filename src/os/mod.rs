@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 pub mod cancellation;
+pub mod checked_copy;
 pub mod descriptors;
 pub mod hardware;
 pub mod memory;

@@ -3,6 +3,7 @@
 
 pub mod channel;
 pub mod doorbell;
+pub mod fair_lock;
 pub mod lane;
 #[cfg(all(test, loom))]
 mod models;

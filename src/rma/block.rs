@@ -20,8 +20,10 @@ pub const QUEUE: usize = 16;
 pub struct Header {
     /// Number of the current barrier; changed by the last rank to arrive.
     pub epoch: AtomicU32,
-    _pad: [u32; 15],
-    /// Ranks that have arrived.
+    /// Ranks that may sleep until a barrier is over.
+    pub resting: AtomicU32,
+    _pad: [u32; 14],
+    /// Ranks that have arrived, over all barriers of more than a few ranks.
     pub arrived: AtomicU32,
     _pad2: [u32; 15],
 }
@@ -33,7 +35,9 @@ pub struct TargetLine {
     pub next: AtomicU32,
     /// The ticket whose holder may proceed. `next == serving`: no exclusive lock is held or waited for.
     pub serving: AtomicU32,
-    _pad: [u32; 14],
+    /// Number of the last barrier that the rank has come to; written by it alone.
+    pub barriers: AtomicU32,
+    _pad: [u32; 13],
     /// For each ticket modulo [`QUEUE`]: the ticket in the upper half, its process number in the lower.
     pub queue: [AtomicU64; QUEUE],
     /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
@@ -43,7 +47,9 @@ pub struct TargetLine {
     /// Where that table is in the heap, and how many entries it has.
     pub regions: AtomicU64,
     pub region_count: AtomicU64,
-    _pad3: [u64; 4],
+    /// What became of the rank's helper thread (`helper.rs`).
+    pub helper: AtomicU64,
+    _pad3: [u64; 3],
 }
 
 const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);

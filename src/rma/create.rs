@@ -9,7 +9,7 @@ use super::block::Block;
 use super::dynamic::Dynamic;
 use super::epoch::Access;
 use super::info::{self, Method};
-use super::ways;
+use super::{helper, ways};
 use super::window::{self, Facts, Flavor, Memory, Parts, Target, Way, Window};
 use crate::coll::{self, Call};
 use crate::comm::Comm;
@@ -361,6 +361,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     };
     let window = window::add(parts)?;
     taken.keep();
+    helper::ensure(window, function)?;
     Ok(window)
 }
 
@@ -480,7 +481,17 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
 
 /// The identity of a byte that only one process can address, see [`Target::key`].
 pub(super) fn private_key(process: u32, address: u64) -> u64 {
-    (u64::from(process) + 1) << 48 ^ address
+    (u64::from(process) + 1) << PRIVATE_SHIFT ^ address
+}
+
+/// Keys from two to this power on are private; those of the heap are less.
+const PRIVATE_SHIFT: u32 = 48;
+
+impl Target {
+    /// Whether only its own process can address its memory.
+    pub(super) fn is_private(&self) -> bool {
+        self.key >> PRIVATE_SHIFT != 0
+    }
 }
 
 /// MPI_Win_free: collective over the window's ranks. The attributes are the caller's business.

@@ -5,7 +5,7 @@
 //! until the window ends, so that whoever still reads one reads memory, and then finds another version.
 
 use super::create::{no_memory, private_key, the_heap};
-use super::unmerged::Region;
+use super::access::Region;
 use super::ways;
 use super::window::{Flavor, Way, Window};
 use crate::engine;

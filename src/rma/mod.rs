@@ -4,14 +4,22 @@
 
 #![allow(unsafe_code)]
 
+pub mod access;
+pub mod accumulate;
+pub mod atomic;
 pub mod block;
 pub mod create;
 mod dynamic;
+mod element;
 pub mod epoch;
+pub mod helper;
 mod info;
+pub mod locks;
 pub mod memory;
+mod private;
+pub mod put_get;
 mod query;
-mod unmerged;
+mod wait;
 mod ways;
 pub mod window;
 

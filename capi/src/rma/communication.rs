@@ -1,62 +1,253 @@
 //! One-sided communication.
 
+use crate::decode::{self, Names};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::datatype::Datatype as DatatypeObject;
+use oxmpi::error::Result;
+use oxmpi::op::{self, Op as Operation};
+use oxmpi::rma::access::{Operand, Remote};
+use oxmpi::rma::{accumulate, atomic, put_get};
+use std::ffi::c_void;
 
-stub! {
+const ORIGIN: Names = Names {
+    buffer: "origin_addr",
+    count: "origin_count",
+    datatype: "origin_datatype",
+    null_type: true,
+};
+const RESULT: Names = Names {
+    buffer: "result_addr",
+    count: "result_count",
+    datatype: "result_datatype",
+    null_type: true,
+};
+/// Of one element; the count is not an argument.
+const ELEMENT: Names = Names {
+    buffer: "origin_addr",
+    count: "count",
+    datatype: "datatype",
+    null_type: false,
+};
+const COMPARE: Names = Names {
+    buffer: "compare_addr",
+    ..ELEMENT
+};
+const ELEMENT_RESULT: Names = Names {
+    buffer: "result_addr",
+    ..ELEMENT
+};
+const TARGET: Names = Names {
+    buffer: "target_disp",
+    count: "target_count",
+    datatype: "target_datatype",
+    null_type: true,
+};
+
+#[inline(always)]
+fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote> {
+    let count = decode::count(TARGET.count, count)?;
+    let datatype = decode::datatype_of(TARGET, kind, count)?;
+    Ok(Remote {
+        rank: rank.0,
+        disp: disp.0,
+        count,
+        datatype,
+    })
+}
+
+/// One element of the target's.
+#[inline(always)]
+fn element(rank: Rank, disp: Aint, kind: Datatype) -> Result<Remote> {
+    Ok(Remote {
+        rank: rank.0,
+        disp: disp.0,
+        count: 1,
+        datatype: decode::committed_datatype(ELEMENT.datatype, kind)?,
+    })
+}
+
+#[inline(always)]
+fn operand(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Operand> {
+    let count = decode::count(names.count, count)?;
+    let datatype = decode::datatype_of(names, kind, count)?;
+    let buffer = decode::buffer_of(names, address, count, datatype)?;
+    Ok(Operand { buffer, datatype })
+}
+
+/// The origin of an operation that may not look at it.
+#[inline(always)]
+fn origin(
+    op: &Operation,
+    address: SendBuffer,
+    count: Count,
+    kind: Datatype,
+) -> Result<Option<Operand>> {
+    match accumulate::reads_origin(op) {
+        true => operand(ORIGIN, address.0.cast_mut(), count, kind).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// The address of one element.
+#[inline(always)]
+fn address_of(names: Names, address: *mut c_void, kind: &'static DatatypeObject) -> Result<*mut u8> {
+    decode::buffer_of(names, address, 1, kind).map(|_| address.cast())
+}
+
+entry! {
+    CommIo fn MPI_Put[_c](
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
+    ) on win {
+        let window = decode::win(win)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+        put_get::put(window, buffer, &remote)
+    }
+}
+
+entry! {
+    CommIo fn MPI_Get[_c](
+        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
+    ) on win {
+        let window = decode::win(win)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+        put_get::get(window, buffer, &remote)
+    }
+}
+
+entry! {
     CommIo fn MPI_Accumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-    ) on win;
+    ) on win {
+        let window = decode::win(win)?;
+        let op = op::get(op.0)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
+        accumulate::accumulate(window, &op, &origin, &remote)
+    }
+}
 
-    CommIo fn MPI_Compare_and_swap(
-        origin_addr: SendBuffer, compare_addr: SendBuffer, result_addr: RecvBuffer,
-        datatype: Datatype, target_rank: Rank, target_disp: Aint, win: Win,
-    ) on win;
+entry! {
+    CommIo fn MPI_Get_accumulate[_c](
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
+    ) on win {
+        let window = decode::win(win)?;
+        let op = op::get(op.0)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
+        let result = operand(RESULT, result_addr.0, result_count, result_datatype)?;
+        accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)
+    }
+}
 
+entry! {
+    CommIo fn MPI_Rput[_c](
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
+        request: Out<Request>,
+    ) on win {
+        request.not_null()?;
+        let window = decode::win(win)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+        put_get::put(window, buffer, &remote)?;
+        request.set(Request(put_get::COMPLETE))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Rget[_c](
+        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
+        request: Out<Request>,
+    ) on win {
+        request.not_null()?;
+        let window = decode::win(win)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+        put_get::get(window, buffer, &remote)?;
+        request.set(Request(put_get::COMPLETE))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Raccumulate[_c](
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
+        request: Out<Request>,
+    ) on win {
+        request.not_null()?;
+        let window = decode::win(win)?;
+        let op = op::get(op.0)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
+        accumulate::accumulate(window, &op, &origin, &remote)?;
+        request.set(Request(put_get::COMPLETE))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Rget_accumulate[_c](
+        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
+        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype,
+        target_rank: Rank,
+        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
+        request: Out<Request>,
+    ) on win {
+        request.not_null()?;
+        let window = decode::win(win)?;
+        let op = op::get(op.0)?;
+        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
+        let result = operand(RESULT, result_addr.0, result_count, result_datatype)?;
+        accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)?;
+        request.set(Request(put_get::COMPLETE))
+    }
+}
+
+entry! {
     CommIo fn MPI_Fetch_and_op(
         origin_addr: SendBuffer, result_addr: RecvBuffer, datatype: Datatype, target_rank: Rank,
         target_disp: Aint, op: Op, win: Win,
-    ) on win;
+    ) on win {
+        let window = decode::win(win)?;
+        let op = op::get(op.0)?;
+        let remote = element(target_rank, target_disp, datatype)?;
+        let origin = match accumulate::reads_origin(&op) {
+            true => address_of(ELEMENT, origin_addr.0.cast_mut(), remote.datatype)?,
+            false => std::ptr::null_mut(),
+        };
+        let result = address_of(ELEMENT_RESULT, result_addr.0, remote.datatype)?;
+        // SAFETY: the caller of the C function has an element at each of the addresses.
+        unsafe { atomic::fetch_and_op(window, &op, origin, result, &remote) }
+    }
+}
 
-    CommIo fn MPI_Get[_c](
-        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-    ) on win;
-
-    CommIo fn MPI_Get_accumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-    ) on win;
-
-    CommIo fn MPI_Put[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-    ) on win;
-
-    CommIo fn MPI_Raccumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-        request: Out<Request>,
-    ) on win;
-
-    CommIo fn MPI_Rget[_c](
-        origin_addr: RecvBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-        request: Out<Request>,
-    ) on win;
-
-    CommIo fn MPI_Rget_accumulate[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
-        result_addr: RecvBuffer, result_count: Count, result_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
-        request: Out<Request>,
-    ) on win;
-
-    CommIo fn MPI_Rput[_c](
-        origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype, target_rank: Rank,
-        target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
-        request: Out<Request>,
-    ) on win;
+entry! {
+    CommIo fn MPI_Compare_and_swap(
+        origin_addr: SendBuffer, compare_addr: SendBuffer, result_addr: RecvBuffer,
+        datatype: Datatype, target_rank: Rank, target_disp: Aint, win: Win,
+    ) on win {
+        let window = decode::win(win)?;
+        let remote = element(target_rank, target_disp, datatype)?;
+        let origin = address_of(ELEMENT, origin_addr.0.cast_mut(), remote.datatype)?;
+        let compare = address_of(COMPARE, compare_addr.0.cast_mut(), remote.datatype)?;
+        let result = address_of(ELEMENT_RESULT, result_addr.0, remote.datatype)?;
+        // SAFETY: the caller of the C function has an element at each of the addresses.
+        unsafe { atomic::compare_and_swap(window, origin, compare, result, &remote) }
+    }
 }

@@ -1,36 +1,153 @@
 //! Synchronization of one-sided communication.
 
+use crate::constants::{MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED};
 use crate::param::*;
 use crate::place::*;
+use oxmpi::error::{Class, Result};
+use oxmpi::fail;
+use oxmpi::group;
+use oxmpi::pt2pt::PROC_NULL;
+use oxmpi::rma::epoch::{self, LockType as Kind};
+use oxmpi::rma::{self, Window};
 
-stub! {
-    CommIo fn MPI_Win_complete(win: Win) on win;
+/// The window of a handle.
+#[inline(always)]
+fn window(win: Win) -> Result<&'static Window> {
+    match rma::get(win.0) {
+        Some(window) => Ok(window),
+        None => no_window(win),
+    }
+}
 
-    Collective fn MPI_Win_fence(assert: Assertion, win: Win) on win;
+#[cold]
+fn no_window(win: Win) -> Result<&'static Window> {
+    match win.0 {
+        rma::NULL => fail!(Class::Win, "win is MPI_WIN_NULL; a window is needed"),
+        handle => fail!(
+            Class::Win,
+            "win is {handle:#010x}, which is no window, or one that was freed"
+        ),
+    }
+}
 
-    CommIo fn MPI_Win_flush(rank: Rank, win: Win) on win;
+/// A rank of the window; `None`: MPI_PROC_NULL.
+#[inline(always)]
+fn target(rank: Rank, window: &Window) -> Result<Option<usize>> {
+    match rank.0 {
+        rank if (rank as usize) < window.size() && rank >= 0 => Ok(Some(rank as usize)),
+        PROC_NULL => Ok(None),
+        rank => fail!(
+            Class::Rank,
+            "rank is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
+            window.size() - 1
+        ),
+    }
+}
 
-    CommIo fn MPI_Win_flush_all(win: Win) on win;
+#[inline(always)]
+fn kind(lock_type: LockType) -> Result<Kind> {
+    match lock_type.0 {
+        MPI_LOCK_EXCLUSIVE => Ok(Kind::Exclusive),
+        MPI_LOCK_SHARED => Ok(Kind::Shared),
+        other => fail!(
+            Class::Locktype,
+            "lock_type is {other}; allowed is MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED"
+        ),
+    }
+}
 
-    CommIo fn MPI_Win_flush_local(rank: Rank, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_complete(win: Win) on win {
+        epoch::complete(window(win)?)
+    }
+}
 
-    CommIo fn MPI_Win_flush_local_all(win: Win) on win;
+entry! {
+    Collective fn MPI_Win_fence(assert: Assertion, win: Win) on win {
+        epoch::fence(window(win)?, assert.0)
+    }
+}
 
-    CommIo fn MPI_Win_lock(lock_type: LockType, rank: Rank, assert: Assertion, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_flush(rank: Rank, win: Win) on win {
+        let window = window(win)?;
+        epoch::flush(window, target(rank, window)?)
+    }
+}
 
-    CommIo fn MPI_Win_lock_all(assert: Assertion, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_flush_all(win: Win) on win {
+        epoch::flush_all(window(win)?)
+    }
+}
 
-    CommIo fn MPI_Win_post(group: Group, assert: Assertion, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_flush_local(rank: Rank, win: Win) on win {
+        let window = window(win)?;
+        epoch::flush_local(window, target(rank, window)?)
+    }
+}
 
-    CommIo fn MPI_Win_start(group: Group, assert: Assertion, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_flush_local_all(win: Win) on win {
+        epoch::flush_local_all(window(win)?)
+    }
+}
 
-    CommIo fn MPI_Win_sync(win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_lock(lock_type: LockType, rank: Rank, assert: Assertion, win: Win) on win {
+        let window = window(win)?;
+        epoch::lock(window, kind(lock_type)?, target(rank, window)?, assert.0)
+    }
+}
 
-    CommIo fn MPI_Win_test(win: Win, flag: Out<Logical>) on win;
+entry! {
+    CommIo fn MPI_Win_lock_all(assert: Assertion, win: Win) on win {
+        epoch::lock_all(window(win)?, assert.0)
+    }
+}
 
-    CommIo fn MPI_Win_unlock(rank: Rank, win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_post(group: Group, assert: Assertion, win: Win) on win {
+        epoch::post(window(win)?, &*group::get(group.0)?, assert.0)
+    }
+}
 
-    CommIo fn MPI_Win_unlock_all(win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_start(group: Group, assert: Assertion, win: Win) on win {
+        epoch::start(window(win)?, &*group::get(group.0)?, assert.0)
+    }
+}
 
-    CommIo fn MPI_Win_wait(win: Win) on win;
+entry! {
+    CommIo fn MPI_Win_sync(win: Win) on win {
+        epoch::sync(window(win)?);
+        Ok(())
+    }
+}
+
+entry! {
+    CommIo fn MPI_Win_test(win: Win, flag: Out<Logical>) on win {
+        flag.not_null()?;
+        flag.set(Logical(epoch::test(window(win)?)?.into()))
+    }
+}
+
+entry! {
+    CommIo fn MPI_Win_unlock(rank: Rank, win: Win) on win {
+        let window = window(win)?;
+        epoch::unlock(window, target(rank, window)?)
+    }
+}
+
+entry! {
+    CommIo fn MPI_Win_unlock_all(win: Win) on win {
+        epoch::unlock_all(window(win)?)
+    }
+}
+
+entry! {
+    CommIo fn MPI_Win_wait(win: Win) on win {
+        epoch::wait(window(win)?)
+    }
 }

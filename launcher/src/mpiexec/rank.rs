@@ -11,7 +11,7 @@ use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::{AtomicI32, Ordering};
 use oxmpi::transport::layout::Segment;
-use oxmpi::transport::peer::State;
+use oxmpi::transport::peer::{State, WINDOW};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -128,6 +128,8 @@ impl Rank {
             let context = load(&page.context);
             let (peer, tag) = match context {
                 u32::MAX => ("-".into(), "-".into()),
+                WINDOW if page.peer.load(Ordering::Relaxed) < 0 => ("all".into(), "-".into()),
+                WINDOW => (number(&page.peer), "-".into()),
                 // What is waited for are messages of a collective operation.
                 context if context & 3 != 0 => ("all".into(), "-".into()),
                 _ => (number(&page.peer), number(&page.tag)),
@@ -141,6 +143,7 @@ impl Rank {
                 communicator: match (name.is_empty(), context) {
                     (false, _) => name,
                     (true, u32::MAX) => "-".into(),
+                    (true, WINDOW) => "a window".into(),
                     // The two low bits say what the library does with it.
                     (true, context) => format!("no name, context {}", context & !3),
                 },

@@ -1,0 +1,276 @@
+/* MPI_Accumulate and MPI_Get_accumulate: every predefined operation on every predefined type at several lengths and places,
+ * compared with MPI_Reduce_local; MPI_REPLACE and MPI_NO_OP; padding is not written; derived types; every element exactly once when
+ * all ranks accumulate at the same time, in large and small calls. */
+#include "windows.h"
+#include <complex.h>
+#include <stdbool.h>
+
+enum { MOST = 100000, ROOM = MOST * 32 + 4096 };
+
+static struct window w;
+static char *origin, *expected, *before, *result;
+
+static const MPI_Op arithmetic[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN}, logical[] = {MPI_LAND, MPI_LOR, MPI_LXOR},
+                    bitwise[] = {MPI_BAND, MPI_BOR, MPI_BXOR}, located[] = {MPI_MINLOC, MPI_MAXLOC},
+                    moving[] = {MPI_REPLACE, MPI_NO_OP};
+
+/* The neighbour's elements, as it set them, change as MPI_Reduce_local says; memory on both sides of them does not. */
+static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, int count, int at, size_t bytes)
+{
+    int right = (rank + 1) % size;
+    char *theirs = expected + 64 + at;
+    memset(result, 0x2b, bytes + 64);
+    memcpy(before, w.base, bytes + 256);
+    window_settle(&w);
+    /* all ranks have the same elements */
+    memcpy(expected, before, bytes + 256);
+    if (op == MPI_REPLACE) {
+        int packed = 0, room = (int) bytes;
+        char *between = malloc(bytes + 1);
+        MPI(MPI_Pack(origin, count, type, between, room, &packed, MPI_COMM_SELF));
+        room = packed, packed = 0;
+        MPI(MPI_Unpack(between, room, &packed, theirs, count, type, MPI_COMM_SELF));
+        free(between);
+    } else if (op != MPI_NO_OP)
+        MPI(MPI_Reduce_local(origin, theirs, count, type, op));
+    if (number % 2 && op != MPI_NO_OP)
+        MPI(MPI_Accumulate(origin, count, type, right, window_at(&w, right, 64 + at), count, type, op, w.win));
+    else {
+        const void *from = op == MPI_NO_OP ? NULL : origin;
+        MPI(MPI_Get_accumulate(from, count, type, result, count, type, right, window_at(&w, right, 64 + at), count, type, op, w.win));
+        MPI(MPI_Win_flush(right, w.win));
+        int packed = 0, other = 0;
+        char *a = malloc(bytes + 1), *b = malloc(bytes + 1);
+        MPI(MPI_Pack(result, count, type, a, (int) bytes, &packed, MPI_COMM_SELF));
+        MPI(MPI_Pack(before + 64 + at, count, type, b, (int) bytes, &other, MPI_COMM_SELF));
+        if (packed != other || memcmp(a, b, (size_t) packed))
+            check_failed(__FILE__, __LINE__, "%s window, %s, operation %#x, %d elements at %d: the result is not what was there",
+                         window_names[w.kind], name, (unsigned) op, count, at);
+        free(a), free(b);
+        CHECK_INT(result[bytes + 1], 0x2b);
+    }
+    window_settle(&w);
+    for (size_t i = 0; i < bytes + 256; i++)
+        if (w.base[i] != expected[i]) {
+            check_failed(__FILE__, __LINE__, "%s window, %s, operation %#x, %d elements at %d: byte %zu", window_names[w.kind], name,
+                         (unsigned) op, count, at, i);
+            break;
+        }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+#define TRY_WITH(c_type, type, ops, number, set_left, set_right) do { \
+        static const int counts[] = {1, 2, 17, 1000, MOST}; \
+        for (int o = 0; type != MPI_DATATYPE_NULL && o < (int) (number); o++) \
+            for (int c = 0; c < 5; c++) \
+                for (int way = 0; way < 2; way++) { \
+                    int n = counts[c], at = way && c < 3 ? 1 : 0; \
+                    if (n == MOST && (o > 0 || slow() || way == 1)) \
+                        continue; \
+                    c_type v; \
+                    memset(&v, 0x6d, sizeof v); \
+                    memset(w.base, 0x6d, (size_t) n * sizeof v + 256); \
+                    for (int i = 0; i < n; i++) { \
+                        char *place = origin + (size_t) i * sizeof v; \
+                        set_left; \
+                        memcpy(place, &v, sizeof v); \
+                        set_right; \
+                        memcpy(w.base + 64 + at + (size_t) i * sizeof v, &v, sizeof v); \
+                    } \
+                    compare(#type, type, (ops)[o], way + c, n, at, (size_t) n * sizeof v); \
+                } \
+    } while (0)
+#define TRY(c_type, type, ops, number) TRY_WITH(c_type, type, ops, number, v = (c_type) (i % 5 + 1), v = (c_type) (i * 3 % 7))
+#define INTEGER(c_type, type) do { TRY(c_type, type, arithmetic, 4); TRY(c_type, type, bitwise, 3); } while (0)
+#define C_INTEGER(c_type, type) do { INTEGER(c_type, type); TRY(c_type, type, logical, 3); TRY(c_type, type, moving, 2); } while (0)
+#define FLOATING(c_type, type) do { TRY(c_type, type, arithmetic, 4); TRY(c_type, type, moving, 2); } while (0)
+#define COMPLEX(c_type, type) do { TRY(c_type, type, arithmetic, 2); TRY(c_type, type, moving, 2); } while (0)
+#define PAIR(value_type, type) do { \
+        typedef struct { value_type value; int index; } pair; \
+        TRY_WITH(pair, type, located, 2, (v.value = (value_type) (i % 5), v.index = i), \
+                 (v.value = (value_type) (i % 3), v.index = 2 * i % 11)); \
+        TRY_WITH(pair, type, moving, 2, (v.value = (value_type) (i % 5), v.index = i), \
+                 (v.value = (value_type) (i % 3), v.index = 2 * i % 11)); } while (0)
+
+static void types(void)
+{
+    C_INTEGER(signed char, MPI_SIGNED_CHAR);
+    C_INTEGER(unsigned char, MPI_UNSIGNED_CHAR);
+    C_INTEGER(short, MPI_SHORT);
+    C_INTEGER(unsigned short, MPI_UNSIGNED_SHORT);
+    C_INTEGER(int, MPI_INT);
+    C_INTEGER(unsigned, MPI_UNSIGNED);
+    C_INTEGER(long, MPI_LONG);
+    C_INTEGER(unsigned long, MPI_UNSIGNED_LONG);
+    C_INTEGER(long long, MPI_LONG_LONG);
+    C_INTEGER(unsigned long long, MPI_UNSIGNED_LONG_LONG);
+    C_INTEGER(int8_t, MPI_INT8_T);
+    C_INTEGER(int16_t, MPI_INT16_T);
+    C_INTEGER(int32_t, MPI_INT32_T);
+    C_INTEGER(int64_t, MPI_INT64_T);
+    C_INTEGER(uint8_t, MPI_UINT8_T);
+    C_INTEGER(uint16_t, MPI_UINT16_T);
+    C_INTEGER(uint32_t, MPI_UINT32_T);
+    C_INTEGER(uint64_t, MPI_UINT64_T);
+    C_INTEGER(MPI_Aint, MPI_AINT);
+    C_INTEGER(MPI_Offset, MPI_OFFSET);
+    C_INTEGER(MPI_Count, MPI_COUNT);
+    INTEGER(MPI_Fint, MPI_INTEGER);
+    INTEGER(int8_t, MPI_INTEGER1);
+    INTEGER(int16_t, MPI_INTEGER2);
+    INTEGER(int32_t, MPI_INTEGER4);
+    INTEGER(int64_t, MPI_INTEGER8);
+    TRY(unsigned char, MPI_BYTE, bitwise, 3);
+    TRY(unsigned char, MPI_BYTE, moving, 2);
+    TRY(char, MPI_CHAR, moving, 2);
+    TRY(char, MPI_CHARACTER, moving, 2);
+    TRY(wchar_t, MPI_WCHAR, moving, 2);
+    TRY(bool, MPI_C_BOOL, logical, 3);
+    TRY(bool, MPI_CXX_BOOL, logical, 3);
+    TRY(MPI_Fint, MPI_LOGICAL, logical, 3);
+    FLOATING(float, MPI_FLOAT);
+    FLOATING(double, MPI_DOUBLE);
+    FLOATING(long double, MPI_LONG_DOUBLE);
+    FLOATING(float, MPI_REAL);
+    FLOATING(double, MPI_DOUBLE_PRECISION);
+    FLOATING(float, MPI_REAL4);
+    FLOATING(double, MPI_REAL8);
+    COMPLEX(float complex, MPI_C_FLOAT_COMPLEX);
+    COMPLEX(double complex, MPI_C_DOUBLE_COMPLEX);
+    COMPLEX(long double complex, MPI_C_LONG_DOUBLE_COMPLEX);
+    COMPLEX(float complex, MPI_COMPLEX);
+    COMPLEX(double complex, MPI_DOUBLE_COMPLEX);
+    COMPLEX(float complex, MPI_COMPLEX8);
+    COMPLEX(double complex, MPI_COMPLEX16);
+    PAIR(int, MPI_2INT);
+    PAIR(short, MPI_SHORT_INT);
+    PAIR(long, MPI_LONG_INT);
+    PAIR(float, MPI_FLOAT_INT);
+    PAIR(double, MPI_DOUBLE_INT);
+    PAIR(long double, MPI_LONG_DOUBLE_INT);
+    if (!reference) {
+        /* Debian's MPICH was built without these. */
+#ifdef __SIZEOF_INT128__
+        INTEGER(__int128, MPI_INTEGER16);
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+        TRY(__float128, MPI_REAL16, arithmetic, 4);
+#endif
+    }
+}
+
+/* Different shapes on the two sides; the packed origin against every third element. */
+static void shapes(void)
+{
+    enum { N = 3000 };
+    MPI_Datatype third, half, pairs;
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, *cells = (int *) w.base, *from = (int *) origin, *old = (int *) result;
+    MPI(MPI_Type_vector(N, 1, 3, MPI_INT, &third));
+    MPI(MPI_Type_commit(&third));
+    MPI(MPI_Type_create_resized(MPI_INT, 0, 8, &half));
+    MPI(MPI_Type_commit(&half));
+    for (int shape = 0; shape < 4; shape++) {
+        for (int i = 0; i < 3 * N; i++)
+            cells[i] = i;
+        for (int i = 0; i < 2 * N; i++)
+            from[i] = i % 2 && shape % 2 ? 77777 : (shape % 2 ? i / 2 : i) + rank;
+        memset(old, 0xff, 3 * N * sizeof *old);
+        window_settle(&w);
+        if (shape < 2)
+            MPI(MPI_Accumulate(from, N, shape % 2 ? half : MPI_INT, right, window_at(&w, right, 0), 1, third, MPI_SUM, w.win));
+        else
+            MPI(MPI_Get_accumulate(from, N, shape % 2 ? half : MPI_INT, old, N, shape % 2 ? MPI_INT : half, right,
+                                   window_at(&w, right, 0), 1, third, MPI_SUM, w.win));
+        window_settle(&w);
+        for (int i = 0; i < 3 * N - 2; i++)
+            CHECK_INT(cells[i], i % 3 ? i : i + i / 3 + left);
+        for (int i = 0; shape >= 2 && i < N; i++)
+            CHECK_INT(old[shape % 2 ? i : 2 * i], 3 * i);
+        if (shape == 2)
+            CHECK_INT(old[1], -1);
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    /* pairs with holes at a stride */
+    struct pair { short value; int index; } *at = (struct pair *) w.base, *in = (struct pair *) origin;
+    MPI(MPI_Type_vector(100, 1, 2, MPI_SHORT_INT, &pairs));
+    MPI(MPI_Type_commit(&pairs));
+    memset(w.base, 0x6d, 200 * sizeof *at);
+    for (int i = 0; i < 200; i++)
+        at[i].value = (short) (i % 4), at[i].index = i;
+    for (int i = 0; i < 100; i++)
+        in[i].value = 2, in[i].index = 1000;
+    window_settle(&w);
+    MPI(MPI_Accumulate(in, 100, MPI_SHORT_INT, right, window_at(&w, right, 0), 1, pairs, MPI_MAXLOC, w.win));
+    window_settle(&w);
+    for (int i = 0; i < 200; i++) {
+        int won = i % 2 == 0 && i % 4 < 2;
+        CHECK_INT(at[i].value, won ? 2 : i % 4);
+        CHECK_INT(at[i].index, won ? 1000 : i);
+        CHECK_INT(((char *) &at[i])[2], 0x6d);
+    }
+    window_settle(&w);
+    MPI(MPI_Type_free(&third));
+    MPI(MPI_Type_free(&half));
+    MPI(MPI_Type_free(&pairs));
+}
+
+/* All ranks at once on rank 0's elements: long runs, every second, single ones, fetch-and-op and compare-and-swap, also by the
+ * owner. */
+static void sums(void)
+{
+    enum { N = 20000 };
+    int rounds = slow() ? 1 : 12, target = 0;
+    MPI_Datatype second;
+    int64_t *ones = malloc(N * sizeof *ones), *cells = (int64_t *) w.base, one = 1, old;
+    MPI(MPI_Type_vector(N / 2, 1, 2, MPI_INT64_T, &second));
+    MPI(MPI_Type_commit(&second));
+    for (int i = 0; i < N; i++)
+        ones[i] = 1;
+    memset(w.base, 0, N * sizeof *cells);
+    window_settle(&w);
+    for (int round = 0; round < rounds; round++) {
+        MPI(MPI_Accumulate(ones, N, MPI_INT64_T, target, window_at(&w, target, 0), N, MPI_INT64_T, MPI_SUM, w.win));
+        MPI(MPI_Accumulate(ones, N / 2, MPI_INT64_T, target, window_at(&w, target, 0), 1, second, MPI_SUM, w.win));
+        for (int i = 0; i < 100; i++) {
+            MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, target, window_at(&w, target, 8 * (i * 97 % N)), MPI_SUM, w.win));
+            MPI(MPI_Accumulate(&one, 1, MPI_INT64_T, target, window_at(&w, target, 8 * (i * 97 % N)), 1, MPI_INT64_T, MPI_SUM, w.win));
+            int64_t seen = 0, found, next;
+            for (; !reference;) { /* without the promise of one operation only, which is the default */
+                next = seen + 1;
+                MPI(MPI_Compare_and_swap(&next, &seen, &found, MPI_INT64_T, target, window_at(&w, target, 8 * (i * 97 % N)), w.win));
+                MPI(MPI_Win_flush(target, w.win));
+                if (found == seen)
+                    break;
+                seen = found;
+            }
+        }
+    }
+    window_settle(&w);
+    if (rank == target) {
+        int *more = calloc(N, sizeof *more);
+        for (int i = 0; i < 100; i++)
+            more[i * 97 % N] += reference ? 2 : 3;
+        for (int i = 0; i < N; i++)
+            CHECK_INT(cells[i], (int64_t) size * rounds * (1 + (i % 2 == 0) + more[i]));
+        free(more);
+    }
+    window_settle(&w);
+    MPI(MPI_Type_free(&second));
+    free(ones);
+}
+
+int main(int argc, char **argv)
+{
+    start(&argc, &argv);
+    origin = malloc(ROOM), expected = malloc(ROOM), before = malloc(ROOM), result = malloc(ROOM);
+    int first = argc > 1 ? atoi(argv[1]) : 0, last = argc > 1 ? first : WINDOW_KINDS - 1;
+    for (int kind = first; kind <= last; kind++) {
+        w = window_make(kind, ROOM, 1);
+        types();
+        shapes();
+        sums();
+        window_free(&w);
+    }
+    free(origin), free(expected), free(before), free(result);
+    return finish();
+}

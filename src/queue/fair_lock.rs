@@ -1,0 +1,398 @@
+//! A lock with shared and exclusive holders, in memory that processes share; fair to both kinds.
+//!
+//! ```text
+//! exclusive   ticket := next++; wait for serving == ticket; wait until no rank's bit is set        end: serving := ticket + 1
+//! shared      set the own bit; free if serving == next                                              end: clear the bit
+//!             else clear the bit; ticket := next++; wait for serving == ticket; set the bit; serving := ticket + 1
+//! ```
+//!
+//! Tickets are served in order. A shared locker sets its bit and then looks at the tickets, an exclusive one takes a ticket and then
+//! looks at the bits, each with a full fence in between: one of them sees the other. Invariant: what a waiter waits for is changed
+//! before a full fence, after which the waiter is looked for; a waiter that goes to sleep has named itself in the queue, and looks
+//! once more after a full fence of its own (models below, for loom).
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence_after_update};
+
+/// The words of a lock. Zeros are a free one.
+#[derive(Clone, Copy)]
+pub struct Lock<'a> {
+    /// The next ticket. Tickets count modulo 2^32.
+    pub next: &'a AtomicU32,
+    /// The ticket whose owner may proceed.
+    pub serving: &'a AtomicU32,
+    /// For each ticket modulo the length, a power of two: the ticket in the upper half, its process in the lower.
+    pub queue: &'a [AtomicU64],
+}
+
+/// A process to be woken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Whom {
+    Nobody,
+    Process(u32),
+    /// It cannot be told which: more wait than the queue has room for.
+    Anybody,
+}
+
+/// What a locker waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// That this ticket is served.
+    Turn(u32),
+    /// That this rank gives up its shared lock.
+    Sharer(usize),
+}
+
+/// Bits of a word that say which locks a rank shares.
+#[derive(Clone, Copy)]
+pub struct Bits<'a> {
+    word: &'a AtomicU64,
+    mask: u64,
+}
+
+impl<'a> Bits<'a> {
+    #[inline(always)]
+    pub fn new(word: &'a AtomicU64, mask: u64) -> Self {
+        Self { word, mask }
+    }
+
+    /// Sets them, before a full fence.
+    #[inline(always)]
+    pub fn set(&self) {
+        self.word.fetch_or(self.mask, Ordering::SeqCst);
+        fence_after_update();
+    }
+
+    /// Clears them, before a full fence. What was accessed under the locks comes before.
+    #[inline(always)]
+    pub fn clear(&self) {
+        self.word.fetch_and(!self.mask, Ordering::SeqCst);
+        fence_after_update();
+    }
+
+    /// Whether any is set.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.word.load(Ordering::Acquire) & self.mask != 0 // pairs with `clear`
+    }
+}
+
+/// A locker, and what is around it.
+pub trait Locker {
+    type Failure;
+    /// The process to be woken when this locker's ticket is served.
+    fn process(&self) -> u32;
+    fn ranks(&self) -> usize;
+    /// The bit of this lock of a rank.
+    fn bit(&self, rank: usize) -> Bits<'_>;
+    /// The locker's own.
+    fn own_bit(&self) -> Bits<'_>;
+    /// Returns when `holds`, which may be asked at any time.
+    ///
+    /// Errors: it never will.
+    fn wait(&self, awaited: Awaited, holds: &mut dyn FnMut() -> bool) -> Result<(), Self::Failure>;
+    /// Wakes a waiter, after a full fence.
+    fn wake(&self, whom: Whom);
+}
+
+impl Lock<'_> {
+    /// Takes the next ticket, before a full fence.
+    #[inline(always)]
+    fn take_ticket(&self, process: u32) -> u32 {
+        let ticket = self.next.fetch_add(1, Ordering::SeqCst);
+        fence_after_update();
+        let entry = u64::from(ticket) << 32 | u64::from(process);
+        self.place(ticket).store(entry, Ordering::Relaxed);
+        ticket
+    }
+
+    #[inline(always)]
+    fn place(&self, ticket: u32) -> &AtomicU64 {
+        &self.queue[ticket as usize & (self.queue.len() - 1)]
+    }
+
+    #[inline(always)]
+    fn is_served(&self, ticket: u32) -> bool {
+        self.serving.load(Ordering::Acquire) == ticket // pairs with `pass`
+    }
+
+    /// Whether there is no owner of a ticket; to be asked when the own bit is set.
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        let next = self.next.load(Ordering::Relaxed);
+        self.is_served(next)
+    }
+
+    /// Ends the turn of the ticket that is served. Returns whose turn it is now.
+    #[inline(always)]
+    fn pass(&self, ticket: u32) -> Whom {
+        self.serving.swap(ticket.wrapping_add(1), Ordering::SeqCst);
+        fence_after_update();
+        self.served()
+    }
+
+    /// Whose turn it is.
+    #[inline(always)]
+    pub fn served(&self) -> Whom {
+        let serving = self.serving.load(Ordering::Relaxed);
+        match self.next.load(Ordering::Relaxed) == serving {
+            true => Whom::Nobody,
+            false => self.owner(serving),
+        }
+    }
+
+    /// The process with a ticket that was taken.
+    ///
+    /// Where the queue says nothing of it, a ticket one lap before or after is there; or the owner has yet to name itself, and looks at
+    /// the lock after that.
+    #[cold]
+    fn owner(&self, ticket: u32) -> Whom {
+        let entry = self.place(ticket).load(Ordering::Relaxed);
+        match (entry >> 32) as u32 == ticket {
+            true => Whom::Process(entry as u32),
+            false => Whom::Anybody,
+        }
+    }
+
+    /// Takes the lock for this locker alone.
+    ///
+    /// Errors: a wait has failed. The ticket is lost if that was for its turn.
+    #[inline(always)]
+    pub fn lock<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
+        let ticket = self.take_ticket(me.process());
+        if !self.is_served(ticket) {
+            me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket))?;
+        }
+        for rank in 0..me.ranks() {
+            let bit = me.bit(rank);
+            if bit.any()
+                && let Err(failure) = me.wait(Awaited::Sharer(rank), &mut || !bit.any())
+            {
+                me.wake(self.pass(ticket));
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up what [`Self::lock`] took.
+    #[inline(always)]
+    pub fn unlock<L: Locker>(&self, me: &L) {
+        // The ticket that is served is the holder's.
+        me.wake(self.pass(self.serving.load(Ordering::Relaxed)));
+    }
+
+    /// Takes the lock with others that share it.
+    ///
+    /// Errors: a wait has failed; the ticket is lost.
+    #[inline(always)]
+    pub fn share<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
+        me.own_bit().set();
+        match self.is_free() {
+            true => Ok(()),
+            false => self.share_in_turn(me),
+        }
+    }
+
+    /// The rest of [`Self::share`], where the bit was set in vain.
+    #[cold]
+    pub fn share_in_turn<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
+        self.unshare(me);
+        let ticket = self.take_ticket(me.process());
+        me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket))?;
+        me.own_bit().set();
+        me.wake(self.pass(ticket));
+        Ok(())
+    }
+
+    /// Gives up what [`Self::share`] took.
+    #[inline(always)]
+    pub fn unshare<L: Locker>(&self, me: &L) {
+        me.own_bit().clear();
+        me.wake(self.served());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::queue::doorbell::Doorbell;
+    use crate::sync::fence;
+    use loom::cell::UnsafeCell;
+    use loom::sync::{Arc, Notify};
+    use loom::thread;
+
+    /// What loom gets through in seconds.
+    const CHANGES: usize = 2;
+
+    struct Shared {
+        next: AtomicU32,
+        serving: AtomicU32,
+        queue: Vec<AtomicU64>,
+        bits: Vec<AtomicU64>,
+        bells: Vec<(Doorbell, Notify)>,
+        data: UnsafeCell<u32>,
+        /// Whether waiters sleep, or look again and again.
+        sleeps: bool,
+    }
+
+    // SAFETY: that `data` is accessed as the lock allows is what the models check.
+    #[allow(unsafe_code)]
+    unsafe impl Sync for Shared {}
+
+    /// A rank of the model.
+    struct Rank<'a>(&'a Shared, usize);
+
+    impl Locker for Rank<'_> {
+        type Failure = ();
+
+        fn process(&self) -> u32 {
+            self.1 as u32
+        }
+
+        fn ranks(&self) -> usize {
+            self.0.bits.len()
+        }
+
+        fn bit(&self, rank: usize) -> Bits<'_> {
+            Bits::new(&self.0.bits[rank], 1)
+        }
+
+        fn own_bit(&self) -> Bits<'_> {
+            self.bit(self.1)
+        }
+
+        fn wait(&self, _: Awaited, holds: &mut dyn FnMut() -> bool) -> Result<(), ()> {
+            let (bell, futex) = &self.0.bells[self.1];
+            while !holds() {
+                if !self.0.sleeps {
+                    thread::yield_now();
+                    continue;
+                }
+                bell.announce();
+                fence(Ordering::SeqCst);
+                if !holds() {
+                    // Loom reports a sleeper that nobody wakes.
+                    futex.wait();
+                }
+                bell.leave();
+            }
+            Ok(())
+        }
+
+        fn wake(&self, whom: Whom) {
+            let all = 0..self.0.bells.len();
+            for rank in all.filter(|rank| match whom {
+                Whom::Nobody => false,
+                Whom::Process(process) => process as usize == *rank,
+                Whom::Anybody => true,
+            }) {
+                let (bell, futex) = &self.0.bells[rank];
+                if self.0.sleeps && bell.somebody_sleeps() {
+                    futex.notify();
+                }
+            }
+        }
+    }
+
+    impl Rank<'_> {
+        fn lock(&self) -> Lock<'_> {
+            Lock {
+                next: &self.0.next,
+                serving: &self.0.serving,
+                queue: &self.0.queue,
+            }
+        }
+
+        fn adds(&self) {
+            self.lock().lock(self).unwrap();
+            #[allow(unsafe_code)]
+            // SAFETY: as above; loom reports accesses at the same time.
+            self.0.data.with_mut(|data| unsafe { *data += 1 });
+            self.lock().unlock(self);
+        }
+
+        fn reads(&self) -> u32 {
+            self.lock().share(self).unwrap();
+            #[allow(unsafe_code)]
+            // SAFETY: as above.
+            let seen = self.0.data.with(|data| unsafe { *data });
+            self.lock().unshare(self);
+            seen
+        }
+    }
+
+    /// Runs what each rank does; `places` is the length of the queue.
+    fn explore(ranks: &'static [fn(&Rank<'_>)], places: usize, sleeps: bool) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(CHANGES);
+        builder.check(move || {
+            let shared = Arc::new(Shared {
+                next: AtomicU32::new(u32::MAX),
+                serving: AtomicU32::new(u32::MAX),
+                queue: (0..places).map(|_| AtomicU64::new(0)).collect(),
+                bits: ranks.iter().map(|_| AtomicU64::new(0)).collect(),
+                bells: ranks
+                    .iter()
+                    .map(|_| (Doorbell::new(), Notify::new()))
+                    .collect(),
+                data: UnsafeCell::new(0),
+                sleeps,
+            });
+            let threads: Vec<_> = (1..ranks.len())
+                .map(|rank| {
+                    let shared = shared.clone();
+                    thread::spawn(move || ranks[rank](&Rank(&shared, rank)))
+                })
+                .collect();
+            ranks[0](&Rank(&shared, 0));
+            for thread in threads {
+                thread.join().unwrap();
+            }
+            assert!(Rank(&shared, 0).lock().is_free());
+        });
+    }
+
+    fn adds(rank: &Rank<'_>) {
+        rank.adds();
+    }
+
+    fn reads(rank: &Rank<'_>) {
+        assert!(rank.reads() < 4);
+    }
+
+    fn adds_and_reads(rank: &Rank<'_>) {
+        rank.adds();
+        assert!(rank.reads() >= 1);
+    }
+
+    fn reads_and_adds(rank: &Rank<'_>) {
+        let seen = rank.reads();
+        rank.adds();
+        assert!(seen < 4);
+    }
+
+    #[test]
+    fn an_exclusive_holder_is_alone() {
+        explore(&[adds_and_reads, reads_and_adds], 2, false);
+    }
+
+    #[test]
+    fn three_ranks_of_both_kinds() {
+        explore(&[adds, reads, adds], 2, true);
+        explore(&[reads, adds, reads], 2, true);
+    }
+
+    #[test]
+    fn a_sleeping_locker_is_woken() {
+        explore(&[adds, adds], 2, true);
+        explore(&[adds, reads], 2, true);
+        explore(&[adds_and_reads, reads], 2, true);
+    }
+
+    /// The queue has one place, so that one names itself where another one stood.
+    #[test]
+    fn sleepers_without_a_place_are_woken() {
+        explore(&[adds, adds, adds], 1, true);
+        explore(&[adds, reads, adds], 1, true);
+    }
+}

@@ -1,0 +1,159 @@
+//! Operations on one element: fetch-and-op and compare-and-swap.
+//!
+//! They obey the same rules as [`super::accumulate`], with which they are atomic.
+
+use super::access::{Operand, Pieces, Remote};
+use super::accumulate::{self, Work};
+use super::element;
+use super::locks::Locks;
+use super::private::Far;
+use super::window::{Way, Window};
+use crate::datatype::{Buffer, Category, Datatype};
+use crate::error::{Class, Result, fail};
+use crate::op::Op;
+use crate::os::peer_memory::Piece;
+
+/// The most bytes of an element that MPI_Compare_and_swap takes.
+const LARGEST: usize = 16;
+
+/// MPI_Fetch_and_op on one element of a predefined type; `origin` may be null for MPI_NO_OP.
+///
+/// Errors: as for [`accumulate::accumulate`].
+///
+/// # Safety
+/// Both addresses have an element of the type of `remote`, whose count is 1.
+#[inline]
+pub unsafe fn fetch_and_op(
+    window: &Window,
+    op: &Op,
+    origin: *mut u8,
+    result: *mut u8,
+    remote: &Remote,
+) -> Result<()> {
+    let datatype = remote.datatype;
+    if !is_basic(datatype) {
+        return not_basic(datatype);
+    }
+    if !datatype.is_contiguous() || datatype.category == Category::Pair {
+        // SAFETY: by the caller.
+        let operand = |address| unsafe {
+            Operand {
+                buffer: Buffer::new(address, 1, datatype),
+                datatype,
+            }
+        };
+        let origin = accumulate::reads_origin(op).then(|| operand(origin));
+        return accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote);
+    }
+    let operation = accumulate::predefined(op)?;
+    accumulate::check(op, operation, datatype)?;
+    let Some(spot) = window.locate(remote, datatype.size)? else {
+        return Ok(());
+    };
+    if spot.way != Way::Direct {
+        // SAFETY: by the caller.
+        let operand = |address| unsafe {
+            Operand {
+                buffer: Buffer::new(address, 1, datatype),
+                datatype,
+            }
+        };
+        let origin = accumulate::reads_origin(op).then(|| operand(origin));
+        return accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote);
+    }
+    let work = Work::new(window, op, operation, datatype);
+    // SAFETY: by the caller, and found by `locate`.
+    unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, 1) }
+}
+
+#[inline(always)]
+fn is_basic(datatype: &Datatype) -> bool {
+    !matches!(datatype.category, Category::Derived | Category::Marker)
+}
+
+#[cold]
+fn not_basic(datatype: &Datatype) -> Result<()> {
+    fail!(
+        Class::Type,
+        "datatype is {}; a predefined datatype is needed",
+        datatype.title()
+    )
+}
+
+/// MPI_Compare_and_swap: stores the origin's element if the target's is the same as `compare`; the result is what was there.
+///
+/// Errors: MPI_ERR_TYPE for what is no integer, logical, address or byte; those of [`Window::locate`] and [`Locks::hold`].
+///
+/// # Safety
+/// The addresses have an element of the type of `remote`, whose count is 1.
+#[inline]
+pub unsafe fn compare_and_swap(
+    window: &Window,
+    origin: *const u8,
+    compare: *const u8,
+    result: *mut u8,
+    remote: &Remote,
+) -> Result<()> {
+    use Category::{Address, Byte, FortranInteger, Integer, Logical};
+    let datatype = remote.datatype;
+    if !matches!(
+        datatype.category,
+        Integer | FortranInteger | Address | Logical | Byte
+    ) {
+        return fail!(
+            Class::Type,
+            "datatype is {}; allowed are predefined datatypes of integers, logical values, addresses and bytes",
+            datatype.title()
+        );
+    }
+    let size = datatype.size as usize;
+    let Some(spot) = window.locate(remote, datatype.size)? else {
+        return Ok(());
+    };
+    let target = spot.address as *mut u8;
+    let direct = spot.way == Way::Direct;
+    // SAFETY: by the caller, and found by `locate`.
+    unsafe {
+        if direct
+            && accumulate::is_atomic(window)
+            && element::is_atomic(spot.address, datatype.size)
+        {
+            let (compare, new) = (element::load(compare, size), element::load(origin, size));
+            let old = element::compare_and_swap(target, size, compare, new);
+            element::store(result, size, old);
+            return Ok(());
+        }
+        let locks = Locks::of(window.targets[window.rank].process)?;
+        if direct && size <= 8 {
+            let (compare, new) = (element::load(compare, size), element::load(origin, size));
+            let _held = locks.hold(spot.key)?;
+            let old = element::load(target, size);
+            if old == compare {
+                element::store(target, size, new);
+            }
+            element::store(result, size, old);
+            return Ok(());
+        }
+        let far = (!direct).then(|| Far::of(window, &spot));
+        let mut pieces = Pieces::new();
+        pieces.push(Piece {
+            address: spot.address,
+            bytes: size,
+        });
+        let mut old = [0; LARGEST];
+        let old = &mut old[..size];
+        let _held = locks.hold(spot.key)?;
+        match &far {
+            Some(far) => far.read(&pieces, old)?,
+            None => std::ptr::copy(target, old.as_mut_ptr(), size),
+        }
+        if old == std::slice::from_raw_parts(compare, size) {
+            match &far {
+                Some(far) => far.write(&pieces, std::slice::from_raw_parts(origin, size))?,
+                None => std::ptr::copy(origin, target, size),
+            }
+        }
+        std::ptr::copy(old.as_ptr(), result, size);
+        Ok(())
+    }
+}

@@ -1,0 +1,371 @@
+//! Passive target epochs: MPI_Win_lock, MPI_Win_lock_all and their ends. The algorithm is in [`crate::queue::fair_lock`].
+
+use super::{all, assert, check_assertion, held};
+use crate::engine::{Engine, has_threads, loss};
+use crate::error::{Class, Error, Result, fail};
+use crate::queue::fair_lock::{Awaited, Bits, Lock, Locker, Whom};
+use crate::rma::block::TargetLine;
+use crate::rma::wait::Wait;
+use crate::rma::window::Window;
+use crate::sync::{Ordering, full_fence};
+
+/// MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, with the numbers of the ABI.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(i32)]
+pub enum LockType {
+    Exclusive = 234,
+    Shared = 235,
+}
+
+/// The bits of [`held`] that a lock sets.
+const LOCKED: u8 = held::SHARED | held::EXCLUSIVE | held::NOCHECK;
+
+/// This process at the lock of one target.
+struct At<'a> {
+    window: &'a Window,
+    target: usize,
+    function: &'static str,
+}
+
+impl TargetLine {
+    #[inline(always)]
+    fn lock(&self) -> Lock<'_> {
+        Lock {
+            next: &self.next,
+            serving: &self.serving,
+            queue: &self.queue,
+        }
+    }
+}
+
+impl<'a> At<'a> {
+    #[inline(always)]
+    fn lock(&self) -> Lock<'a> {
+        self.window.block.target(self.target).lock()
+    }
+
+    /// A lost process that keeps this one from being served or alone, if any.
+    #[cold]
+    fn missing(&self, engine: &Engine, awaited: Awaited) -> Option<u32> {
+        let window = self.window;
+        match awaited {
+            Awaited::Sharer(rank) => {
+                let process = window.targets[rank].process;
+                loss::of(engine, process).map(|_| process)
+            }
+            Awaited::Turn(_) => match self.lock().served() {
+                Whom::Process(process) => loss::of(engine, process).map(|_| process),
+                // One of them may be served.
+                _ => {
+                    let mut all = window.targets.iter().map(|it| it.process);
+                    all.find(|process| loss::has_died(engine, *process))
+                }
+            },
+        }
+    }
+
+    #[cold]
+    fn explained(&self, error: Error, awaited: Awaited) -> Error {
+        let (window, target) = (self.window, self.target);
+        let holder = match (awaited, self.lock().served()) {
+            (Awaited::Sharer(rank), _) => Some(rank),
+            (_, Whom::Process(process)) => Some(window.rank_of(process)),
+            _ => None,
+        };
+        let whose = match holder {
+            Some(rank) => format!("rank {rank} of the window has it"),
+            None => "a rank of the window has it".to_owned(),
+        };
+        let title = window.title();
+        error.context(format_args!(
+            "the lock of target rank {target} of {title} will not become free: {whose}"
+        ))
+    }
+}
+
+impl Locker for At<'_> {
+    type Failure = Error;
+
+    #[inline(always)]
+    fn process(&self) -> u32 {
+        self.window.targets[self.window.rank].process
+    }
+
+    #[inline(always)]
+    fn ranks(&self) -> usize {
+        self.window.size()
+    }
+
+    #[inline(always)]
+    fn bit(&self, rank: usize) -> Bits<'_> {
+        let words = self.window.block.shared_locks(rank);
+        Bits::new(&words[self.target / 64], 1 << (self.target % 64))
+    }
+
+    #[inline(always)]
+    fn own_bit(&self) -> Bits<'_> {
+        self.bit(self.window.rank)
+    }
+
+    #[cold]
+    fn wait(&self, awaited: Awaited, holds: &mut dyn FnMut() -> bool) -> Result<()> {
+        let wait = Wait {
+            window: self.window,
+            function: self.function,
+            target: Some(self.target),
+        };
+        let done = wait.until(holds, &|engine| self.missing(engine, awaited));
+        done.map_err(|error| self.explained(error, awaited))
+    }
+
+    #[inline(always)]
+    fn wake(&self, whom: Whom) {
+        match whom {
+            Whom::Nobody => {}
+            Whom::Process(process) => self.window.wake_process(process),
+            Whom::Anybody => self.window.wake_all(),
+        }
+    }
+}
+
+impl Window {
+    #[cold]
+    fn wake_process(&self, process: u32) {
+        self.wake(self.rank_of(process));
+    }
+
+    #[cold]
+    fn wake_all(&self) {
+        for rank in 0..self.size() {
+            self.wake(rank);
+        }
+    }
+
+    /// Marks a target as locked, if no other epoch is open there. Another thread may try the same.
+    ///
+    /// Errors: MPI_ERR_RMA_SYNC.
+    #[inline(always)]
+    fn claim(&self, target: usize, bits: u8) -> Result<()> {
+        let (access, order) = (&self.access, Ordering::Relaxed);
+        let all = access.all.load(order);
+        if all & all::LOCK_ALL != 0 || access.started.load(order) != 0 {
+            return self.epoch_is_open(self.open_access().unwrap_or_default());
+        }
+        let held = &access.held[target];
+        let is_claimed = match has_threads() {
+            true => held.compare_exchange(0, bits, order, order).is_ok(),
+            false => {
+                let is_free = held.load(order) == 0;
+                if is_free {
+                    held.store(bits, order);
+                }
+                is_free
+            }
+        };
+        if !is_claimed {
+            return self.is_locked_already(target);
+        }
+        if all != 0 {
+            access.all.store(0, order);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn is_locked_already(&self, target: usize) -> Result<()> {
+        fail!(
+            Class::RmaSync,
+            "target rank {target} of {} is locked by this process already",
+            self.title()
+        )
+    }
+
+    /// Takes back what [`Self::claim`] marked. Returns the bits.
+    ///
+    /// Errors: MPI_ERR_RMA_SYNC.
+    #[inline(always)]
+    fn unclaim(&self, target: usize) -> Result<u8> {
+        let held = &self.access.held[target];
+        let bits = held.load(Ordering::Relaxed);
+        if bits & LOCKED == 0 {
+            return self.is_not_locked(target);
+        }
+        match has_threads() {
+            true => match held.swap(0, Ordering::Relaxed) {
+                0 => self.is_not_locked(target),
+                bits => Ok(bits),
+            },
+            false => {
+                held.store(0, Ordering::Relaxed);
+                Ok(bits)
+            }
+        }
+    }
+
+    #[cold]
+    pub(super) fn is_not_locked<T>(&self, target: usize) -> Result<T> {
+        fail!(
+            Class::RmaSync,
+            "target rank {target} of {} is not locked by this process: call MPI_Win_lock or MPI_Win_lock_all first",
+            self.title()
+        )
+    }
+
+    /// Whether a passive target epoch covers a target.
+    #[inline(always)]
+    pub(super) fn is_locked(&self, target: usize) -> bool {
+        let access = &self.access;
+        access.all.load(Ordering::Relaxed) & all::LOCK_ALL != 0
+            || access.held[target].load(Ordering::Relaxed) & LOCKED != 0
+    }
+
+    /// Whether any passive target epoch is open.
+    #[inline]
+    pub(super) fn is_any_locked(&self) -> bool {
+        let access = &self.access;
+        let locked = |it: &crate::sync::AtomicU8| it.load(Ordering::Relaxed) & LOCKED != 0;
+        access.all.load(Ordering::Relaxed) & all::LOCK_ALL != 0 || access.held.iter().any(locked)
+    }
+
+    /// The own locks as words of bits, those of all targets.
+    #[inline(always)]
+    fn all_bits(&self) -> impl Iterator<Item = Bits<'_>> {
+        let ranks = self.size();
+        let words = self.block.shared_locks(self.rank).iter();
+        words
+            .take(ranks.div_ceil(64))
+            .enumerate()
+            .map(move |(at, word)| {
+                let left = ranks - at * 64;
+                Bits::new(word, if left < 64 { (1 << left) - 1 } else { u64::MAX })
+            })
+    }
+}
+
+/// MPI_Win_lock; no `target`: MPI_PROC_NULL.
+///
+/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, the lock's holder is lost.
+#[inline]
+pub fn lock(window: &Window, kind: LockType, target: Option<usize>, assertion: i32) -> Result<()> {
+    check_assertion(assertion, assert::NOCHECK)?;
+    let Some(target) = target else {
+        return Ok(());
+    };
+    if assertion != 0 {
+        return window.claim(target, held::NOCHECK);
+    }
+    let bits = match kind {
+        LockType::Exclusive => held::EXCLUSIVE,
+        LockType::Shared => held::SHARED,
+    };
+    window.claim(target, bits)?;
+    let at = At {
+        window,
+        target,
+        function: "MPI_Win_lock",
+    };
+    let done = match kind {
+        LockType::Exclusive => at.lock().lock(&at),
+        LockType::Shared => at.lock().share(&at),
+    };
+    if done.is_err() {
+        window.access.held[target].store(0, Ordering::Relaxed);
+    }
+    done
+}
+
+/// MPI_Win_unlock; no `target`: MPI_PROC_NULL.
+///
+/// Errors: MPI_ERR_RMA_SYNC.
+#[inline]
+pub fn unlock(window: &Window, target: Option<usize>) -> Result<()> {
+    let Some(target) = target else {
+        return Ok(());
+    };
+    let bits = window.unclaim(target)?;
+    let at = At {
+        window,
+        target,
+        function: "MPI_Win_unlock",
+    };
+    match bits {
+        held::EXCLUSIVE => at.lock().unlock(&at),
+        held::SHARED => at.lock().unshare(&at),
+        _ => full_fence(),
+    }
+    window.count_poll();
+    Ok(())
+}
+
+/// MPI_Win_lock_all.
+///
+/// Locks are taken in the order of the ranks: one that has to be waited for leaves those behind it free meanwhile.
+///
+/// Errors: MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a lock's holder is lost.
+pub fn lock_all(window: &Window, assertion: i32) -> Result<()> {
+    check_assertion(assertion, assert::NOCHECK)?;
+    window.begin_access()?;
+    let access = &window.access;
+    if assertion != 0 {
+        access
+            .all
+            .store(all::LOCK_ALL | all::NOCHECK, Ordering::Relaxed);
+        return Ok(());
+    }
+    access.all.store(all::LOCK_ALL, Ordering::Relaxed);
+    window.all_bits().for_each(|bits| bits.set());
+    let first = (0..window.size()).find(|target| !window.block.target(*target).lock().is_free());
+    match first {
+        None => Ok(()),
+        Some(first) => lock_all_in_order(window, first),
+    }
+}
+
+/// The rest of [`lock_all`], where the lock of a target is not free.
+#[cold]
+fn lock_all_in_order(window: &Window, first: usize) -> Result<()> {
+    let at = |target| At {
+        window,
+        target,
+        function: "MPI_Win_lock_all",
+    };
+    for target in first..window.size() {
+        at(target).lock().unshare(&at(target));
+    }
+    for target in first..window.size() {
+        if let Err(error) = at(target).lock().share(&at(target)) {
+            window.access.all.store(0, Ordering::Relaxed);
+            for target in 0..target {
+                at(target).lock().unshare(&at(target));
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// MPI_Win_unlock_all.
+///
+/// Errors: MPI_ERR_RMA_SYNC.
+pub fn unlock_all(window: &Window) -> Result<()> {
+    let all = window.access.all.load(Ordering::Relaxed);
+    if all & all::LOCK_ALL == 0 {
+        return window.nothing_to_end("MPI_Win_lock_all");
+    }
+    window.access.all.store(0, Ordering::Relaxed);
+    if all & all::NOCHECK != 0 {
+        full_fence();
+    } else {
+        window.all_bits().for_each(|bits| bits.clear());
+        for target in 0..window.size() {
+            let at = At {
+                window,
+                target,
+                function: "MPI_Win_unlock_all",
+            };
+            at.wake(at.lock().served());
+        }
+    }
+    window.count_poll();
+    Ok(())
+}

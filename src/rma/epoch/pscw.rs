@@ -1,0 +1,266 @@
+//! Generalised active target epochs: MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin.
+//!
+//! A post is a bit in the origin's post line, a complete adds one to the target's counter. One bit for a pair is enough: a target posts
+//! again only after its wait, which needs the origin's complete, which consumes the bit. Assertions need nothing: with
+//! MPI_MODE_NOCHECK the bits are there when MPI_Win_start looks.
+
+use super::{assert, check_assertion, held};
+use crate::comm::Members;
+use crate::engine::{Engine, has_threads, loss};
+use crate::error::{Class, Error, Result, fail};
+use crate::group::Group;
+use crate::rma::wait::{Wait, poll};
+use crate::rma::window::{Flavor, Window};
+use crate::sync::{Ordering, fence_after_update};
+
+const ALLOWED_AT_POST: i32 = assert::NOCHECK | assert::NOSTORE | assert::NOPUT;
+
+/// MPI_Win_post.
+///
+/// Errors: MPI_ERR_GROUP, MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC.
+pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
+    check_assertion(assertion, ALLOWED_AT_POST)?;
+    let access = &window.access;
+    if window.is_exposed() {
+        return window.epoch_is_open("MPI_Win_post");
+    }
+    let mut origins = access.origins.lock();
+    window.ranks_of(group, &mut origins)?;
+    access
+        .exposed
+        .store(origins.len() as u32 + 1, Ordering::Relaxed);
+    let (word, bit) = (window.rank / 64, 1 << (window.rank % 64));
+    for origin in origins.iter() {
+        window.block.posts(*origin)[word].fetch_or(bit, Ordering::SeqCst);
+        fence_after_update();
+        window.wake(*origin);
+    }
+    Ok(())
+}
+
+/// MPI_Win_start. Waits for posts only where loads and stores of the program reach the targets.
+///
+/// Errors: MPI_ERR_GROUP, MPI_ERR_ASSERT, MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a target is lost.
+pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
+    check_assertion(assertion, assert::NOCHECK)?;
+    window.begin_access()?;
+    let access = &window.access;
+    let mut targets = access.targets.lock();
+    window.ranks_of(group, &mut targets)?;
+    access.started.store(1, Ordering::Relaxed);
+    for target in targets.iter() {
+        let bits = match window.take_post(*target) {
+            true => held::STARTED,
+            false => held::STARTED | held::AWAITED,
+        };
+        access.held[*target].store(bits, Ordering::Relaxed);
+    }
+    if window.flavor != Flavor::Shared {
+        return Ok(());
+    }
+    let awaited = targets
+        .iter()
+        .try_for_each(|target| window.await_post("MPI_Win_start", *target));
+    if awaited.is_err() {
+        window.end_start(&mut targets);
+    }
+    awaited
+}
+
+/// MPI_Win_complete. The epoch ends also if it fails.
+///
+/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a target is lost.
+pub fn complete(window: &Window) -> Result<()> {
+    if window.access.started.load(Ordering::Relaxed) == 0 {
+        return window.nothing_to_end("MPI_Win_start");
+    }
+    let mut targets = window.access.targets.lock();
+    let mut done = Ok(());
+    for target in targets.iter() {
+        let awaited = window.await_post("MPI_Win_complete", *target);
+        if awaited.is_err() {
+            done = awaited;
+            continue;
+        }
+        let line = window.block.target(*target);
+        line.completed.fetch_add(1, Ordering::SeqCst);
+        fence_after_update();
+        window.wake(*target);
+    }
+    window.end_start(&mut targets);
+    done
+}
+
+/// MPI_Win_wait.
+///
+/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
+pub fn wait(window: &Window) -> Result<()> {
+    let mut is_over = window.exposure("MPI_Win_wait")?;
+    if is_over() {
+        return Ok(());
+    }
+    let wait = Wait {
+        window,
+        function: "MPI_Win_wait",
+        target: None,
+    };
+    let done = wait.until(&mut is_over, &|engine| window.lost_origin(engine));
+    done.map_err(|error| {
+        // Nothing else ends the epoch, and a lost origin never completes it.
+        window.access.exposed.store(0, Ordering::Relaxed);
+        error.context(format_args!(
+            "{} waits for MPI_Win_complete of its origins, of which one is lost",
+            window.title()
+        ))
+    })
+}
+
+/// MPI_Win_test: whether the exposure epoch is over.
+///
+/// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
+pub fn test(window: &Window) -> Result<bool> {
+    let mut is_over = window.exposure("MPI_Win_test")?;
+    if is_over() {
+        return Ok(true);
+    }
+    poll();
+    Ok(is_over())
+}
+
+impl Window {
+    /// The ranks in this window of a group's members.
+    ///
+    /// Errors: MPI_ERR_GROUP.
+    fn ranks_of(&self, group: &Group, ranks: &mut Vec<usize>) -> Result<()> {
+        ranks.clear();
+        for at in 0..group.size() {
+            let process = group.member(at);
+            let rank = match &self.members {
+                Members::All(size) => (process < *size).then_some(process as usize),
+                Members::Of(members) => members.rank_of(process).map(|rank| rank as usize),
+            };
+            match rank {
+                Some(rank) => ranks.push(rank),
+                None => {
+                    ranks.clear();
+                    return self.not_a_member(at, process);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn not_a_member(&self, at: i32, process: u32) -> Result<()> {
+        fail!(
+            Class::Group,
+            "rank {at} of group is rank {process} of MPI_COMM_WORLD, which is no rank of {}",
+            self.title()
+        )
+    }
+
+    /// Consumes the post of a target, if it is there.
+    #[inline]
+    fn take_post(&self, target: usize) -> bool {
+        let word = &self.block.posts(self.rank)[target / 64];
+        let bit = 1 << (target % 64);
+        // Acquire: pairs with `post`; what the target has stored before can be read.
+        let is_there = word.load(Ordering::Acquire) & bit != 0;
+        if is_there {
+            word.fetch_and(!bit, Ordering::Relaxed);
+        }
+        is_there
+    }
+
+    /// Waits for the MPI_Win_post of a target in the group of MPI_Win_start, unless it was seen.
+    ///
+    /// Errors: MPI_ERR_OTHER, the target is lost.
+    #[inline]
+    pub(super) fn await_post(&self, function: &'static str, target: usize) -> Result<()> {
+        match self.access.held[target].load(Ordering::Relaxed) & held::AWAITED {
+            0 => Ok(()),
+            _ => self.await_post_long(function, target),
+        }
+    }
+
+    #[cold]
+    fn await_post_long(&self, function: &'static str, target: usize) -> Result<()> {
+        let held = &self.access.held[target];
+        let process = self.targets[target].process;
+        let wait = Wait {
+            window: self,
+            function,
+            target: Some(target),
+        };
+        // Another thread may take it.
+        let mut holds = || {
+            let is_there = self.take_post(target);
+            if is_there {
+                held.store(held::STARTED, Ordering::Relaxed);
+            }
+            is_there || has_threads() && held.load(Ordering::Relaxed) & held::AWAITED == 0
+        };
+        let done = wait.until(&mut holds, &|engine| {
+            loss::of(engine, process).map(|_| process)
+        });
+        done.map_err(|error| {
+            error.context(format_args!(
+                "{} waits for MPI_Win_post of target rank {target}",
+                self.title()
+            ))
+        })
+    }
+
+    /// Ends the epoch of MPI_Win_start.
+    fn end_start(&self, targets: &mut Vec<usize>) {
+        for target in targets.drain(..) {
+            self.access.held[target].store(0, Ordering::Relaxed);
+        }
+        self.access.started.store(0, Ordering::Relaxed);
+    }
+
+    /// What tells whether all origins of the exposure epoch have completed, and then ends it.
+    ///
+    /// Errors: MPI_ERR_RMA_SYNC.
+    fn exposure(&self, _function: &str) -> Result<impl FnMut() -> bool + '_> {
+        let exposed = &self.access.exposed;
+        let origins = match exposed.load(Ordering::Relaxed) {
+            0 => return Err(self.not_exposed()),
+            more => u64::from(more - 1),
+        };
+        let completed = &self.block.target(self.rank).completed;
+        Ok(move || {
+            // Acquire: pairs with `complete`; what the origins have put is there.
+            let is_over = completed.load(Ordering::Acquire) >= origins;
+            if is_over {
+                completed.fetch_sub(origins, Ordering::Relaxed);
+                exposed.store(0, Ordering::Relaxed);
+            }
+            is_over
+        })
+    }
+
+    #[cold]
+    fn not_exposed(&self) -> Error {
+        let text = format!("no epoch of MPI_Win_post is open at {}", self.title());
+        Error::new(Class::RmaSync, text)
+    }
+
+    /// A process that will not call MPI_Win_complete any more. One that has ended in good order may have done so.
+    #[cold]
+    fn lost_origin(&self, engine: &Engine) -> Option<u32> {
+        let origins = self.access.origins.lock();
+        let mut all = origins.iter().map(|rank| self.targets[*rank].process);
+        if let Some(died) = all.clone().find(|it| loss::has_died(engine, *it)) {
+            return Some(died);
+        }
+        let line = self.block.target(self.rank);
+        let completed = line.completed.load(Ordering::Acquire);
+        let left = all.clone().filter(|it| loss::of(engine, *it).is_some());
+        let can_come = origins.len() - left.count();
+        match (can_come as u64) < origins.len() as u64 - completed {
+            true => all.find(|it| loss::of(engine, *it).is_some()),
+            false => None,
+        }
+    }
+}

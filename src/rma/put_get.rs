@@ -1,0 +1,96 @@
+//! Put and get: copies between the origin's elements and the target's.
+//!
+//! Invariant: an aligned word of 1, 2, 4 or 8 bytes is written and read in one piece, so that a target that polls its memory never
+//! sees half of a value.
+
+use super::access::Remote;
+use super::private;
+use super::window::{Way, Window};
+use crate::datatype::Buffer;
+use crate::engine::requests;
+use crate::error::Result;
+
+/// The request of an operation on a window, which is complete when its call returns: one for all, that nobody has to give back.
+/// Its status is that of a send, since the standard defines nothing of it but the error.
+pub const COMPLETE: i32 = requests::SENT;
+
+/// MPI_Put. Complete at the target when this returns.
+///
+/// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped.
+#[inline]
+pub fn put(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
+    let Some(spot) = window.locate(remote, origin.len() as u64)? else {
+        return Ok(());
+    };
+    // SAFETY: found by `locate` for these elements.
+    let target = unsafe { spot.elements(remote) };
+    match spot.way {
+        Way::Direct => {
+            copy::<true>(&origin, &target);
+            Ok(())
+        }
+        _ => private::Far::of(window, &spot).put(&origin, &target),
+    }
+}
+
+/// MPI_Get. Complete when this returns.
+///
+/// Errors: as for [`put`].
+#[inline]
+pub fn get(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
+    let Some(spot) = window.locate(remote, origin.len() as u64)? else {
+        return Ok(());
+    };
+    // SAFETY: found by `locate` for these elements.
+    let target = unsafe { spot.elements(remote) };
+    match spot.way {
+        Way::Direct => {
+            copy::<false>(&target, &origin);
+            Ok(())
+        }
+        _ => private::Far::of(window, &spot).get(&origin, &target),
+    }
+}
+
+/// Copies between two buffers of one length; `PUT`: the second is the target's, else the first.
+#[inline(always)]
+fn copy<const PUT: bool>(from: &Buffer, to: &Buffer) {
+    let length = from.len();
+    match (from.contiguous(), to.contiguous()) {
+        // SAFETY: both have `length` bytes.
+        (Some(from), Some(to)) => unsafe { copy_bytes::<PUT>(from, to, length) },
+        _ => from.copy_to(to, length),
+    }
+}
+
+/// # Safety
+/// Both have `length` bytes.
+#[inline(always)]
+unsafe fn copy_bytes<const PUT: bool>(from: *const u8, to: *mut u8, length: usize) {
+    let target = if PUT { to.addr() } else { from.addr() };
+    // SAFETY: by the caller; the target's side is aligned, the origin's need not be.
+    unsafe {
+        match length {
+            8 if target.is_multiple_of(8) => copy_word::<u64, PUT>(from, to),
+            4 if target.is_multiple_of(4) => copy_word::<u32, PUT>(from, to),
+            2 if target.is_multiple_of(2) => copy_word::<u16, PUT>(from, to),
+            1 => copy_word::<u8, PUT>(from, to),
+            _ => std::ptr::copy(from, to, length),
+        }
+    }
+}
+
+/// # Safety
+/// Both have the bytes of a `T`; the target's side is aligned for it.
+#[inline(always)]
+unsafe fn copy_word<T, const PUT: bool>(from: *const u8, to: *mut u8) {
+    let (from, to) = (from.cast::<T>(), to.cast::<T>());
+    // SAFETY: by the caller.
+    unsafe {
+        if PUT {
+            to.write_volatile(from.read_unaligned());
+        } else {
+            to.write_unaligned(from.read_volatile());
+        }
+    }
+}

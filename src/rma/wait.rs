@@ -1,0 +1,129 @@
+//! Waiting for other ranks of a window: a few looks, then a wait of the engine, in which messages make progress and the thread sleeps.
+//!
+//! Invariant: a rank stores what another one may wait for, then executes a full fence or an atomic update, and then looks whether
+//! that one sleeps ([`Window::wake`]).
+
+use super::window::{self, Window};
+use crate::engine::wait::{self, Reason, take_turns, until_at};
+use crate::engine::{Engine, loss, published};
+use crate::error::Result;
+use crate::node;
+use crate::sync::Ordering;
+use crate::transport::peer::NAME_BYTES;
+
+/// Looks at a flag before the engine makes progress in between.
+const LOOKS: u32 = 100;
+/// Looks in vain before it is asked whether the rank that is waited for can still come.
+const LOOKS_BEFORE_LOSS: u32 = 16;
+/// Of so many calls with which a program may poll, one looks for messages, and lets others have the core where ranks share cores.
+const CALLS_BEFORE_POLL: u32 = 256;
+
+/// A wait at a window.
+pub(super) struct Wait<'a> {
+    pub window: &'a Window,
+    /// The MPI function.
+    pub function: &'static str,
+    /// The rank that it is about, if any.
+    pub target: Option<usize>,
+}
+
+impl Wait<'_> {
+    /// Waits until `holds`. `missing` says which process is lost, if what is waited for will never come because of that.
+    ///
+    /// Errors: MPI_ERR_OTHER, a process is lost.
+    pub fn until(
+        &self,
+        holds: &mut dyn FnMut() -> bool,
+        missing: &dyn Fn(&Engine) -> Option<u32>,
+    ) -> Result<()> {
+        match holds_soon(&mut *holds) {
+            true => Ok(()),
+            false => self.until_long(holds, missing),
+        }
+    }
+
+    /// As [`Self::until`], without looks for nothing else at the beginning.
+    #[cold]
+    pub fn until_long(
+        &self,
+        holds: &mut dyn FnMut() -> bool,
+        missing: &dyn Fn(&Engine) -> Option<u32>,
+    ) -> Result<()> {
+        published::name_windows_by(name_of);
+        let target = self.target.map(|rank| rank as i32);
+        let reason = Reason::at_window(self.function, target, self.window.handle);
+        let mut looks = 0u32;
+        until_at(0, &reason, |engine| {
+            if holds() {
+                return Some(Ok(()));
+            }
+            looks = looks.saturating_add(1);
+            if looks < LOOKS_BEFORE_LOSS {
+                return None;
+            }
+            let process = missing(engine)?;
+            // Lost first, then looked at: what it had stored is there.
+            match holds() {
+                true => Some(Ok(())),
+                false => Some(Err(loss::error(engine, process))),
+            }
+        })
+    }
+}
+
+/// A few looks. True when what is waited for is there; if not, it is to be waited for.
+#[inline]
+pub(super) fn holds_soon(mut holds: impl FnMut() -> bool) -> bool {
+    if node::is_oversubscribed() {
+        return take_turns(holds);
+    }
+    for _ in 0..LOOKS {
+        if holds() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    false
+}
+
+impl Window {
+    /// Wakes a rank if it sleeps, after something was stored that it may wait for, and after a full fence or an atomic update.
+    #[inline(always)]
+    pub(super) fn wake(&self, rank: usize) {
+        self.targets[rank].bell.wake_ordered();
+    }
+
+    /// To be called by what a program may poll with: peers may need this process for their messages.
+    #[inline(always)]
+    pub(super) fn count_poll(&self) {
+        let polls = self.access.polls.load(Ordering::Relaxed).wrapping_add(1);
+        self.access.polls.store(polls, Ordering::Relaxed);
+        if polls % CALLS_BEFORE_POLL == 0 {
+            poll();
+        }
+    }
+
+    /// The rank of a process that must be one of the window's.
+    pub(super) fn rank_of(&self, process: u32) -> usize {
+        let found = self.targets.iter().position(|it| it.process == process);
+        found.unwrap_or_default()
+    }
+}
+
+/// Looks for messages, and lets others have the core where ranks share cores.
+#[cold]
+pub(super) fn poll() {
+    drop(wait::poll());
+}
+
+/// How status pages name a window.
+fn name_of(handle: i32) -> Option<String> {
+    let mut title = window::get(handle)?.title();
+    if title.len() > NAME_BYTES {
+        let end = (0..=NAME_BYTES)
+            .rev()
+            .find(|at| title.is_char_boundary(*at));
+        title.truncate(end.unwrap_or(0));
+    }
+    Some(title)
+}
