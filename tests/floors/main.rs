@@ -51,7 +51,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
     (
         "transport",
-        &["engine", "comm", "coll", "process", "launcher"],
+        &["engine", "comm", "coll", "rma", "process", "launcher"],
     ),
     (
         "engine",
@@ -59,6 +59,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "comm",
             "pt2pt",
             "coll",
+            "rma",
             "context_id",
             "lifetime",
             "constructors",
