@@ -10,6 +10,7 @@ use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Datatype as DatatypeObject;
 use oxmpi::error::{Error, Result};
 use oxmpi::pt2pt::origin;
+use oxmpi::rma::Window;
 use std::ffi::c_void;
 
 pub fn set(
@@ -34,6 +35,22 @@ pub fn of_comm(comm: &CommObject, key: i32) -> Result<Option<Found>> {
 
 pub fn of_type(datatype: &DatatypeObject, key: i32) -> Result<Option<Found>> {
     core::get(&datatype.attributes, Target::Datatype, key)
+}
+
+/// The attribute of a window; the predefined ones tell of this process's memory.
+pub fn of_win(window: &Window, key: i32) -> Result<Option<Found>> {
+    let facts = &window.facts;
+    let Some((key, language)) = core::window_key(key) else {
+        return core::get(&window.attributes, Target::Win, key);
+    };
+    let fact = match key {
+        core::WindowKey::Base => return Ok(Some(core::found_address(&facts.base))),
+        core::WindowKey::Size => &facts.bytes,
+        core::WindowKey::DispUnit => &facts.unit,
+        core::WindowKey::CreateFlavor => &facts.flavor,
+        core::WindowKey::Model => &facts.model,
+    };
+    Ok(Some(core::found_fact(fact, language)))
 }
 
 /// Writes what is found, for C.
@@ -162,14 +179,29 @@ entry! {
     }
 }
 
-stub! {
-    UpdateList fn MPI_Win_delete_attr(win: Win, win_keyval: Keyval) on win;
+entry! {
+    UpdateList fn MPI_Win_delete_attr(win: Win, win_keyval: Keyval) on win {
+        let window = decode::win(win)?;
+        core::delete(&window.attributes, Target::Win, window.handle, win_keyval.0)
+    }
+}
 
+entry! {
     ReadList fn MPI_Win_get_attr(
         win: Win, win_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
-    ) on win;
+    ) on win {
+        let window = decode::win(win)?;
+        give(|| of_win(window, win_keyval.0), attribute_val, flag)
+    }
+}
 
-    UpdateList fn MPI_Win_set_attr(win: Win, win_keyval: Keyval, attribute_val: AttributeValue) on win;
+entry! {
+    UpdateList fn MPI_Win_set_attr(
+        win: Win, win_keyval: Keyval, attribute_val: AttributeValue,
+    ) on win {
+        let window = decode::win(win)?;
+        set(&window.attributes, Target::Win, window.handle, win_keyval, attribute_val)
+    }
 }
 
 /// Deletes the attributes of the predefined communicators, as MPI_Finalize does before all else.

@@ -13,6 +13,7 @@ use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Safety};
 use oxmpi::process;
 use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, signatures};
+use oxmpi::rma::{self, Window};
 use oxmpi::{datatype::Status as StatusWords, fail};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -49,6 +50,27 @@ pub fn named_comm(name: &'static str, handle: Comm) -> Result<&'static CommObjec
     match comm::get(handle.0) {
         Some(comm) => Ok(comm),
         None => no_comm(name, handle),
+    }
+}
+
+#[inline(always)]
+pub fn win(handle: Win) -> Result<&'static Window> {
+    match rma::get(handle.0) {
+        Some(window) => Ok(window),
+        None => no_window(handle),
+    }
+}
+
+#[cold]
+fn no_window<T>(handle: Win) -> Result<T> {
+    if handle.0 == rma::NULL {
+        fail!(Class::Win, "win is MPI_WIN_NULL; a window is needed")
+    } else {
+        fail!(
+            Class::Win,
+            "win is {:#010x}, which is no window, or one that was freed",
+            handle.0
+        )
     }
 }
 

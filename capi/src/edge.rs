@@ -16,6 +16,7 @@ use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::os::tell;
 use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
 use oxmpi::process::{self, State, session};
+use oxmpi::rma;
 use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
@@ -33,8 +34,7 @@ pub enum Origin {
     /// Without an open file, the handler set on MPI_FILE_NULL (MPI 5.0, 14.7). There are no open files yet.
     File,
     Session(Session),
-    /// Without a window, as for `None`. There are no windows yet.
-    #[allow(dead_code)]
+    /// Without a window, as for `None`.
     Win(Win),
     /// The handler that a new object is to have is asked already when it cannot be made.
     Errhandler(Errhandler),
@@ -195,6 +195,10 @@ pub fn raise(
         Origin::Comm(handle) => comm::get(handle.0),
         _ => None,
     };
+    let window = match origin {
+        Origin::Win(handle) => rma::get(handle.0),
+        _ => None,
+    };
     let (action, object) = match (comm, session) {
         _ if given.is_some() => (
             given.map_or(Action::EndJob, errhandler::action),
@@ -202,6 +206,9 @@ pub fn raise(
         ),
         (Some(comm), _) => (comm.errhandler.action(), comm.handle as usize),
         (None, Some((handle, session))) => (session.errhandler.action(), handle.0 as usize),
+        (None, None) if let Some(window) = window => {
+            (window.errhandler.action(), window.handle as usize)
+        }
         (None, None) if matches!(origin, Origin::File) => (FILES.action(), FILE_NULL),
         (None, None) => (action_of_the_process(), comm::SELF as usize),
     };
@@ -217,6 +224,7 @@ pub fn raise(
         Action::EndJob => {
             let name = match origin {
                 Origin::File => Some("MPI_FILE_NULL".to_owned()),
+                Origin::Win(_) => window.map(rma::Window::title),
                 _ => comm.map(comm::Comm::title),
             };
             end_job(&call, name.as_deref(), &error)

@@ -6,14 +6,10 @@ use crate::constants::{
 use crate::decode;
 use crate::param::*;
 use crate::place::*;
-use oxmpi::error::{Class, Result};
+use oxmpi::error::Class;
+use oxmpi::rma::memory;
 use oxmpi::{fail, info as core};
 use std::ffi::c_void;
-
-/// What memory is aligned to at least: a cache line, so that no one shares it.
-const ALIGNMENT: usize = 64;
-/// Hint of MPI_Alloc_mem: a power of two of bytes.
-const ALIGNMENT_HINT: &str = "mpi_minimum_memory_alignment";
 
 entry! {
     Allocate fn MPI_Alloc_mem(size: Aint, info: Info, baseptr: AddressOut) {
@@ -21,34 +17,17 @@ entry! {
             return fail!(Class::Arg, "size is {}; it must not be negative", size.0);
         };
         let hints = core::hints(info.0)?;
-        let wish = hints.get(ALIGNMENT_HINT)?;
-        let wish = wish.and_then(|text| text.parse::<usize>().ok());
-        let alignment = match wish.filter(|wish| wish.is_power_of_two()) {
-            Some(wish) => wish.max(ALIGNMENT),
-            None => ALIGNMENT,
-        };
         if baseptr.0.is_null() {
             return fail!(Class::Arg, "baseptr is NULL");
         }
-        baseptr.write(allocate(bytes, alignment)?)
+        baseptr.write(memory::allocate(bytes, &hints)? as *mut c_void)
     }
-}
-
-fn allocate(bytes: usize, alignment: usize) -> Result<*mut c_void> {
-    let mut address = std::ptr::null_mut();
-    // SAFETY: the place is ours, the alignment a power of two and a multiple of a pointer's size.
-    let code = unsafe { libc::posix_memalign(&mut address, alignment, bytes.max(1)) };
-    if code != 0 {
-        return fail!(Class::NoMem, "there is no memory for {bytes} bytes");
-    }
-    Ok(address)
 }
 
 entry! {
     Allocate fn MPI_Free_mem(base: Memory) {
         // SAFETY: the program gives back what MPI_Alloc_mem gave, or NULL.
-        unsafe { libc::free(base.0) };
-        Ok(())
+        unsafe { memory::free(base.0 as usize) }
     }
 }
 

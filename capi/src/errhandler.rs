@@ -178,10 +178,28 @@ entry! {
     }
 }
 
-stub! {
-    Own fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win;
+entry! {
+    Own fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win {
+        let object = decode::win(win)?;
+        let error = check_code(errorcode)?;
+        let call = format!("MPI_Win_call_errhandler({:#010x}, {})", win.0, errorcode.0);
+        edge::call_handler(object.errhandler.action(), win.0 as usize, Some(&object.title()), &call, &error);
+        Ok(())
+    }
+}
 
-    UpdateRef fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win;
+entry! {
+    UpdateRef fn MPI_Win_get_errhandler(win: Win, errhandler: Out<Errhandler>) on win {
+        errhandler.not_null()?;
+        errhandler.set(Errhandler(decode::win(win)?.errhandler.give()))
+    }
+}
 
-    UpdateRef fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) on win;
+entry! {
+    UpdateRef fn MPI_Win_set_errhandler(win: Win, errhandler: Errhandler) on win {
+        let object = decode::win(win)?;
+        core::check(errhandler.0, Target::Win)?;
+        object.errhandler.set(errhandler.0);
+        Ok(())
+    }
 }

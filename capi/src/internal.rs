@@ -4,7 +4,7 @@
 //! Invariant: prototypes are those of MPICH 4.0; none has a PMPI twin.
 
 use crate::edge::{self, Origin};
-use crate::param::{Comm, Datatype};
+use crate::param::{Comm, Datatype, Win};
 use crate::types::{
     MPI_Comm, MPI_Comm_copy_attr_function, MPI_Datatype, MPI_Errhandler, MPI_Op, MPI_Request,
     MPI_Win,
@@ -160,22 +160,23 @@ extern "C" fn type_get_attr(
 }
 
 #[unsafe(export_name = "MPII_Win_set_attr")]
-extern "C" fn win_set_attr(
-    _win: MPI_Win,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _kind: c_int,
-) -> c_int {
-    code_of(edge::not_written(), "MPII_Win_set_attr", Origin::None)
+extern "C" fn win_set_attr(win: MPI_Win, keyval: c_int, value: *mut c_void, kind: c_int) -> c_int {
+    let result = decode::win(Win(win)).and_then(|object| {
+        let attributes = &object.attributes;
+        attr::set_foreign(attributes, Target::Win, object.handle, keyval, value, kind)
+    });
+    code_of(result, "MPII_Win_set_attr", Origin::Win(Win(win)))
 }
 
 #[unsafe(export_name = "MPII_Win_get_attr")]
 extern "C" fn win_get_attr(
-    _win: MPI_Win,
-    _keyval: c_int,
-    _value: *mut c_void,
-    _flag: *mut c_int,
-    _kind: c_int,
+    win: MPI_Win,
+    keyval: c_int,
+    value: *mut c_void,
+    flag: *mut c_int,
+    kind: c_int,
 ) -> c_int {
-    code_of(edge::not_written(), "MPII_Win_get_attr", Origin::None)
+    let result = decode::win(Win(win))
+        .and_then(|object| attr::give_foreign(|| attr::of_win(object, keyval), value, flag, kind));
+    code_of(result, "MPII_Win_get_attr", Origin::Win(Win(win)))
 }

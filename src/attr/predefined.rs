@@ -1,7 +1,7 @@
 //! The predefined attributes of communicators. C reads them through a pointer to an int; Fortran
 //! names them by a key one higher and reads the value itself.
 //!
-//! Windows have theirs too, but they differ from window to window; their keys are only known here.
+//! Windows have theirs too, but they differ from window to window; here are their keys and how languages read them.
 
 use super::{Found, Kind, Target, Value};
 use crate::error::{Class, Result, fail, last_used_code};
@@ -14,6 +14,66 @@ pub const WTIME_IS_GLOBAL: i32 = 0x6440_0007;
 pub const UNIVERSE_SIZE: i32 = 0x6440_0009;
 pub const LAST_USED_CODE: i32 = 0x6440_000b;
 pub const APPNUM: i32 = 0x6440_000d;
+
+/// What the predefined keys of windows ask for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WindowKey {
+    Base,
+    Size,
+    DispUnit,
+    CreateFlavor,
+    Model,
+}
+
+/// The language that a predefined attribute is read in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    C,
+    Fortran,
+}
+
+/// What a key of windows asks for, if it is a predefined one.
+pub fn window_key(key: i32) -> Option<(WindowKey, Language)> {
+    const KEYS: [WindowKey; 5] = [
+        WindowKey::Base,
+        WindowKey::Size,
+        WindowKey::DispUnit,
+        WindowKey::CreateFlavor,
+        WindowKey::Model,
+    ];
+    let number = usize::try_from(key.checked_sub(WINDOW_FIRST)?).ok()?;
+    let language = [Language::C, Language::Fortran][number % 2];
+    KEYS.get(number / 2).map(|key| (*key, language))
+}
+
+/// A predefined attribute that is an address itself, in both languages.
+pub fn found_address(address: &usize) -> Found {
+    Found {
+        value: Value {
+            bits: *address,
+            kind: Kind::Pointer,
+        },
+        address,
+    }
+}
+
+/// A predefined attribute that C gets the place of, and Fortran the value.
+pub fn found_fact(fact: &usize, language: Language) -> Found {
+    let value = match language {
+        Language::C => Value {
+            bits: std::ptr::from_ref(fact) as usize,
+            kind: Kind::Pointer,
+        },
+        Language::Fortran => Value {
+            bits: *fact,
+            kind: Kind::Integer,
+        },
+    };
+    Found {
+        value,
+        address: fact,
+    }
+}
 
 const COUNT: usize = 7;
 const WINDOW_FIRST: i32 = 0x6600_0001;
@@ -143,6 +203,15 @@ mod tests {
 
     #[test]
     fn keys_of_windows() {
+        assert_eq!(
+            window_key(WINDOW_FIRST),
+            Some((WindowKey::Base, Language::C))
+        );
+        let last = Some((WindowKey::Model, Language::Fortran));
+        assert_eq!(window_key(WINDOW_LAST + 1), last);
+        for other in [WINDOW_FIRST - 1, WINDOW_LAST + 2, TAG_UB, i32::MIN] {
+            assert_eq!(window_key(other), None);
+        }
         assert_eq!(get(Target::Win, WINDOW_FIRST).unwrap(), Some(None));
         assert!(get(Target::Comm, WINDOW_FIRST).is_err());
         assert_eq!(get(Target::Comm, 0x6440_0100).unwrap(), None);

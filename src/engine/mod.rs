@@ -236,6 +236,7 @@ pub fn start(transport: Transport, threads: bool) {
     datatype::start(threads);
     let _ = TABLE.set(transport.table().clone());
     let _ = WAITER.set(transport.waiter());
+    transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
 }

@@ -2,6 +2,7 @@
 //!
 //! Invariant: a [`Mapping`] stays mapped until it is dropped, and the library never drops the one of the job.
 
+pub use super::quota::memory_left as left;
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -35,13 +36,7 @@ pub fn create(name: &str, bytes: u64, inherited: bool) -> Result<OwnedFd> {
 
 /// Whether a file may become so large. The limit counts for files in memory too, and who reaches it is killed (SIGXFSZ).
 pub fn check_limit(bytes: u64) -> Result<()> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is a valid place.
-    let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0;
-    if failed || bytes <= limit.rlim_cur {
+    if file_limit().is_none_or(|limit| bytes <= limit) {
         return Ok(());
     }
     Err(Error::other(format!(
@@ -74,7 +69,56 @@ pub fn allocate(fd: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<()> {
     }
 }
 
-/// A shared mapping of a whole file.
+/// The size of a file, bytes.
+pub fn size(fd: BorrowedFd<'_>) -> Result<u64> {
+    // SAFETY: an all-zero stat is a valid value for the call to fill.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is a valid place.
+    if unsafe { libc::fstat(fd.as_raw_fd(), &mut stat) } != 0 {
+        return Err(Error::last_os_error());
+    }
+    Ok(stat.st_size as u64)
+}
+
+/// Makes a file at least so long; sparse.
+///
+/// Errors: a limit, see [`check_limit`]; what the kernel says.
+pub fn extend(fd: BorrowedFd<'_>, bytes: u64) -> Result<()> {
+    if size(fd)? >= bytes {
+        return Ok(());
+    }
+    check_limit(bytes)?;
+    // SAFETY: a plain call on a descriptor that is open.
+    if unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) } != 0 {
+        return Err(Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// The largest file that this process may make, bytes; `None` without a limit.
+pub fn file_limit() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0;
+    (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+/// The machine's memory, bytes.
+pub fn physical() -> u64 {
+    // SAFETY: plain calls.
+    let (pages, page) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    pages.max(0) as u64 * page.max(0) as u64
+}
+
+/// A shared mapping of a file or of a part of it.
 #[derive(Debug)]
 pub struct Mapping {
     base: *mut u8,
@@ -89,31 +133,79 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps the whole of `fd` for reading and writing; sparse, without reserving memory.
     pub fn of(fd: BorrowedFd<'_>) -> Result<Self> {
-        // SAFETY: an all-zero stat is a valid value for the call to fill.
-        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: `stat` is a valid place.
-        if unsafe { libc::fstat(fd.as_raw_fd(), &mut stat) } != 0 {
-            return Err(Error::last_os_error());
-        }
-        let bytes = stat.st_size as usize;
+        Self::of_part(fd, 0, size(fd)? as usize)
+    }
+
+    /// As [`Mapping::of`], of `bytes` from `offset` on, a multiple of the page size.
+    pub fn of_part(fd: BorrowedFd<'_>, offset: u64, bytes: usize) -> Result<Self> {
+        let base = map_shared(std::ptr::null_mut(), fd, offset, bytes, 0)?;
+        Ok(Self { base, bytes })
+    }
+
+    /// As [`Mapping::of_part`], at an address that is a multiple of `align`, a power of two. Children of a fork share it.
+    pub fn aligned(fd: BorrowedFd<'_>, offset: u64, bytes: usize, align: usize) -> Result<Self> {
+        let room = bytes + align;
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody.
-        let base = unsafe {
+        let room_base = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                fd.as_raw_fd(),
+                room,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
                 0,
             )
         };
-        if base == libc::MAP_FAILED {
+        if room_base == libc::MAP_FAILED {
             return Err(Error::last_os_error());
         }
+        let before = room_base.align_offset(align);
+        // SAFETY: inside the room, which has `align` bytes more than are mapped.
+        let (base, after) = unsafe { (room_base.add(before), room_base.add(before + bytes)) };
+        let mapped = map_shared(base, fd, offset, bytes, libc::MAP_FIXED);
+        // SAFETY: what is left of the room on both sides, which nobody has seen; all of it if nothing was mapped.
+        unsafe {
+            if mapped.is_err() {
+                libc::munmap(room_base, room);
+            } else {
+                if before > 0 {
+                    libc::munmap(room_base, before);
+                }
+                if before < align {
+                    libc::munmap(after, align - before);
+                }
+            }
+        }
         Ok(Self {
-            base: base.cast(),
+            base: mapped?,
             bytes,
         })
+    }
+
+    /// Allocates the pages of a range, page-aligned, as [`allocate`] does, without a descriptor.
+    pub fn populate(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.advise(offset, bytes, libc::MADV_POPULATE_WRITE)
+    }
+
+    /// Gives the pages of a range back, page-aligned; it reads as zeros afterwards.
+    pub fn punch(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.advise(offset, bytes, libc::MADV_REMOVE)
+    }
+
+    fn advise(&self, offset: usize, bytes: usize, advice: i32) -> Result<()> {
+        let address = self
+            .at(offset, bytes)
+            .ok_or_else(|| Error::from_raw_os_error(libc::EINVAL))?;
+        loop {
+            // SAFETY: inside the mapping; what the advice does to its contents is the caller's wish.
+            if unsafe { libc::madvise(address.cast(), bytes, advice) } == 0 {
+                return Ok(());
+            }
+            let error = Error::last_os_error();
+            if error.raw_os_error() != Some(libc::EINTR) {
+                return Err(error);
+            }
+        }
     }
 
     pub fn base(&self) -> *mut u8 {
@@ -136,6 +228,30 @@ impl Mapping {
     pub fn leak(self) -> &'static Self {
         Box::leak(Box::new(self))
     }
+}
+
+fn map_shared(
+    at: *mut libc::c_void,
+    fd: BorrowedFd<'_>,
+    offset: u64,
+    bytes: usize,
+    flags: i32,
+) -> Result<*mut u8> {
+    // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody, nor does one over room that the caller has.
+    let base = unsafe {
+        libc::mmap(
+            at,
+            bytes,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_NORESERVE | flags,
+            fd.as_raw_fd(),
+            offset as libc::off_t,
+        )
+    };
+    if base == libc::MAP_FAILED {
+        return Err(Error::last_os_error());
+    }
+    Ok(base.cast())
 }
 
 impl Drop for Mapping {

@@ -34,6 +34,24 @@ pub fn read(pid: i32, address: u64, out: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
+/// Copies `data` to `address` of process `pid`. Errors as for [`read`].
+pub fn write(pid: i32, address: u64, data: &[u8]) -> Result<()> {
+    let local = libc::iovec {
+        iov_base: data.as_ptr().cast_mut().cast(),
+        iov_len: data.len(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as usize as *mut _,
+        iov_len: data.len(),
+    };
+    // SAFETY: `local` describes `data`, which is only read; the kernel checks the remote side.
+    match unsafe { libc::process_vm_writev(pid, &local, 1, &remote, 1, 0) } {
+        done if done < 0 => Err(Error::last_os_error()),
+        done if done as usize == data.len() => Ok(()),
+        _ => Err(Error::from_raw_os_error(libc::EFAULT)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]

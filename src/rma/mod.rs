@@ -5,8 +5,15 @@
 #![allow(unsafe_code)]
 
 pub mod block;
+pub mod create;
+mod dynamic;
 pub mod epoch;
+mod info;
+pub mod memory;
+mod query;
+mod unmerged;
 mod wait;
+mod ways;
 pub mod window;
 
 pub use window::{Flavor, NULL, Target, Way, Window, get};

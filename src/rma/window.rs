@@ -3,10 +3,12 @@
 //! Invariant: what operations need (targets, block, mode) never changes once a window is made, so it is read without a lock.
 
 use super::block::Block;
+use super::dynamic::Dynamic;
 use super::epoch::Access;
 use crate::attr::Attributes;
 use crate::comm::Members;
-use crate::errhandler::Attached;
+use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
+use crate::error::Result;
 use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
 use crate::transport::Bell;
@@ -73,7 +75,89 @@ pub struct Window {
     pub errhandler: Attached,
     pub attributes: Attributes,
     pub info: Mutex<Info>,
+    pub facts: Facts,
+    pub(super) memory: Memory,
+    pub(super) dynamic: Option<Dynamic>,
     name: Mutex<String>,
+}
+
+/// What the predefined attributes tell of this process's memory; C reads most of them by their address.
+pub struct Facts {
+    pub base: usize,
+    pub bytes: usize,
+    /// An int in the low half, as what follows.
+    pub unit: usize,
+    pub flavor: usize,
+    pub model: usize,
+}
+
+/// MPI_WIN_UNIFIED.
+const UNIFIED: usize = 2;
+
+impl Facts {
+    pub(super) fn new(base: usize, bytes: u64, unit: u64, flavor: Flavor) -> Facts {
+        Facts {
+            base,
+            bytes: bytes as usize,
+            unit: unit as usize,
+            flavor: flavor as usize,
+            model: UNIFIED,
+        }
+    }
+}
+
+/// Memory of the heap that goes with the window; zero: none.
+pub(super) struct Memory {
+    /// This rank's, which it frees.
+    pub part: u64,
+    /// That of all ranks, which the last one frees.
+    pub shared: u64,
+}
+
+/// What a window is made of.
+pub(super) struct Parts {
+    pub flavor: Flavor,
+    pub members: Members,
+    pub rank: usize,
+    pub targets: Box<[Target]>,
+    pub block: Block,
+    pub block_offset: u64,
+    pub access: Access,
+    pub element_mode: bool,
+    pub info: Info,
+    pub facts: Facts,
+    pub memory: Memory,
+    pub dynamic: Option<Dynamic>,
+}
+
+/// Adds a window without attributes and name; errors are fatal until the program says otherwise.
+///
+/// Errors: MPI_ERR_NO_MEM when handles are used up.
+pub(super) fn add(parts: Parts) -> Result<&'static Window> {
+    TABLE.insert_with(|handle| Window {
+        handle,
+        flavor: parts.flavor,
+        members: parts.members,
+        rank: parts.rank,
+        targets: parts.targets,
+        block: parts.block,
+        block_offset: parts.block_offset,
+        access: parts.access,
+        element_mode: parts.element_mode,
+        errhandler: Attached::predefined(ERRORS_ARE_FATAL),
+        attributes: Attributes::new(),
+        info: Mutex::new(parts.info),
+        facts: parts.facts,
+        memory: parts.memory,
+        dynamic: parts.dynamic,
+        name: Mutex::new(String::new()),
+    })
+}
+
+/// Ends a window's handle.
+pub(super) fn remove(handle: i32) {
+    // SAFETY: MPI_Win_free is the last call of the program that names the window.
+    unsafe { TABLE.reclaim(handle) };
 }
 
 impl Window {

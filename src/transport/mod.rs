@@ -18,6 +18,7 @@ pub use region::{Region, RegionName};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::doorbell::Bell;
 pub use shm::endpoint::RING_PAYLOAD;
+pub use shm::heap::{Heap, HeapLock};
 pub use shm::layout;
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
 pub use waiter::Waiter;
@@ -36,7 +37,15 @@ pub mod collective {
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use shm::endpoint::Endpoint;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+static HEAP: OnceLock<Heap> = OnceLock::new();
+
+/// The heap of this process's node; `None` before the process has joined one.
+#[inline]
+pub fn heap() -> Option<&'static Heap> {
+    HEAP.get()
+}
 
 /// One engine's end of all transports.
 pub struct Transport {
@@ -328,6 +337,16 @@ impl Transport {
         if let Route::Shm(index) = peer {
             self.shm.wake(index as usize);
         }
+    }
+
+    /// Lets [`heap`] find the heap of this process's node.
+    pub fn publish_heap(&self) {
+        HEAP.get_or_init(|| self.shm.heap());
+    }
+
+    /// The bell of a peer's engine that windows wake, its first; `None` without a way to it.
+    pub fn bell_of(&self, process: u32) -> Option<Bell> {
+        self.shm.bell_of(process)
     }
 
     /// The bell of this engine.

@@ -195,6 +195,14 @@ impl Page {
             .then_some(pid)
     }
 
+    /// As [`Self::readable_by_id`], for writing too: the word gets the value that it has.
+    pub fn writable_by_id(&self) -> Option<i32> {
+        let pid = self.readable_by_id()?;
+        let to = self.probe_address.load(Ordering::Relaxed);
+        let word = self.probe_value.load(Ordering::Relaxed).to_ne_bytes();
+        peer_memory::write(pid, to, &word).ok().map(|()| pid)
+    }
+
     /// Says which process the rank is, and what traces it.
     pub fn introduce(&self) {
         let tracer = crate::os::process::tracer("self").unwrap_or(0);

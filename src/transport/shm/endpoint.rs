@@ -6,7 +6,8 @@
 use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
 use super::doorbell::{self, Bell};
-use super::layout::{RankPage, Segment};
+use super::heap::Heap;
+use super::layout::{self, RankPage, Segment};
 use super::outbound::{ASKS, Common, KIND_LANE, Outbound};
 use super::pace::Plan;
 use super::pipe::Pipes;
@@ -71,7 +72,7 @@ impl Endpoint {
     ///
     /// Errors: the memory is not a segment of so many.
     pub fn join(fd: OwnedFd, me: usize, processes: &[u32]) -> Result<Self> {
-        let map: &'static Mapping = Mapping::of(fd.as_fd())?.leak();
+        let map: &'static Mapping = layout::map(fd.as_fd())?.leak();
         Self::join_mapped(fd, map, me, processes)
     }
 
@@ -102,6 +103,11 @@ impl Endpoint {
             inbox,
             fences,
         ))
+    }
+
+    /// This rank's view of the node's heap.
+    pub fn heap(&self) -> Heap {
+        Heap::new(self.common.segment, self.fd.clone(), self.common.me)
     }
 
     /// Compares the settings that must be equal on all ranks with those of the rank that joined first. Call once, after `join`.
@@ -493,6 +499,12 @@ impl Endpoint {
     #[inline]
     pub fn wake(&self, rank: usize) {
         self.out[rank].bell().wake(self.fences);
+    }
+
+    /// The bell of the first engine of a process of the job.
+    pub fn bell_of(&self, process: u32) -> Option<Bell> {
+        let index = self.processes.iter().position(|one| *one == process)?;
+        Some(Bell::of(self.page(index), 0))
     }
 
     /// The bell of this end.

@@ -2,6 +2,7 @@
 //! by a counter that only grows. A segment of zeros with the header of [`initialise`] is a valid, empty one, so no rank
 //! waits for another before it sends.
 
+use super::heap;
 use super::settings::{Reference, Settings};
 use crate::node;
 use crate::os::memory::{self, Mapping};
@@ -54,8 +55,10 @@ const LAYOUT: u64 = {
             ranks,
             fences,
             settings,
+            bytes,
             next,
             boards,
+            heap,
             node
         }),
         shape!(RankPage {
@@ -110,10 +113,14 @@ pub struct SegmentHeader {
     /// Not zero: some rank cannot use membarrier, so senders fence.
     pub fences: AtomicU32,
     pub settings: Reference,
+    /// Bytes of the segment. The file may be longer, see [`heap`].
+    bytes: AtomicU64,
     /// First byte that has not been handed out.
     next: AtomicU64,
     /// Bytes of all boards.
     pub boards: AtomicU64,
+    /// The memory behind the segment.
+    pub heap: heap::Shared,
     /// The ranks and their cores.
     pub node: crate::node::Shared,
 }
@@ -190,6 +197,7 @@ pub fn initialise(fd: BorrowedFd<'_>, ranks: usize) -> Result<()> {
     let map = Mapping::of(fd)?;
     let header = header(&map)?;
     header.ranks.store(ranks as u32, Ordering::Relaxed);
+    header.bytes.store(map.bytes() as u64, Ordering::Relaxed);
     header.next.store(dynamic(ranks) as u64, Ordering::Relaxed);
     let version = env!("CARGO_PKG_VERSION").as_bytes().chunks(8);
     for (word, chunk) in header.version.iter().zip(version) {
@@ -200,6 +208,23 @@ pub fn initialise(fd: BorrowedFd<'_>, ranks: usize) -> Result<()> {
     header.layout.store(LAYOUT, Ordering::Relaxed);
     header.magic.store(MAGIC, Ordering::Release);
     Ok(())
+}
+
+/// Maps the segment alone of a file that may be longer. What is no segment of this build is mapped whole, for [`Segment::open`] to refuse.
+///
+/// Errors: the kernel's.
+pub fn map(fd: BorrowedFd<'_>) -> Result<Mapping> {
+    let size = memory::size(fd)? as usize;
+    let first = Mapping::of_part(fd, 0, size.min(HEADER_BYTES))?;
+    let bytes = header(&first).map_or(size, |header| {
+        let is_ours = header.magic.load(Ordering::Acquire) == MAGIC
+            && header.layout.load(Ordering::Relaxed) == LAYOUT;
+        match is_ours {
+            true => header.bytes.load(Ordering::Relaxed) as usize,
+            false => size,
+        }
+    });
+    Mapping::of_part(fd, 0, bytes.min(size))
 }
 
 fn header(map: &Mapping) -> Result<&SegmentHeader> {
@@ -259,6 +284,11 @@ impl<'m> Segment<'m> {
 
     pub fn ranks(&self) -> usize {
         self.ranks
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.map.bytes()
     }
 
     pub fn header(&self) -> &'m SegmentHeader {

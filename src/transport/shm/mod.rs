@@ -5,6 +5,7 @@ pub mod board;
 pub mod cells;
 pub mod doorbell;
 pub mod endpoint;
+pub mod heap;
 pub mod layout;
 pub mod outbound;
 pub mod pace;
@@ -25,4 +26,5 @@ const SHAPE: u64 = shape::combine(&[
     settings::SHAPE,
     board::SHAPE,
     pipe::SHAPE,
+    heap::SHAPE,
 ]);

@@ -1,0 +1,525 @@
+//! Making windows and ending them.
+//!
+//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs two more. A
+//! window has no communicator and no context id: what its ranks share is its block, in a range of the heap that the lowest rank makes.
+//!
+//! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
+
+use super::block::Block;
+use super::dynamic::Dynamic;
+use super::epoch::Access;
+use super::info::{self, Method};
+use super::ways;
+use super::window::{self, Facts, Flavor, Memory, Parts, Target, Way, Window};
+use crate::coll::{self, Call};
+use crate::comm::Comm;
+use crate::datatype;
+use crate::engine;
+use crate::error::{Class, Error, Result, class_of, fail};
+use crate::info::Info;
+use crate::sync::{AtomicU32, Ordering};
+use crate::transport::{Bell, Heap, heap};
+
+/// The largest alignment of memory of the heap, bytes.
+pub const MOST_ALIGNMENT: usize = 2 << 20;
+
+/// What a rank asks for.
+pub struct Wish {
+    pub flavor: Flavor,
+    /// Of MPI_Win_create.
+    pub base: usize,
+    pub bytes: i64,
+    pub unit: i64,
+    pub hints: Info,
+}
+
+/// Where a rank's memory is, as it tells the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// There is none (yet).
+    Nowhere,
+    /// At an offset in the heap.
+    Heap(u64),
+    /// At an address of the rank's.
+    Private(u64),
+}
+
+/// What the ranks tell each other: words of 64 bits.
+struct Offer {
+    error: i32,
+    bytes: u64,
+    unit: u64,
+    place: Place,
+    method: Method,
+    apart: bool,
+    /// Where the block is; of the lowest rank.
+    block: u64,
+}
+
+const WORDS: usize = 7;
+
+impl Offer {
+    fn encode(&self) -> [u64; WORDS] {
+        let (kind, at) = match self.place {
+            Place::Nowhere => (0, 0),
+            Place::Heap(offset) => (1, offset),
+            Place::Private(address) => (2, address),
+        };
+        [
+            self.error as u64,
+            self.bytes,
+            self.unit,
+            kind,
+            at,
+            self.method as u64 | u64::from(self.apart) << 8,
+            self.block,
+        ]
+    }
+
+    fn decode(words: &[u64; WORDS]) -> Offer {
+        Offer {
+            error: words[0] as i32,
+            bytes: words[1],
+            unit: words[2],
+            place: match words[3] {
+                1 => Place::Heap(words[4]),
+                2 => Place::Private(words[4]),
+                _ => Place::Nowhere,
+            },
+            method: Method::of_number(words[5] & 0xff),
+            apart: words[5] & 0x100 != 0,
+            block: words[6],
+        }
+    }
+}
+
+/// What all have.
+fn exchange<const N: usize>(
+    comm: &Comm,
+    function: &'static str,
+    own: [u64; N],
+) -> Result<Vec<[u64; N]>> {
+    let (ranks, rank) = (comm.size() as usize, comm.rank() as usize);
+    let each = N * size_of::<u64>();
+    let mut all = vec![0u8; ranks * each].into_boxed_slice();
+    for (place, word) in all[rank * each..].chunks_exact_mut(8).zip(own) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+    let parts = datatype::Parts::of_copy(&mut all, each);
+    coll::block(comm, function, &Call::Allgather { own: None, parts })?;
+    let word = |at: usize| {
+        let bytes = all[at * 8..at * 8 + 8].try_into();
+        u64::from_ne_bytes(bytes.unwrap_or_default())
+    };
+    Ok((0..ranks)
+        .map(|rank| std::array::from_fn(|at| word(rank * N + at)))
+        .collect())
+}
+
+/// The first error of a list of classes, for all ranks the same class; the own one has its text.
+fn agree(
+    own: Result<()>,
+    errors: impl Iterator<Item = i32>,
+    what: impl Fn(usize) -> String,
+) -> Result<()> {
+    let mut failed = errors.enumerate().filter(|(_, class)| *class != 0);
+    let Some((rank, class)) = failed.next() else {
+        return own;
+    };
+    match own {
+        Err(error) if error.class().value() == class => Err(error),
+        _ => fail!(class_of(class), "{}", what(rank)),
+    }
+}
+
+fn class_number(result: &Result<()>) -> i32 {
+    result
+        .as_ref()
+        .err()
+        .map_or(0, |error| error.class().value())
+}
+
+/// The node's heap.
+pub(super) fn the_heap() -> Result<&'static Heap> {
+    match heap() {
+        Some(heap) => Ok(heap),
+        None => fail!(Class::NoMem, "the ranks of this node share no memory"),
+    }
+}
+
+pub(super) fn no_memory(what: &str, bytes: u64, why: &std::io::Error) -> Error {
+    let text = match why.raw_os_error() {
+        Some(libc::ENOMEM) => format!("there is no memory for {what} of {bytes} bytes"),
+        _ => format!("there is no memory for {what} of {bytes} bytes: {why}"),
+    };
+    Error::new(Class::NoMem, text)
+}
+
+/// Memory of the heap, given back when it is dropped, unless it was taken.
+struct Taken(Vec<u64>);
+
+impl Taken {
+    fn take(&mut self, offset: u64) -> u64 {
+        self.0.push(offset);
+        offset
+    }
+
+    /// Gives back all but the memory of a window that was made.
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        if let Some(heap) = heap() {
+            for offset in &self.0 {
+                heap.release(*offset);
+            }
+        }
+    }
+}
+
+/// Memory of the heap with an alignment, populated by this process.
+pub(super) fn obtain(heap: &Heap, bytes: u64, alignment: usize) -> std::io::Result<u64> {
+    if alignment <= 64 {
+        return heap.obtain(bytes);
+    }
+    let offset = heap.allocate(bytes, alignment as u64)?;
+    match heap.populate(offset, bytes) {
+        Ok(()) => Ok(offset),
+        Err(error) => {
+            heap.free(offset);
+            Err(error)
+        }
+    }
+}
+
+/// A range of zeros that any process may free.
+fn range(heap: &Heap, bytes: u64) -> std::io::Result<u64> {
+    obtain(heap, bytes, 4096)
+}
+
+/// The bytes of a block, and of the count of ranks that have left it.
+fn block_bytes(ranks: usize) -> u64 {
+    Block::bytes(ranks) as u64 + 64
+}
+
+/// How many ranks do not use the block any more.
+fn leavers(heap: &Heap, block: u64, ranks: usize) -> Option<&'static AtomicU32> {
+    let at = heap.at(block + Block::bytes(ranks) as u64, 64)?;
+    // SAFETY: behind the block, allocated with it and aligned; an atomic is valid for any content. It is not used when the block is freed.
+    Some(unsafe { &*at.cast() })
+}
+
+fn is_apart(comm: &Comm) -> bool {
+    let members = comm.members();
+    let node = |rank| engine::node_of(members.world(rank));
+    (1..comm.size()).any(|rank| node(rank) != node(0))
+}
+
+/// What this rank brings, checked.
+fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<()> {
+    if wish.bytes < 0 {
+        return fail!(
+            Class::Size,
+            "size is {}; it must not be negative",
+            wish.bytes
+        );
+    }
+    if wish.unit <= 0 {
+        return fail!(
+            Class::Disp,
+            "disp_unit is {}; it must be positive",
+            wish.unit
+        );
+    }
+    (offer.bytes, offer.unit) = (wish.bytes as u64, wish.unit as u64);
+    if wish.flavor == Flavor::Shared && is_apart(comm) {
+        return fail!(
+            Class::RmaShared,
+            "comm is {}, whose ranks are on several nodes and share no memory",
+            comm.title()
+        );
+    }
+    let heap = the_heap()?;
+    heap.open_now()
+        .map_err(|why| no_memory("a window", offer.bytes, &why))?;
+    if comm.rank() == 0 {
+        let bytes = block_bytes(comm.size() as usize);
+        let block =
+            range(heap, bytes).map_err(|why| no_memory("the window's block", bytes, &why))?;
+        offer.block = taken.take(block);
+    }
+    let bytes = offer.bytes;
+    let is_own = match wish.flavor {
+        Flavor::Allocate => true,
+        Flavor::Shared => offer.apart,
+        Flavor::Create | Flavor::Dynamic => false,
+    };
+    if wish.flavor == Flavor::Create && bytes > 0 {
+        offer.place = given(heap, wish.base, bytes)?;
+    }
+    if is_own && bytes > 0 {
+        let alignment = info::alignment(&wish.hints).unwrap_or(64);
+        let apart = if wish.flavor == Flavor::Shared {
+            4096
+        } else {
+            64
+        };
+        let alignment = alignment.clamp(apart, MOST_ALIGNMENT);
+        let part =
+            obtain(heap, bytes, alignment).map_err(|why| no_memory("a window", bytes, &why))?;
+        offer.place = Place::Heap(taken.take(part));
+    }
+    Ok(())
+}
+
+/// Where memory is that the program has given.
+fn given(heap: &Heap, base: usize, bytes: u64) -> Result<Place> {
+    if base == 0 {
+        return fail!(Class::Base, "base is NULL, and size is {bytes}");
+    }
+    let Some(last) = base.checked_add(bytes as usize - 1) else {
+        return fail!(
+            Class::Size,
+            "size is {bytes}: memory at {base:#x} does not go so far"
+        );
+    };
+    Ok(match (heap.offset_of(base), heap.offset_of(last)) {
+        (Some(first), Some(_)) => Place::Heap(first),
+        _ => Place::Private(base as u64),
+    })
+}
+
+/// MPI_Win_create, MPI_Win_allocate and their like: collective over an intracommunicator.
+///
+/// Errors: MPI_ERR_SIZE, MPI_ERR_DISP, MPI_ERR_BASE, MPI_ERR_RMA_SHARED, MPI_ERR_NO_MEM, on all ranks if on one; a rank is lost.
+pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'static Window> {
+    let (ranks, rank) = (comm.size() as usize, comm.rank() as usize);
+    let mut taken = Taken(Vec::new());
+    let mut offer = Offer {
+        error: 0,
+        bytes: 0,
+        unit: 1,
+        place: Place::Nowhere,
+        method: Method::of(&wish.hints),
+        apart: info::is_on(&wish.hints, info::NONCONTIG),
+        block: 0,
+    };
+    let own = bring(comm, wish, &mut offer, &mut taken);
+    offer.error = class_number(&own);
+    let all = exchange(comm, function, offer.encode())?;
+    let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
+    let errors = all.iter().map(|offer| offer.error);
+    agree(own, errors, |rank| {
+        format!("rank {rank} has no part of the window: its argument or its memory was refused")
+    })?;
+    let is_contiguous = wish.flavor == Flavor::Shared && !all.iter().all(|offer| offer.apart);
+    let mut shared = 0;
+    if is_contiguous {
+        shared = lay_out(comm, function, wish, &mut all, &mut taken)?;
+    }
+    // What follows fails on no rank alone, but for handles that run out, which the ranks tell each other only then.
+    let heap = the_heap()?;
+    let block = all[0].block;
+    let Some(base) = heap.at(block, block_bytes(ranks)) else {
+        return fail!(Class::Intern, "the block of the window is not in the heap");
+    };
+    let is_private = |offer: &Offer| matches!(offer.place, Place::Private(_)) && ranks > 1;
+    let largest = all.iter().map(|offer| offer.bytes).max().unwrap_or(0);
+    let element_mode = wish.flavor != Flavor::Dynamic
+        && !all.iter().any(is_private)
+        && Method::agree(all.iter().map(|offer| offer.method), largest);
+    let memory = Memory {
+        part: match (wish.flavor, all[rank].place) {
+            (Flavor::Allocate | Flavor::Shared, Place::Heap(offset)) if !is_contiguous => offset,
+            _ => 0,
+        },
+        shared,
+    };
+    let own_base = match all[rank].place {
+        Place::Nowhere => wish.base,
+        Place::Heap(offset) => address(heap, offset, all[rank].bytes)?,
+        Place::Private(address) => address as usize,
+    };
+    let targets = targets(comm, heap, &all)?;
+    let parts = Parts {
+        flavor: wish.flavor,
+        members: comm.members().clone(),
+        rank,
+        targets,
+        // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
+        block: unsafe { Block::at(base, ranks) },
+        block_offset: block,
+        access: Access::new(ranks),
+        element_mode,
+        info: info::in_use(wish.flavor, &wish.hints, is_contiguous)?,
+        facts: Facts::new(own_base, all[rank].bytes, all[rank].unit, wish.flavor),
+        memory,
+        dynamic: (wish.flavor == Flavor::Dynamic).then(|| Dynamic::new(ranks)),
+    };
+    let window = window::add(parts)?;
+    taken.keep();
+    Ok(window)
+}
+
+fn address(heap: &Heap, offset: u64, bytes: u64) -> Result<usize> {
+    match heap.at(offset, bytes) {
+        Some(address) => Ok(address as usize),
+        None => fail!(
+            Class::Intern,
+            "a part of the window at {offset} is not in the heap"
+        ),
+    }
+}
+
+/// Gives the ranks' parts places behind each other, in a range that the lowest rank makes. Returns where it is; zero if all are empty.
+fn lay_out(
+    comm: &Comm,
+    function: &'static str,
+    wish: &Wish,
+    all: &mut [Offer],
+    taken: &mut Taken,
+) -> Result<u64> {
+    let rank = comm.rank() as usize;
+    // Made before it was known that not all wish parts of their own.
+    if let Place::Heap(offset) = all[rank].place {
+        the_heap()?.release(offset);
+        taken.0.retain(|one| *one != offset);
+    }
+    let total = all.iter().try_fold(0u64, |sum, offer| {
+        sum.checked_add(offer.bytes)
+            .filter(|sum| *sum <= i64::MAX as u64)
+    });
+    let Some(total) = total else {
+        return fail!(
+            Class::Size,
+            "the sizes of all ranks are more than there can be"
+        );
+    };
+    if total == 0 {
+        all.iter_mut()
+            .for_each(|offer| offer.place = Place::Nowhere);
+        return Ok(0);
+    }
+    let heap = the_heap()?;
+    let (mut own, mut start) = (Ok(()), 0);
+    if rank == 0 {
+        let alignment = info::alignment(&wish.hints).unwrap_or(4096);
+        let alignment = alignment.clamp(4096, MOST_ALIGNMENT);
+        match heap.allocate(total, alignment as u64) {
+            Ok(offset) => start = taken.take(offset),
+            Err(why) => own = Err(no_memory("a shared window", total, &why)),
+        }
+    }
+    let found = exchange(comm, function, [class_number(&own) as u64, start])?;
+    agree(own, found.iter().map(|words| words[0] as i32), |_| {
+        format!("there is no memory for a shared window of {total} bytes")
+    })?;
+    start = found[0][1];
+    let mut at = start;
+    for offer in all.iter_mut() {
+        offer.place = match offer.bytes {
+            0 => Place::Nowhere,
+            _ => Place::Heap(at),
+        };
+        at += offer.bytes;
+    }
+    let own = match all[rank].place {
+        Place::Heap(offset) => heap
+            .populate(offset, all[rank].bytes)
+            .map_err(|why| no_memory("a part of a shared window", all[rank].bytes, &why)),
+        _ => Ok(()),
+    };
+    let errors = exchange(comm, function, [class_number(&own) as u64])?;
+    agree(own, errors.iter().map(|words| words[0] as i32), |rank| {
+        format!("rank {rank} has no memory for its part of a shared window of {total} bytes")
+    })?;
+    Ok(start)
+}
+
+fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
+    let bells: Vec<Option<Bell>> = {
+        let engine = engine::enter();
+        let members = comm.members();
+        (0..comm.size())
+            .map(|rank| engine.transport().bell_of(members.world(rank)))
+            .collect()
+    };
+    let target = |(rank, offer): (usize, &Offer)| {
+        let process = comm.world(rank as i32);
+        let Some(bell) = bells[rank] else {
+            return fail!(
+                Class::RmaShared,
+                "rank {rank} of {} shares no memory with this process",
+                comm.title()
+            );
+        };
+        let (base, way, key) = match offer.place {
+            Place::Nowhere => (0, Way::Direct, 0),
+            Place::Heap(offset) => (address(heap, offset, offer.bytes)?, Way::Direct, offset),
+            Place::Private(address) => (
+                address as usize,
+                ways::to(process),
+                private_key(process, address),
+            ),
+        };
+        Ok(Target {
+            base,
+            bytes: offer.bytes,
+            unit: offer.unit,
+            way,
+            key,
+            process,
+            bell,
+        })
+    };
+    all.iter().enumerate().map(target).collect()
+}
+
+/// The identity of a byte that only one process can address, see [`Target::key`].
+pub(super) fn private_key(process: u32, address: u64) -> u64 {
+    (u64::from(process) + 1) << 48 ^ address
+}
+
+/// MPI_Win_free: collective over the window's ranks. The attributes are the caller's business.
+///
+/// Errors: MPI_ERR_RMA_SYNC if an epoch is open here; a rank is lost. Then the window stays.
+pub fn free(window: &'static Window) -> Result<()> {
+    window.barrier("MPI_Win_free")?;
+    let heap = the_heap()?;
+    if let Some(dynamic) = &window.dynamic {
+        dynamic.release(heap);
+    }
+    let Memory { part, shared } = window.memory;
+    if part != 0 {
+        heap.release(part);
+    }
+    let (block, ranks) = (window.block_offset, window.size());
+    let left = leavers(heap, block, ranks);
+    // The last one frees what all have used. AcqRel: their accesses were before.
+    let is_last = left.is_some_and(|left| left.fetch_add(1, Ordering::AcqRel) + 1 == ranks as u32);
+    if is_last {
+        heap.free(block);
+        if shared != 0 {
+            heap.free(shared);
+        }
+    }
+    window::remove(window.handle);
+    Ok(())
+}
+
+/// Fails if the window cannot be freed now.
+///
+/// Errors: MPI_ERR_RMA_SYNC.
+pub fn check_free(window: &Window) -> Result<()> {
+    match window.open_epoch() {
+        None => Ok(()),
+        Some(function) => fail!(
+            Class::RmaSync,
+            "an epoch that {function} has begun is open at {}, which cannot be freed before it ends",
+            window.title()
+        ),
+    }
+}

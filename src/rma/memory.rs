@@ -1,0 +1,62 @@
+//! MPI_Alloc_mem: memory that windows and messages reach directly, from the node's heap; from the allocator where the heap has none.
+
+use super::create::{MOST_ALIGNMENT, obtain};
+use super::info;
+use crate::error::{Class, Result, fail};
+use crate::info::Info;
+use crate::transport::heap;
+use parking_lot::Mutex;
+use std::collections::HashSet;
+
+/// What memory is aligned to at least: a cache line, so that no one shares it.
+const ALIGNMENT: usize = 64;
+
+/// Offsets of the heap that the program has.
+static OWN: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
+
+/// So many bytes, aligned to a line or as the hint says. Returns the address.
+///
+/// Errors: MPI_ERR_NO_MEM.
+pub fn allocate(bytes: usize, hints: &Info) -> Result<usize> {
+    let alignment = info::alignment(hints).map_or(ALIGNMENT, |wish| wish.max(ALIGNMENT));
+    if let Some(heap) = heap().filter(|_| alignment <= MOST_ALIGNMENT)
+        && let Ok(offset) = obtain(heap, bytes.max(1) as u64, alignment)
+    {
+        if let Some(address) = heap.at(offset, bytes as u64) {
+            OWN.lock().get_or_insert_default().insert(offset);
+            return Ok(address as usize);
+        }
+        heap.release(offset);
+    }
+    let mut address = std::ptr::null_mut();
+    // SAFETY: the place is ours, the alignment a power of two and a multiple of a pointer's size.
+    let code = unsafe { libc::posix_memalign(&mut address, alignment, bytes.max(1)) };
+    if code != 0 {
+        return fail!(Class::NoMem, "there is no memory for {bytes} bytes");
+    }
+    Ok(address as usize)
+}
+
+/// Gives memory back that [`allocate`] gave.
+///
+/// Errors: MPI_ERR_BASE for other memory of the heap.
+///
+/// # Safety
+/// It is from [`allocate`] or in the heap, or zero.
+pub unsafe fn free(address: usize) -> Result<()> {
+    let Some((heap, offset)) = heap().and_then(|heap| Some((heap, heap.offset_of(address)?)))
+    else {
+        // SAFETY: by the caller, from `posix_memalign`.
+        unsafe { libc::free(address as *mut _) };
+        return Ok(());
+    };
+    let is_own = OWN.lock().as_mut().is_some_and(|own| own.remove(&offset));
+    if !is_own {
+        return fail!(
+            Class::Base,
+            "base is {address:#x}, which is no memory of MPI_Alloc_mem, or was given back"
+        );
+    }
+    heap.release(offset);
+    Ok(())
+}

@@ -1,0 +1,477 @@
+//! The node's heap: memory that every rank of the node can map, and that is given back.
+//!
+//! ```text
+//! file      | segment | pad to 2 MB | locks | bitmap of pages with entries | entries of pages | pages that are given out
+//! offset                              0
+//! ```
+//!
+//! The heap is a sparse range of the segment's file. The first rank that needs it makes the file longer; each rank maps the range whole,
+//! once. Offsets are from the heap's first byte and mean the same to all ranks. Ranges of pages come from a buddy allocator ([`buddy`]);
+//! small pieces from pages that a process divides for itself ([`pieces`]).
+//!
+//! Invariant: nothing is touched whose pages were not allocated before, by [`Heap::populate`] or the allocator itself, so a lack of memory is
+//! an error and never SIGBUS.
+
+mod buddy;
+mod pieces;
+mod state;
+
+use super::layout::Segment;
+use crate::os::memory::{self, Mapping};
+use crate::os::process::identity;
+use crate::os::{monotonic_nanoseconds, schedule};
+use crate::queue::shape;
+use crate::sync::{AtomicU32, Ordering};
+use buddy::{Buddy, Entries};
+use parking_lot::{Mutex, MutexGuard};
+use pieces::Pieces;
+pub use state::Shared;
+use state::{BROKEN, Entry, NONE, READY};
+use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Arc, OnceLock};
+
+pub const PAGE: usize = 4096;
+/// Locks that operations on memory may use, by a hash of what they change.
+pub const LOCKS: usize = 1024;
+/// What the heap's first byte is aligned to, in the file and in each process.
+const ALIGN: usize = 2 << 20;
+/// The smallest heap.
+const LEAST: u64 = 16 << 20;
+const LOCK_BYTES: usize = LOCKS * size_of::<HeapLock>();
+const ENTRIES_IN_PAGE: usize = PAGE / size_of::<Entry>();
+
+/// So much is allocated between two looks at the memory that is left, bytes.
+const STEP: u64 = 8 << 20;
+/// How long such a look is good for small amounts, nanoseconds.
+const LOOK_LASTS: u64 = 50_000_000;
+/// So much is left to the others, bytes.
+const MARGIN: u64 = 64 << 20;
+
+/// The layout of what lies in the segment's file.
+pub const SHAPE: u64 = shape::combine(&[state::SHAPE, shape::number(shape::START, LOCK_BYTES)]);
+
+/// A lock word in a line of its own.
+#[repr(C, align(64))]
+pub struct HeapLock {
+    /// Zero: free; else the number of the process that holds it, and 1.
+    pub word: AtomicU32,
+}
+
+/// This process's view of its node's heap.
+pub struct Heap {
+    segment: Segment<'static>,
+    fd: Arc<OwnedFd>,
+    /// Of the segment's file.
+    inode: u64,
+    /// Own index in the segment.
+    me: usize,
+    /// This process: a child of a fork changes nothing.
+    pid: u32,
+    view: OnceLock<View>,
+    /// Threads of this process take the shared lock one after the other.
+    turn: Mutex<()>,
+    look: Mutex<Look>,
+    pieces: Mutex<Pieces>,
+}
+
+/// The mapped heap.
+struct View {
+    map: Mapping,
+    pages: usize,
+}
+
+/// How much may be allocated without another look at the memory left.
+struct Look {
+    bytes: u64,
+    /// CLOCK_MONOTONIC nanoseconds.
+    until: u64,
+}
+
+const fn bitmap_bytes(pages: usize) -> usize {
+    pages
+        .div_ceil(ENTRIES_IN_PAGE)
+        .div_ceil(8)
+        .next_multiple_of(PAGE)
+}
+
+const fn entries_at(pages: usize) -> usize {
+    LOCK_BYTES + bitmap_bytes(pages)
+}
+
+/// The first page that is given out.
+const fn first_page(pages: usize) -> usize {
+    (entries_at(pages) + pages * size_of::<Entry>()).div_ceil(PAGE)
+}
+
+impl View {
+    fn at(&self, offset: usize) -> *mut u8 {
+        // SAFETY: the caller's offset is inside the heap, which has room for all that is asked for by number.
+        unsafe { self.map.base().add(offset) }
+    }
+
+    /// The word and the bit that say whether a page of entries is allocated.
+    fn bit(&self, page: u32) -> (&AtomicU32, u32) {
+        let number = page as usize / ENTRIES_IN_PAGE;
+        let word = self.at(LOCK_BYTES + number / 32 * 4);
+        // SAFETY: inside the bitmap, which is allocated before the heap is ready; atomics are valid for any content.
+        (unsafe { &*word.cast() }, 1 << (number % 32))
+    }
+}
+
+impl Entries for View {
+    fn find(&self, page: u32) -> Option<&Entry> {
+        if page as usize >= self.pages {
+            return None;
+        }
+        let (word, bit) = self.bit(page);
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            return None;
+        }
+        let offset = entries_at(self.pages) + page as usize * size_of::<Entry>();
+        // SAFETY: inside the entries, and its page is allocated; atomics are valid for any content.
+        Some(unsafe { &*self.at(offset).cast() })
+    }
+
+    fn make(&self, page: u32) -> Result<()> {
+        let (word, bit) = self.bit(page);
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            let number = page as usize / ENTRIES_IN_PAGE;
+            self.map
+                .populate(entries_at(self.pages) + number * PAGE, PAGE)?;
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// The shared lock; given back when dropped.
+struct Locked<'a> {
+    heap: &'a Heap,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        self.heap.shared().lock.store(0, Ordering::Release);
+    }
+}
+
+impl Heap {
+    /// The heap of a segment's file, for the rank `me`.
+    pub fn new(segment: Segment<'static>, fd: Arc<OwnedFd>, me: usize) -> Heap {
+        Heap {
+            inode: identity(fd.as_raw_fd()).map_or(0, |(inode, _)| inode),
+            segment,
+            fd,
+            me,
+            pid: std::process::id(),
+            view: OnceLock::new(),
+            turn: Mutex::new(()),
+            look: Mutex::new(Look { bytes: 0, until: 0 }),
+            pieces: Mutex::new(Pieces::new()),
+        }
+    }
+
+    fn shared(&self) -> &'static Shared {
+        &self.segment.header().heap
+    }
+
+    /// Whether the descriptor still is that of the segment's file: a program may have closed it.
+    fn has_file(&self) -> bool {
+        self.inode != 0 && identity(self.fd.as_raw_fd()).is_some_and(|it| it.0 == self.inode)
+    }
+
+    fn lock(&self) -> Result<Locked<'_>> {
+        if std::process::id() != self.pid {
+            return Err(Error::other(
+                "the shared memory belongs to the parent of this process",
+            ));
+        }
+        let turn = self.turn.lock();
+        let (shared, own) = (self.shared(), self.me as u32 + 1);
+        let mut tries = 0u32;
+        loop {
+            // Acquire: pairs with the release of the holder before.
+            let taken =
+                shared
+                    .lock
+                    .compare_exchange_weak(0, own, Ordering::Acquire, Ordering::Relaxed);
+            let Err(holder) = taken else { break };
+            tries = tries.wrapping_add(1);
+            if tries < 100 {
+                std::hint::spin_loop();
+                continue;
+            }
+            schedule::yield_now();
+            let index = (holder as usize).wrapping_sub(1);
+            let died = tries.is_multiple_of(1000)
+                && index < self.segment.ranks()
+                && self.segment.rank(index).status.has_died();
+            if died {
+                // What it was changing is half changed: nobody allocates any more. What is allocated stays good.
+                shared.state.store(BROKEN, Ordering::Relaxed);
+                let _ =
+                    shared
+                        .lock
+                        .compare_exchange(holder, 0, Ordering::Release, Ordering::Relaxed);
+            }
+        }
+        let locked = Locked {
+            heap: self,
+            _turn: turn,
+        };
+        if shared.state.load(Ordering::Relaxed) == BROKEN {
+            return Err(Error::other(
+                "a rank has died while it allocated memory that the ranks of the node share",
+            ));
+        }
+        Ok(locked)
+    }
+
+    /// The mapped heap, made by the first rank that asks.
+    ///
+    /// Errors: no memory, a limit.
+    fn view(&self) -> Result<&View> {
+        match self.view.get() {
+            Some(view) => Ok(view),
+            None => self.open(),
+        }
+    }
+
+    #[cold]
+    fn open(&self) -> Result<&View> {
+        let locked = self.lock()?;
+        if let Some(view) = self.view.get() {
+            return Ok(view);
+        }
+        if !self.has_file() {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                "the program has closed the descriptor of the memory that the ranks share",
+            ));
+        }
+        let shared = self.shared();
+        let start = (self.segment.bytes() as u64).next_multiple_of(ALIGN as u64);
+        let map = |bytes: u64| Mapping::aligned(self.fd.as_fd(), start, bytes as usize, ALIGN);
+        let view = |map: Mapping| View {
+            pages: map.bytes() / PAGE,
+            map,
+        };
+        let view = match shared.state.load(Ordering::Relaxed) {
+            NONE => {
+                // A limit of the address space makes it smaller, for all.
+                let mut bytes = size_for(memory::physical(), memory::file_limit(), start);
+                let map = loop {
+                    match map(bytes) {
+                        Ok(map) => break map,
+                        Err(error) if bytes <= LEAST => return Err(error),
+                        Err(_) => bytes = (bytes / 2).next_multiple_of(ALIGN as u64),
+                    }
+                };
+                memory::extend(self.fd.as_fd(), start + bytes)?;
+                let view = view(map);
+                view.map.populate(0, entries_at(view.pages))?;
+                self.buddy(&view).fill()?;
+                shared.bytes.store(bytes, Ordering::Relaxed);
+                shared.state.store(READY, Ordering::Relaxed);
+                view
+            }
+            _ => view(map(shared.bytes.load(Ordering::Relaxed))?),
+        };
+        drop(locked);
+        Ok(self.view.get_or_init(|| view))
+    }
+
+    fn buddy<'a>(&self, view: &'a View) -> Buddy<'a, View> {
+        Buddy {
+            lists: &self.shared().lists,
+            entries: view,
+            first: first_page(view.pages) as u32,
+            end: view.pages as u32,
+        }
+    }
+
+    /// Reserves a range: whole pages, aligned to `align` bytes, a power of two of up to 2 MB. Its memory is had by [`Heap::populate`].
+    ///
+    /// Errors: ENOMEM if there is no such range, and what opening the heap says.
+    pub fn allocate(&self, bytes: u64, align: u64) -> Result<u64> {
+        let view = self.view()?;
+        let too_large = || Error::from_raw_os_error(libc::ENOMEM);
+        let pages = bytes.max(1).div_ceil(PAGE as u64);
+        let pages = u32::try_from(pages).map_err(|_| too_large())?;
+        let align = align.max(PAGE as u64);
+        if !align.is_power_of_two() || align > ALIGN as u64 {
+            return Err(Error::from_raw_os_error(libc::EINVAL));
+        }
+        let locked = self.lock()?;
+        let page = self
+            .buddy(view)
+            .allocate(pages, (align / PAGE as u64).ilog2())?;
+        drop(locked);
+        Ok(u64::from(page) * PAGE as u64)
+    }
+
+    /// Allocates the memory of a reserved range, or of a part of it; the pages belong to the NUMA node of the caller. New pages are zeros.
+    ///
+    /// Errors: ENOMEM if the system or a control group has not so much left. Then all that was given is given back.
+    pub fn populate(&self, offset: u64, bytes: u64) -> Result<()> {
+        let view = self.view()?;
+        let first = offset / PAGE as u64 * PAGE as u64;
+        let end = (offset + bytes).next_multiple_of(PAGE as u64);
+        if bytes == 0 {
+            return Ok(());
+        }
+        if self.at(first, end - first).is_none() {
+            return Err(Error::from_raw_os_error(libc::EINVAL));
+        }
+        self.ask_for(end - first)?;
+        let start = (self.segment.bytes() as u64).next_multiple_of(ALIGN as u64);
+        let has_file = self.has_file();
+        let mut at = first;
+        while at < end {
+            let step = STEP.min(end - at);
+            let done = self
+                .ask_for_step(at, first, step)
+                .and_then(|()| match has_file {
+                    true => memory::allocate(self.fd.as_fd(), start + at, step),
+                    false => view.map.populate(at as usize, step as usize),
+                });
+            if let Err(error) = done {
+                let _ = view.map.punch(first as usize, (at + step - first) as usize);
+                return Err(match error.raw_os_error() {
+                    // A file system that is full.
+                    Some(libc::ENOSPC | libc::EFAULT) => Error::from_raw_os_error(libc::ENOMEM),
+                    _ => error,
+                });
+            }
+            at += step;
+        }
+        Ok(())
+    }
+
+    fn ask_for_step(&self, at: u64, first: u64, step: u64) -> Result<()> {
+        match at == first {
+            true => Ok(()),
+            false => self.ask_for(step),
+        }
+    }
+
+    /// Whether so much memory is left. Small amounts are allowed for a while after one look.
+    fn ask_for(&self, bytes: u64) -> Result<()> {
+        let mut look = self.look.lock();
+        let now = monotonic_nanoseconds();
+        if now >= look.until || bytes > look.bytes {
+            let left = memory::left().unwrap_or(u64::MAX);
+            let spare = left.saturating_sub(MARGIN);
+            if bytes > spare {
+                return Err(Error::from_raw_os_error(libc::ENOMEM));
+            }
+            // The other ranks look, too.
+            look.bytes = (spare / 16 / self.segment.ranks() as u64).min(STEP);
+            look.until = now + LOOK_LASTS;
+        }
+        look.bytes = look.bytes.saturating_sub(bytes);
+        Ok(())
+    }
+
+    /// Gives a range back that [`Heap::allocate`] has reserved, with its memory. False: nothing was reserved there.
+    pub fn free(&self, offset: u64) -> bool {
+        let Ok(view) = self.view() else {
+            return false;
+        };
+        let page = (offset / PAGE as u64) as u32;
+        if !offset.is_multiple_of(PAGE as u64) || offset >= (view.pages * PAGE) as u64 {
+            return false;
+        }
+        let pages = match self.lock() {
+            Ok(_locked) => self.buddy(view).used(page),
+            Err(_) => None,
+        };
+        let Some(pages) = pages else {
+            return false;
+        };
+        // Before somebody else can have the range, and without the lock, for it takes a while.
+        let _ = view.map.punch(offset as usize, pages as usize * PAGE);
+        if let Ok(_locked) = self.lock() {
+            self.buddy(view).free(page);
+        }
+        true
+    }
+
+    /// The bytes that were reserved for the range at an offset, in whole pages; `None` if there is none.
+    pub fn reserved(&self, offset: u64) -> Option<u64> {
+        let view = self.view.get()?;
+        let page = u32::try_from(offset / PAGE as u64).ok()?;
+        let _locked = self.lock().ok()?;
+        let pages = self.buddy(view).used(page)?;
+        offset
+            .is_multiple_of(PAGE as u64)
+            .then_some(u64::from(pages) * PAGE as u64)
+    }
+
+    /// Memory of zeros, aligned to a line: a range, or where it is small a piece of a page. Not for memory that another process gives back.
+    ///
+    /// Errors: as [`Heap::allocate`] and [`Heap::populate`].
+    pub fn obtain(&self, bytes: u64) -> Result<u64> {
+        if bytes <= pieces::LONGEST as u64 {
+            return self.pieces.lock().obtain(self, bytes as usize);
+        }
+        let offset = self.allocate(bytes, PAGE as u64)?;
+        match self.populate(offset, bytes) {
+            Ok(()) => Ok(offset),
+            Err(error) => {
+                self.free(offset);
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives back what this process has got from [`Heap::obtain`]. False: it has not.
+    pub fn release(&self, offset: u64) -> bool {
+        let piece = self.pieces.lock().release(self, offset);
+        piece.unwrap_or_else(|| self.free(offset))
+    }
+
+    /// The address of a range here; `None` if it is not inside the heap, or the heap cannot be had.
+    #[inline]
+    pub fn at(&self, offset: u64, bytes: u64) -> Option<*mut u8> {
+        let view = self.view().ok()?;
+        view.map.at(offset as usize, bytes as usize)
+    }
+
+    /// Where an address is in the heap; `None` if it is not there.
+    #[inline]
+    pub fn offset_of(&self, address: usize) -> Option<u64> {
+        let map = &self.view.get()?.map;
+        let offset = address.wrapping_sub(map.base() as usize);
+        (offset < map.bytes()).then_some(offset as u64)
+    }
+
+    /// Whether the heap can be had.
+    ///
+    /// Errors: why not.
+    pub fn open_now(&self) -> Result<()> {
+        self.view().map(|_| ())
+    }
+
+    /// The locks. The heap must have been opened, as it is for whoever has something of it.
+    #[inline]
+    pub fn locks(&self) -> &'static [HeapLock; LOCKS] {
+        let view = self.view.get().expect("a heap that is in use");
+        // SAFETY: at the heap's begin, allocated before it is ready, and never unmapped: the view is that of a static, and the tests'
+        // are leaked. Atomics are valid for any content.
+        unsafe { &*view.map.base().cast() }
+    }
+}
+
+/// How large the heap becomes: sparse, so more than there can be of memory.
+fn size_for(physical: u64, limit: Option<u64>, start: u64) -> u64 {
+    let most = (u64::from(u32::MAX) / 2) * PAGE as u64;
+    let bytes = physical.saturating_mul(4).clamp(LEAST, most);
+    let bytes = limit.map_or(bytes, |limit| bytes.min(limit.saturating_sub(start)));
+    (bytes / ALIGN as u64 * ALIGN as u64).max(LEAST)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+use super::*;
+use crate::transport::shm::layout::{initialise, segment_bytes};
+
+/// The views of so many ranks of one segment, each with mappings of its own.
+fn heaps(ranks: usize) -> Vec<&'static Heap> {
+    let fd = memory::create("test", segment_bytes(ranks), false).unwrap();
+    initialise(fd.as_fd(), ranks).unwrap();
+    let heap = |me| {
+        let fd = fd.try_clone().unwrap();
+        let map: &'static Mapping = super::super::layout::map(fd.as_fd()).unwrap().leak();
+        let segment = Segment::open(map, ranks).unwrap();
+        &*Box::leak(Box::new(Heap::new(segment, Arc::new(fd), me)))
+    };
+    (0..ranks).map(heap).collect()
+}
+
+fn blocks(heap: &Heap) -> u64 {
+    // SAFETY: an all-zero stat is a valid value for the call to fill.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is a valid place.
+    unsafe { libc::fstat(heap.fd.as_raw_fd(), &mut stat) };
+    stat.st_blocks as u64
+}
+
+/// Sets or checks all bytes of a range.
+fn fill(heap: &Heap, offset: u64, bytes: u64, value: u8) {
+    let address = heap.at(offset, bytes).unwrap();
+    // SAFETY: inside the heap and allocated; one thread.
+    unsafe { address.write_bytes(value, bytes as usize) };
+}
+
+fn holds(heap: &Heap, offset: u64, bytes: u64, value: u8) -> bool {
+    let address = heap.at(offset, bytes).unwrap();
+    // SAFETY: as above.
+    let found = unsafe { std::slice::from_raw_parts(address, bytes as usize) };
+    found.iter().all(|byte| *byte == value)
+}
+
+#[test]
+fn what_one_rank_stores_others_find_at_the_same_offset() {
+    let heaps = heaps(3);
+    assert_eq!(heaps[0].offset_of(0x1000), None);
+    let offset = heaps[1].allocate(10_000, 1 << 16).unwrap();
+    heaps[1].populate(offset, 10_000).unwrap();
+    fill(heaps[1], offset, 10_000, 7);
+    for heap in &heaps {
+        assert!(holds(heap, offset, 10_000, 7));
+        let address = heap.at(offset, 1).unwrap() as usize;
+        assert_eq!(address % (1 << 16), 0);
+        assert_eq!(heap.offset_of(address + 5), Some(offset + 5));
+        assert_eq!(heap.reserved(offset), Some(12_288));
+    }
+    let lock = &heaps[0].locks()[1023].word;
+    lock.store(5, Ordering::Relaxed);
+    assert_eq!(heaps[2].locks()[1023].word.load(Ordering::Relaxed), 5);
+    assert!(heaps[2].free(offset));
+    assert!(!heaps[0].free(offset));
+    assert!(!heaps[0].free(offset + 1));
+    assert!(!heaps[0].free(0) && !heaps[0].free(u64::MAX));
+    assert!(heaps[0].at(u64::MAX, 2).is_none());
+    assert_eq!(heaps[0].reserved(offset), None);
+}
+
+#[test]
+fn everything_is_given_back_whoever_frees_it() {
+    let heaps = heaps(4);
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    // Offset, bytes, value; a piece goes back to the rank that has it.
+    let mut held: Vec<(u64, u64, u8, Option<usize>)> = Vec::new();
+    heaps[0].open_now().unwrap();
+    let before = blocks(heaps[0]);
+    for step in 0..3000u64 {
+        let rank = random(4) as usize;
+        if random(2) == 0 || held.is_empty() {
+            let longest = [64, 3000, 100_000, 3 << 20][random(4) as usize];
+            let bytes = 1 + random(longest);
+            let value = step as u8 | 1;
+            let (offset, owner) = match random(2) {
+                0 => (heaps[rank].obtain(bytes).unwrap(), Some(rank)),
+                _ => {
+                    let offset = heaps[rank].allocate(bytes, 4096).unwrap();
+                    heaps[(rank + 1) % 4].populate(offset, bytes).unwrap();
+                    (offset, None)
+                }
+            };
+            let looker = heaps[random(4) as usize];
+            assert!(holds(looker, offset, bytes, 0));
+            fill(heaps[rank], offset, bytes, value);
+            held.push((offset, bytes, value, owner));
+        } else {
+            let (offset, bytes, value, owner) =
+                held.swap_remove(random(held.len() as u64) as usize);
+            assert!(holds(heaps[rank], offset, bytes, value));
+            let given_back = match owner {
+                Some(owner) => heaps[owner].release(offset) && !heaps[owner].release(offset),
+                None => heaps[rank].free(offset),
+            };
+            assert!(given_back);
+        }
+    }
+    for (offset, bytes, value, owner) in held {
+        assert!(holds(heaps[3], offset, bytes, value));
+        assert!(heaps[owner.unwrap_or(0)].release(offset));
+    }
+    // Entries stay: a page of them for 256 pages.
+    let grown = blocks(heaps[0]) - before;
+    assert!(grown < 2048, "{grown} blocks of 512 bytes are left");
+}
+
+#[test]
+fn one_hundred_thousand_allocations_leave_nothing() {
+    let heap = heaps(1)[0];
+    let kept = heap.obtain(5000).unwrap();
+    let cycle = || {
+        let (piece, range) = (heap.obtain(64).unwrap(), heap.obtain(5000).unwrap());
+        assert!(heap.release(piece) && heap.release(range));
+    };
+    cycle();
+    let before = blocks(heap);
+    (0..50_000).for_each(|_| cycle());
+    assert_eq!(blocks(heap), before);
+    assert!(heap.release(kept));
+}
+
+#[test]
+fn more_than_there_is_is_an_error() {
+    let heap = heaps(1)[0];
+    assert!(heap.allocate(u64::MAX / 2, 4096).is_err());
+    assert!(heap.allocate(4096, 1 << 30).is_err());
+    // More than the machine has, but room for it.
+    let bytes = memory::physical() + (1 << 30);
+    let offset = heap.allocate(bytes, 4096).unwrap();
+    let error = heap.populate(offset, bytes).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::ENOMEM));
+    assert!(heap.populate(u64::MAX - 8192, 4096).is_err());
+    heap.populate(offset + bytes - 4096, 4096).unwrap();
+    assert!(heap.free(offset));
+}
+
+#[test]
+fn a_rank_that_dies_while_it_allocates_is_noticed() {
+    let heaps = heaps(2);
+    let offset = heaps[0].obtain(5000).unwrap();
+    heaps[0].shared().lock.store(2, Ordering::Relaxed);
+    heaps[1]
+        .segment
+        .rank(1)
+        .status
+        .set_state(crate::transport::State::Joined);
+    heaps[1].segment.rank(1).status.end();
+    let error = heaps[0].obtain(5000).unwrap_err();
+    assert!(error.to_string().contains("has died"), "{error}");
+    assert!(holds(heaps[0], offset, 5000, 0));
+}
+
+#[test]
+fn sizes_respect_limits() {
+    assert_eq!(size_for(16 << 30, None, 0), 64 << 30);
+    assert_eq!(size_for(16 << 30, Some(1 << 30), 1 << 29), 1 << 29);
+    assert_eq!(size_for(16 << 30, Some(0), 1 << 29), LEAST);
+    assert!(first_page(1 << 20) * PAGE < 20 << 20);
+}
