@@ -1,4 +1,4 @@
-//! MPI_Win_fence: a barrier in the window's block, with full fences.
+//! MPI_Win_fence: a barrier in the window's block.
 //!
 //! Of few ranks each one looks at the lines of all others. Of more, the last one to come tells the others. Invariant: a rank that gives up,
 //! because one is lost, says so in the block and comes to no barrier any more; so nobody passes one to which not all have come.
@@ -8,7 +8,7 @@ use crate::engine::{Engine, enter, loss};
 use crate::error::{Error, Result};
 use crate::rma::wait::{Wait, holds_soon};
 use crate::rma::window::Window;
-use crate::sync::{AtomicU32, Ordering, fence_after_update};
+use crate::sync::{AtomicU32, Ordering, compiler_fence, fence_after_update};
 use std::cell::Cell;
 
 const ALLOWED: i32 = assert::NOSTORE | assert::NOPUT | assert::NOPRECEDE | assert::NOSUCCEED;
@@ -52,8 +52,10 @@ impl Window {
         }
         let own = &self.block.target(self.rank).barriers;
         let number = own.load(Ordering::Relaxed).wrapping_add(1);
-        own.swap(number, Ordering::SeqCst);
-        fence_after_update();
+        // Release: what was stored before is seen by whoever sees this. Not more, which would wait for the line before the first look at
+        // others; a sleeper's membarrier is the other half of the fence that waking needs.
+        own.store(number, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
         if ranks <= FEW {
             self.wake_others();
             for rank in (0..ranks).filter(|rank| *rank != self.rank) {
@@ -65,10 +67,10 @@ impl Window {
             }
             return Ok(());
         }
-        let arrived = header.arrived.fetch_add(1, Ordering::SeqCst);
+        let arrived = header.arrived.fetch_add(1, Ordering::AcqRel);
         if arrived.wrapping_add(1) == number.wrapping_mul(ranks as u32) {
-            header.epoch.swap(number, Ordering::SeqCst);
-            fence_after_update();
+            header.epoch.store(number, Ordering::Release);
+            compiler_fence(Ordering::SeqCst);
             self.wake_others();
             return Ok(());
         }
