@@ -239,7 +239,7 @@ impl Dynamic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::turns;
+    use crate::sync::scheduler;
 
     fn line() -> TargetLine {
         // SAFETY: a line of zeros is valid, as the block's.
@@ -319,7 +319,7 @@ mod tests {
                 }
                 found
             };
-            let done = turns::run(seed, 3, |me| {
+            let done = scheduler::run(seed, 3, |me| {
                 if me > 0 {
                     return read_some();
                 }

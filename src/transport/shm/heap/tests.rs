@@ -153,7 +153,7 @@ fn a_rank_that_dies_while_it_allocates_is_noticed() {
         .rank(1)
         .status
         .set_state(crate::transport::State::Joined);
-    heaps[1].segment.rank(1).status.end();
+    heaps[1].segment.rank(1).status.set_exited();
     let error = heaps[0].obtain(5000).unwrap_err();
     assert!(error.to_string().contains("has died"), "{error}");
     assert!(holds(heaps[0], offset, 5000, 0));
