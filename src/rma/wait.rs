@@ -98,7 +98,7 @@ impl Window {
     pub(super) fn count_poll(&self) {
         let polls = self.access.polls.load(Ordering::Relaxed).wrapping_add(1);
         self.access.polls.store(polls, Ordering::Relaxed);
-        if polls % CALLS_BEFORE_POLL == 0 {
+        if polls.is_multiple_of(CALLS_BEFORE_POLL) {
             poll();
         }
     }
