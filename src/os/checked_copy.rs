@@ -87,8 +87,14 @@ mod tests {
         // SAFETY: both are this function's own, or not mapped.
         unsafe {
             copy.copy(from, to, source.len()).unwrap();
-            assert_eq!(copy.copy(8, to, 8).unwrap_err().raw_os_error(), Some(libc::EFAULT));
-            assert_eq!(copy.copy(from, 8, 8).unwrap_err().raw_os_error(), Some(libc::EFAULT));
+            assert_eq!(
+                copy.copy(8, to, 8).unwrap_err().raw_os_error(),
+                Some(libc::EFAULT)
+            );
+            assert_eq!(
+                copy.copy(from, 8, 8).unwrap_err().raw_os_error(),
+                Some(libc::EFAULT)
+            );
             copy.copy(from + 1, to, 5).unwrap();
         }
         assert_eq!(target[..6], [1, 2, 3, 4, 5, 5]);

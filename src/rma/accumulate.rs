@@ -610,7 +610,12 @@ impl<'a> Work<'a> {
         let size = self.size();
         let rest = sides.target.len() - at;
         let mut pieces = Pieces::new();
-        let found = private::runs(&sides.target, at, (BATCH / size * size).min(rest), &mut pieces);
+        let found = private::runs(
+            &sides.target,
+            at,
+            (BATCH / size * size).min(rest),
+            &mut pieces,
+        );
         let mut numbers: SmallVec<[usize; MOST_LOCKS]> = SmallVec::new();
         let mut bytes = 0;
         'all: for piece in &pieces {

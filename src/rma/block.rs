@@ -22,7 +22,9 @@ pub struct Header {
     pub epoch: AtomicU32,
     /// Ranks that may sleep until a barrier is over.
     pub resting: AtomicU32,
-    _pad: [u32; 14],
+    /// A process that is lost, and one more: nobody comes to barriers any more.
+    pub lost: AtomicU32,
+    _pad: [u32; 13],
     /// Ranks that have arrived, over all barriers of more than a few ranks.
     pub arrived: AtomicU32,
     _pad2: [u32; 15],

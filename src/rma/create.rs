@@ -6,22 +6,20 @@
 //! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
 
 use super::block::Block;
-use super::dynamic::Dynamic;
 use super::epoch::Access;
 use super::info::{self, Method};
-use super::{helper, ways};
+use super::regions::Dynamic;
+use super::room::{MOST_ALIGNMENT, no_memory, obtain, private_key, the_heap};
 use super::window::{self, Facts, Flavor, Memory, Parts, Target, Way, Window};
+use super::{helper, ways};
 use crate::coll::{self, Call};
 use crate::comm::Comm;
 use crate::datatype;
 use crate::engine;
-use crate::error::{Class, Error, Result, class_of, fail};
+use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{Bell, Heap, heap};
-
-/// The largest alignment of memory of the heap, bytes.
-pub const MOST_ALIGNMENT: usize = 2 << 20;
 
 /// What a rank asks for.
 pub struct Wish {
@@ -139,22 +137,6 @@ fn class_number(result: &Result<()>) -> i32 {
         .map_or(0, |error| error.class().value())
 }
 
-/// The node's heap.
-pub(super) fn the_heap() -> Result<&'static Heap> {
-    match heap() {
-        Some(heap) => Ok(heap),
-        None => fail!(Class::NoMem, "the ranks of this node share no memory"),
-    }
-}
-
-pub(super) fn no_memory(what: &str, bytes: u64, why: &std::io::Error) -> Error {
-    let text = match why.raw_os_error() {
-        Some(libc::ENOMEM) => format!("there is no memory for {what} of {bytes} bytes"),
-        _ => format!("there is no memory for {what} of {bytes} bytes: {why}"),
-    };
-    Error::new(Class::NoMem, text)
-}
-
 /// Memory of the heap, given back when it is dropped, unless it was taken.
 struct Taken(Vec<u64>);
 
@@ -176,21 +158,6 @@ impl Drop for Taken {
             for offset in &self.0 {
                 heap.release(*offset);
             }
-        }
-    }
-}
-
-/// Memory of the heap with an alignment, populated by this process.
-pub(super) fn obtain(heap: &Heap, bytes: u64, alignment: usize) -> std::io::Result<u64> {
-    if alignment <= 64 {
-        return heap.obtain(bytes);
-    }
-    let offset = heap.allocate(bytes, alignment as u64)?;
-    match heap.populate(offset, bytes) {
-        Ok(()) => Ok(offset),
-        Err(error) => {
-            heap.free(offset);
-            Err(error)
         }
     }
 }
@@ -477,21 +444,6 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
         })
     };
     all.iter().enumerate().map(target).collect()
-}
-
-/// The identity of a byte that only one process can address, see [`Target::key`].
-pub(super) fn private_key(process: u32, address: u64) -> u64 {
-    (u64::from(process) + 1) << PRIVATE_SHIFT ^ address
-}
-
-/// Keys from two to this power on are private; those of the heap are less.
-const PRIVATE_SHIFT: u32 = 48;
-
-impl Target {
-    /// Whether only its own process can address its memory.
-    pub(super) fn is_private(&self) -> bool {
-        self.key >> PRIVATE_SHIFT != 0
-    }
 }
 
 /// MPI_Win_free: collective over the window's ranks. The attributes are the caller's business.

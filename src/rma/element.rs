@@ -24,13 +24,9 @@ impl Arithmetic {
             Integer | FortranInteger | Address | Floating | Logical | Byte
         );
         match basic.scalars.first() {
-            Some(
-                Scalar::I128
-                | Scalar::F16
-                | Scalar::BF16
-                | Scalar::LongDouble
-                | Scalar::F128,
-            ) => Arithmetic::Kernel,
+            Some(Scalar::I128 | Scalar::F16 | Scalar::BF16 | Scalar::LongDouble | Scalar::F128) => {
+                Arithmetic::Kernel
+            }
             Some(scalar) if plain => Arithmetic::Register(*scalar),
             _ => Arithmetic::Kernel,
         }
@@ -66,8 +62,20 @@ macro_rules! floating {
         );
         let truth = |truth: bool| if truth { 1.0 as $type } else { 0.0 };
         let result: $type = match $operation {
-            Operation::Max => if b < a { a } else { b },
-            Operation::Min => if a < b { a } else { b },
+            Operation::Max => {
+                if b < a {
+                    a
+                } else {
+                    b
+                }
+            }
+            Operation::Min => {
+                if a < b {
+                    a
+                } else {
+                    b
+                }
+            }
             Operation::Sum => a + b,
             Operation::Prod => a * b,
             Operation::LogicalAnd => truth(a != 0.0 && b != 0.0),
@@ -213,11 +221,7 @@ pub unsafe fn fetch_and_combine(
         Operation::Sum if integer => with_atomic!(address, size, |word: Word| word
             .fetch_add(input as Word, Ordering::AcqRel)),
         // SAFETY: by the caller.
-        _ => unsafe {
-            update(address, size, |old| {
-                combine(operation, scalar, old, input)
-            })
-        },
+        _ => unsafe { update(address, size, |old| combine(operation, scalar, old, input)) },
     }
 }
 
@@ -268,7 +272,18 @@ mod tests {
                 .to_vec(),
             _ => {
                 let mask = u64::MAX >> (64 - 8 * scalar.size());
-                let all = [0, 1, 2, 3, 0x7f, 0x80, u64::MAX, u64::MAX >> 1, 1 << 63, 0x5555_aaaa];
+                let all = [
+                    0,
+                    1,
+                    2,
+                    3,
+                    0x7f,
+                    0x80,
+                    u64::MAX,
+                    u64::MAX >> 1,
+                    1 << 63,
+                    0x5555_aaaa,
+                ];
                 all.map(|value: u64| value & mask).to_vec()
             }
         }
@@ -291,16 +306,16 @@ mod tests {
                 for old in values(scalar) {
                     for input in values(scalar) {
                         let mut kernel = old.to_ne_bytes();
-                        op.apply(&input.to_ne_bytes(), &mut kernel, 1, basic).unwrap();
+                        op.apply(&input.to_ne_bytes(), &mut kernel, 1, basic)
+                            .unwrap();
                         let kernel = u64::from_ne_bytes(kernel);
                         let mask = u64::MAX >> (64 - 8 * size);
                         let register = combine(operation, scalar, old, input) & mask;
                         let mut memory = old;
                         let place = (&raw mut memory).cast();
                         // SAFETY: a local variable, aligned.
-                        let before = unsafe {
-                            fetch_and_combine(place, size, operation, scalar, input)
-                        };
+                        let before =
+                            unsafe { fetch_and_combine(place, size, operation, scalar, input) };
                         assert_eq!(before, old);
                         let nan = |bits: u64| match scalar {
                             Scalar::F32 => f32::from_bits(bits as u32).is_nan(),

@@ -10,6 +10,7 @@
 //! that is not mapped is an error, because the kernel copies ([`CheckedCopy`]).
 
 use super::access::Pieces;
+use super::room::is_private;
 use super::window::{Way, Window};
 use super::{locks, ways};
 use crate::engine::{self, enter};
@@ -69,7 +70,7 @@ struct Mailbox {
 ///
 /// Errors: a rank is lost.
 pub fn ensure(window: &Window, function: &'static str) -> Result<()> {
-    let is_private = window.targets.iter().any(|target| target.is_private());
+    let is_private = window.targets.iter().any(|target| is_private(target.key));
     if window.size() == 1 || !(window.is_dynamic() || is_private) {
         return Ok(());
     }
@@ -143,7 +144,10 @@ unsafe fn answer(mailbox: *mut Mailbox, copier: &mut CheckedCopy) {
         let data = (&raw mut (*mailbox).data) as usize;
         let mut at = 0;
         for index in 0..count.min(PIECES) {
-            let piece = (&raw const (*mailbox).list).cast::<Piece>().add(index).read();
+            let piece = (&raw const (*mailbox).list)
+                .cast::<Piece>()
+                .add(index)
+                .read();
             let bytes = piece.bytes.min(MOST - at);
             let (from, to) = match writes {
                 true => (data + at, piece.address),

@@ -104,7 +104,7 @@ pub fn in_use(flavor: Flavor, hints: &Info, is_contiguous: bool) -> Result<Info>
     }
     if matches!(flavor, Flavor::Shared | Flavor::Allocate)
         && let Some(alignment) =
-            alignment(hints).filter(|wish| *wish <= super::create::MOST_ALIGNMENT)
+            alignment(hints).filter(|wish| *wish <= super::room::MOST_ALIGNMENT)
     {
         used.set(ALIGNMENT, &alignment.to_string())?;
     }

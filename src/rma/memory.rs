@@ -1,7 +1,7 @@
 //! MPI_Alloc_mem: memory that windows and messages reach directly, from the node's heap; from the allocator where the heap has none.
 
-use super::create::{MOST_ALIGNMENT, obtain};
 use super::info;
+use super::room::{MOST_ALIGNMENT, obtain};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::transport::heap;

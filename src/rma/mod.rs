@@ -19,6 +19,8 @@ pub mod memory;
 mod private;
 pub mod put_get;
 mod query;
+mod regions;
+mod room;
 mod wait;
 mod ways;
 pub mod window;

@@ -151,9 +151,7 @@ impl<'a> Far<'a> {
             let copied = match copy(local, remote) {
                 Ok(copied) => copied,
                 Err(why) => {
-                    return Err(self
-                        .window
-                        .unreachable(self.rank, remote[0].address, &why));
+                    return Err(self.window.unreachable(self.rank, remote[0].address, &why));
                 }
             };
             rest -= copied;

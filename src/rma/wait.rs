@@ -1,7 +1,7 @@
 //! Waiting for other ranks of a window: a few looks, then a wait of the engine, in which messages make progress and the thread sleeps.
 //!
-//! Invariant: a rank stores what another one may wait for, then executes a full fence or an atomic update, and then looks whether
-//! that one sleeps ([`Window::wake`]).
+//! Invariant: a rank stores what another one may wait for, and then looks whether that one sleeps ([`Window::wake`]). A full fence in
+//! between is an atomic update's or the sleeper's membarrier; where the kernel has none, sleeps are short (`engine/long_wait.rs`).
 
 use super::window::{self, Window};
 use crate::engine::wait::{self, Reason, take_turns, until_at};
@@ -87,7 +87,7 @@ pub(super) fn holds_soon(mut holds: impl FnMut() -> bool) -> bool {
 }
 
 impl Window {
-    /// Wakes a rank if it sleeps, after something was stored that it may wait for, and after a full fence or an atomic update.
+    /// Wakes a rank if it sleeps, after something was stored that it may wait for.
     #[inline(always)]
     pub(super) fn wake(&self, rank: usize) {
         self.targets[rank].bell.wake_ordered();

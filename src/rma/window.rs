@@ -3,8 +3,8 @@
 //! Invariant: what operations need (targets, block, mode) never changes once a window is made, so it is read without a lock.
 
 use super::block::Block;
-use super::dynamic::Dynamic;
 use super::epoch::Access;
+use super::regions::Dynamic;
 use crate::attr::Attributes;
 use crate::comm::Members;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
@@ -163,6 +163,11 @@ pub(super) fn remove(handle: i32) {
 impl Window {
     pub fn size(&self) -> usize {
         self.targets.len()
+    }
+
+    /// Whether it was made by MPI_Win_create_dynamic.
+    pub fn is_dynamic(&self) -> bool {
+        self.flavor == Flavor::Dynamic
     }
 
     pub fn name(&self) -> String {

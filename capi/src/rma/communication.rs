@@ -106,7 +106,11 @@ fn origin(
 
 /// The address of one element.
 #[inline(always)]
-fn address_of(names: Names, address: *mut c_void, kind: &'static DatatypeObject) -> Result<*mut u8> {
+fn address_of(
+    names: Names,
+    address: *mut c_void,
+    kind: &'static DatatypeObject,
+) -> Result<*mut u8> {
     decode::buffer_of(names, address, 1, kind).map(|_| address.cast())
 }
 

@@ -1,34 +1,15 @@
 //! Synchronization of one-sided communication.
 
 use crate::constants::{MPI_LOCK_EXCLUSIVE, MPI_LOCK_SHARED};
+use crate::decode;
 use crate::param::*;
 use crate::place::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::group;
 use oxmpi::pt2pt::PROC_NULL;
+use oxmpi::rma::Window;
 use oxmpi::rma::epoch::{self, LockType as Kind};
-use oxmpi::rma::{self, Window};
-
-/// The window of a handle.
-#[inline(always)]
-fn window(win: Win) -> Result<&'static Window> {
-    match rma::get(win.0) {
-        Some(window) => Ok(window),
-        None => no_window(win),
-    }
-}
-
-#[cold]
-fn no_window(win: Win) -> Result<&'static Window> {
-    match win.0 {
-        rma::NULL => fail!(Class::Win, "win is MPI_WIN_NULL; a window is needed"),
-        handle => fail!(
-            Class::Win,
-            "win is {handle:#010x}, which is no window, or one that was freed"
-        ),
-    }
-}
 
 /// A rank of the window; `None`: MPI_PROC_NULL.
 #[inline(always)]
@@ -58,70 +39,70 @@ fn kind(lock_type: LockType) -> Result<Kind> {
 
 entry! {
     CommIo fn MPI_Win_complete(win: Win) on win {
-        epoch::complete(window(win)?)
+        epoch::complete(decode::win(win)?)
     }
 }
 
 entry! {
     Collective fn MPI_Win_fence(assert: Assertion, win: Win) on win {
-        epoch::fence(window(win)?, assert.0)
+        epoch::fence(decode::win(win)?, assert.0)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_flush(rank: Rank, win: Win) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         epoch::flush(window, target(rank, window)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_flush_all(win: Win) on win {
-        epoch::flush_all(window(win)?)
+        epoch::flush_all(decode::win(win)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_flush_local(rank: Rank, win: Win) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         epoch::flush_local(window, target(rank, window)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_flush_local_all(win: Win) on win {
-        epoch::flush_local_all(window(win)?)
+        epoch::flush_local_all(decode::win(win)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_lock(lock_type: LockType, rank: Rank, assert: Assertion, win: Win) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         epoch::lock(window, kind(lock_type)?, target(rank, window)?, assert.0)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_lock_all(assert: Assertion, win: Win) on win {
-        epoch::lock_all(window(win)?, assert.0)
+        epoch::lock_all(decode::win(win)?, assert.0)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_post(group: Group, assert: Assertion, win: Win) on win {
-        epoch::post(window(win)?, &*group::get(group.0)?, assert.0)
+        epoch::post(decode::win(win)?, &*group::get(group.0)?, assert.0)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_start(group: Group, assert: Assertion, win: Win) on win {
-        epoch::start(window(win)?, &*group::get(group.0)?, assert.0)
+        epoch::start(decode::win(win)?, &*group::get(group.0)?, assert.0)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_sync(win: Win) on win {
-        epoch::sync(window(win)?);
+        epoch::sync(decode::win(win)?);
         Ok(())
     }
 }
@@ -129,25 +110,25 @@ entry! {
 entry! {
     CommIo fn MPI_Win_test(win: Win, flag: Out<Logical>) on win {
         flag.not_null()?;
-        flag.set(Logical(epoch::test(window(win)?)?.into()))
+        flag.set(Logical(epoch::test(decode::win(win)?)?.into()))
     }
 }
 
 entry! {
     CommIo fn MPI_Win_unlock(rank: Rank, win: Win) on win {
-        let window = window(win)?;
+        let window = decode::win(win)?;
         epoch::unlock(window, target(rank, window)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_unlock_all(win: Win) on win {
-        epoch::unlock_all(window(win)?)
+        epoch::unlock_all(decode::win(win)?)
     }
 }
 
 entry! {
     CommIo fn MPI_Win_wait(win: Win) on win {
-        epoch::wait(window(win)?)
+        epoch::wait(decode::win(win)?)
     }
 }

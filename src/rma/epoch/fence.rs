@@ -1,14 +1,15 @@
-//! MPI_Win_fence: a barrier in the window's block, with full fences.
+//! MPI_Win_fence: a barrier in the window's block.
 //!
-//! Of few ranks each one looks at the lines of all others. Of more, the last one to come tells the others. Invariant: numbers of
-//! barriers only grow, so a rank that never comes leaves all later barriers waiting for it, and each waiter finds that it is lost.
+//! Of few ranks each one looks at the lines of all others. Of more, the last one to come tells the others. Invariant: a rank that gives up,
+//! because one is lost, says so in the block and comes to no barrier any more; so nobody passes one to which not all have come.
 
 use super::{all, assert, check_assertion};
-use crate::engine::{Engine, loss};
-use crate::error::Result;
+use crate::engine::{Engine, enter, loss};
+use crate::error::{Error, Result};
 use crate::rma::wait::{Wait, holds_soon};
 use crate::rma::window::Window;
-use crate::sync::{AtomicU32, Ordering, fence_after_update};
+use crate::sync::{AtomicU32, Ordering, compiler_fence, fence_after_update};
+use std::cell::Cell;
 
 const ALLOWED: i32 = assert::NOSTORE | assert::NOPUT | assert::NOPRECEDE | assert::NOSUCCEED;
 /// Neither before nor after it is anything to be ordered.
@@ -46,37 +47,59 @@ impl Window {
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
         let (header, ranks) = (self.block.header(), self.size());
+        if let Some(process) = self.lost() {
+            return Err(self.explained(loss::error(&enter(), process)));
+        }
         let own = &self.block.target(self.rank).barriers;
         let number = own.load(Ordering::Relaxed).wrapping_add(1);
-        own.swap(number, Ordering::SeqCst);
-        fence_after_update();
+        // Release: what was stored before is seen by whoever sees this. Not more, which would wait for the line before the first look at
+        // others; a sleeper's membarrier is the other half of the fence that waking needs.
+        own.store(number, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
         if ranks <= FEW {
             self.wake_others();
             for rank in (0..ranks).filter(|rank| *rank != self.rank) {
                 let theirs = &self.block.target(rank).barriers;
                 if !is_reached(theirs, number) {
                     let mut holds = || is_reached(theirs, number);
-                    self.wait_for_others(function, Some(rank), number, &mut holds)?;
+                    self.wait_for_others(function, number, &mut holds)?;
                 }
             }
             return Ok(());
         }
-        let arrived = header.arrived.fetch_add(1, Ordering::SeqCst);
+        let arrived = header.arrived.fetch_add(1, Ordering::AcqRel);
         if arrived.wrapping_add(1) == number.wrapping_mul(ranks as u32) {
-            header.epoch.swap(number, Ordering::SeqCst);
-            fence_after_update();
+            header.epoch.store(number, Ordering::Release);
+            compiler_fence(Ordering::SeqCst);
             self.wake_others();
             return Ok(());
         }
         let mut holds = || is_reached(&header.epoch, number);
-        self.wait_for_others(function, None, number, &mut holds)
+        self.wait_for_others(function, number, &mut holds)
+    }
+
+    /// A process without which no barrier will be complete, as one of the ranks has said.
+    #[inline]
+    fn lost(&self) -> Option<u32> {
+        self.block
+            .header()
+            .lost
+            .load(Ordering::Relaxed)
+            .checked_sub(1)
+    }
+
+    #[cold]
+    fn explained(&self, error: Error) -> Error {
+        let title = self.title();
+        error.context(format_args!(
+            "{title} waits for all its ranks, of which one is lost"
+        ))
     }
 
     #[inline(never)]
     fn wait_for_others(
         &self,
         function: &'static str,
-        target: Option<usize>,
         number: u32,
         holds: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
@@ -92,23 +115,29 @@ impl Window {
         let resting = &self.block.header().resting;
         resting.fetch_add(1, Ordering::SeqCst);
         fence_after_update();
-        let ranks = 0..self.size();
         let missing = |engine: &Engine| {
-            let mut others = ranks.clone().filter(|rank| *rank != self.rank);
+            let mut others = (0..self.size()).filter(|rank| *rank != self.rank);
             let is_missing = |rank: &usize| {
-                target.is_none_or(|target| target == *rank)
-                    && !is_reached(&self.block.target(*rank).barriers, number)
+                !is_reached(&self.block.target(*rank).barriers, number)
                     && loss::of(engine, self.targets[*rank].process).is_some()
             };
-            Some(self.targets[others.find(is_missing)?].process)
+            let found = || Some(self.targets[others.find(is_missing)?].process);
+            self.lost().or_else(found)
         };
-        let done = wait.until_long(holds, &missing);
+        let given_up = Cell::new(None);
+        let done = wait.until_long(holds, &|engine| {
+            let process = missing(engine)?;
+            given_up.set(Some(process));
+            Some(process)
+        });
         resting.fetch_sub(1, Ordering::SeqCst);
         done.map_err(|error| {
-            error.context(format_args!(
-                "{} waits for all its ranks, of which one is lost",
-                self.title()
-            ))
+            if let Some(process) = given_up.get() {
+                self.block.header().lost.swap(process + 1, Ordering::SeqCst);
+                fence_after_update();
+                self.wake_others();
+            }
+            self.explained(error)
         })
     }
 

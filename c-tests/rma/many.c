@@ -1,0 +1,74 @@
+/* Many windows alive, and many made and freed: no limit is met and nothing grows. Arguments: alive, in turn. */
+#include "check.h"
+#include <dirent.h>
+
+/* Pages of this process that are in memory, in kilobytes. */
+static long resident(void)
+{
+    long pages = 0, all = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%ld %ld", &all, &pages) != 2)
+        pages = 0;
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int descriptors(void)
+{
+    int found = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        found++;
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+static void in_turn(int times)
+{
+    static int mine[4];
+    for (int i = 0; i < times; i++) {
+        MPI_Win win;
+        int *base = NULL;
+        switch (i % 4) {
+        case 0: MPI(MPI_Win_allocate(sizeof(int), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win)); break;
+        case 1: MPI(MPI_Win_create(mine, sizeof mine, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &win)); break;
+        case 2: MPI(MPI_Win_allocate_shared(100, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win)); break;
+        default: MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+                 MPI(MPI_Win_attach(win, mine, sizeof mine));
+        }
+        if (base)
+            *base = i;
+        MPI(MPI_Win_free(&win));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    start(&argc, &argv);
+    int alive = argc > 1 ? atoi(argv[1]) : 500, turns = argc > 2 ? atoi(argv[2]) : 4000;
+    MPI_Win *all = malloc((size_t) alive * sizeof *all);
+    int **bases = malloc((size_t) alive * sizeof *bases);
+    for (int i = 0; i < alive; i++) {
+        MPI(MPI_Win_allocate(sizeof(int), 4, MPI_INFO_NULL, MPI_COMM_WORLD, &bases[i], &all[i]));
+        *bases[i] = i * size + rank;
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < alive; i++) {
+        CHECK_INT(*bases[i], i * size + rank);
+        MPI(MPI_Win_free(&all[i]));
+    }
+    free(all);
+    free(bases);
+    in_turn(turns / 10);
+    long before = resident();
+    int open = descriptors();
+    in_turn(turns);
+    CHECK_INT(descriptors(), open);
+    /* The allocator may keep some. A window that stays behind costs more than 200 bytes. */
+    if (!slow() && !reference)
+        CHECK(resident() - before < 100 + turns / 10);
+    return finish();
+}

@@ -1,0 +1,51 @@
+//! Memory of the node's heap for windows, and the errors where there is none.
+
+use crate::error::{Class, Error, Result, fail};
+use crate::transport::{Heap, heap};
+
+/// The largest alignment of memory of the heap, bytes.
+pub const MOST_ALIGNMENT: usize = 2 << 20;
+
+/// The node's heap.
+pub(super) fn the_heap() -> Result<&'static Heap> {
+    match heap() {
+        Some(heap) => Ok(heap),
+        None => fail!(Class::NoMem, "the ranks of this node share no memory"),
+    }
+}
+
+pub(super) fn no_memory(what: &str, bytes: u64, why: &std::io::Error) -> Error {
+    let text = match why.raw_os_error() {
+        Some(libc::ENOMEM) => format!("there is no memory for {what} of {bytes} bytes"),
+        _ => format!("there is no memory for {what} of {bytes} bytes: {why}"),
+    };
+    Error::new(Class::NoMem, text)
+}
+
+/// Memory of the heap with an alignment, populated by this process.
+pub(super) fn obtain(heap: &Heap, bytes: u64, alignment: usize) -> std::io::Result<u64> {
+    if alignment <= 64 {
+        return heap.obtain(bytes);
+    }
+    let offset = heap.allocate(bytes, alignment as u64)?;
+    match heap.populate(offset, bytes) {
+        Ok(()) => Ok(offset),
+        Err(error) => {
+            heap.free(offset);
+            Err(error)
+        }
+    }
+}
+
+/// The identity of a byte that only one process can address, see [`Target::key`].
+pub(super) fn private_key(process: u32, address: u64) -> u64 {
+    (u64::from(process) + 1) << PRIVATE_SHIFT ^ address
+}
+
+/// Keys from two to this power on are private; those of the heap are less.
+const PRIVATE_SHIFT: u32 = 48;
+
+/// Whether only one process can address the memory with this key.
+pub(super) fn is_private(key: u64) -> bool {
+    key >> PRIVATE_SHIFT != 0
+}
