@@ -69,9 +69,10 @@ static void swaps(void)
         for (int i = 0; i < mine; i++) { \
             MPI(MPI_Fetch_and_op(&one, &ticket, type, 0, window_at(&w, 0, sizeof(c_type)), MPI_SUM, w.win)); \
             MPI(MPI_Win_flush(0, w.win)); \
-            CHECK((long) ticket >= 0 && (long) ticket < mine * size); \
-            if ((long) ticket >= 0 && (long) ticket < mine * size) \
-                seen[(long) ticket]++; \
+            long number = (long) ticket; \
+            CHECK(number >= 0 && number < mine * size); \
+            if (number >= 0 && number < mine * size) \
+                seen[number]++; \
         } \
         MPI(MPI_Allreduce(seen, all, mine * size, MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD)); \
         for (int i = 0; i < mine * size; i++) \

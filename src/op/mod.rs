@@ -194,6 +194,7 @@ impl Op {
     }
 
     /// MPI_ERR_OP when the standard does not define the operation on this type.
+    #[inline]
     pub fn check(&self, datatype: &Datatype) -> Result<()> {
         match self {
             Op::Predefined(operation) => rules::check(*operation, datatype),

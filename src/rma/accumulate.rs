@@ -25,7 +25,7 @@ const MOST_LOCKS: usize = 16;
 /// MPI_Accumulate.
 ///
 /// Errors: MPI_ERR_OP, MPI_ERR_TYPE, those of [`Window::locate`] and [`Locks::hold`].
-#[inline]
+#[inline(always)]
 pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -> Result<()> {
     if !reads_origin(op) {
         return fail!(
@@ -33,13 +33,61 @@ pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -
             "op is MPI_NO_OP, which only operations with a result take"
         );
     }
+    if let Some(done) = one(window, op, Some(origin), None, remote) {
+        return done;
+    }
     run(window, op, Some(origin), None, remote)
+}
+
+/// One element that is computed in a register, of direct memory: most calls. `None`: it is not that, and nothing was done.
+#[inline(always)]
+fn one(
+    window: &Window,
+    op: &Op,
+    origin: Option<&Operand>,
+    result: Option<&Operand>,
+    remote: &Remote,
+) -> Option<Result<()>> {
+    let datatype = remote.datatype;
+    let (Op::Predefined(operation), Some(origin)) = (op, origin) else {
+        return None;
+    };
+    let Arithmetic::Register(_) = Arithmetic::of(datatype) else {
+        return None;
+    };
+    if remote.count != 1 || !std::ptr::eq(origin.datatype, datatype) {
+        return None;
+    }
+    let size = datatype.size;
+    let old = match result {
+        None => std::ptr::null_mut(),
+        Some(result) if std::ptr::eq(result.datatype, datatype) => result.buffer.contiguous()?,
+        Some(_) => return None,
+    };
+    let source = origin.buffer.contiguous()?;
+    if origin.buffer.len() as u64 != size
+        || result.is_some_and(|result| result.buffer.len() as u64 != size)
+    {
+        return None;
+    }
+    if let Err(error) = check(op, *operation, datatype) {
+        return Some(Err(error));
+    }
+    let spot = match window.locate(remote, size) {
+        Ok(Some(spot)) if spot.way == Way::Direct => spot,
+        Ok(Some(_)) => return None,
+        Ok(None) => return Some(Ok(())),
+        Err(error) => return Some(Err(error)),
+    };
+    let work = Work::new(window, op, *operation, datatype);
+    // SAFETY: found by `locate`; each side has one element.
+    Some(unsafe { work.one(spot.address as *mut u8, spot.key, source, old) })
 }
 
 /// MPI_Get_accumulate: the result is what was there before. The origin is `None` for MPI_NO_OP, which does not look at it.
 ///
 /// Errors: as for [`accumulate`].
-#[inline]
+#[inline(always)]
 pub fn get_accumulate(
     window: &Window,
     op: &Op,
@@ -47,6 +95,9 @@ pub fn get_accumulate(
     result: &Operand,
     remote: &Remote,
 ) -> Result<()> {
+    if let Some(done) = one(window, op, origin, Some(result), remote) {
+        return done;
+    }
     run(window, op, origin, Some(result), remote)
 }
 
@@ -58,7 +109,7 @@ pub fn reads_origin(op: &Op) -> bool {
 
 /// The operation, if windows have it.
 #[inline(always)]
-pub(super) fn predefined(op: &Op) -> Result<Operation> {
+fn predefined(op: &Op) -> Result<Operation> {
     match op {
         Op::Predefined(operation) => Ok(*operation),
         Op::User(_) => fail!(
@@ -116,6 +167,7 @@ fn alike(name: &'static str, datatype: &'static Datatype, of_target: &Datatype) 
     )
 }
 
+#[inline(never)]
 fn run(
     window: &Window,
     op: &Op,
@@ -301,25 +353,50 @@ impl<'a> Work<'a> {
                 }
                 return Ok(());
             }
-            let locks = self.locks()?;
-            if elements == 1
-                && size <= 8
-                && let Arithmetic::Register(scalar) = self.arithmetic
-            {
-                let _held = locks.hold(key)?;
-                let old = element::load(target, size);
-                if !result.is_null() {
-                    element::store(result, size, old);
-                }
-                if self.operation != Operation::NoOp {
-                    let input = element::load(source, size);
-                    let new = element::combine(self.operation, scalar, old, input);
-                    element::store(target, size, new);
-                }
+            if elements == 1 && matches!(self.arithmetic, Arithmetic::Register(_)) {
+                return self.one(target, key, source, result);
+            }
+            self.by_pieces(&self.locks()?, target, key, source, result, elements)
+        }
+    }
+
+    /// As [`Work::span`], of one element that is computed in a register.
+    ///
+    /// # Safety
+    /// As for [`Work::span`].
+    #[inline(always)]
+    pub(super) unsafe fn one(
+        &self,
+        target: *mut u8,
+        key: u64,
+        source: *const u8,
+        result: *mut u8,
+    ) -> Result<()> {
+        let size = self.size();
+        // SAFETY: by the caller.
+        unsafe {
+            if self.atomics && element::is_atomic(target.addr(), size as u64) {
+                self.by_instruction(target, source, result);
                 return Ok(());
             }
-            self.by_pieces(&locks, target, key, source, result, elements)
+            let Arithmetic::Register(scalar) = self.arithmetic else {
+                return self.by_pieces(&self.locks()?, target, key, source, result, 1);
+            };
+            let input = match self.operation {
+                Operation::NoOp => 0,
+                _ => element::load(source, size),
+            };
+            let _held = self.locks()?.hold(key)?;
+            let old = element::load(target, size);
+            if self.operation != Operation::NoOp {
+                let new = element::combine(self.operation, scalar, old, input);
+                element::store(target, size, new);
+            }
+            if !result.is_null() {
+                element::store(result, size, old);
+            }
         }
+        Ok(())
     }
 
     #[inline(always)]

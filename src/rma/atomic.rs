@@ -4,7 +4,7 @@
 
 use super::access::{Operand, Pieces, Remote};
 use super::accumulate::{self, Work};
-use super::element;
+use super::element::{self, Arithmetic};
 use super::locks::Locks;
 use super::private::Far;
 use super::window::{Way, Window};
@@ -31,39 +31,44 @@ pub unsafe fn fetch_and_op(
     remote: &Remote,
 ) -> Result<()> {
     let datatype = remote.datatype;
+    if let (Op::Predefined(operation), Arithmetic::Register(_)) = (op, Arithmetic::of(datatype)) {
+        accumulate::check(op, *operation, datatype)?;
+        let Some(spot) = window.locate(remote, datatype.size)? else {
+            return Ok(());
+        };
+        if spot.way == Way::Direct {
+            let work = Work::new(window, op, *operation, datatype);
+            // SAFETY: by the caller, and found by `locate`.
+            return unsafe { work.one(spot.address as *mut u8, spot.key, origin, result) };
+        }
+    }
+    // SAFETY: by the caller.
+    unsafe { fetch_unusual(window, op, origin, result, remote) }
+}
+
+/// # Safety
+/// As for [`fetch_and_op`].
+#[inline(never)]
+unsafe fn fetch_unusual(
+    window: &Window,
+    op: &Op,
+    origin: *mut u8,
+    result: *mut u8,
+    remote: &Remote,
+) -> Result<()> {
+    let datatype = remote.datatype;
     if !is_basic(datatype) {
         return not_basic(datatype);
     }
-    if !datatype.is_contiguous() || datatype.category == Category::Pair {
-        // SAFETY: by the caller.
-        let operand = |address| unsafe {
-            Operand {
-                buffer: Buffer::new(address, 1, datatype),
-                datatype,
-            }
-        };
-        let origin = accumulate::reads_origin(op).then(|| operand(origin));
-        return accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote);
-    }
-    let operation = accumulate::predefined(op)?;
-    accumulate::check(op, operation, datatype)?;
-    let Some(spot) = window.locate(remote, datatype.size)? else {
-        return Ok(());
+    // SAFETY: by the caller.
+    let operand = |address| unsafe {
+        Operand {
+            buffer: Buffer::new(address, 1, datatype),
+            datatype,
+        }
     };
-    if spot.way != Way::Direct {
-        // SAFETY: by the caller.
-        let operand = |address| unsafe {
-            Operand {
-                buffer: Buffer::new(address, 1, datatype),
-                datatype,
-            }
-        };
-        let origin = accumulate::reads_origin(op).then(|| operand(origin));
-        return accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote);
-    }
-    let work = Work::new(window, op, operation, datatype);
-    // SAFETY: by the caller, and found by `locate`.
-    unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, 1) }
+    let origin = accumulate::reads_origin(op).then(|| operand(origin));
+    accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote)
 }
 
 #[inline(always)]

@@ -7,14 +7,12 @@
 #[cfg(test)]
 pub mod loopback;
 pub mod peer;
-pub mod region;
 pub mod shm;
 pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
 pub use peer::{Loss, Page, Peer, Route, State, Table};
-pub use region::{Region, RegionName};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock};

@@ -61,6 +61,11 @@ const OVERSUBSCRIBED: Case = Case {
     ranks: 2,
     ..EXCHANGE
 };
+const WINDOWS: Case = Case {
+    program: "windows",
+    ranks: 4,
+    ..EXCHANGE
+};
 const EVERYTHING: &[&str] = &["shm=ro", "core", "deny=ENOSYS:process_vm,membarrier"];
 
 const CASES: &[Case] = &[
@@ -93,6 +98,26 @@ const CASES: &[Case] = &[
         rank: &["deny=EPERM:process_vm"],
         half: true,
         ..EXCHANGE
+    },
+    Case {
+        name: "windows/nothing_missing",
+        ..WINDOWS
+    },
+    Case {
+        name: "windows/process_vm_forbidden",
+        rank: &["deny=EPERM:process_vm"],
+        ..WINDOWS
+    },
+    Case {
+        name: "windows/process_vm_forbidden_to_half",
+        rank: &["deny=EPERM:process_vm"],
+        half: true,
+        ..WINDOWS
+    },
+    Case {
+        name: "windows/everything_missing",
+        all: EVERYTHING,
+        ..WINDOWS
     },
     Case {
         name: "exchange/membarrier_forbidden",

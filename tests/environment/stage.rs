@@ -32,6 +32,7 @@ impl Stage {
         stage.compile("cc", &root.join("tests/environment/confine.c"), root)?;
         for name in [
             "confined/exchange",
+            "confined/windows",
             "confined/blocked",
             "coll/oversubscribed",
         ] {

@@ -3,7 +3,7 @@
 use crate::decode::{self, Names};
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::datatype::Datatype as DatatypeObject;
+use oxmpi::datatype::{self, Datatype as DatatypeObject};
 use oxmpi::error::Result;
 use oxmpi::op::{self, Op as Operation};
 use oxmpi::rma::access::{Operand, Remote};
@@ -44,10 +44,25 @@ const TARGET: Names = Names {
     null_type: true,
 };
 
+/// As [`decode::datatype_of`], with the usual case in the caller.
+#[inline(always)]
+fn datatype_of(names: Names, kind: Datatype, count: u64) -> Result<&'static DatatypeObject> {
+    match datatype::get(kind.0) {
+        Some(datatype) if datatype.is_committed() => Ok(datatype),
+        _ => unusual_datatype(names, kind, count),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn unusual_datatype(names: Names, kind: Datatype, count: u64) -> Result<&'static DatatypeObject> {
+    decode::datatype_of(names, kind, count)
+}
+
 #[inline(always)]
 fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote> {
     let count = decode::count(TARGET.count, count)?;
-    let datatype = decode::datatype_of(TARGET, kind, count)?;
+    let datatype = datatype_of(TARGET, kind, count)?;
     Ok(Remote {
         rank: rank.0,
         disp: disp.0,
@@ -70,7 +85,7 @@ fn element(rank: Rank, disp: Aint, kind: Datatype) -> Result<Remote> {
 #[inline(always)]
 fn operand(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Operand> {
     let count = decode::count(names.count, count)?;
-    let datatype = decode::datatype_of(names, kind, count)?;
+    let datatype = datatype_of(names, kind, count)?;
     let buffer = decode::buffer_of(names, address, count, datatype)?;
     Ok(Operand { buffer, datatype })
 }
