@@ -8,7 +8,7 @@ use super::element::{self, Arithmetic};
 use super::locks::{self, Held, Locks, PIECE};
 use super::private::{self, Far};
 use super::window::{Flavor, Way, Window};
-use crate::datatype::{Buffer, Category, Datatype};
+use crate::datatype::{Buffer, Category, Datatype, Scalar, streaming};
 use crate::error::{Class, Result, fail};
 use crate::op::{Op, Operation};
 use smallvec::{SmallVec, smallvec};
@@ -25,7 +25,7 @@ const MOST_LOCKS: usize = 16;
 /// MPI_Accumulate.
 ///
 /// Errors: MPI_ERR_OP, MPI_ERR_TYPE, those of [`Window::locate`] and [`Locks::hold`].
-#[inline(always)]
+#[inline]
 pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -> Result<()> {
     if !reads_origin(op) {
         return fail!(
@@ -33,61 +33,55 @@ pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -
             "op is MPI_NO_OP, which only operations with a result take"
         );
     }
-    if let Some(done) = one(window, op, Some(origin), None, remote) {
-        return done;
-    }
     run(window, op, Some(origin), None, remote)
 }
 
-/// One element that is computed in a register, of direct memory: most calls. `None`: it is not that, and nothing was done.
+/// One element that is computed in a register, of direct memory: most calls, in a few instructions. `result` may be null. `None`: it is
+/// not that, or there is an error of the arguments; nothing was done.
+///
+/// # Safety
+/// There is an element of the type at `origin`, and at `result` if it is not null.
 #[inline(always)]
-fn one(
+pub unsafe fn accumulate_one(
     window: &Window,
     op: &Op,
-    origin: Option<&Operand>,
-    result: Option<&Operand>,
-    remote: &Remote,
+    origin: *const u8,
+    result: *mut u8,
+    datatype: &'static Datatype,
+    (rank, disp): (i32, i64),
 ) -> Option<Result<()>> {
-    let datatype = remote.datatype;
-    let (Op::Predefined(operation), Some(origin)) = (op, origin) else {
+    let (Op::Predefined(operation), Arithmetic::Register(scalar)) = (op, Arithmetic::of(datatype))
+    else {
         return None;
     };
-    let Arithmetic::Register(_) = Arithmetic::of(datatype) else {
-        return None;
-    };
-    if remote.count != 1 || !std::ptr::eq(origin.datatype, datatype) {
-        return None;
-    }
-    let size = datatype.size;
-    let old = match result {
-        None => std::ptr::null_mut(),
-        Some(result) if std::ptr::eq(result.datatype, datatype) => result.buffer.contiguous()?,
-        Some(_) => return None,
-    };
-    let source = origin.buffer.contiguous()?;
-    if origin.buffer.len() as u64 != size
-        || result.is_some_and(|result| result.buffer.len() as u64 != size)
+    if *operation == Operation::NoOp && result.is_null() || check(op, *operation, datatype).is_err()
     {
         return None;
     }
-    if let Err(error) = check(op, *operation, datatype) {
-        return Some(Err(error));
-    }
-    let spot = match window.locate(remote, size) {
-        Ok(Some(spot)) if spot.way == Way::Direct => spot,
-        Ok(Some(_)) => return None,
-        Ok(None) => return Some(Ok(())),
-        Err(error) => return Some(Err(error)),
-    };
+    let spot = window.locate_quickly(rank, disp, datatype.size)?;
     let work = Work::new(window, op, *operation, datatype);
-    // SAFETY: found by `locate`; each side has one element.
-    Some(unsafe { work.one(spot.address as *mut u8, spot.key, source, old) })
+    let target = spot.address as *mut u8;
+    // What counters and sums are made of has code of its own, without the jumps by operation and type.
+    // SAFETY: the caller's, and found in the window.
+    Some(unsafe {
+        match (operation, scalar) {
+            (Operation::Sum, Scalar::F64) => {
+                let kind = (Operation::Sum, Scalar::F64, 8);
+                work.one(target, spot.key, origin, result, kind)
+            }
+            (Operation::Sum, Scalar::I64) => {
+                let kind = (Operation::Sum, Scalar::I64, 8);
+                work.one(target, spot.key, origin, result, kind)
+            }
+            _ => work.one_of_others(target, spot.key, origin, result, scalar),
+        }
+    })
 }
 
 /// MPI_Get_accumulate: the result is what was there before. The origin is `None` for MPI_NO_OP, which does not look at it.
 ///
 /// Errors: as for [`accumulate`].
-#[inline(always)]
+#[inline]
 pub fn get_accumulate(
     window: &Window,
     op: &Op,
@@ -95,9 +89,6 @@ pub fn get_accumulate(
     result: &Operand,
     remote: &Remote,
 ) -> Result<()> {
-    if let Some(done) = one(window, op, origin, Some(result), remote) {
-        return done;
-    }
     run(window, op, origin, Some(result), remote)
 }
 
@@ -296,9 +287,9 @@ impl<'a> Work<'a> {
         while done < elements {
             let count = step.min(elements - done);
             let at = done * size;
-            // SAFETY: by the caller. A result that overlaps the target is the program's mistake, but is only wrong.
+            // SAFETY: by the caller.
             unsafe {
-                std::ptr::copy(target.add(at), result.add(at), count * size);
+                streaming::fetch(target.add(at), result.add(at), count * size);
                 self.change(target.add(at), source.wrapping_add(at), count)?;
             }
             done += count;
@@ -353,50 +344,65 @@ impl<'a> Work<'a> {
                 }
                 return Ok(());
             }
-            if elements == 1 && matches!(self.arithmetic, Arithmetic::Register(_)) {
-                return self.one(target, key, source, result);
+            if let (1, Arithmetic::Register(scalar)) = (elements, self.arithmetic) {
+                return self.one_of_others(target, key, source, result, scalar);
             }
             self.by_pieces(&self.locks()?, target, key, source, result, elements)
         }
     }
 
-    /// As [`Work::span`], of one element that is computed in a register.
+    /// As [`Work::span`], of one element that is computed in a register. Operation, scalar and size are those of the work; where they
+    /// are constants, the code is short.
     ///
     /// # Safety
     /// As for [`Work::span`].
     #[inline(always)]
-    pub(super) unsafe fn one(
+    unsafe fn one(
         &self,
         target: *mut u8,
         key: u64,
         source: *const u8,
         result: *mut u8,
+        (operation, scalar, size): (Operation, Scalar, usize),
     ) -> Result<()> {
-        let size = self.size();
         // SAFETY: by the caller.
         unsafe {
-            if self.atomics && element::is_atomic(target.addr(), size as u64) {
-                self.by_instruction(target, source, result);
-                return Ok(());
-            }
-            let Arithmetic::Register(scalar) = self.arithmetic else {
-                return self.by_pieces(&self.locks()?, target, key, source, result, 1);
-            };
-            let input = match self.operation {
+            let input = match operation {
                 Operation::NoOp => 0,
                 _ => element::load(source, size),
             };
-            let _held = self.locks()?.hold(key)?;
-            let old = element::load(target, size);
-            if self.operation != Operation::NoOp {
-                let new = element::combine(self.operation, scalar, old, input);
-                element::store(target, size, new);
+            let old;
+            if self.atomics && element::is_atomic(target.addr(), size as u64) {
+                old = element::fetch_and_combine(target, size, operation, scalar, input);
+            } else {
+                let _held = self.locks()?.hold(key)?;
+                old = element::load(target, size);
+                let new = element::combine(operation, scalar, old, input);
+                if operation != Operation::NoOp {
+                    element::store(target, size, new);
+                }
             }
             if !result.is_null() {
                 element::store(result, size, old);
             }
         }
         Ok(())
+    }
+
+    /// # Safety
+    /// As for [`Work::one`].
+    #[inline(never)]
+    unsafe fn one_of_others(
+        &self,
+        target: *mut u8,
+        key: u64,
+        source: *const u8,
+        result: *mut u8,
+        scalar: Scalar,
+    ) -> Result<()> {
+        let kind = (self.operation, scalar, self.size());
+        // SAFETY: by the caller.
+        unsafe { self.one(target, key, source, result, kind) }
     }
 
     #[inline(always)]

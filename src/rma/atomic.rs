@@ -3,8 +3,8 @@
 //! They obey the same rules as [`super::accumulate`], with which they are atomic.
 
 use super::access::{Operand, Pieces, Remote};
-use super::accumulate::{self, Work};
-use super::element::{self, Arithmetic};
+use super::accumulate;
+use super::element;
 use super::locks::Locks;
 use super::private::Far;
 use super::window::{Way, Window};
@@ -24,32 +24,6 @@ const LARGEST: usize = 16;
 /// Both addresses have an element of the type of `remote`, whose count is 1.
 #[inline]
 pub unsafe fn fetch_and_op(
-    window: &Window,
-    op: &Op,
-    origin: *mut u8,
-    result: *mut u8,
-    remote: &Remote,
-) -> Result<()> {
-    let datatype = remote.datatype;
-    if let (Op::Predefined(operation), Arithmetic::Register(_)) = (op, Arithmetic::of(datatype)) {
-        accumulate::check(op, *operation, datatype)?;
-        let Some(spot) = window.locate(remote, datatype.size)? else {
-            return Ok(());
-        };
-        if spot.way == Way::Direct {
-            let work = Work::new(window, op, *operation, datatype);
-            // SAFETY: by the caller, and found by `locate`.
-            return unsafe { work.one(spot.address as *mut u8, spot.key, origin, result) };
-        }
-    }
-    // SAFETY: by the caller.
-    unsafe { fetch_unusual(window, op, origin, result, remote) }
-}
-
-/// # Safety
-/// As for [`fetch_and_op`].
-#[inline(never)]
-unsafe fn fetch_unusual(
     window: &Window,
     op: &Op,
     origin: *mut u8,

@@ -17,7 +17,7 @@ pub const COMPLETE: i32 = requests::SENT;
 /// MPI_Put. Complete at the target when this returns.
 ///
 /// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped.
-#[inline(always)]
+#[inline]
 pub fn put(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
     let Some(spot) = window.locate(remote, origin.len() as u64)? else {
         return Ok(());
@@ -50,7 +50,7 @@ fn put_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
 /// MPI_Get. Complete when this returns.
 ///
 /// Errors: as for [`put`].
-#[inline(always)]
+#[inline]
 pub fn get(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
     let Some(spot) = window.locate(remote, origin.len() as u64)? else {
         return Ok(());
@@ -78,6 +78,33 @@ fn get_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
         }
         _ => private::Far::of(window, spot).get(origin, &target),
     }
+}
+
+/// Copies to the target if `PUT`, else from it: `bytes` bytes without holes on both sides, where that takes a few instructions. False:
+/// it does not, or there is an error; nothing was done.
+///
+/// # Safety
+/// The origin has so many bytes, more than none.
+#[inline(always)]
+pub unsafe fn move_quickly<const PUT: bool>(
+    window: &Window,
+    origin: *mut u8,
+    bytes: u64,
+    rank: i32,
+    disp: i64,
+) -> bool {
+    let Some(spot) = window.locate_quickly(rank, disp, bytes) else {
+        return false;
+    };
+    let (target, bytes) = (spot.address as *mut u8, bytes as usize);
+    // SAFETY: the origin's by the caller, the target's found in the window.
+    unsafe {
+        match PUT {
+            true => copy::<true>(origin, target, bytes),
+            false => copy::<false>(target, origin, bytes),
+        }
+    }
+    true
 }
 
 /// `PUT`: the second is the target's, else the first.

@@ -7,7 +7,7 @@ use oxmpi::datatype::{self, Datatype as DatatypeObject};
 use oxmpi::error::Result;
 use oxmpi::op::{self, Op as Operation};
 use oxmpi::rma::access::{Operand, Remote};
-use oxmpi::rma::{accumulate, atomic, put_get};
+use oxmpi::rma::{Window, accumulate, atomic, put_get};
 use std::ffi::c_void;
 
 const ORIGIN: Names = Names {
@@ -71,6 +71,63 @@ fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote
     })
 }
 
+/// The bytes of a type without holes, which both sides have the same elements of; more than none. `None`: they do not, or an argument
+/// is wrong.
+#[inline(always)]
+fn plain(
+    address: *const c_void,
+    origin: (Count, Datatype),
+    target: (Count, Datatype),
+) -> Option<(u64, &'static DatatypeObject)> {
+    // NULL and MPI_IN_PLACE are no positive numbers.
+    let usable = address as isize > 0 && origin.0.0 > 0;
+    if !usable || origin.0 != target.0 || origin.1 != target.1 {
+        return None;
+    }
+    let datatype = datatype::get(origin.1.0)?;
+    let bytes = (origin.0.0 as u64).checked_mul(datatype.size)?;
+    let plain = bytes > 0 && datatype.is_contiguous() && datatype.is_committed();
+    plain.then_some((bytes, datatype))
+}
+
+/// Copies where that takes a few instructions; false: it does not, and nothing was done.
+#[inline(always)]
+fn move_quickly<const PUT: bool>(
+    address: *mut c_void,
+    origin: (Count, Datatype),
+    (rank, disp): (Rank, Aint),
+    target: (Count, Datatype),
+    win: Win,
+) -> bool {
+    let Some(window) = oxmpi::rma::get(win.0) else {
+        return false;
+    };
+    let Some((bytes, _)) = plain(address, origin, target) else {
+        return false;
+    };
+    // SAFETY: the caller of the C function has so many bytes there.
+    unsafe { put_get::move_quickly::<PUT>(window, address.cast(), bytes, rank.0, disp.0) }
+}
+
+/// Operates on one element where that takes a few instructions; `None`: it does not, and nothing was done. The result may be NULL.
+#[inline(always)]
+fn one(
+    window: &Window,
+    op: &Operation,
+    (from, result): (SendBuffer, RecvBuffer),
+    origin: (Count, Datatype),
+    target: (Count, Datatype),
+    (rank, disp): (Rank, Aint),
+) -> Option<Result<()>> {
+    if target.0 != Count(1) || result.0 as usize == decode::IN_PLACE {
+        return None;
+    }
+    let (_, datatype) = plain(from.0, origin, target)?;
+    let (from, result) = (from.0.cast(), result.0.cast());
+    // SAFETY: the caller of the C function has an element at each of the addresses.
+    unsafe { accumulate::accumulate_one(window, op, from, result, datatype, (rank.0, disp.0)) }
+}
+
 /// One element of the target's.
 #[inline(always)]
 fn element(rank: Rank, disp: Aint, kind: Datatype) -> Result<Remote> {
@@ -114,16 +171,46 @@ fn address_of(
     decode::buffer_of(names, address, 1, kind).map(|_| address.cast())
 }
 
+#[inline(never)]
+fn put(
+    origin_addr: SendBuffer,
+    (origin_count, origin_datatype): (Count, Datatype),
+    (target_rank, target_disp): (Rank, Aint),
+    (target_count, target_datatype): (Count, Datatype),
+    win: Win,
+) -> Result<()> {
+    let window = decode::win(win)?;
+    let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+    let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+    put_get::put(window, buffer, &remote)
+}
+
+#[inline(never)]
+fn get(
+    origin_addr: RecvBuffer,
+    (origin_count, origin_datatype): (Count, Datatype),
+    (target_rank, target_disp): (Rank, Aint),
+    (target_count, target_datatype): (Count, Datatype),
+    win: Win,
+) -> Result<()> {
+    let window = decode::win(win)?;
+    let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
+    let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+    put_get::get(window, buffer, &remote)
+}
+
 entry! {
     CommIo fn MPI_Put[_c](
         origin_addr: SendBuffer, origin_count: Count, origin_datatype: Datatype,
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let window = decode::win(win)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
-        put_get::put(window, buffer, &remote)
+        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        let place = (target_rank, target_disp);
+        if move_quickly::<true>(origin_addr.0.cast_mut(), origin, place, target, win) {
+            return Ok(());
+        }
+        put(origin_addr, origin, place, target, win)
     }
 }
 
@@ -133,10 +220,12 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let window = decode::win(win)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
-        put_get::get(window, buffer, &remote)
+        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        let place = (target_rank, target_disp);
+        if move_quickly::<false>(origin_addr.0, origin, place, target, win) {
+            return Ok(());
+        }
+        get(origin_addr, origin, place, target, win)
     }
 }
 
@@ -148,6 +237,11 @@ entry! {
     ) on win {
         let window = decode::win(win)?;
         let op = op::get(op.0)?;
+        let none = RecvBuffer(std::ptr::null_mut());
+        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        if let Some(done) = one(window, &op, (origin_addr, none), origin, target, (target_rank, target_disp)) {
+            return done;
+        }
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
         accumulate::accumulate(window, &op, &origin, &remote)
@@ -163,6 +257,14 @@ entry! {
     ) on win {
         let window = decode::win(win)?;
         let op = op::get(op.0)?;
+        let (from, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        if !result_addr.0.is_null()
+            && (result_count, result_datatype) == target
+            && let Some(done) =
+                one(window, &op, (origin_addr, result_addr), from, target, (target_rank, target_disp))
+        {
+            return done;
+        }
         let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
         let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
         let result = operand(RESULT, result_addr.0, result_count, result_datatype)?;
@@ -178,10 +280,12 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = decode::win(win)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
-        put_get::put(window, buffer, &remote)?;
+        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        let place = (target_rank, target_disp);
+        if move_quickly::<true>(origin_addr.0.cast_mut(), origin, place, target, win) {
+            return request.set(Request(put_get::COMPLETE));
+        }
+        put(origin_addr, origin, place, target, win)?;
         request.set(Request(put_get::COMPLETE))
     }
 }
@@ -194,10 +298,12 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = decode::win(win)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
-        put_get::get(window, buffer, &remote)?;
+        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
+        let place = (target_rank, target_disp);
+        if move_quickly::<false>(origin_addr.0, origin, place, target, win) {
+            return request.set(Request(put_get::COMPLETE));
+        }
+        get(origin_addr, origin, place, target, win)?;
         request.set(Request(put_get::COMPLETE))
     }
 }
@@ -245,6 +351,13 @@ entry! {
     ) on win {
         let window = decode::win(win)?;
         let op = op::get(op.0)?;
+        let kind = (Count(1), datatype);
+        if !result_addr.0.is_null()
+            && let Some(done) =
+                one(window, &op, (origin_addr, result_addr), kind, kind, (target_rank, target_disp))
+        {
+            return done;
+        }
         let remote = element(target_rank, target_disp, datatype)?;
         let origin = match accumulate::reads_origin(&op) {
             true => address_of(ELEMENT, origin_addr.0.cast_mut(), remote.datatype)?,
