@@ -8,7 +8,7 @@ use super::element::{self, Arithmetic};
 use super::locks::{self, Held, Locks, PIECE};
 use super::private::{self, Far};
 use super::window::{Flavor, Way, Window};
-use crate::datatype::{Buffer, Category, Datatype, Scalar, streaming};
+use crate::datatype::{Buffer, Category, Datatype, Scalar, nontemporal};
 use crate::error::{Class, Result, fail};
 use crate::op::{Op, Operation};
 use smallvec::{SmallVec, smallvec};
@@ -289,7 +289,7 @@ impl<'a> Work<'a> {
             let at = done * size;
             // SAFETY: by the caller.
             unsafe {
-                streaming::fetch(target.add(at), result.add(at), count * size);
+                nontemporal::fetch(target.add(at), result.add(at), count * size);
                 self.change(target.add(at), source.wrapping_add(at), count)?;
             }
             done += count;

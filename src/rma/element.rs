@@ -190,6 +190,7 @@ pub unsafe fn update(address: *mut u8, size: usize, mut new: impl FnMut(u64) -> 
     with_atomic!(address, size, |word: Word| {
         let mut old = word.load(Ordering::Relaxed);
         loop {
+            #[allow(clippy::unnecessary_cast)] // the macro gives words of four sizes
             let wanted = new(old as u64) as Word;
             match word.compare_exchange_weak(old, wanted, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(old) => break old,

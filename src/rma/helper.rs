@@ -233,10 +233,8 @@ impl<'a> Request<'a> {
         };
         let mailbox = place.cast::<Mailbox>();
         // SAFETY: a mailbox of the heap; atomics only.
-        locks::take(
-            unsafe { &(*mailbox).lock },
-            window.targets[window.rank].process,
-        )?;
+        let lock = unsafe { &(*mailbox).lock };
+        locks::take(lock, window.targets[window.rank].process)?;
         Ok(Request {
             window,
             rank,
