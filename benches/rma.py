@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Windows on oxmpi and on the peers: rma.c (synchronisation) and rma_ops.c (operations), the libraries in turn.
+
+usage: benches/rma.py [--rounds N] [--seconds S] [--ranks N ...] [--library NAME ...] [--write]
+
+Each cell is the median over the rounds whose cache-line probe is near that of oxmpi's run of the round: the host moves virtual cores,
+and only runs on the same pair of cores compare. --write: into benches/RESULTS-rma.md. A library that fails or takes more than a minute for
+a program has no cells there.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+
+import libraries
+
+LIMIT = 90
+CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_ops", ["-w", "allocate"]),
+         ("operations, MPI_Win_create over malloc", "rma_ops", ["-w", "create"]),
+         ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"])]
+
+
+def run(library, program, arguments, ranks):
+    """The values of a run by row, with the probe of the cache line; empty if it fails."""
+    command = library.command(program, arguments, ranks, crowded=ranks > len(os.sched_getaffinity(0)))
+    try:
+        done = subprocess.run(command, env={**os.environ, **library.variables()}, capture_output=True, text=True, timeout=LIMIT)
+        output = done.stdout
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b"").decode()
+    rows = {}
+    for line in output.splitlines():
+        if line.startswith("RESULT"):
+            fields = dict(word.split("=", 1) for word in line.split()[1:])
+            rows[f"{fields['series']} {fields['size']} ({fields['unit']})"] = (float(fields["value"]), fields.get("line", ""))
+    return rows
+
+
+def near(one, two):
+    probes = [float(probe) for probe in f"{one}/{two}".split("/") if probe not in ("", "-", "nan")]
+    return not probes or min(probes) <= 0 or max(probes) / min(probes) < 1.4
+
+
+def table(title, program, arguments, ranks, chosen, rounds):
+    cells = defaultdict(lambda: defaultdict(list))
+    for _ in range(rounds):
+        first = None
+        for library in chosen:
+            found = run(library, program, arguments, ranks)
+            first = first or found
+            for row, (value, probe) in found.items():
+                if row in first and near(probe, first[row][1]):
+                    cells[row][library.name].append(value)
+    lines = [f"### {title}, {ranks} ranks", "", "| row | " + " | ".join(library.title for library in chosen) + " |",
+             "|---|" + "---:|" * len(chosen)]
+    for row, values in cells.items():
+        medians = [f"{statistics.median(values[library.name]):.4g}" if values[library.name] else "-" for library in chosen]
+        lines.append(f"| {row} | " + " | ".join(medians) + " |")
+    return "\n".join([*lines, ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", default="0.05")
+    parser.add_argument("--ranks", type=int, nargs="*", default=[2, 4])
+    parser.add_argument("--library", nargs="*", default=["oxmpi", "mpich", "openmpi"])
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    libraries.PROGRAMS.extend(["rma", "rma_ops"])
+    chosen = []
+    for name in options.library:
+        try:
+            libraries.LIBRARIES[name].provide()
+            chosen.append(libraries.LIBRARIES[name])
+        except libraries.Unavailable as why:
+            print(f"left out: {name}: {why}")
+    libraries.build(chosen)
+    pages = []
+    for ranks in options.ranks:
+        for title, program, arguments in CASES:
+            if program == "rma_ops" and ranks != options.ranks[0]:
+                continue
+            pages.append(table(title, program, [*arguments, options.seconds], ranks, chosen, options.rounds))
+            print(pages[-1], flush=True)
+    if options.write:
+        head = f"# Windows\n\nMade by `benches/rma.py {' '.join(sys.argv[1:])}`; ns a call or MB/s. The libraries take turns.\n\n"
+        (libraries.HERE / "RESULTS-rma.md").write_text(head + "\n".join(pages))
+
+
+if __name__ == "__main__":
+    main()
