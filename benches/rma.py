@@ -25,7 +25,7 @@ CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_o
 
 def run(library, program, arguments, ranks):
     """The values of a run by row, with the probe of the cache line; empty if it fails."""
-    command = library.command(program, arguments, ranks, crowded=ranks > len(os.sched_getaffinity(0)))
+    command = library.command(program, arguments, ranks, oversubscribed=ranks > len(os.sched_getaffinity(0)))
     try:
         done = subprocess.run(command, env={**os.environ, **library.variables()}, capture_output=True, text=True, timeout=LIMIT)
         output = done.stdout
