@@ -1,8 +1,9 @@
 //! Copies between addresses that need not be mapped: through a pipe, so that the kernel looks at them and the answer is an error
 //! and no signal. It needs no permission that a process could lack for its own memory.
 
+use super::peer_memory::copied;
 use rustix::pipe::{PipeFlags, pipe_with};
-use std::io::{Error, Result};
+use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What an empty pipe takes at once.
@@ -33,13 +34,13 @@ impl CheckedCopy {
             let part = MOST.min(bytes - done);
             let (reader, writer) = (self.reader.as_raw_fd(), self.writer.as_raw_fd());
             // SAFETY: the kernel checks the address, which the caller vouches for.
-            let sent = retried(|| unsafe { libc::write(writer, (from + done) as *const _, part) })?;
+            let sent = copied(|| unsafe { libc::write(writer, (from + done) as *const _, part) })?;
             let mut taken = 0;
             while taken < sent {
                 let target = to + done + taken;
                 // SAFETY: as above.
                 let result =
-                    retried(|| unsafe { libc::read(reader, target as *mut _, sent - taken) });
+                    copied(|| unsafe { libc::read(reader, target as *mut _, sent - taken) });
                 match result {
                     Ok(bytes) => taken += bytes,
                     Err(error) => {
@@ -56,21 +57,6 @@ impl CheckedCopy {
     fn drain(&mut self) {
         let mut rest = [0u8; MOST];
         while matches!(rustix::io::read(&self.reader, &mut rest), Ok(1..)) {}
-    }
-}
-
-/// Nothing copied is as good as an address that is not mapped.
-fn retried(call: impl Fn() -> libc::ssize_t) -> Result<usize> {
-    loop {
-        match call() {
-            0 => return Err(Error::from_raw_os_error(libc::EFAULT)),
-            copied if copied > 0 => return Ok(copied as usize),
-            _ => {}
-        }
-        let error = Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EINTR) {
-            return Err(error);
-        }
     }
 }
 

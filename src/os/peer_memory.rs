@@ -25,7 +25,7 @@ pub const PIECES: usize = 1024;
 /// # Safety
 /// Nobody else uses the local pieces, which belong to the caller.
 pub unsafe fn read_pieces(pid: i32, local: &[Piece], remote: &[Piece]) -> Result<usize> {
-    again(|| {
+    copied(|| {
         // SAFETY: both lists are as the kernel takes them; the caller owns the local memory, and the kernel checks the addresses.
         unsafe {
             libc::process_vm_readv(
@@ -45,7 +45,7 @@ pub unsafe fn read_pieces(pid: i32, local: &[Piece], remote: &[Piece]) -> Result
 /// # Safety
 /// Nobody writes the local pieces, which belong to the caller.
 pub unsafe fn write_pieces(pid: i32, local: &[Piece], remote: &[Piece]) -> Result<usize> {
-    again(|| {
+    copied(|| {
         // SAFETY: as in `read_pieces`.
         unsafe {
             libc::process_vm_writev(
@@ -62,7 +62,7 @@ pub unsafe fn write_pieces(pid: i32, local: &[Piece], remote: &[Piece]) -> Resul
 
 /// Calls until it is not interrupted. Nothing copied is as good as an address that is not mapped.
 #[inline(always)]
-fn again(call: impl Fn() -> libc::ssize_t) -> Result<usize> {
+pub(super) fn copied(call: impl Fn() -> libc::ssize_t) -> Result<usize> {
     loop {
         match call() {
             0 => return Err(Error::from_raw_os_error(libc::EFAULT)),

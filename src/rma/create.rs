@@ -9,7 +9,7 @@ use super::block::Block;
 use super::epoch::Access;
 use super::info::{self, Method};
 use super::regions::Dynamic;
-use super::room::{MOST_ALIGNMENT, no_memory, obtain, private_key, the_heap};
+use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
 use super::window::{self, Facts, Flavor, Memory, Parts, Target, Way, Window};
 use super::{helper, ways};
 use crate::coll::{self, CollArgs};
@@ -162,19 +162,14 @@ impl Drop for Taken {
     }
 }
 
-/// A range of zeros that any process may free.
-fn range(heap: &Heap, bytes: u64) -> std::io::Result<u64> {
-    obtain(heap, bytes, 4096)
-}
-
 /// The bytes of a block, and of the count of ranks that have left it.
 fn block_bytes(ranks: usize) -> u64 {
-    Block::bytes(ranks) as u64 + 64
+    (Block::bytes(ranks) + LINE) as u64
 }
 
 /// How many ranks do not use the block any more.
 fn leavers(heap: &Heap, block: u64, ranks: usize) -> Option<&'static AtomicU32> {
-    let at = heap.at(block + Block::bytes(ranks) as u64, 64)?;
+    let at = heap.at(block + Block::bytes(ranks) as u64, LINE as u64)?;
     // SAFETY: behind the block, allocated with it and aligned; an atomic is valid for any content. It is not used when the block is freed.
     Some(unsafe { &*at.cast() })
 }
@@ -214,8 +209,9 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
     if comm.rank() == 0 {
         let bytes = block_bytes(comm.size() as usize);
-        let block =
-            range(heap, bytes).map_err(|why| no_memory("the window's block", bytes, &why))?;
+        let block = heap
+            .obtain(bytes, PAGE)
+            .map_err(|why| no_memory("the window's block", bytes, &why))?;
         offer.block = taken.take(block);
     }
     let bytes = offer.bytes;
@@ -228,15 +224,16 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
         offer.place = given(heap, wish.base, bytes)?;
     }
     if is_own && bytes > 0 {
-        let alignment = info::alignment(&wish.hints).unwrap_or(64);
+        let alignment = info::alignment(&wish.hints).unwrap_or(LINE);
         let apart = if wish.flavor == Flavor::Shared {
-            4096
+            PAGE
         } else {
-            64
+            LINE
         };
         let alignment = alignment.clamp(apart, MOST_ALIGNMENT);
-        let part =
-            obtain(heap, bytes, alignment).map_err(|why| no_memory("a window", bytes, &why))?;
+        let part = heap
+            .obtain(bytes, alignment)
+            .map_err(|why| no_memory("a window", bytes, &why))?;
         offer.place = Place::Heap(taken.take(part));
     }
     Ok(())
@@ -374,8 +371,8 @@ fn lay_out(
     let heap = the_heap()?;
     let (mut own, mut start) = (Ok(()), 0);
     if rank == 0 {
-        let alignment = info::alignment(&wish.hints).unwrap_or(4096);
-        let alignment = alignment.clamp(4096, MOST_ALIGNMENT);
+        let alignment = info::alignment(&wish.hints).unwrap_or(PAGE);
+        let alignment = alignment.clamp(PAGE, MOST_ALIGNMENT);
         match heap.allocate(total, alignment as u64) {
             Ok(offset) => start = taken.take(offset),
             Err(why) => own = Err(no_memory("a shared window", total, &why)),

@@ -10,7 +10,7 @@
 //! that is not mapped is an error, because the kernel copies ([`CheckedCopy`]).
 
 use super::access::Pieces;
-use super::room::is_private;
+use super::room::{LINE, is_private};
 use super::window::{Way, Window};
 use super::{locks, ways};
 use crate::engine::{self, enter};
@@ -102,7 +102,7 @@ fn start() -> std::io::Result<u64> {
     let none = || Error::from_raw_os_error(libc::ENOMEM);
     let heap = transport::heap().ok_or_else(none)?;
     let bytes = size_of::<Mailbox>() as u64;
-    let offset = heap.obtain(bytes)?;
+    let offset = heap.obtain(bytes, LINE)?;
     let place = heap.at(offset, bytes).ok_or_else(none)? as usize;
     let copier = CheckedCopy::new()?;
     let builder = std::thread::Builder::new()

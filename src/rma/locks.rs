@@ -15,8 +15,7 @@ const PIECE_BITS: u32 = 14;
 /// Bytes that have one lock.
 pub const PIECE: u64 = 1 << PIECE_BITS;
 
-/// How many there are.
-const COUNT: usize = 1024;
+const COUNT: usize = transport::LOCKS;
 
 /// Polls before the core is given away.
 const POLLS: u32 = 100;

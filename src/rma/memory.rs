@@ -1,26 +1,23 @@
 //! MPI_Alloc_mem: memory that windows and messages reach directly, from the node's heap; from the allocator where the heap has none.
 
 use super::info;
-use super::room::{MOST_ALIGNMENT, obtain};
+use super::room::{LINE, MOST_ALIGNMENT};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::transport::heap;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 
-/// What memory is aligned to at least: a cache line, so that no one shares it.
-const ALIGNMENT: usize = 64;
-
 /// Offsets of the heap that the program has.
 static OWN: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
-/// So many bytes, aligned to a line or as the hint says. Returns the address.
+/// Memory of `bytes` bytes, aligned to a cache line or as the hint says. Returns the address.
 ///
 /// Errors: MPI_ERR_NO_MEM.
 pub fn allocate(bytes: usize, hints: &Info) -> Result<usize> {
-    let alignment = info::alignment(hints).map_or(ALIGNMENT, |wish| wish.max(ALIGNMENT));
+    let alignment = info::alignment(hints).map_or(LINE, |wish| wish.max(LINE));
     if let Some(heap) = heap().filter(|_| alignment <= MOST_ALIGNMENT)
-        && let Ok(offset) = obtain(heap, bytes.max(1) as u64, alignment)
+        && let Ok(offset) = heap.obtain(bytes.max(1) as u64, alignment)
     {
         if let Some(address) = heap.at(offset, bytes as u64) {
             OWN.lock().get_or_insert_default().insert(offset);

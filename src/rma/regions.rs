@@ -5,7 +5,7 @@
 //! until the window ends, so that whoever still reads one reads memory, and then finds another version.
 
 use super::block::TargetLine;
-use super::room::{no_memory, the_heap};
+use super::room::{LINE, no_memory, the_heap};
 use crate::error::{Class, Result, fail};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::transport::Heap;
@@ -74,7 +74,7 @@ impl Own {
             let room = count.max(FIRST).next_power_of_two();
             let bytes = room * (WORDS * size_of::<AtomicU64>()) as u64;
             let table = heap
-                .obtain(bytes)
+                .obtain(bytes, LINE)
                 .map_err(|why| no_memory("a table of attached memory", bytes, &why))?;
             self.tables.push(table);
             self.room = room;

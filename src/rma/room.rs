@@ -3,6 +3,10 @@
 use crate::error::{Class, Error, Result, fail};
 use crate::transport::{Heap, heap};
 
+/// A cache line, bytes: what memory of the heap is aligned to at least.
+pub const LINE: usize = 64;
+/// Bytes that the heap gives out together; what several processes may give back begins with one.
+pub const PAGE: usize = 4096;
 /// The largest alignment of memory of the heap, bytes.
 pub const MOST_ALIGNMENT: usize = 2 << 20;
 
@@ -20,21 +24,6 @@ pub(super) fn no_memory(what: &str, bytes: u64, why: &std::io::Error) -> Error {
         _ => format!("there is no memory for {what} of {bytes} bytes: {why}"),
     };
     Error::new(Class::NoMem, text)
-}
-
-/// Memory of the heap with an alignment, populated by this process.
-pub(super) fn obtain(heap: &Heap, bytes: u64, alignment: usize) -> std::io::Result<u64> {
-    if alignment <= 64 {
-        return heap.obtain(bytes);
-    }
-    let offset = heap.allocate(bytes, alignment as u64)?;
-    match heap.populate(offset, bytes) {
-        Ok(()) => Ok(offset),
-        Err(error) => {
-            heap.free(offset);
-            Err(error)
-        }
-    }
 }
 
 /// The identity of a byte that only one process can address, see [`Target::key`].

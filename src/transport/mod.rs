@@ -15,7 +15,7 @@ pub use layout::ENGINES;
 pub use peer::{Loss, Page, Peer, Route, State, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
-pub use shm::heap::{Heap, HeapLock};
+pub use shm::heap::{Heap, HeapLock, LOCKS};
 pub use shm::layout;
 pub use shm::notifier::Notifier;
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
@@ -344,7 +344,12 @@ impl Transport {
 
     /// Wakes the threads that sleep for a peer's first engine, as windows need it; `None` without a way to it.
     pub fn notifier_of(&self, process: u32) -> Option<Notifier> {
-        self.shm.notifier_of(process)
+        match self.table.of(process).route {
+            Route::Own => Some(Notifier::of(self.shm.own_page(), 0)),
+            Route::Shm(index) => Some(self.shm.notifier_of(index as usize)),
+            #[cfg(test)]
+            Route::Loopback(_) => None,
+        }
     }
 
     /// Wakes the threads that sleep for this engine.

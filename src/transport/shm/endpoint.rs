@@ -501,10 +501,9 @@ impl Endpoint {
         self.out[rank].notifier().wake(self.fences);
     }
 
-    /// Wakes the threads that sleep for the first engine of a process of the job.
-    pub fn notifier_of(&self, process: u32) -> Option<Notifier> {
-        let index = self.processes.iter().position(|one| *one == process)?;
-        Some(Notifier::of(self.page(index), 0))
+    /// Wakes the threads that sleep for a rank's first engine.
+    pub fn notifier_of(&self, rank: usize) -> Notifier {
+        Notifier::of(self.page(rank), 0)
     }
 
     /// Wakes the threads that sleep for this end's engine.

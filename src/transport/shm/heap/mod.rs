@@ -173,6 +173,11 @@ impl Heap {
         }
     }
 
+    /// Where the heap begins in the segment's file.
+    fn start(&self) -> u64 {
+        (self.segment.bytes() as u64).next_multiple_of(ALIGN as u64)
+    }
+
     fn shared(&self) -> &'static Shared {
         &self.segment.header().heap
     }
@@ -251,8 +256,7 @@ impl Heap {
                 "the program has closed the descriptor of the memory that the ranks share",
             ));
         }
-        let shared = self.shared();
-        let start = (self.segment.bytes() as u64).next_multiple_of(ALIGN as u64);
+        let (shared, start) = (self.shared(), self.start());
         let map = |bytes: u64| Mapping::aligned(self.fd.as_fd(), start, bytes as usize, ALIGN);
         let view = |map: Mapping| View {
             pages: map.bytes() / PAGE,
@@ -326,8 +330,7 @@ impl Heap {
             return Err(Error::from_raw_os_error(libc::EINVAL));
         }
         self.ask_for(end - first)?;
-        let start = (self.segment.bytes() as u64).next_multiple_of(ALIGN as u64);
-        let has_file = self.has_file();
+        let (start, has_file) = (self.start(), self.has_file());
         let mut at = first;
         while at < end {
             let step = STEP.min(end - at);
@@ -410,14 +413,15 @@ impl Heap {
             .then_some(u64::from(pages) * PAGE as u64)
     }
 
-    /// Memory of zeros, aligned to a line: a range, or where it is small a piece of a page. Not for memory that another process gives back.
+    /// Memory of zeros with an alignment: a range, or where a line is enough and it is small a piece of a page. Another process can give
+    /// back ranges only, so what it gives back is aligned to a page.
     ///
     /// Errors: as [`Heap::allocate`] and [`Heap::populate`].
-    pub fn obtain(&self, bytes: u64) -> Result<u64> {
-        if bytes <= pieces::LONGEST as u64 {
+    pub fn obtain(&self, bytes: u64, align: usize) -> Result<u64> {
+        if bytes <= pieces::LONGEST as u64 && align <= pieces::SHORTEST {
             return self.pieces.lock().obtain(self, bytes as usize);
         }
-        let offset = self.allocate(bytes, PAGE as u64)?;
+        let offset = self.allocate(bytes, align as u64)?;
         match self.populate(offset, bytes) {
             Ok(()) => Ok(offset),
             Err(error) => {

@@ -8,7 +8,8 @@ use std::io::{Error, Result};
 
 /// The largest piece, bytes.
 pub const LONGEST: usize = 2048;
-const SHORTEST: usize = 64;
+/// The smallest piece, and what all are aligned to: a cache line.
+pub const SHORTEST: usize = 64;
 
 /// A page in pieces.
 struct Divided {

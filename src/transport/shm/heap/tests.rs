@@ -82,7 +82,7 @@ fn everything_is_given_back_whoever_frees_it() {
             let bytes = 1 + random(longest);
             let value = step as u8 | 1;
             let (offset, owner) = match random(2) {
-                0 => (heaps[rank].obtain(bytes).unwrap(), Some(rank)),
+                0 => (heaps[rank].obtain(bytes, 64).unwrap(), Some(rank)),
                 _ => {
                     let offset = heaps[rank].allocate(bytes, 4096).unwrap();
                     heaps[(rank + 1) % 4].populate(offset, bytes).unwrap();
@@ -116,9 +116,9 @@ fn everything_is_given_back_whoever_frees_it() {
 #[test]
 fn one_hundred_thousand_allocations_leave_nothing() {
     let heap = heaps(1)[0];
-    let kept = heap.obtain(5000).unwrap();
+    let kept = heap.obtain(5000, 64).unwrap();
     let cycle = || {
-        let (piece, range) = (heap.obtain(64).unwrap(), heap.obtain(5000).unwrap());
+        let (piece, range) = (heap.obtain(64, 64).unwrap(), heap.obtain(5000, 64).unwrap());
         assert!(heap.release(piece) && heap.release(range));
     };
     cycle();
@@ -146,7 +146,7 @@ fn more_than_there_is_is_an_error() {
 #[test]
 fn a_rank_that_dies_while_it_allocates_is_noticed() {
     let heaps = heaps(2);
-    let offset = heaps[0].obtain(5000).unwrap();
+    let offset = heaps[0].obtain(5000, 64).unwrap();
     heaps[0].shared().lock.store(2, Ordering::Relaxed);
     heaps[1]
         .segment
@@ -154,7 +154,7 @@ fn a_rank_that_dies_while_it_allocates_is_noticed() {
         .status
         .set_state(crate::transport::State::Joined);
     heaps[1].segment.rank(1).status.set_exited();
-    let error = heaps[0].obtain(5000).unwrap_err();
+    let error = heaps[0].obtain(5000, 64).unwrap_err();
     assert!(error.to_string().contains("has died"), "{error}");
     assert!(holds(heaps[0], offset, 5000, 0));
 }
