@@ -2,13 +2,10 @@
 //!
 //! Invariant: what passes here lies inside of the window, whatever the datatype, and no product or sum has wrapped.
 
-use super::epoch::held;
 use super::window::{Flavor, Target, Way, Window};
 use crate::datatype::{Buffer, Datatype, pack};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::peer_memory::Piece;
-use crate::pt2pt::PROC_NULL;
-use crate::sync::Ordering;
 use smallvec::SmallVec;
 
 /// The target's side of an operation, as the program says it.
@@ -84,10 +81,10 @@ impl Window {
     /// Errors: MPI_ERR_RANK, MPI_ERR_RMA_SYNC, MPI_ERR_TYPE for sides of different sizes, MPI_ERR_DISP, MPI_ERR_RMA_RANGE.
     #[inline(always)]
     pub fn locate(&self, remote: &Remote, bytes: u64) -> Result<Option<Spot>> {
-        let rank = remote.rank as u32 as usize;
-        let Some(target) = self.targets.get(rank) else {
-            return self.no_target(remote.rank).map(|()| None);
+        let Some(rank) = self.target("target_rank", remote.rank)? else {
+            return Ok(None);
         };
+        let target = &self.targets[rank];
         self.enter_epoch(rank)?;
         let datatype = remote.datatype;
         let size = remote.bytes();
@@ -139,15 +136,6 @@ impl Window {
         }
     }
 
-    /// Whether [`Window::enter_epoch`] has nothing to do.
-    #[inline(always)]
-    fn has_epoch(&self, rank: usize) -> bool {
-        self.access.all.load(Ordering::Relaxed) != 0 || {
-            let bits = self.access.held[rank].load(Ordering::Relaxed);
-            bits != 0 && bits & held::AWAITED == 0
-        }
-    }
-
     /// A process needs nobody's help to reach its own memory.
     #[inline(always)]
     fn way(&self, rank: usize, way: Way) -> Way {
@@ -193,19 +181,6 @@ impl Window {
             return self.outside(remote, target).map(|()| None);
         }
         Ok(Some(self.spot(rank, target, at as u64)))
-    }
-
-    /// MPI_PROC_NULL, or no rank.
-    #[cold]
-    fn no_target(&self, rank: i32) -> Result<()> {
-        if rank == PROC_NULL {
-            return Ok(());
-        }
-        fail!(
-            Class::Rank,
-            "target_rank is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
-            self.size() - 1
-        )
     }
 
     #[cold]

@@ -10,16 +10,19 @@ use super::epoch::Access;
 use super::info::{self, Method};
 use super::regions::Dynamic;
 use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
-use super::window::{self, Facts, Flavor, Memory, Parts, Target, Way, Window};
+use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
+use crate::attr::Attributes;
 use crate::coll::{self, CollArgs};
 use crate::comm::Comm;
 use crate::datatype;
 use crate::engine;
+use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{Heap, Notifier, heap};
+use parking_lot::Mutex;
 
 /// What a rank asks for.
 pub struct Wish {
@@ -308,7 +311,9 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Place::Private(address) => address as usize,
     };
     let targets = targets(comm, heap, &all)?;
-    let parts = Parts {
+    let info = info::in_use(wish.flavor, &wish.hints, is_contiguous)?;
+    let window = window::add(|handle| Window {
+        handle,
         flavor: wish.flavor,
         members: comm.members().clone(),
         rank,
@@ -318,12 +323,14 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         block_offset: block,
         access: Access::new(ranks),
         element_mode,
-        info: info::in_use(wish.flavor, &wish.hints, is_contiguous)?,
+        errhandler: Attached::predefined(ERRORS_ARE_FATAL),
+        attributes: Attributes::new(),
+        info: Mutex::new(info),
         facts: Facts::new(own_base, all[rank].bytes, all[rank].unit, wish.flavor),
         memory,
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Dynamic::new(ranks)),
-    };
-    let window = window::add(parts)?;
+        name: Mutex::new(String::new()),
+    })?;
     taken.keep();
     helper::ensure(window, function)?;
     Ok(window)

@@ -3,7 +3,6 @@
 use super::window::{Flavor, Target, Way, Window};
 use crate::engine;
 use crate::error::{Class, Result, fail};
-use crate::pt2pt::PROC_NULL;
 
 /// Memory that this process can address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,18 +29,12 @@ impl Window {
             bytes: 0,
             unit,
         };
-        if rank == PROC_NULL {
+        let Some(rank) = self.target("rank", rank)? else {
             let mut all = (0..self.size()).map(|rank| &self.targets[rank]);
             let first = all.find(|target| target.bytes > 0 && self.can_address(target));
             return Ok(first.map_or(nothing(self.targets[self.rank].unit), addressed));
-        }
-        let Some(target) = self.targets.get(rank as u32 as usize) else {
-            return fail!(
-                Class::Rank,
-                "rank is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
-                self.size() - 1
-            );
         };
+        let target = &self.targets[rank];
         Ok(match target.bytes > 0 && self.can_address(target) {
             true => addressed(target),
             false => nothing(target.unit),

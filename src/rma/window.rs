@@ -7,10 +7,11 @@ use super::epoch::Access;
 use super::regions::Dynamic;
 use crate::attr::Attributes;
 use crate::comm::Members;
-use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
-use crate::error::Result;
+use crate::errhandler::Attached;
+use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
+use crate::pt2pt::PROC_NULL;
 use crate::transport::Notifier;
 use parking_lot::Mutex;
 
@@ -78,7 +79,7 @@ pub struct Window {
     pub facts: Facts,
     pub(super) memory: Memory,
     pub(super) dynamic: Option<Dynamic>,
-    name: Mutex<String>,
+    pub(super) name: Mutex<String>,
 }
 
 /// What the predefined attributes tell of this process's memory; C reads most of them by their address.
@@ -114,44 +115,11 @@ pub(super) struct Memory {
     pub shared: u64,
 }
 
-/// What a window is made of.
-pub(super) struct Parts {
-    pub flavor: Flavor,
-    pub members: Members,
-    pub rank: usize,
-    pub targets: Box<[Target]>,
-    pub block: Block,
-    pub block_offset: u64,
-    pub access: Access,
-    pub element_mode: bool,
-    pub info: Info,
-    pub facts: Facts,
-    pub memory: Memory,
-    pub dynamic: Option<Dynamic>,
-}
-
-/// Adds a window without attributes and name; errors are fatal until the program says otherwise.
+/// Adds a window, which `make` makes of its handle.
 ///
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
-pub(super) fn add(parts: Parts) -> Result<&'static Window> {
-    TABLE.insert_with(|handle| Window {
-        handle,
-        flavor: parts.flavor,
-        members: parts.members,
-        rank: parts.rank,
-        targets: parts.targets,
-        block: parts.block,
-        block_offset: parts.block_offset,
-        access: parts.access,
-        element_mode: parts.element_mode,
-        errhandler: Attached::predefined(ERRORS_ARE_FATAL),
-        attributes: Attributes::new(),
-        info: Mutex::new(parts.info),
-        facts: parts.facts,
-        memory: parts.memory,
-        dynamic: parts.dynamic,
-        name: Mutex::new(String::new()),
-    })
+pub(super) fn add(make: impl FnOnce(i32) -> Window) -> Result<&'static Window> {
+    TABLE.insert_with(make)
 }
 
 /// Ends a window's handle.
@@ -163,6 +131,30 @@ pub(super) fn remove(handle: i32) {
 impl Window {
     pub fn size(&self) -> usize {
         self.targets.len()
+    }
+
+    /// A rank that an argument names; `None`: it is MPI_PROC_NULL.
+    ///
+    /// Errors: MPI_ERR_RANK.
+    #[inline(always)]
+    pub fn target(&self, argument: &str, rank: i32) -> Result<Option<usize>> {
+        match rank as u32 as usize {
+            index if index < self.size() => Ok(Some(index)),
+            _ => self.no_target(argument, rank).map(|()| None),
+        }
+    }
+
+    /// MPI_PROC_NULL, or no rank.
+    #[cold]
+    fn no_target(&self, argument: &str, rank: i32) -> Result<()> {
+        if rank == PROC_NULL {
+            return Ok(());
+        }
+        fail!(
+            Class::Rank,
+            "{argument} is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
+            self.size() - 1
+        )
     }
 
     /// Whether it was made by MPI_Win_create_dynamic.

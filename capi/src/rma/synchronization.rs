@@ -7,23 +7,7 @@ use crate::pointers::*;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::group;
-use oxmpi::pt2pt::PROC_NULL;
-use oxmpi::rma::Window;
 use oxmpi::rma::epoch::{self, LockType as Kind};
-
-/// A rank of the window; `None`: MPI_PROC_NULL.
-#[inline(always)]
-fn target(rank: Rank, window: &Window) -> Result<Option<usize>> {
-    match rank.0 {
-        rank if (rank as usize) < window.size() && rank >= 0 => Ok(Some(rank as usize)),
-        PROC_NULL => Ok(None),
-        rank => fail!(
-            Class::Rank,
-            "rank is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
-            window.size() - 1
-        ),
-    }
-}
 
 #[inline(always)]
 fn kind(lock_type: LockType) -> Result<Kind> {
@@ -52,7 +36,7 @@ entry! {
 entry! {
     CommIo fn MPI_Win_flush(rank: Rank, win: Win) on win {
         let window = decode::win(win)?;
-        epoch::flush(window, target(rank, window)?)
+        epoch::flush(window, window.target("rank", rank.0)?)
     }
 }
 
@@ -65,7 +49,7 @@ entry! {
 entry! {
     CommIo fn MPI_Win_flush_local(rank: Rank, win: Win) on win {
         let window = decode::win(win)?;
-        epoch::flush_local(window, target(rank, window)?)
+        epoch::flush_local(window, window.target("rank", rank.0)?)
     }
 }
 
@@ -78,7 +62,7 @@ entry! {
 entry! {
     CommIo fn MPI_Win_lock(lock_type: LockType, rank: Rank, assert: Assertion, win: Win) on win {
         let window = decode::win(win)?;
-        epoch::lock(window, kind(lock_type)?, target(rank, window)?, assert.0)
+        epoch::lock(window, kind(lock_type)?, window.target("rank", rank.0)?, assert.0)
     }
 }
 
@@ -117,7 +101,7 @@ entry! {
 entry! {
     CommIo fn MPI_Win_unlock(rank: Rank, win: Win) on win {
         let window = decode::win(win)?;
-        epoch::unlock(window, target(rank, window)?)
+        epoch::unlock(window, window.target("rank", rank.0)?)
     }
 }
 

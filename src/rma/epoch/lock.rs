@@ -350,7 +350,7 @@ fn lock_all_in_order(window: &Window, first: usize) -> Result<()> {
 pub fn unlock_all(window: &Window) -> Result<()> {
     let all = window.access.all.load(Ordering::Relaxed);
     if all & all::LOCK_ALL == 0 {
-        return window.nothing_to_end("MPI_Win_lock_all");
+        return Err(window.nothing_to_end("MPI_Win_lock_all"));
     }
     window.access.all.store(0, Ordering::Relaxed);
     if all & all::NOCHECK != 0 {

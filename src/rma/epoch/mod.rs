@@ -13,7 +13,7 @@ pub use pscw::{complete, post, start, test, wait};
 pub use state::{Access, all, held};
 
 use super::window::Window;
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Error, Result, fail};
 use crate::sync::Ordering;
 
 /// Assertions, with the numbers of the ABI.
@@ -68,18 +68,26 @@ impl Window {
     /// Errors: MPI_ERR_RMA_SYNC; the target is lost.
     #[inline(always)]
     pub fn enter_epoch(&self, target: usize) -> Result<()> {
-        if self.access.all.load(Ordering::Relaxed) != 0 {
-            return Ok(());
+        match self.has_epoch(target) {
+            true => Ok(()),
+            false => self.await_epoch(target),
         }
-        match self.access.held[target].load(Ordering::Relaxed) {
-            0 => self.no_epoch(target),
-            bits if bits & held::AWAITED != 0 => self.await_post("MPI_Win_start", target),
-            _ => Ok(()),
+    }
+
+    /// Whether an operation to `target` is allowed without a wait.
+    #[inline(always)]
+    pub(super) fn has_epoch(&self, target: usize) -> bool {
+        self.access.all.load(Ordering::Relaxed) != 0 || {
+            let bits = self.access.held[target].load(Ordering::Relaxed);
+            bits != 0 && bits & held::AWAITED == 0
         }
     }
 
     #[cold]
-    fn no_epoch(&self, target: usize) -> Result<()> {
+    fn await_epoch(&self, target: usize) -> Result<()> {
+        if self.access.held[target].load(Ordering::Relaxed) != 0 {
+            return self.await_post("MPI_Win_start", target);
+        }
         fail!(
             Class::RmaSync,
             "no access epoch for target rank {target} is open at {}: call MPI_Win_fence, MPI_Win_start or MPI_Win_lock first",
@@ -139,13 +147,10 @@ impl Window {
         )
     }
 
-    /// Fails, because no epoch is open that this call could end.
+    /// The error that no epoch is open that this call could end.
     #[cold]
-    fn nothing_to_end(&self, begin: &str) -> Result<()> {
-        fail!(
-            Class::RmaSync,
-            "no epoch of {begin} is open at {}",
-            self.title()
-        )
+    fn nothing_to_end(&self, begin: &str) -> Error {
+        let text = format!("no epoch of {begin} is open at {}", self.title());
+        Error::new(Class::RmaSync, text)
     }
 }

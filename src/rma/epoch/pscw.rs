@@ -7,7 +7,7 @@
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
 use crate::engine::{Engine, has_threads, liveness};
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Result, fail};
 use crate::group::Group;
 use crate::rma::wait::{Wait, poll};
 use crate::rma::window::{Flavor, Window};
@@ -72,7 +72,7 @@ pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
 /// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, a target is lost.
 pub fn complete(window: &Window) -> Result<()> {
     if window.access.started.load(Ordering::Relaxed) == 0 {
-        return window.nothing_to_end("MPI_Win_start");
+        return Err(window.nothing_to_end("MPI_Win_start"));
     }
     let mut targets = window.access.targets.lock();
     let mut done = Ok(());
@@ -95,7 +95,7 @@ pub fn complete(window: &Window) -> Result<()> {
 ///
 /// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
 pub fn wait(window: &Window) -> Result<()> {
-    let mut is_over = window.exposure("MPI_Win_wait")?;
+    let mut is_over = window.exposure()?;
     if is_over() {
         return Ok(());
     }
@@ -119,7 +119,7 @@ pub fn wait(window: &Window) -> Result<()> {
 ///
 /// Errors: MPI_ERR_RMA_SYNC; MPI_ERR_OTHER, an origin is lost.
 pub fn test(window: &Window) -> Result<bool> {
-    let mut is_over = window.exposure("MPI_Win_test")?;
+    let mut is_over = window.exposure()?;
     if is_over() {
         return Ok(true);
     }
@@ -222,10 +222,10 @@ impl Window {
     /// What tells whether all origins of the exposure epoch have completed, and then ends it.
     ///
     /// Errors: MPI_ERR_RMA_SYNC.
-    fn exposure(&self, _function: &str) -> Result<impl FnMut() -> bool + '_> {
+    fn exposure(&self) -> Result<impl FnMut() -> bool + '_> {
         let exposed = &self.access.exposed;
         let origins = match exposed.load(Ordering::Relaxed) {
-            0 => return Err(self.not_exposed()),
+            0 => return Err(self.nothing_to_end("MPI_Win_post")),
             more => u64::from(more - 1),
         };
         let completed = &self.block.target(self.rank).completed;
@@ -238,12 +238,6 @@ impl Window {
             }
             is_over
         })
-    }
-
-    #[cold]
-    fn not_exposed(&self) -> Error {
-        let text = format!("no epoch of MPI_Win_post is open at {}", self.title());
-        Error::new(Class::RmaSync, text)
     }
 
     /// A process that will not call MPI_Win_complete any more. One that has ended in good order may have done so.
