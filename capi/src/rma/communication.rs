@@ -44,6 +44,9 @@ const TARGET: Names = Names {
     null_type: true,
 };
 
+/// A count and a datatype.
+type Elements = (Count, Datatype);
+
 /// As [`decode::datatype_of`], with the usual case in the caller.
 #[inline(always)]
 fn datatype_of(names: Names, kind: Datatype, count: u64) -> Result<&'static DatatypeObject> {
@@ -60,7 +63,7 @@ fn unusual_datatype(names: Names, kind: Datatype, count: u64) -> Result<&'static
 }
 
 #[inline(always)]
-fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote> {
+fn remote((rank, disp): (Rank, Aint), (count, kind): Elements) -> Result<Remote> {
     let count = decode::count(TARGET.count, count)?;
     let datatype = datatype_of(TARGET, kind, count)?;
     Ok(Remote {
@@ -76,8 +79,8 @@ fn remote(rank: Rank, disp: Aint, count: Count, kind: Datatype) -> Result<Remote
 #[inline(always)]
 fn plain(
     address: *const c_void,
-    origin: (Count, Datatype),
-    target: (Count, Datatype),
+    origin: Elements,
+    target: Elements,
 ) -> Option<(u64, &'static DatatypeObject)> {
     // NULL and MPI_IN_PLACE are no positive numbers.
     let usable = address as isize > 0 && origin.0.0 > 0;
@@ -94,9 +97,9 @@ fn plain(
 #[inline(always)]
 fn move_quickly<const PUT: bool>(
     address: *mut c_void,
-    origin: (Count, Datatype),
+    origin: Elements,
     (rank, disp): (Rank, Aint),
-    target: (Count, Datatype),
+    target: Elements,
     win: Win,
 ) -> bool {
     let Some(window) = oxmpi::rma::get(win.0) else {
@@ -115,8 +118,8 @@ fn one(
     window: &Window,
     op: &Operation,
     (from, result): (SendBuffer, RecvBuffer),
-    origin: (Count, Datatype),
-    target: (Count, Datatype),
+    origin: Elements,
+    target: Elements,
     (rank, disp): (Rank, Aint),
 ) -> Option<Result<()>> {
     if target.0 != Count(1) || result.0 as usize == decode::IN_PLACE {
@@ -140,25 +143,11 @@ fn element(rank: Rank, disp: Aint, kind: Datatype) -> Result<Remote> {
 }
 
 #[inline(always)]
-fn operand(names: Names, address: *mut c_void, count: Count, kind: Datatype) -> Result<Operand> {
+fn operand(names: Names, address: *mut c_void, (count, kind): Elements) -> Result<Operand> {
     let count = decode::count(names.count, count)?;
     let datatype = datatype_of(names, kind, count)?;
     let buffer = decode::buffer_of(names, address, count, datatype)?;
     Ok(Operand { buffer, datatype })
-}
-
-/// The origin of an operation that may not look at it.
-#[inline(always)]
-fn origin(
-    op: &Operation,
-    address: SendBuffer,
-    count: Count,
-    kind: Datatype,
-) -> Result<Option<Operand>> {
-    match accumulate::reads_origin(op) {
-        true => operand(ORIGIN, address.0.cast_mut(), count, kind).map(Some),
-        false => Ok(None),
-    }
 }
 
 /// The address of one element.
@@ -171,32 +160,106 @@ fn address_of(
     decode::buffer_of(names, address, 1, kind).map(|_| address.cast())
 }
 
-#[inline(never)]
+#[inline(always)]
 fn put(
-    origin_addr: SendBuffer,
-    (origin_count, origin_datatype): (Count, Datatype),
-    (target_rank, target_disp): (Rank, Aint),
-    (target_count, target_datatype): (Count, Datatype),
+    from: SendBuffer,
+    origin: Elements,
+    place: (Rank, Aint),
+    target: Elements,
     win: Win,
 ) -> Result<()> {
-    let window = decode::win(win)?;
-    let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-    let buffer = decode::send_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
-    put_get::put(window, buffer, &remote)
+    match move_quickly::<true>(from.0.cast_mut(), origin, place, target, win) {
+        true => Ok(()),
+        false => put_checked(from, origin, place, target, win),
+    }
 }
 
 #[inline(never)]
-fn get(
-    origin_addr: RecvBuffer,
-    (origin_count, origin_datatype): (Count, Datatype),
-    (target_rank, target_disp): (Rank, Aint),
-    (target_count, target_datatype): (Count, Datatype),
+fn put_checked(
+    from: SendBuffer,
+    origin: Elements,
+    place: (Rank, Aint),
+    target: Elements,
     win: Win,
 ) -> Result<()> {
     let window = decode::win(win)?;
-    let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-    let buffer = decode::recv_buffer(ORIGIN, origin_addr, origin_count, origin_datatype)?;
+    let remote = remote(place, target)?;
+    let buffer = decode::send_buffer(ORIGIN, from, origin.0, origin.1)?;
+    put_get::put(window, buffer, &remote)
+}
+
+#[inline(always)]
+fn get(
+    into: RecvBuffer,
+    origin: Elements,
+    place: (Rank, Aint),
+    target: Elements,
+    win: Win,
+) -> Result<()> {
+    match move_quickly::<false>(into.0, origin, place, target, win) {
+        true => Ok(()),
+        false => get_checked(into, origin, place, target, win),
+    }
+}
+
+#[inline(never)]
+fn get_checked(
+    into: RecvBuffer,
+    origin: Elements,
+    place: (Rank, Aint),
+    target: Elements,
+    win: Win,
+) -> Result<()> {
+    let window = decode::win(win)?;
+    let remote = remote(place, target)?;
+    let buffer = decode::recv_buffer(ORIGIN, into, origin.0, origin.1)?;
     put_get::get(window, buffer, &remote)
+}
+
+#[inline(always)]
+fn accumulate(
+    from: SendBuffer,
+    origin: Elements,
+    place: (Rank, Aint),
+    target: Elements,
+    op: Op,
+    win: Win,
+) -> Result<()> {
+    let window = decode::win(win)?;
+    let op = op::get(op.0)?;
+    let none = RecvBuffer(std::ptr::null_mut());
+    if let Some(done) = one(window, &op, (from, none), origin, target, place) {
+        return done;
+    }
+    let remote = remote(place, target)?;
+    let origin = operand(ORIGIN, from.0.cast_mut(), origin)?;
+    accumulate::accumulate(window, &op, &origin, &remote)
+}
+
+#[inline(always)]
+fn get_accumulate(
+    (from, origin): (SendBuffer, Elements),
+    (into, result): (RecvBuffer, Elements),
+    place: (Rank, Aint),
+    target: Elements,
+    op: Op,
+    win: Win,
+) -> Result<()> {
+    let window = decode::win(win)?;
+    let op = op::get(op.0)?;
+    if !into.0.is_null()
+        && result == target
+        && let Some(done) = one(window, &op, (from, into), origin, target, place)
+    {
+        return done;
+    }
+    let remote = remote(place, target)?;
+    let origin = match accumulate::reads_origin(&op) {
+        true => Some(operand(ORIGIN, from.0.cast_mut(), origin)?),
+        false => None,
+    };
+    let result = operand(RESULT, into.0, result)?;
+    accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)
 }
 
 entry! {
@@ -205,12 +268,10 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        let place = (target_rank, target_disp);
-        if move_quickly::<true>(origin_addr.0.cast_mut(), origin, place, target, win) {
-            return Ok(());
-        }
-        put(origin_addr, origin, place, target, win)
+        put(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), win,
+        )
     }
 }
 
@@ -220,12 +281,10 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, win: Win,
     ) on win {
-        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        let place = (target_rank, target_disp);
-        if move_quickly::<false>(origin_addr.0, origin, place, target, win) {
-            return Ok(());
-        }
-        get(origin_addr, origin, place, target, win)
+        get(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), win,
+        )
     }
 }
 
@@ -235,16 +294,10 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
     ) on win {
-        let window = decode::win(win)?;
-        let op = op::get(op.0)?;
-        let none = RecvBuffer(std::ptr::null_mut());
-        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        if let Some(done) = one(window, &op, (origin_addr, none), origin, target, (target_rank, target_disp)) {
-            return done;
-        }
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
-        accumulate::accumulate(window, &op, &origin, &remote)
+        accumulate(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), op, win,
+        )
     }
 }
 
@@ -255,20 +308,10 @@ entry! {
         target_rank: Rank,
         target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win,
     ) on win {
-        let window = decode::win(win)?;
-        let op = op::get(op.0)?;
-        let (from, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        if !result_addr.0.is_null()
-            && (result_count, result_datatype) == target
-            && let Some(done) =
-                one(window, &op, (origin_addr, result_addr), from, target, (target_rank, target_disp))
-        {
-            return done;
-        }
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
-        let result = operand(RESULT, result_addr.0, result_count, result_datatype)?;
-        accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)
+        get_accumulate(
+            (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
+            (target_rank, target_disp), (target_count, target_datatype), op, win,
+        )
     }
 }
 
@@ -280,12 +323,10 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        let place = (target_rank, target_disp);
-        if move_quickly::<true>(origin_addr.0.cast_mut(), origin, place, target, win) {
-            return request.set(Request(put_get::COMPLETE));
-        }
-        put(origin_addr, origin, place, target, win)?;
+        put(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), win,
+        )?;
         request.set(Request(put_get::COMPLETE))
     }
 }
@@ -298,12 +339,10 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let (origin, target) = ((origin_count, origin_datatype), (target_count, target_datatype));
-        let place = (target_rank, target_disp);
-        if move_quickly::<false>(origin_addr.0, origin, place, target, win) {
-            return request.set(Request(put_get::COMPLETE));
-        }
-        get(origin_addr, origin, place, target, win)?;
+        get(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), win,
+        )?;
         request.set(Request(put_get::COMPLETE))
     }
 }
@@ -316,11 +355,10 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = decode::win(win)?;
-        let op = op::get(op.0)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = operand(ORIGIN, origin_addr.0.cast_mut(), origin_count, origin_datatype)?;
-        accumulate::accumulate(window, &op, &origin, &remote)?;
+        accumulate(
+            origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
+            (target_count, target_datatype), op, win,
+        )?;
         request.set(Request(put_get::COMPLETE))
     }
 }
@@ -334,12 +372,10 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let window = decode::win(win)?;
-        let op = op::get(op.0)?;
-        let remote = remote(target_rank, target_disp, target_count, target_datatype)?;
-        let origin = origin(&op, origin_addr, origin_count, origin_datatype)?;
-        let result = operand(RESULT, result_addr.0, result_count, result_datatype)?;
-        accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)?;
+        get_accumulate(
+            (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
+            (target_rank, target_disp), (target_count, target_datatype), op, win,
+        )?;
         request.set(Request(put_get::COMPLETE))
     }
 }
