@@ -4,6 +4,7 @@
 
 use super::access::{Operand, Pieces, Remote};
 use super::accumulate;
+use super::apply;
 use super::element;
 use super::locks::Locks;
 use super::private::Far;
@@ -93,10 +94,7 @@ pub unsafe fn compare_and_swap(
     let direct = spot.way == Way::Direct;
     // SAFETY: by the caller, and found by `locate`.
     unsafe {
-        if direct
-            && accumulate::is_atomic(window)
-            && element::is_atomic(spot.address, datatype.size)
-        {
+        if direct && apply::is_atomic(window) && element::is_atomic(spot.address, datatype.size) {
             let (compare, new) = (element::load(compare, size), element::load(origin, size));
             let old = element::compare_and_swap(target, size, compare, new);
             element::store(result, size, old);

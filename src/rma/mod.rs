@@ -6,6 +6,7 @@
 
 pub mod access;
 pub mod accumulate;
+mod apply;
 pub mod atomic;
 pub mod block;
 pub mod create;
