@@ -1,19 +1,7 @@
 /* args: sleeps or awake. What the kernel says of a rank that waits in MPI_Recv: it sleeps some time after, or, where a variable
  * says so, it never does. Rank 1 looks at it, and sends when it has seen enough. */
-#include "check.h"
+#include "process.h"
 #include <time.h>
-
-static char state_of(int pid)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "r");
-    if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    if (file)
-        fclose(file);
-    return state;
-}
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,7 @@
  * compared with MPI_Reduce_local; MPI_REPLACE and MPI_NO_OP; padding is not written; derived types; every element exactly once when
  * all ranks accumulate at the same time, in large and small calls. */
 #include "windows.h"
+#include "integers.h"
 #include <complex.h>
 #include <stdbool.h>
 
@@ -94,32 +95,8 @@ static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, 
 
 static void types(void)
 {
-    C_INTEGER(signed char, MPI_SIGNED_CHAR);
-    C_INTEGER(unsigned char, MPI_UNSIGNED_CHAR);
-    C_INTEGER(short, MPI_SHORT);
-    C_INTEGER(unsigned short, MPI_UNSIGNED_SHORT);
-    C_INTEGER(int, MPI_INT);
-    C_INTEGER(unsigned, MPI_UNSIGNED);
-    C_INTEGER(long, MPI_LONG);
-    C_INTEGER(unsigned long, MPI_UNSIGNED_LONG);
-    C_INTEGER(long long, MPI_LONG_LONG);
-    C_INTEGER(unsigned long long, MPI_UNSIGNED_LONG_LONG);
-    C_INTEGER(int8_t, MPI_INT8_T);
-    C_INTEGER(int16_t, MPI_INT16_T);
-    C_INTEGER(int32_t, MPI_INT32_T);
-    C_INTEGER(int64_t, MPI_INT64_T);
-    C_INTEGER(uint8_t, MPI_UINT8_T);
-    C_INTEGER(uint16_t, MPI_UINT16_T);
-    C_INTEGER(uint32_t, MPI_UINT32_T);
-    C_INTEGER(uint64_t, MPI_UINT64_T);
-    C_INTEGER(MPI_Aint, MPI_AINT);
-    C_INTEGER(MPI_Offset, MPI_OFFSET);
-    C_INTEGER(MPI_Count, MPI_COUNT);
-    INTEGER(MPI_Fint, MPI_INTEGER);
-    INTEGER(int8_t, MPI_INTEGER1);
-    INTEGER(int16_t, MPI_INTEGER2);
-    INTEGER(int32_t, MPI_INTEGER4);
-    INTEGER(int64_t, MPI_INTEGER8);
+    C_INTEGERS(C_INTEGER);
+    FORTRAN_INTEGERS(INTEGER);
     TRY(unsigned char, MPI_BYTE, bitwise, 3);
     TRY(unsigned char, MPI_BYTE, moving, 2);
     TRY(char, MPI_CHAR, moving, 2);

@@ -1,5 +1,5 @@
 /* Epochs of all kinds after each other on one window, and of two windows interleaved. */
-#include "window.h"
+#include "shared_window.h"
 
 static struct window a, b;
 

@@ -1,6 +1,6 @@
 /* MPI_Win_fence: what was stored before is seen after it, round by round, with every assertion that holds; on two windows in turn; while
  * a message of the program needs this rank. arg: rounds. */
-#include "window.h"
+#include "shared_window.h"
 
 enum { LONGS = 8, BYTES = 1 << 20 };
 

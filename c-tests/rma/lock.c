@@ -1,7 +1,7 @@
 /* MPI_Win_lock of both kinds and MPI_Win_lock_all: nobody is beside an exclusive holder, holders of shared locks are beside each other,
  * what was stored under a lock is seen under the next; several targets at once, the own one, two windows, MPI_MODE_NOCHECK.
  * arg: rounds. */
-#include "window.h"
+#include "shared_window.h"
 
 enum { BYTES = 1 << 20 };
 

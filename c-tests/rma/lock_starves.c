@@ -1,6 +1,6 @@
 /* Nobody starves: a writer gets the lock a number of times while readers take it without end, then the other way round, and readers by
  * MPI_Win_lock_all while writers go on. What a starving rank would have to do ends the program, so that it would never end. arg: turns. */
-#include "window.h"
+#include "shared_window.h"
 
 static struct window w;
 

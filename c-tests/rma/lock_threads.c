@@ -1,6 +1,6 @@
 /* Threads at one window: they lock different targets at the same time, and one waits for a lock while another one of its process gives up
  * the lock that this depends on. arg: rounds. */
-#include "window.h"
+#include "shared_window.h"
 #include "threads.h"
 
 enum { THREADS = 4 };

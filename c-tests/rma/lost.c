@@ -1,7 +1,7 @@
 /* The last rank is killed: as the holder of a lock, as one that shares it, before a fence, between post and wait, and as an origin. The
  * others get an error that names window and rank, within each call that depends on it. For mpiexec with -disable-auto-cleanup.
  * arg: what. */
-#include "window.h"
+#include "shared_window.h"
 
 static struct window w;
 static char text[MPI_MAX_ERROR_STRING];

@@ -2,6 +2,7 @@
  * goes on only when the origin has done its work and has said so past MPI. Memory of the heap, of malloc, of the stack, static.
  * passive sleep|compute|read|stop */
 #include "windows.h"
+#include "process.h"
 #include <fcntl.h>
 
 enum { BYTES = 1 << 16 };
@@ -63,18 +64,6 @@ static void release(void)
     close(made);
 }
 
-static int is_stopped(int process)
-{
-    char name[64], state = '?';
-    snprintf(name, sizeof name, "/proc/%d/stat", process);
-    FILE *file = fopen(name, "r");
-    if (file && fscanf(file, "%*d %*s %c", &state) != 1)
-        state = '?';
-    if (file)
-        fclose(file);
-    return state == 'T';
-}
-
 static void one(const struct window *w, const char *how, int number)
 {
     int target = 1, process = (int) getpid();
@@ -92,7 +81,7 @@ static void one(const struct window *w, const char *how, int number)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0) {
         if (strcmp(how, "stop") == 0) {
-            while (!is_stopped(process))
+            while (state_of(process) != 'T')
                 rest();
             work(w, target);
             kill(process, SIGCONT);

@@ -1,5 +1,5 @@
 /* A rank that polls its window's memory with synchronisation calls only: messages that its peer needs still come through. arg: the call. */
-#include "window.h"
+#include "shared_window.h"
 
 enum { BYTES = 4 << 20 };
 

@@ -1,6 +1,6 @@
 /* MPI_Win_post, start, complete, wait and test: rings, all with all, self in the group, empty groups, an origin that starts before the
  * target posts, assertions, messages of the program that need a rank in MPI_Win_wait, both roles in one rank. arg: rounds. */
-#include "window.h"
+#include "shared_window.h"
 
 enum { BYTES = 1 << 20 };
 

@@ -1,6 +1,7 @@
 /* MPI_Fetch_and_op and MPI_Compare_and_swap: results, types, neighbours in a word, tickets that everybody gets once, order of
  * operations of one origin. */
 #include "windows.h"
+#include "integers.h"
 #include <stdbool.h>
 
 static struct window w;
@@ -35,20 +36,10 @@ static struct window w;
 
 static void swaps(void)
 {
-    SWAP(signed char, MPI_SIGNED_CHAR);
-    SWAP(unsigned char, MPI_UNSIGNED_CHAR);
-    SWAP(short, MPI_SHORT);
-    SWAP(unsigned short, MPI_UNSIGNED_SHORT);
-    SWAP(int, MPI_INT);
-    SWAP(unsigned, MPI_UNSIGNED);
-    SWAP(long, MPI_LONG);
-    SWAP(unsigned long, MPI_UNSIGNED_LONG);
-    SWAP(long long, MPI_LONG_LONG);
+    BASIC_INTEGERS(SWAP);
     SWAP(unsigned char, MPI_BYTE);
     SWAP(bool, MPI_C_BOOL);
-    SWAP(MPI_Aint, MPI_AINT);
-    SWAP(MPI_Offset, MPI_OFFSET);
-    SWAP(MPI_Count, MPI_COUNT);
+    ADDRESS_INTEGERS(SWAP);
     if (MPI_INTEGER != MPI_DATATYPE_NULL) {
         SWAP(MPI_Fint, MPI_INTEGER);
         SWAP(MPI_Fint, MPI_LOGICAL);

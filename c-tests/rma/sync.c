@@ -1,6 +1,6 @@
 /* MPI_Win_sync and MPI_Win_flush are full fences: of two ranks that store, call it and load what the other one stores, one at least sees the
  * other's store; what was stored before it is seen by who sees what was stored after it. arg: rounds. */
-#include "window.h"
+#include "shared_window.h"
 
 static struct window w;
 

@@ -1,5 +1,5 @@
 /* Waits that never end, for mpiexec's table: it shows function, target rank and the window's name. arg: what waits. */
-#include "window.h"
+#include "shared_window.h"
 
 static struct window w;
 

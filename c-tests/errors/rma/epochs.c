@@ -1,6 +1,6 @@
 /* Epochs that are begun or ended at the wrong time, and wrong arguments of the calls that do so: each has its class and text, and none
  * changes anything, so that the epochs that follow work. */
-#include "window.h"
+#include "shared_window.h"
 #include "wrong.h"
 
 static struct window w;

@@ -1,6 +1,6 @@
 /* For the programs of chapter rma: a window whose memory all ranks reach by loads and stores, too. */
-#ifndef OXMPI_WINDOW_H
-#define OXMPI_WINDOW_H
+#ifndef OXMPI_SHARED_WINDOW_H
+#define OXMPI_SHARED_WINDOW_H
 
 #include "check.h"
 
