@@ -80,7 +80,7 @@ pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)
 }
 
-/// What is under way, for reports.
+/// Numbers of pending messages and requests, for reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
     pub posted: u64,
@@ -124,7 +124,7 @@ struct Counted {
     spins: u64,
 }
 
-/// What is under way now; for threads that may call MPI. Nothing while MPI is not running.
+/// The present [`Counts`]; for threads that may call MPI. Zeros while MPI is not running.
 pub fn counts() -> Counts {
     let mut sum = Counts::NONE;
     for_each(|engine| engine.add_counts(&mut sum));

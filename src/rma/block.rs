@@ -30,7 +30,7 @@ pub struct Header {
     _pad2: [u32; 15],
 }
 
-/// What is known of one rank as a target.
+/// The flags and counters of one rank as a target.
 #[repr(C)]
 pub struct TargetLine {
     /// The next ticket of the lock. Tickets count modulo 2^32.
@@ -49,7 +49,7 @@ pub struct TargetLine {
     /// Where that table is in the heap, and how many entries it has.
     pub regions: AtomicU64,
     pub region_count: AtomicU64,
-    /// What became of the rank's helper thread (`helper.rs`).
+    /// State of the rank's helper thread, or where its mailbox is (`helper.rs`).
     pub helper: AtomicU64,
     _pad3: [u64; 3],
 }

@@ -38,7 +38,7 @@ const IDLE: u32 = 0;
 const POSTED: u32 = 1;
 const DONE: u32 = 2;
 
-// Who sleeps on the state.
+// Sleepers on the state, by bit.
 const HELPER: u32 = 1;
 const ORIGIN: u32 = 2;
 
@@ -46,7 +46,7 @@ const STACK_BYTES: usize = 64 << 10;
 /// Looks before an origin sleeps.
 const POLLS: u32 = 300;
 /// How long it sleeps before it looks whether the helper still lives.
-const NAP: Duration = Duration::from_millis(50);
+const BOUNDED_SLEEP: Duration = Duration::from_millis(50);
 
 /// What lies in the heap; all zeros are an idle one. All but `state` and `lock` belongs to whom the state names.
 #[repr(C)]
@@ -264,7 +264,7 @@ impl<'a> Request<'a> {
                 std::hint::spin_loop();
                 continue;
             }
-            schedule::futex_wait(state, POSTED, Some(NAP), ORIGIN);
+            schedule::futex_wait(state, POSTED, Some(BOUNDED_SLEEP), ORIGIN);
             if engine::liveness::has_died(&enter(), owner) {
                 return fail!(
                     Class::ProcFailed,

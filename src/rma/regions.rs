@@ -30,7 +30,7 @@ pub struct Entry {
 /// A dynamic window's part in this process.
 pub struct Dynamic {
     own: Mutex<Own>,
-    /// What is known of the others' tables, by rank.
+    /// Copies of all ranks' tables, by rank.
     seen: Box<[Mutex<Seen>]>,
 }
 

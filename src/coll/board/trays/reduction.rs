@@ -19,7 +19,7 @@ use std::ops::Range;
 const LONGEST_SHARE: usize = 16 << 10;
 pub(super) const SHORTEST_SHARE: usize = 4 << 10;
 const SHARES: usize = 16;
-/// What is read at the same time: more streams than that hinder each other (benches/counts.md).
+/// Streams that are read at the same time: more of them hinder each other (benches/counts.md).
 const GROUP: usize = 8;
 
 /// This rank's operand and where the result goes: of both a part of so many bytes.

@@ -93,7 +93,7 @@ impl<E: Entries> Buddy<'_, E> {
         set(&entry.tag, 0);
     }
 
-    /// So many pages, at least one, the first a multiple of 2^`align`.
+    /// Allocates `pages` pages, at least one, the first a multiple of 2^`align`.
     ///
     /// Errors: there are none in a row; no memory for entries.
     pub fn allocate(&self, pages: u32, align: u32) -> Result<u32> {

@@ -41,11 +41,11 @@ const LEAST: u64 = 16 << 20;
 const LOCK_BYTES: usize = LOCKS * size_of::<HeapLock>();
 const ENTRIES_IN_PAGE: usize = PAGE / size_of::<Entry>();
 
-/// So much is allocated between two looks at the memory that is left, bytes.
+/// Bytes that are allocated between two looks at the memory that is left.
 const STEP: u64 = 8 << 20;
 /// How long such a look is good for small amounts, nanoseconds.
 const LOOK_LASTS: u64 = 50_000_000;
-/// So much is left to the others, bytes.
+/// Bytes that are left to other programs.
 const MARGIN: u64 = 64 << 20;
 
 /// The layout of what lies in the segment's file.

@@ -12,7 +12,7 @@ pub const READY: u32 = 1;
 /// A rank has died with the lock.
 pub const BROKEN: u32 = 2;
 
-/// What is known of the heap in the segment's header.
+/// State of the heap, in the segment's header.
 #[repr(C)]
 pub struct Shared {
     /// The allocator's lock: zero, or the index of the rank that holds it, and 1.
@@ -26,7 +26,7 @@ pub struct Shared {
 #[repr(transparent)]
 pub struct Lists(pub [AtomicU32; ORDERS]);
 
-/// What is known of a page.
+/// State of a page.
 #[repr(C)]
 pub struct Entry {
     /// Zero; or a kind, with the order of a free block.
