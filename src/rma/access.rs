@@ -34,7 +34,7 @@ pub struct Operand {
 }
 
 /// Memory of a dynamic window, found by its address at the target.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     pub way: Way,
     /// The address that was asked for, as [`Target::base`] has it.
@@ -168,12 +168,21 @@ impl Window {
             else {
                 return self.outside(remote, target).map(|()| None);
             };
-            let region = self.find_region(rank, first, bytes)?;
+            // Most types lie in one region as a whole, holes included.
+            let region = match self.find_region(rank, first, bytes) {
+                Ok(region) => Region {
+                    address: region.address.wrapping_sub(from as usize),
+                    key: region.key.wrapping_sub(from as u64),
+                    ..region
+                },
+                Err(_) if !remote.datatype.is_contiguous() => self.find_elements(rank, remote)?,
+                Err(error) => return Err(error),
+            };
             return Ok(Some(Spot {
                 rank,
                 way: self.way(rank, region.way),
-                address: region.address.wrapping_sub(from as usize),
-                key: region.key.wrapping_sub(from as u64),
+                address: region.address,
+                key: region.key,
             }));
         }
         let at = remote.disp as i128 * target.unit as i128;

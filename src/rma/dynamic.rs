@@ -1,10 +1,11 @@
 //! MPI_Win_attach and MPI_Win_detach, and how origins find what was attached.
 
-use super::access::Region;
+use super::access::{Region, Remote};
 use super::regions::{Dynamic, Meets, Seen};
 use super::room::{private_key, the_heap};
 use super::ways;
 use super::window::{Way, Window};
+use crate::datatype::Buffer;
 use crate::engine;
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
@@ -91,7 +92,46 @@ impl Window {
         Ok(())
     }
 
-    /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached in one piece.
+    /// Where elements are that may lie in several pieces of attached memory: the place of what is at address `remote.disp`.
+    ///
+    /// Errors: MPI_ERR_RMA_RANGE if some of them are not attached, or if the pieces are reached in different ways.
+    #[cold]
+    pub fn find_elements(&self, target: usize, remote: &Remote) -> Result<Region> {
+        let start = remote.disp as usize;
+        // SAFETY: only the addresses of the elements are looked at.
+        let elements = unsafe { Buffer::new(start as *mut u8, remote.count, remote.datatype) };
+        let mut found: Result<Option<Region>> = Ok(None);
+        elements.runs(0, elements.len(), |run, bytes| {
+            found = self.find_run(target, run.addr(), bytes, start, &found);
+            found.is_ok()
+        });
+        found.map(|region| region.expect("an access has a first byte"))
+    }
+
+    /// The place of what is at `start`, if a run of elements is attached memory, and reached as those before.
+    fn find_run(
+        &self,
+        target: usize,
+        address: usize,
+        bytes: usize,
+        start: usize,
+        before: &Result<Option<Region>>,
+    ) -> Result<Option<Region>> {
+        let mut region = self.find_region(target, address, bytes as u64)?;
+        region.address = region.address.wrapping_sub(address).wrapping_add(start);
+        region.key = region.key.wrapping_sub((address as u64).wrapping_sub(start as u64));
+        match before {
+            Ok(Some(before)) if *before != region => fail!(
+                Class::RmaRange,
+                "the elements lie in pieces of memory attached to {} at target rank {target} of which only some are from MPI_Alloc_mem or a \
+                 window ({address:#x} is in the first such piece); use an operation for each kind",
+                self.title()
+            ),
+            _ => Ok(Some(region)),
+        }
+    }
+
+    /// Where memory of a dynamic window is: `bytes` from `address` of the target's on, all of it attached.
     ///
     /// Errors: MPI_ERR_RMA_RANGE if it is not; the target has died while it changed its table.
     pub fn find_region(&self, target: usize, address: usize, bytes: u64) -> Result<Region> {
@@ -105,7 +145,7 @@ impl Window {
         let Some(entry) = seen.find(first, bytes) else {
             return fail!(
                 Class::RmaRange,
-                "{bytes} bytes at address {address:#x} are not attached to {} in one piece at target rank {target}",
+                "{bytes} bytes at address {address:#x} are not attached to {} at target rank {target}",
                 self.title()
             );
         };

@@ -173,15 +173,41 @@ impl Seen {
         Ok(self.look(line, |table, count| words(heap, table, count)))
     }
 
-    /// The attached memory in which all of a range lies.
+    /// The attached memory in which a range begins, if all of the range is attached: there, or in memory behind it that is reached
+    /// alike.
     #[inline]
     pub fn find(&self, address: u64, bytes: u64) -> Option<Entry> {
         let after = self
             .entries
             .partition_point(|entry| entry.address <= address);
-        let entry = self.entries[after.checked_sub(1)?];
+        let at = after.checked_sub(1)?;
+        let entry = self.entries[at];
         let inside = address - entry.address;
-        (inside < entry.bytes && bytes <= entry.bytes - inside).then_some(entry)
+        if inside >= entry.bytes {
+            return None;
+        }
+        match bytes <= entry.bytes - inside || self.goes_on(at, bytes - (entry.bytes - inside)) {
+            true => Some(entry),
+            false => None,
+        }
+    }
+
+    /// Whether so many bytes behind an entry are attached without a gap, and reached as the entry's.
+    #[cold]
+    fn goes_on(&self, mut at: usize, mut bytes: u64) -> bool {
+        while let [entry, next, ..] = self.entries[at..] {
+            let end = entry.address + entry.bytes;
+            let offset = entry.offset.map(|offset| offset + entry.bytes);
+            if next.address != end || next.offset != offset {
+                return false;
+            }
+            if bytes <= next.bytes {
+                return true;
+            }
+            bytes -= next.bytes;
+            at += 1;
+        }
+        false
     }
 }
 
@@ -264,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_ranges_are_found() {
+    fn only_attached_ranges_are_found() {
         let entry = |address, bytes| Entry {
             address,
             bytes,
@@ -278,8 +304,35 @@ mod tests {
         assert_eq!(seen.find(109, 1), Some(entry(100, 10)));
         assert_eq!(seen.find(114, 1), Some(entry(110, 5)));
         assert_eq!(seen.find(u64::MAX, 1).map(|entry| entry.bytes), Some(10));
-        for (address, bytes) in [(109, 2), (99, 1), (115, 1), (0, 1), (100, u64::MAX)] {
+        for (address, bytes) in [(109, 7), (99, 1), (115, 1), (0, 1), (100, u64::MAX)] {
             assert_eq!(seen.find(address, bytes), None);
+        }
+    }
+
+    #[test]
+    fn ranges_over_neighbours_are_found_if_these_are_reached_alike() {
+        let entry = |address, bytes, offset| Entry {
+            address,
+            bytes,
+            offset,
+        };
+        let entries = vec![
+            entry(100, 10, None),
+            entry(110, 5, None),
+            entry(115, 5, Some(1000)),
+            entry(120, 5, Some(1005)),
+            entry(125, 5, Some(2000)),
+            entry(131, 5, Some(2006)),
+        ];
+        let seen = Seen {
+            version: 2,
+            entries: entries.clone(),
+        };
+        for (at, address, bytes) in [(0, 109, 2), (0, 100, 15), (2, 115, 10), (2, 119, 6)] {
+            assert_eq!(seen.find(address, bytes), Some(entries[at]), "{address}");
+        }
+        for (address, bytes) in [(100, 16), (119, 7), (125, 6), (129, 3), (134, 3)] {
+            assert_eq!(seen.find(address, bytes), None, "{address} {bytes}");
         }
     }
 
