@@ -14,7 +14,7 @@ pub mod wire;
 
 use crate::error::{Class, Error, Result};
 use crate::os::cancellation::Uncancelled;
-use crate::os::process::{die_with, exit_now};
+use crate::os::process::{admit_descendants_of, die_with, exit_now, parent};
 use crate::variables::{Listed, Variable};
 use client::Client;
 use environment::{Ours, Started};
@@ -109,6 +109,7 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
     let segment = segment::of_mpiexec(&ours)?;
     // Should mpiexec and its supervisor be killed at the same moment, nobody else would end this process.
     die_with(ours.supervisor);
+    admit_descendants_of(ours.supervisor);
     let server = ours
         .pmi_fd
         .and_then(crate::os::process::inherited)
@@ -128,6 +129,8 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
 
 fn join_pmi(mut client: Client, (rank, size): (u32, u32), plan: &SegmentPlan<'_>) -> Result<Job> {
     client.introduce()?;
+    // The launcher of the node, unless a script is in between: then windows are served by helper threads.
+    admit_descendants_of(parent());
     let universe_size = client.number("get_universe_size", "size")?;
     let appnum = client.number("get_appnum", "appnum")?;
     let local_ranks = mapping::local_ranks(&mut client, rank, size)?;

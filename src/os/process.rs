@@ -223,6 +223,19 @@ pub fn die_with(parent: i32) {
     }
 }
 
+/// Lets an ancestor's other descendants read and write this process's memory where Yama admits only a process's own ancestors
+/// (`ptrace_scope` 1, the default of Ubuntu). Without effect elsewhere.
+pub fn admit_descendants_of(ancestor: i32) {
+    // SAFETY: a plain call on integers; without Yama an error that changes nothing.
+    unsafe { libc::prctl(libc::PR_SET_PTRACER, ancestor as libc::c_ulong, 0, 0, 0) };
+}
+
+/// The process that started this one.
+pub fn parent() -> i32 {
+    // SAFETY: a plain call.
+    unsafe { libc::getppid() }
+}
+
 /// Ends the process at once: what the C library has buffered is written, but no exit handler runs.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: a null stream means all of them; the call locks each and needs nothing else.
