@@ -185,6 +185,20 @@ pub fn set_proxy(handle: i32, proxy: usize) -> bool {
     operation.is_some()
 }
 
+impl Operation {
+    /// `inout = input op inout` for packed elements of a predefined type, on which the operation is [defined](Op::check); both slices
+    /// have as many.
+    #[inline]
+    pub fn apply(self, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
+        let sources = Sources {
+            left: &[input],
+            last: None,
+            second: None,
+        };
+        kernel::apply(self, sources, inout, datatype, Form::Packed);
+    }
+}
+
 impl Op {
     pub fn is_commutative(&self) -> bool {
         match self {
@@ -216,12 +230,7 @@ impl Op {
         match self {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
-                let sources = Sources {
-                    left: &[input],
-                    last: None,
-                    second: None,
-                };
-                kernel::apply(*operation, sources, inout, datatype, Form::Packed);
+                operation.apply(input, inout, datatype);
                 Ok(())
             }
             Op::User(_) if datatype.is_contiguous() => self.apply_laid(Elements {

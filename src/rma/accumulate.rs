@@ -46,7 +46,7 @@ pub unsafe fn accumulate_one(
         return None;
     }
     let spot = window.locate_quickly(rank, disp, datatype.size)?;
-    let work = Work::new(window, op, *operation, datatype);
+    let work = Work::new(window, *operation, datatype);
     let target = spot.address as *mut u8;
     // What counters and sums are made of has code of its own, without the jumps by operation and type.
     // SAFETY: the caller's, and found in the window.
@@ -63,6 +63,38 @@ pub unsafe fn accumulate_one(
             _ => work.one_of_others(target, spot.key, origin, result, scalar),
         }
     })
+}
+
+/// As [`accumulate_one`], of several elements of a predefined type, so many bytes in all, and more than none.
+///
+/// # Safety
+/// There are so many bytes at `origin`, and at `result` if it is not null.
+#[inline(never)]
+pub unsafe fn accumulate_plain(
+    window: &Window,
+    op: &Op,
+    origin: *const u8,
+    result: *mut u8,
+    (datatype, bytes): (&'static Datatype, u64),
+    (rank, disp): (i32, i64),
+) -> Option<Result<()>> {
+    let Op::Predefined(operation) = op else {
+        return None;
+    };
+    // Pairs may have holes, and a derived type elements of several types.
+    let is_of_one_kind = !matches!(
+        datatype.category,
+        Category::Pair | Category::Derived | Category::Marker
+    );
+    let is_useful = *operation != Operation::NoOp || !result.is_null();
+    if !is_of_one_kind || !is_useful || check(op, *operation, datatype).is_err() {
+        return None;
+    }
+    let spot = window.locate_quickly(rank, disp, bytes)?;
+    let work = Work::new(window, *operation, datatype);
+    let elements = (bytes / datatype.size) as usize;
+    // SAFETY: the caller's, and found in the window.
+    Some(unsafe { work.span(spot.address as *mut u8, spot.key, origin, result, elements) })
 }
 
 /// MPI_Get_accumulate: the result is what was there before. The origin is `None` for MPI_NO_OP, which does not look at it.
@@ -184,7 +216,7 @@ fn run(
             result.buffer.len()
         );
     }
-    let work = Work::new(window, op, operation, basic);
+    let work = Work::new(window, operation, basic);
     let sides = Sides {
         origin: origin.map(|origin| origin.buffer),
         result: result.map(|result| result.buffer),

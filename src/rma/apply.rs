@@ -10,7 +10,7 @@ use super::private::{self, Far};
 use super::window::{Flavor, Window};
 use crate::datatype::{Buffer, Datatype, Scalar, nontemporal};
 use crate::error::Result;
-use crate::op::{Op, Operation};
+use crate::op::Operation;
 use smallvec::{SmallVec, smallvec};
 
 /// Bytes of scratch memory for a side that has holes.
@@ -43,7 +43,6 @@ fn first_of(buffer: &Buffer, at: usize, length: usize) -> usize {
 /// An operation on elements of one predefined type.
 pub(super) struct Work<'a> {
     window: &'a Window,
-    op: &'a Op,
     operation: Operation,
     basic: &'static Datatype,
     arithmetic: Arithmetic,
@@ -54,13 +53,11 @@ impl<'a> Work<'a> {
     #[inline(always)]
     pub fn new(
         window: &'a Window,
-        op: &'a Op,
         operation: Operation,
         basic: &'static Datatype,
     ) -> Work<'a> {
         Work {
             window,
-            op,
             operation,
             basic,
             arithmetic: Arithmetic::of(basic),
@@ -83,7 +80,7 @@ impl<'a> Work<'a> {
         source: *const u8,
         result: *mut u8,
         elements: usize,
-    ) -> Result<()> {
+    ) {
         let size = self.size();
         if result.is_null() {
             // SAFETY: by the caller.
@@ -97,30 +94,26 @@ impl<'a> Work<'a> {
             // SAFETY: by the caller.
             unsafe {
                 nontemporal::fetch(target.add(at), result.add(at), count * size);
-                self.change(target.add(at), source.wrapping_add(at), count)?;
+                self.change(target.add(at), source.wrapping_add(at), count);
             }
             done += count;
         }
-        Ok(())
     }
 
     /// # Safety
     /// As for [`Work::compute`].
     #[inline(always)]
-    unsafe fn change(&self, target: *mut u8, source: *const u8, elements: usize) -> Result<()> {
+    unsafe fn change(&self, target: *mut u8, source: *const u8, elements: usize) {
         let bytes = elements * self.size();
         match self.operation {
-            Operation::NoOp => Ok(()),
+            Operation::NoOp => {}
             // SAFETY: by the caller.
-            Operation::Replace => unsafe {
-                std::ptr::copy(source, target, bytes);
-                Ok(())
-            },
+            Operation::Replace => unsafe { std::ptr::copy(source, target, bytes) },
             // SAFETY: by the caller.
             _ => unsafe {
                 let source = std::slice::from_raw_parts(source, bytes);
                 let target = std::slice::from_raw_parts_mut(target, bytes);
-                self.op.apply(source, target, elements as u64, self.basic)
+                self.operation.apply(source, target, self.basic);
             },
         }
     }
@@ -130,7 +123,7 @@ impl<'a> Work<'a> {
     /// # Safety
     /// As for [`Work::compute`]; `key` is that of `target`.
     #[inline(always)]
-    unsafe fn span(
+    pub unsafe fn span(
         &self,
         target: *mut u8,
         key: u64,
@@ -244,7 +237,7 @@ impl<'a> Work<'a> {
             };
             let _held = locks.hold(key)?;
             // SAFETY: by the caller, and held.
-            unsafe { self.compute(target.add(at), source.wrapping_add(at), result, count)? };
+            unsafe { self.compute(target.add(at), source.wrapping_add(at), result, count) };
             done += count;
         }
         Ok(())
@@ -286,8 +279,7 @@ impl<'a> Work<'a> {
         unsafe {
             element::update(target, self.size(), |old| {
                 let mut new = old.to_ne_bytes();
-                // The operation has been checked, so it cannot fail.
-                let _ = self.change(new.as_mut_ptr(), input.as_ptr(), 1);
+                self.change(new.as_mut_ptr(), input.as_ptr(), 1);
                 u64::from_ne_bytes(new)
             })
         }
@@ -361,7 +353,7 @@ impl<'a> Work<'a> {
             sides.target.read(at, element);
             // SAFETY: all have one element.
             unsafe {
-                self.compute(element.as_mut_ptr(), input.as_ptr(), old.as_mut_ptr(), 1)?;
+                self.compute(element.as_mut_ptr(), input.as_ptr(), old.as_mut_ptr(), 1);
             }
             if self.operation != Operation::NoOp {
                 sides.target.write(at, element);
@@ -408,7 +400,7 @@ impl<'a> Work<'a> {
                     result.write(at, elements);
                 }
                 // SAFETY: both have as many elements.
-                unsafe { self.change(elements.as_mut_ptr(), source, bytes / size)? };
+                unsafe { self.change(elements.as_mut_ptr(), source, bytes / size) };
                 if self.operation != Operation::NoOp {
                     far.write(&pieces, elements)?;
                 }

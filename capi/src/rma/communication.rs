@@ -112,9 +112,10 @@ fn move_quickly<const PUT: bool>(
     unsafe { put_get::move_quickly::<PUT>(window, address.cast(), bytes, rank.0, disp.0) }
 }
 
-/// Operates on one element where that takes a few instructions; `None`: it does not, and nothing was done. The result may be NULL.
+/// Operates on elements without holes in direct memory; `None`: it is not that, or an argument is wrong, and nothing was done. The result
+/// may be NULL.
 #[inline(always)]
-fn one(
+fn operate_quickly(
     window: &Window,
     op: &Operation,
     (from, result): (SendBuffer, RecvBuffer),
@@ -122,13 +123,21 @@ fn one(
     target: Elements,
     (rank, disp): (Rank, Aint),
 ) -> Option<Result<()>> {
-    if target.0 != Count(1) || result.0 as usize == decode::IN_PLACE {
+    if result.0 as usize == decode::IN_PLACE {
         return None;
     }
-    let (_, datatype) = plain(from.0, origin, target)?;
+    let (bytes, datatype) = plain(from.0, origin, target)?;
     let (from, result) = (from.0.cast(), result.0.cast());
-    // SAFETY: the caller of the C function has an element at each of the addresses.
-    unsafe { accumulate::accumulate_one(window, op, from, result, datatype, (rank.0, disp.0)) }
+    let place = (rank.0, disp.0);
+    // SAFETY: the caller of the C function has so many elements at each of the addresses.
+    unsafe {
+        match target.0 {
+            Count(1) => accumulate::accumulate_one(window, op, from, result, datatype, place),
+            _ => {
+                accumulate::accumulate_plain(window, op, from, result, (datatype, bytes), place)
+            }
+        }
+    }
 }
 
 /// One element of the target's.
@@ -228,7 +237,7 @@ fn accumulate(
     let window = decode::win(win)?;
     let op = op::get(op.0)?;
     let none = RecvBuffer(std::ptr::null_mut());
-    if let Some(done) = one(window, &op, (from, none), origin, target, place) {
+    if let Some(done) = operate_quickly(window, &op, (from, none), origin, target, place) {
         return done;
     }
     let remote = remote(place, target)?;
@@ -249,7 +258,7 @@ fn get_accumulate(
     let op = op::get(op.0)?;
     if !into.0.is_null()
         && result == target
-        && let Some(done) = one(window, &op, (from, into), origin, target, place)
+        && let Some(done) = operate_quickly(window, &op, (from, into), origin, target, place)
     {
         return done;
     }
@@ -390,7 +399,7 @@ entry! {
         let kind = (Count(1), datatype);
         if !result_addr.0.is_null()
             && let Some(done) =
-                one(window, &op, (origin_addr, result_addr), kind, kind, (target_rank, target_disp))
+                operate_quickly(window, &op, (origin_addr, result_addr), kind, kind, (target_rank, target_disp))
         {
             return done;
         }
