@@ -51,11 +51,7 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     #[inline(always)]
-    pub fn new(
-        window: &'a Window,
-        operation: Operation,
-        basic: &'static Datatype,
-    ) -> Work<'a> {
+    pub fn new(window: &'a Window, operation: Operation, basic: &'static Datatype) -> Work<'a> {
         Work {
             window,
             operation,
@@ -74,13 +70,7 @@ impl<'a> Work<'a> {
     /// # Safety
     /// `elements` packed elements are valid at `target` for writing, at `source` for reading, at `result` for writing.
     #[inline(always)]
-    unsafe fn compute(
-        &self,
-        target: *mut u8,
-        source: *const u8,
-        result: *mut u8,
-        elements: usize,
-    ) {
+    unsafe fn compute(&self, target: *mut u8, source: *const u8, result: *mut u8, elements: usize) {
         let size = self.size();
         if result.is_null() {
             // SAFETY: by the caller.

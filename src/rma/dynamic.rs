@@ -119,7 +119,9 @@ impl Window {
     ) -> Result<Option<Region>> {
         let mut region = self.find_region(target, address, bytes as u64)?;
         region.address = region.address.wrapping_sub(address).wrapping_add(start);
-        region.key = region.key.wrapping_sub((address as u64).wrapping_sub(start as u64));
+        region.key = region
+            .key
+            .wrapping_sub((address as u64).wrapping_sub(start as u64));
         match before {
             Ok(Some(before)) if *before != region => fail!(
                 Class::RmaRange,

@@ -133,9 +133,7 @@ fn operate_quickly(
     unsafe {
         match target.0 {
             Count(1) => accumulate::accumulate_one(window, op, from, result, datatype, place),
-            _ => {
-                accumulate::accumulate_plain(window, op, from, result, (datatype, bytes), place)
-            }
+            _ => accumulate::accumulate_plain(window, op, from, result, (datatype, bytes), place),
         }
     }
 }
