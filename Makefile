@@ -129,7 +129,7 @@ check-c: stage
 
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
-	$(CARGO) test --workspace --no-fail-fast --lib --bins -- --include-ignored
+	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
 
 # Every part runs, whatever the ones before it found; the last lines have the time of each (docs/testing.md).
@@ -181,7 +181,7 @@ check-loom:
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release --lib
 
 # The sanitizers are for unstable compilers, which a stable one can play.
-sanitize = RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=$(1) RUSTDOCFLAGS=-Zsanitizer=$(1) $(CARGO) test \
+sanitize = RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=$(1) RUSTDOCFLAGS=-Zsanitizer=$(1) $(CARGO) test --profile checked \
 	--target-dir target/sanitizer-$(1) --target $(shell rustc -vV | sed -n 's/^host: //p') --lib
 
 check-asan: export ASAN_OPTIONS = detect_leaks=1
