@@ -287,7 +287,7 @@ mod models {
                 Whom::Anybody => true,
             }) {
                 let (notifier, futex) = &self.0.notifiers[rank];
-                if self.0.sleeps && notifier.somebody_sleeps() {
+                if self.0.sleeps && notifier.has_sleepers() {
                     futex.notify();
                 }
             }

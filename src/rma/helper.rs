@@ -19,6 +19,7 @@ use crate::os::checked_copy::CheckedCopy;
 use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
 use crate::os::schedule;
+use crate::queue::named_lock::give_back;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport;
 use std::io::Error;
@@ -204,7 +205,7 @@ impl Drop for Request<'_> {
         // SAFETY: a mailbox of the heap; atomics only.
         unsafe {
             (*self.mailbox).state.store(IDLE, Ordering::Relaxed);
-            (*self.mailbox).lock.store(0, Ordering::Release);
+            give_back(&(*self.mailbox).lock);
         }
     }
 }

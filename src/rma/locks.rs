@@ -6,7 +6,8 @@
 use crate::engine::{self, enter};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
-use crate::sync::{AtomicU32, Ordering};
+use crate::queue::named_lock::{self, give_back, try_take};
+use crate::sync::AtomicU32;
 use crate::transport::{self, HeapLock};
 use std::sync::OnceLock;
 
@@ -63,7 +64,7 @@ pub struct Held(&'static AtomicU32);
 impl Drop for Held {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.store(0, Ordering::Release);
+        give_back(self.0);
     }
 }
 
@@ -71,7 +72,7 @@ impl Drop for Held {
 #[derive(Clone, Copy)]
 pub struct Locks {
     words: &'static [HeapLock; COUNT],
-    me: u32,
+    process: u32,
 }
 
 impl Locks {
@@ -82,7 +83,7 @@ impl Locks {
                 Some(words) => words,
                 None => find()?,
             },
-            me: process + 1,
+            process,
         })
     }
 
@@ -98,62 +99,39 @@ impl Locks {
     #[inline(always)]
     pub fn hold_number(&self, number: usize) -> Result<Held> {
         let word = &self.words[number].word;
-        if !try_take(word, self.me) {
-            wait(word, self.me)?;
-        }
+        take(word, self.process)?;
         Ok(Held(word))
     }
 }
 
-#[inline(always)]
-fn try_take(word: &AtomicU32, me: u32) -> bool {
-    word.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
-        .is_ok()
-}
-
-/// Takes a word that is zero while nobody has it, for a process by its number. The release of it is to store zero.
+/// Takes a word that is zero while nobody has it, for a process by its number.
 ///
 /// Errors: MPIX_ERR_PROC_FAILED if its holder has died.
+#[inline(always)]
 pub(super) fn take(word: &AtomicU32, process: u32) -> Result<()> {
-    match try_take(word, process + 1) {
+    match try_take(word, process) {
         true => Ok(()),
-        false => wait(word, process + 1),
+        false => wait(word, process),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn wait(word: &AtomicU32, me: u32) -> Result<()> {
+fn wait(word: &AtomicU32, process: u32) -> Result<()> {
     let mut polls = 0_u32;
-    loop {
-        if word.load(Ordering::Relaxed) == 0 && try_take(word, me) {
-            return Ok(());
-        }
+    let pause = || {
         polls += 1;
         if polls < POLLS {
             std::hint::spin_loop();
-            continue;
+            return false;
         }
         schedule::yield_now();
-        if polls.is_multiple_of(YIELDS) {
-            alive(word)?;
-        }
-    }
-}
-
-/// Fails if the holder of a lock has died.
-#[cold]
-fn alive(word: &AtomicU32) -> Result<()> {
-    let Some(holder) = word.load(Ordering::Relaxed).checked_sub(1) else {
+        polls.is_multiple_of(YIELDS)
+    };
+    let has_died = |holder| engine::liveness::has_died(&enter(), holder);
+    let Err(holder) = named_lock::take(word, process, pause, has_died) else {
         return Ok(());
     };
-    if !engine::liveness::has_died(&enter(), holder) {
-        return Ok(());
-    }
-    // It may have given the lock back before.
-    if word.load(Ordering::Relaxed) != holder + 1 {
-        return Ok(());
-    }
     fail!(
         Class::ProcFailed,
         "rank {holder} of MPI_COMM_WORLD has ended in an operation on a window, and its lock on that memory is lost"
