@@ -20,6 +20,7 @@ use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
 use crate::os::schedule;
 use crate::queue::named_lock::give_back;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport;
 use std::io::Error;
@@ -65,6 +66,30 @@ struct Mailbox {
     list: [Piece; PIECES],
     data: [u8; MOST],
 }
+
+/// The layout of what lies in the heap, and what is said there.
+pub(super) const SHAPE: u64 = shape::combine(&[
+    shape!(Mailbox {
+        state,
+        lock,
+        writes,
+        pieces,
+        error,
+        failed,
+        _pad,
+        list,
+        data
+    }),
+    shape!(Piece { address, bytes }),
+    NOT_WANTED,
+    WANTED,
+    FAILED,
+    IDLE as u64,
+    POSTED as u64,
+    DONE as u64,
+    HELPER as u64,
+    ORIGIN as u64,
+]);
 
 /// Lets peers that cannot reach this process's memory ask its helper thread. Collective over the window; cheap where all memory is the
 /// heap's.

@@ -7,6 +7,7 @@ use crate::engine::{self, enter};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
 use crate::queue::named_lock::{self, give_back, try_take};
+use crate::queue::shape;
 use crate::sync::AtomicU32;
 use crate::transport::{self, HeapLock};
 use std::sync::OnceLock;
@@ -17,6 +18,14 @@ const PIECE_BITS: u32 = 14;
 pub const PIECE: u64 = 1 << PIECE_BITS;
 
 const COUNT: usize = transport::LOCKS;
+
+/// Which lock a byte has: two builds that say different ones do not exclude each other.
+pub(super) const SHAPE: u64 = shape::combine(&[
+    PIECE,
+    number(0) as u64,
+    number(1) as u64,
+    number(12_345_678_901) as u64,
+]);
 
 /// Polls before the core is given away.
 const POLLS: u32 = 100;
@@ -31,7 +40,7 @@ pub fn piece(key: u64) -> u64 {
 
 /// The number of a piece's lock. Pieces that follow each other have different ones.
 #[inline(always)]
-pub fn number(piece: u64) -> usize {
+pub const fn number(piece: u64) -> usize {
     // Windows begin at multiples of large powers of two: the upper bits of the product depend on all bits.
     let spread = (piece >> 10).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     piece.wrapping_add(spread) as usize % COUNT

@@ -7,7 +7,7 @@
 use super::block::TargetLine;
 use super::room::{LINE, no_memory, the_heap};
 use crate::error::{Class, Result, fail};
-use crate::queue::sequence;
+use crate::queue::{sequence, shape};
 use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Heap;
 use parking_lot::{Mutex, MutexGuard};
@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 const WORDS: usize = 3;
 /// Entries of the first table: a piece of 2 KB or less.
 const FIRST: u64 = 64;
+
+/// The layout of a table.
+pub(super) const SHAPE: u64 = shape::number(shape::START, WORDS);
 
 /// Attached memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
