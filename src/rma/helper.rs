@@ -260,7 +260,7 @@ impl<'a> Request<'a> {
         let mailbox = place.cast::<Mailbox>();
         // SAFETY: a mailbox of the heap; atomics only.
         let lock = unsafe { &(*mailbox).lock };
-        locks::take(lock, window.targets[window.rank].process)?;
+        locks::wait(lock, window)?;
         Ok(Request {
             window,
             rank,

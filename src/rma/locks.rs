@@ -3,6 +3,7 @@
 //! Whoever holds several has taken them in ascending order of their numbers, so there is no deadlock. Invariant: a lock is held for
 //! a few microseconds only, unless its holder is stopped or has died; a holder that has died is an error of those who wait.
 
+use super::window::Window;
 use crate::engine::{self, enter};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
@@ -77,22 +78,24 @@ impl Drop for Held {
     }
 }
 
-/// The node's locks, for a process by its number.
+/// The node's locks, for operations of this process on a window.
 #[derive(Clone, Copy)]
-pub struct Locks {
+pub struct Locks<'a> {
     words: &'static [HeapLock; COUNT],
+    window: &'a Window,
     process: u32,
 }
 
-impl Locks {
+impl<'a> Locks<'a> {
     #[inline(always)]
-    pub fn of(process: u32) -> Result<Locks> {
+    pub fn of(window: &'a Window) -> Result<Locks<'a>> {
         Ok(Locks {
             words: match TABLE.get() {
                 Some(words) => words,
                 None => find()?,
             },
-            process,
+            window,
+            process: window.targets[window.rank].process,
         })
     }
 
@@ -108,25 +111,20 @@ impl Locks {
     #[inline(always)]
     pub fn hold_number(&self, number: usize) -> Result<Held> {
         let word = &self.words[number].word;
-        take(word, self.process)?;
+        if !try_take(word, self.process) {
+            wait(word, self.window)?;
+        }
         Ok(Held(word))
     }
 }
 
-/// Takes a word that is zero while nobody has it, for a process by its number.
+/// Takes a [`named_lock`] for an operation on a window. Waits if it is not free.
 ///
 /// Errors: MPIX_ERR_PROC_FAILED if its holder has died.
-#[inline(always)]
-pub(super) fn take(word: &AtomicU32, process: u32) -> Result<()> {
-    match try_take(word, process) {
-        true => Ok(()),
-        false => wait(word, process),
-    }
-}
-
 #[cold]
 #[inline(never)]
-fn wait(word: &AtomicU32, process: u32) -> Result<()> {
+pub(super) fn wait(word: &AtomicU32, window: &Window) -> Result<()> {
+    let process = window.targets[window.rank].process;
     let mut polls = 0_u32;
     let pause = || {
         polls += 1;
@@ -143,6 +141,7 @@ fn wait(word: &AtomicU32, process: u32) -> Result<()> {
     };
     fail!(
         Class::ProcFailed,
-        "rank {holder} of MPI_COMM_WORLD has ended in an operation on a window, and its lock on that memory is lost"
+        "rank {holder} of MPI_COMM_WORLD has ended in an operation on memory that {} needs, and its lock is lost",
+        window.title()
     )
 }
