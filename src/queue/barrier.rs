@@ -171,9 +171,9 @@ impl Barrier<'_> {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::queue::eventcount::EventCount;
+    use crate::queue::models::Sleepers;
     use crate::sync::{UnsafeCell, fence};
-    use loom::sync::{Arc, Notify};
+    use loom::sync::Arc;
     use loom::thread;
 
     /// What loom gets through in seconds.
@@ -188,11 +188,9 @@ mod models {
         lost: AtomicU32,
         numbers: Vec<AtomicU32>,
         died: Vec<AtomicU32>,
-        notifiers: Vec<(EventCount, Notify)>,
+        sleepers: Sleepers,
         data: Vec<[UnsafeCell<u32>; SLOTS]>,
         are_few: bool,
-        /// Whether waiters sleep, or look again and again.
-        sleeps: bool,
     }
 
     // SAFETY: that `data` is accessed as the barrier allows is what the models check.
@@ -235,45 +233,21 @@ mod models {
             holds: &mut dyn FnMut() -> bool,
             missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
         ) -> Result<(), u32> {
-            let (notifier, futex) = &self.0.notifiers[self.1];
             let died = |process: u32| {
                 let died = &self.0.died[process as usize - 1];
                 died.load(Ordering::Acquire) != 0
             };
-            let mut ends = || match holds() {
+            self.0.sleepers.wait(self.1, || match holds() {
                 true => Some(Ok(())),
                 false => missing(&died).map(|process| match holds() {
                     true => Ok(()),
                     false => Err(process),
                 }),
-            };
-            loop {
-                if !self.0.sleeps {
-                    match ends() {
-                        Some(end) => return end,
-                        None => thread::yield_now(),
-                    }
-                    continue;
-                }
-                notifier.announce();
-                fence(Ordering::SeqCst);
-                let end = ends();
-                if end.is_none() {
-                    // Loom reports a sleeper that nobody wakes.
-                    futex.wait();
-                }
-                notifier.leave();
-                if let Some(end) = end {
-                    return end;
-                }
-            }
+            })
         }
 
         fn wake(&self, rank: usize) {
-            let (notifier, futex) = &self.0.notifiers[rank];
-            if self.0.sleeps && notifier.has_sleepers() {
-                futex.notify();
-            }
+            self.0.sleepers.wake(rank);
         }
 
         fn failure(&self, lost: u32) -> u32 {
@@ -330,14 +304,11 @@ mod models {
                 lost: zero(),
                 numbers: (0..ranks).map(|_| zero()).collect(),
                 died: (0..ranks).map(|_| zero()).collect(),
-                notifiers: (0..ranks)
-                    .map(|_| (EventCount::new(), Notify::new()))
-                    .collect(),
+                sleepers: Sleepers::new(ranks, sleeps),
                 data: (0..ranks)
                     .map(|_| std::array::from_fn(|_| UnsafeCell::new(0)))
                     .collect(),
                 are_few,
-                sleeps,
             });
             let threads: Vec<_> = (1..ranks)
                 .map(|rank| {

@@ -80,9 +80,9 @@ impl Completions<'_> {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::queue::eventcount::EventCount;
-    use crate::sync::{UnsafeCell, fence};
-    use loom::sync::{Arc, Notify};
+    use crate::queue::models::Sleepers;
+    use crate::sync::UnsafeCell;
+    use loom::sync::Arc;
     use loom::thread;
 
     /// What loom gets through in seconds.
@@ -92,11 +92,9 @@ mod models {
     struct Shared {
         posts: [[AtomicU64; 1]; RANKS],
         completed: [AtomicU64; RANKS],
-        notifiers: [(EventCount, Notify); RANKS],
+        sleepers: Sleepers,
         /// What each rank puts at each target.
         data: [[UnsafeCell<u32>; RANKS]; RANKS],
-        /// Whether waiters sleep, or look again and again.
-        sleeps: bool,
     }
 
     // SAFETY: that `data` is accessed as the epochs allow is what the models check.
@@ -107,37 +105,13 @@ mod models {
 
     impl Rank<'_> {
         fn wait(&self, mut holds: impl FnMut() -> bool) {
-            let (notifier, futex) = &self.0.notifiers[self.1];
-            while !holds() {
-                if !self.0.sleeps {
-                    thread::yield_now();
-                    continue;
-                }
-                notifier.announce();
-                fence(Ordering::SeqCst);
-                let is_there = holds();
-                if !is_there {
-                    // Loom reports a sleeper that nobody wakes.
-                    futex.wait();
-                }
-                notifier.leave();
-                if is_there {
-                    break;
-                }
-            }
-        }
-
-        fn wake(&self, rank: usize) {
-            let (notifier, futex) = &self.0.notifiers[rank];
-            if self.0.sleeps && notifier.has_sleepers() {
-                futex.notify();
-            }
+            self.0.sleepers.wait(self.1, || holds().then_some(()));
         }
 
         fn post(&self, origins: &[usize]) {
             for origin in origins {
                 Post::of(&self.0.posts[*origin], self.1).tell();
-                self.wake(*origin);
+                self.0.sleepers.wake(*origin);
             }
         }
 
@@ -173,7 +147,7 @@ mod models {
             }
             for target in targets {
                 Completions(&self.0.completed[*target]).add();
-                self.wake(*target);
+                self.0.sleepers.wake(*target);
             }
         }
     }
@@ -188,9 +162,8 @@ mod models {
             let shared = Arc::new(Shared {
                 posts: std::array::from_fn(|_| [AtomicU64::new(0)]),
                 completed: std::array::from_fn(|_| AtomicU64::new(0)),
-                notifiers: std::array::from_fn(|_| (EventCount::new(), Notify::new())),
+                sleepers: Sleepers::new(RANKS, sleeps),
                 data: std::array::from_fn(|_| cells()),
-                sleeps,
             });
             let threads: Vec<_> = (1..ranks.len())
                 .map(|rank| {
