@@ -28,8 +28,8 @@ pub struct Barrier<'a> {
 /// What tells whether a process is lost: nothing that it stores comes any more.
 pub type IsLost<'a> = &'a dyn Fn(u32) -> bool;
 
-/// A rank, and what is around it.
-pub trait Member {
+/// A rank, and what is around it. It is handed on by value, so that only waiting puts it in memory.
+pub trait Member: Copy {
     type Failure;
     fn ranks(&self) -> usize;
     fn rank(&self) -> usize;
@@ -63,9 +63,21 @@ fn is_reached(number: &AtomicU32, wanted: u32) -> bool {
     number.load(Ordering::Acquire).wrapping_sub(wanted) as i32 >= 0
 }
 
-fn others<M: Member>(me: &M) -> impl Iterator<Item = usize> {
+fn others(me: impl Member) -> impl Iterator<Item = usize> {
     let own = me.rank();
     (0..me.ranks()).filter(move |rank| *rank != own)
+}
+
+#[cold]
+fn gives_up<M: Member>(me: M, lost: u32) -> Result<(), M::Failure> {
+    Err(me.failure(lost))
+}
+
+#[cold]
+fn wake_all(me: impl Member) {
+    for rank in others(me) {
+        me.wake(rank);
+    }
 }
 
 impl Barrier<'_> {
@@ -73,9 +85,9 @@ impl Barrier<'_> {
     ///
     /// Errors: a process is lost, on all ranks that live, at this barrier or at the next one.
     #[inline(always)]
-    pub fn pass<M: Member>(&self, me: &M, are_few: bool) -> Result<(), M::Failure> {
+    pub fn pass<M: Member>(self, me: M, are_few: bool) -> Result<(), M::Failure> {
         if let Some(process) = self.lost(Ordering::Relaxed) {
-            return Err(me.failure(process));
+            return gives_up(me, process);
         }
         let own = me.number(me.rank());
         let number = own.load(Ordering::Relaxed).wrapping_add(1);
@@ -105,14 +117,14 @@ impl Barrier<'_> {
 
     /// A process without which no barrier will be complete, as one of the ranks has said.
     #[inline(always)]
-    fn lost(&self, order: Ordering) -> Option<u32> {
+    fn lost(self, order: Ordering) -> Option<u32> {
         self.lost.load(order).checked_sub(1)
     }
 
     #[inline(never)]
     fn wait<M: Member>(
-        &self,
-        me: &M,
+        self,
+        me: M,
         number: u32,
         holds: &mut dyn FnMut() -> bool,
     ) -> Result<(), M::Failure> {
@@ -154,16 +166,9 @@ impl Barrier<'_> {
 
     /// Wakes those that sleep at a barrier.
     #[inline(always)]
-    fn wake_others<M: Member>(&self, me: &M) {
+    fn wake_others(self, me: impl Member) {
         if self.resting.load(Ordering::Relaxed) != 0 {
-            self.wake_all(me);
-        }
-    }
-
-    #[cold]
-    fn wake_all<M: Member>(&self, me: &M) {
-        for rank in others(me) {
-            me.wake(rank);
+            wake_all(me);
         }
     }
 }
@@ -197,6 +202,7 @@ mod models {
     unsafe impl Sync for Shared {}
 
     /// A rank of the model.
+    #[derive(Clone, Copy)]
     struct Rank<'a>(&'a Shared, usize);
 
     /// The processes of the model are the ranks and one.
@@ -270,7 +276,7 @@ mod models {
             let slot = number as usize % SLOTS;
             // SAFETY: as above; loom reports accesses at the same time.
             self.0.data[self.1][slot].with_mut(|data| unsafe { *data = number });
-            self.barrier().pass(self, self.0.are_few)?;
+            self.barrier().pass(*self, self.0.are_few)?;
             for of in &self.0.data {
                 // SAFETY: as above.
                 assert_eq!(of[slot].with(|data| unsafe { *data }), number);
@@ -281,7 +287,7 @@ mod models {
         fn die(&self) {
             self.0.died[self.1].store(1, Ordering::Release);
             fence(Ordering::SeqCst);
-            others(self).for_each(|rank| self.wake(rank));
+            others(*self).for_each(|rank| self.wake(rank));
         }
     }
 
@@ -370,7 +376,7 @@ mod models {
                 assert_eq!(rank.fence(number), Ok(()));
             }
             for _ in 0..2 {
-                assert_eq!(rank.barrier().pass(rank, are_few), Err(ranks as u32));
+                assert_eq!(rank.barrier().pass(*rank, are_few), Err(ranks as u32));
             }
         });
     }

@@ -33,6 +33,7 @@ pub fn fence(window: &Window, assertion: i32) -> Result<()> {
 }
 
 /// This process at a barrier.
+#[derive(Clone, Copy)]
 struct At<'a> {
     window: &'a Window,
     function: &'static str,
@@ -125,6 +126,6 @@ impl Window {
             window: self,
             function,
         };
-        barrier.pass(&at, self.size() <= FEW)
+        barrier.pass(at, self.size() <= FEW)
     }
 }
