@@ -5,11 +5,13 @@
 
 use super::ThreadLevel;
 use crate::error::{Class, Error, Result};
+use crate::queue::shape;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
     choice, coll, context_id, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
+    rma,
 };
 
 choice! {
@@ -179,32 +181,31 @@ fn common() -> Vec<&'static dyn Listed> {
     all.filter(|variable| variable.is_same_on_all()).collect()
 }
 
-/// A hash (FNV-1a) of the names and values of variables; never the same for other names, as far as a hash can promise.
-fn hash(variables: &[&dyn Listed], values: &[u64]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for (variable, value) in variables.iter().zip(values) {
-        for byte in variable
-            .name()
-            .bytes()
-            .chain([0])
-            .chain(value.to_le_bytes())
-        {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash
+/// What ranks compare: the layout of windows, and the values of variables.
+fn compared(layout: u64, variables: &[&dyn Listed]) -> Vec<u64> {
+    let values = variables.iter().map(|variable| variable.bits());
+    std::iter::once(layout).chain(values).collect()
+}
+
+/// A hash of what ranks compare and of the names of the variables.
+fn hash(variables: &[&dyn Listed], compared: &[u64]) -> u64 {
+    let names = variables.iter().map(|variable| variable.name());
+    let hash = names.fold(shape::START, |hash, name| {
+        shape::bytes(hash, name.as_bytes())
+    });
+    shape::combine(&[&[hash], compared].concat())
 }
 
 /// Compares the settings that must be equal on all ranks with those of the rank that joined first: ranks with different ones
-/// would choose different algorithms, and wait for each other for ever.
+/// would choose different algorithms, and wait for each other for ever. Also the layout of windows, which the segment's does not cover.
 ///
-/// Errors: MPI_ERR_OTHER with the variables, ranks and values.
+/// Errors: MPI_ERR_OTHER with the ranks, and with variables and values or that the builds differ.
 pub(super) fn compare(endpoint: &Endpoint, rank: usize) -> Result<()> {
     let common = common();
-    let values: Vec<u64> = common.iter().map(|variable| variable.bits()).collect();
-    let told = endpoint.compare_settings(hash(&common, &values), &values);
+    let compared = compared(rma::SHAPE, &common);
+    let told = endpoint.compare_settings(hash(&common, &compared), &compared);
     told.map_err(|other| {
-        let own = (rank, values.as_slice());
+        let own = (rank, compared.as_slice());
         Error::new(
             Class::Other,
             difference(&common, own, (other.rank, &other.values)),
@@ -219,7 +220,14 @@ fn difference(variables: &[&dyn Listed], own: (usize, &[u64]), other: (usize, &[
     } else {
         (other, own)
     };
-    let differ = variables.iter().zip(low.1.iter().zip(high.1));
+    if low.1.first() != high.1.first() {
+        return format!(
+            "ranks {} and {} have different builds of oxmpi, which lay out the memory of windows differently: libmpi must be of one \
+             installation",
+            low.0, high.0
+        );
+    }
+    let differ = variables.iter().zip(low.1.iter().zip(high.1).skip(1));
     let parts: Vec<String> = differ
         .filter(|(_, (one, two))| one != two)
         .map(|(variable, (one, two))| {
@@ -283,20 +291,35 @@ mod tests {
         static COLOUR: Variable<bool> = Variable::new("COLOUR", false, "It.");
         static LIMIT: Variable<u64> = Variable::new("LIMIT", 1, "It.");
         let both: [&dyn Listed; 2] = [&COLOUR, &LIMIT];
-        assert_ne!(hash(&both, &[0, 7]), hash(&both, &[0, 8]));
-        assert_ne!(hash(&both[..1], &[1]), hash(&both[1..], &[1]));
+        assert_ne!(hash(&both, &[3, 0, 7]), hash(&both, &[3, 0, 8]));
+        assert_ne!(hash(&both, &[3, 0, 7]), hash(&both, &[4, 0, 7]));
+        assert_ne!(hash(&both[..1], &[3, 1]), hash(&both[1..], &[3, 1]));
         let one = "OXMPI_LIMIT is 7 on rank 2 and 8 on rank 5; it must be the same on all ranks";
-        assert_eq!(difference(&both, (5, &[1, 8]), (2, &[1, 7])), one);
-        let two = difference(&both, (0, &[0, 8]), (1, &[1, 7]));
+        assert_eq!(difference(&both, (5, &[3, 1, 8]), (2, &[3, 1, 7])), one);
+        let two = difference(&both, (0, &[3, 0, 8]), (1, &[3, 1, 7]));
         assert!(
             two.starts_with("OXMPI_COLOUR is false on rank 0 and true on rank 1, OXMPI_LIMIT is")
+        );
+        let builds = difference(&both, (4, &[9, 0, 8]), (1, &[3, 1, 7]));
+        assert!(builds.starts_with("ranks 1 and 4 have different builds of oxmpi, which lay out"));
+    }
+
+    #[test]
+    fn ranks_compare_the_layout_of_windows_before_settings() {
+        let common = common();
+        let values = compared(rma::SHAPE, &common);
+        assert_eq!(values[0], rma::SHAPE);
+        assert_eq!(values.len(), common.len() + 1);
+        assert_ne!(
+            hash(&common, &values),
+            hash(&common, &compared(!rma::SHAPE, &common))
         );
     }
 
     #[test]
     fn all_that_must_be_equal_can_be_compared() {
         let names: Vec<String> = common().iter().map(|variable| variable.name()).collect();
-        assert!(names.len() <= crate::transport::shm::settings::MOST);
+        assert!(names.len() < crate::transport::shm::settings::MOST);
         for name in [
             "ALLREDUCE",
             "SCAN",

@@ -215,10 +215,9 @@ impl Lock<'_> {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::queue::eventcount::EventCount;
-    use crate::sync::fence;
+    use crate::queue::models::Sleepers;
     use loom::cell::UnsafeCell;
-    use loom::sync::{Arc, Notify};
+    use loom::sync::Arc;
     use loom::thread;
 
     /// What loom gets through in seconds.
@@ -229,10 +228,8 @@ mod models {
         serving: AtomicU32,
         queue: Vec<AtomicU64>,
         bits: Vec<AtomicU64>,
-        notifiers: Vec<(EventCount, Notify)>,
+        sleepers: Sleepers,
         data: UnsafeCell<u32>,
-        /// Whether waiters sleep, or look again and again.
-        sleeps: bool,
     }
 
     // SAFETY: that `data` is accessed as the lock allows is what the models check.
@@ -262,34 +259,15 @@ mod models {
         }
 
         fn wait(&self, _: Awaited, holds: &mut dyn FnMut() -> bool) -> Result<(), ()> {
-            let (notifier, futex) = &self.0.notifiers[self.1];
-            while !holds() {
-                if !self.0.sleeps {
-                    thread::yield_now();
-                    continue;
-                }
-                notifier.announce();
-                fence(Ordering::SeqCst);
-                if !holds() {
-                    // Loom reports a sleeper that nobody wakes.
-                    futex.wait();
-                }
-                notifier.leave();
-            }
+            self.0.sleepers.wait(self.1, || holds().then_some(()));
             Ok(())
         }
 
         fn wake(&self, whom: Whom) {
-            let all = 0..self.0.notifiers.len();
-            for rank in all.filter(|rank| match whom {
-                Whom::Nobody => false,
-                Whom::Process(process) => process as usize == *rank,
-                Whom::Anybody => true,
-            }) {
-                let (notifier, futex) = &self.0.notifiers[rank];
-                if self.0.sleeps && notifier.somebody_sleeps() {
-                    futex.notify();
-                }
+            match whom {
+                Whom::Nobody => {}
+                Whom::Process(process) => self.0.sleepers.wake(process as usize),
+                Whom::Anybody => self.0.sleepers.wake_all(),
             }
         }
     }
@@ -331,12 +309,8 @@ mod models {
                 serving: AtomicU32::new(u32::MAX),
                 queue: (0..places).map(|_| AtomicU64::new(0)).collect(),
                 bits: ranks.iter().map(|_| AtomicU64::new(0)).collect(),
-                notifiers: ranks
-                    .iter()
-                    .map(|_| (EventCount::new(), Notify::new()))
-                    .collect(),
+                sleepers: Sleepers::new(ranks.len(), sleeps),
                 data: UnsafeCell::new(0),
-                sleeps,
             });
             let threads: Vec<_> = (1..ranks.len())
                 .map(|rank| {

@@ -1,12 +1,16 @@
-//! Lock-free queues and event counts in memory shared between processes.
+//! Lock-free queues, event counts, locks and barriers in memory shared between processes.
 #![allow(unsafe_code)]
 
+pub mod barrier;
 pub mod bulk_ring;
 pub mod channel;
 pub mod eventcount;
 pub mod fair_lock;
 #[cfg(all(test, loom))]
 mod models;
+pub mod named_lock;
+pub mod posts;
 pub mod ring;
 pub mod rounds;
+pub mod sequence;
 pub mod shape;

@@ -4,8 +4,63 @@ use super::channel::{Receiver, Sender};
 use super::eventcount::EventCount;
 use super::ring::{self, Consumer, Header, Producer, Ring, fresh};
 use crate::sync::{AtomicU32, Ordering, fence};
+use loom::sync::Notify;
 use loom::thread;
 use std::sync::Arc;
+
+/// What the ranks of a model sleep on, each by its number.
+pub struct Sleepers {
+    all: Vec<(EventCount, Notify)>,
+    /// Whether waiters sleep, or look again and again: three that do that get loom nowhere.
+    sleeps: bool,
+}
+
+impl Sleepers {
+    pub fn new(ranks: usize, sleeps: bool) -> Sleepers {
+        let new = |_| (EventCount::new(), Notify::new());
+        Sleepers {
+            all: (0..ranks).map(new).collect(),
+            sleeps,
+        }
+    }
+
+    /// Returns what `looks` gives, at some time.
+    pub fn wait<T>(&self, rank: usize, mut looks: impl FnMut() -> Option<T>) -> T {
+        let (notifier, futex) = &self.all[rank];
+        loop {
+            if let Some(found) = looks() {
+                return found;
+            }
+            if !self.sleeps {
+                thread::yield_now();
+                continue;
+            }
+            notifier.announce();
+            fence(Ordering::SeqCst);
+            let found = looks();
+            if found.is_none() {
+                // Loom reports a sleeper that nobody wakes.
+                futex.wait();
+            }
+            notifier.leave();
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+
+    /// Wakes a rank if it sleeps, after a fence.
+    pub fn wake(&self, rank: usize) {
+        let (notifier, futex) = &self.all[rank];
+        if self.sleeps && notifier.has_sleepers() {
+            futex.notify();
+        }
+    }
+
+    pub fn wake_all(&self) {
+        (0..self.all.len()).for_each(|rank| self.wake(rank));
+    }
+}
 
 fn ends(slots: usize) -> (Producer<'static>, Consumer<'static>) {
     let (control, slots) = fresh(slots);

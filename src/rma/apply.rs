@@ -196,8 +196,8 @@ impl<'a> Work<'a> {
     }
 
     #[inline(always)]
-    fn locks(&self) -> Result<Locks> {
-        Locks::of(self.window.targets[self.window.rank].process)
+    fn locks(&self) -> Result<Locks<'a>> {
+        Locks::of(self.window)
     }
 
     /// Under one lock after the other.
@@ -207,7 +207,7 @@ impl<'a> Work<'a> {
     #[inline(never)]
     unsafe fn by_pieces(
         &self,
-        locks: &Locks,
+        locks: &Locks<'_>,
         target: *mut u8,
         key: u64,
         source: *const u8,

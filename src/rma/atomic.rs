@@ -100,7 +100,7 @@ pub unsafe fn compare_and_swap(
             element::store(result, size, old);
             return Ok(());
         }
-        let locks = Locks::of(window.targets[window.rank].process)?;
+        let locks = Locks::of(window)?;
         if direct && size <= 8 {
             let (compare, new) = (element::load(compare, size), element::load(origin, size));
             let _held = locks.hold(spot.key)?;

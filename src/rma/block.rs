@@ -9,6 +9,7 @@
 //!
 //! A block of zeros is valid: nothing held, nobody waits.
 
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
 
 const LINE: usize = 64;
@@ -55,6 +56,34 @@ pub struct TargetLine {
 }
 
 const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Header {
+        epoch,
+        resting,
+        lost,
+        _pad,
+        arrived,
+        _pad2
+    }),
+    shape!(TargetLine {
+        next,
+        serving,
+        barriers,
+        _pad,
+        queue,
+        completed,
+        version,
+        regions,
+        region_count,
+        helper,
+        _pad3
+    }),
+    shape::number(shape::START, QUEUE),
+    shape::number(shape::START, Block::bytes(1)),
+    shape::number(shape::START, Block::bytes(1000)),
+]);
 
 /// A mapped block of a known number of ranks.
 #[derive(Clone, Copy)]

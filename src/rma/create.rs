@@ -20,6 +20,7 @@ use crate::engine;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
+use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::{Heap, Notifier, heap};
 use parking_lot::Mutex;
@@ -58,6 +59,9 @@ struct Offer {
 }
 
 const WORDS: usize = 7;
+
+/// The layout of what the ranks tell each other.
+pub(super) const SHAPE: u64 = shape::number(shape::START, WORDS);
 
 impl Offer {
     fn encode(&self) -> [u64; WORDS] {

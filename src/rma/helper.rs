@@ -19,6 +19,8 @@ use crate::os::checked_copy::CheckedCopy;
 use crate::os::descriptors;
 use crate::os::peer_memory::{PIECES, Piece};
 use crate::os::schedule;
+use crate::queue::named_lock::give_back;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport;
 use std::io::Error;
@@ -64,6 +66,30 @@ struct Mailbox {
     list: [Piece; PIECES],
     data: [u8; MOST],
 }
+
+/// The layout of what lies in the heap, and what is said there.
+pub(super) const SHAPE: u64 = shape::combine(&[
+    shape!(Mailbox {
+        state,
+        lock,
+        writes,
+        pieces,
+        error,
+        failed,
+        _pad,
+        list,
+        data
+    }),
+    shape!(Piece { address, bytes }),
+    NOT_WANTED,
+    WANTED,
+    FAILED,
+    IDLE as u64,
+    POSTED as u64,
+    DONE as u64,
+    HELPER as u64,
+    ORIGIN as u64,
+]);
 
 /// Lets peers that cannot reach this process's memory ask its helper thread. Collective over the window; cheap where all memory is the
 /// heap's.
@@ -204,7 +230,7 @@ impl Drop for Request<'_> {
         // SAFETY: a mailbox of the heap; atomics only.
         unsafe {
             (*self.mailbox).state.store(IDLE, Ordering::Relaxed);
-            (*self.mailbox).lock.store(0, Ordering::Release);
+            give_back(&(*self.mailbox).lock);
         }
     }
 }
@@ -234,7 +260,7 @@ impl<'a> Request<'a> {
         let mailbox = place.cast::<Mailbox>();
         // SAFETY: a mailbox of the heap; atomics only.
         let lock = unsafe { &(*mailbox).lock };
-        locks::take(lock, window.targets[window.rank].process)?;
+        locks::wait(lock, window)?;
         Ok(Request {
             window,
             rank,

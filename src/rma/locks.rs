@@ -3,10 +3,13 @@
 //! Whoever holds several has taken them in ascending order of their numbers, so there is no deadlock. Invariant: a lock is held for
 //! a few microseconds only, unless its holder is stopped or has died; a holder that has died is an error of those who wait.
 
+use super::window::Window;
 use crate::engine::{self, enter};
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
-use crate::sync::{AtomicU32, Ordering};
+use crate::queue::named_lock::{self, give_back, try_take};
+use crate::queue::shape;
+use crate::sync::AtomicU32;
 use crate::transport::{self, HeapLock};
 use std::sync::OnceLock;
 
@@ -16,6 +19,14 @@ const PIECE_BITS: u32 = 14;
 pub const PIECE: u64 = 1 << PIECE_BITS;
 
 const COUNT: usize = transport::LOCKS;
+
+/// Which lock a byte has: two builds that say different ones do not exclude each other.
+pub(super) const SHAPE: u64 = shape::combine(&[
+    PIECE,
+    number(0) as u64,
+    number(1) as u64,
+    number(12_345_678_901) as u64,
+]);
 
 /// Polls before the core is given away.
 const POLLS: u32 = 100;
@@ -30,7 +41,7 @@ pub fn piece(key: u64) -> u64 {
 
 /// The number of a piece's lock. Pieces that follow each other have different ones.
 #[inline(always)]
-pub fn number(piece: u64) -> usize {
+pub const fn number(piece: u64) -> usize {
     // Windows begin at multiples of large powers of two: the upper bits of the product depend on all bits.
     let spread = (piece >> 10).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     piece.wrapping_add(spread) as usize % COUNT
@@ -63,26 +74,28 @@ pub struct Held(&'static AtomicU32);
 impl Drop for Held {
     #[inline(always)]
     fn drop(&mut self) {
-        self.0.store(0, Ordering::Release);
+        give_back(self.0);
     }
 }
 
-/// The node's locks, for a process by its number.
+/// The node's locks, for operations of this process on a window.
 #[derive(Clone, Copy)]
-pub struct Locks {
+pub struct Locks<'a> {
     words: &'static [HeapLock; COUNT],
-    me: u32,
+    window: &'a Window,
+    process: u32,
 }
 
-impl Locks {
+impl<'a> Locks<'a> {
     #[inline(always)]
-    pub fn of(process: u32) -> Result<Locks> {
+    pub fn of(window: &'a Window) -> Result<Locks<'a>> {
         Ok(Locks {
             words: match TABLE.get() {
                 Some(words) => words,
                 None => find()?,
             },
-            me: process + 1,
+            window,
+            process: window.targets[window.rank].process,
         })
     }
 
@@ -98,64 +111,37 @@ impl Locks {
     #[inline(always)]
     pub fn hold_number(&self, number: usize) -> Result<Held> {
         let word = &self.words[number].word;
-        if !try_take(word, self.me) {
-            wait(word, self.me)?;
+        if !try_take(word, self.process) {
+            wait(word, self.window)?;
         }
         Ok(Held(word))
     }
 }
 
-#[inline(always)]
-fn try_take(word: &AtomicU32, me: u32) -> bool {
-    word.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
-        .is_ok()
-}
-
-/// Takes a word that is zero while nobody has it, for a process by its number. The release of it is to store zero.
+/// Takes a [`named_lock`] for an operation on a window. Waits if it is not free.
 ///
 /// Errors: MPIX_ERR_PROC_FAILED if its holder has died.
-pub(super) fn take(word: &AtomicU32, process: u32) -> Result<()> {
-    match try_take(word, process + 1) {
-        true => Ok(()),
-        false => wait(word, process + 1),
-    }
-}
-
 #[cold]
 #[inline(never)]
-fn wait(word: &AtomicU32, me: u32) -> Result<()> {
+pub(super) fn wait(word: &AtomicU32, window: &Window) -> Result<()> {
+    let process = window.targets[window.rank].process;
     let mut polls = 0_u32;
-    loop {
-        if word.load(Ordering::Relaxed) == 0 && try_take(word, me) {
-            return Ok(());
-        }
+    let pause = || {
         polls += 1;
         if polls < POLLS {
             std::hint::spin_loop();
-            continue;
+            return false;
         }
         schedule::yield_now();
-        if polls.is_multiple_of(YIELDS) {
-            alive(word)?;
-        }
-    }
-}
-
-/// Fails if the holder of a lock has died.
-#[cold]
-fn alive(word: &AtomicU32) -> Result<()> {
-    let Some(holder) = word.load(Ordering::Relaxed).checked_sub(1) else {
+        polls.is_multiple_of(YIELDS)
+    };
+    let has_died = |holder| engine::liveness::has_died(&enter(), holder);
+    let Err(holder) = named_lock::take(word, process, pause, has_died) else {
         return Ok(());
     };
-    if !engine::liveness::has_died(&enter(), holder) {
-        return Ok(());
-    }
-    // It may have given the lock back before.
-    if word.load(Ordering::Relaxed) != holder + 1 {
-        return Ok(());
-    }
     fail!(
         Class::ProcFailed,
-        "rank {holder} of MPI_COMM_WORLD has ended in an operation on a window, and its lock on that memory is lost"
+        "rank {holder} of MPI_COMM_WORLD has ended in an operation on memory that {} needs, and its lock is lost",
+        window.title()
     )
 }

@@ -26,4 +26,15 @@ mod wait;
 mod ways;
 pub mod window;
 
+use crate::queue::shape;
+
+/// The layout of what windows have in the node's heap. The ranks of a node must have one, as they must agree on the segment's.
+pub const SHAPE: u64 = shape::combine(&[
+    block::SHAPE,
+    helper::SHAPE,
+    regions::SHAPE,
+    locks::SHAPE,
+    create::SHAPE,
+]);
+
 pub use window::{Flavor, NULL, Target, Way, Window, get};

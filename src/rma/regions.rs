@@ -1,13 +1,14 @@
 //! The tables of attached memory of a dynamic window: each rank writes one, and the others read it.
 //!
-//! A rank's table is in the heap, sorted by address, under a version that is odd while it changes (a sequence lock). An origin keeps a
+//! A rank's table is in the heap, sorted by address, under a sequence lock ([`crate::queue::sequence`]). An origin keeps a
 //! copy and compares the version at each operation. A table that is too small is replaced by one of twice the size; those before stay
 //! until the window ends, so that whoever still reads one reads memory, and then finds another version.
 
 use super::block::TargetLine;
 use super::room::{LINE, no_memory, the_heap};
 use crate::error::{Class, Result, fail};
-use crate::sync::{AtomicU64, Ordering, fence};
+use crate::queue::{sequence, shape};
+use crate::sync::{AtomicU64, Ordering};
 use crate::transport::Heap;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
@@ -16,6 +17,9 @@ use std::collections::BTreeMap;
 const WORDS: usize = 3;
 /// Entries of the first table: a piece of 2 KB or less.
 const FIRST: u64 = 64;
+
+/// The layout of a table.
+pub(super) const SHAPE: u64 = shape::number(shape::START, WORDS);
 
 /// Attached memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,21 +110,18 @@ impl Own {
 
 /// Writes entries under a new version.
 fn write(line: &TargetLine, table: u64, words: &[AtomicU64], entries: impl Iterator<Item = Entry>) {
-    let version = line.version.load(Ordering::Relaxed);
-    line.version.store(version + 1, Ordering::Relaxed);
-    // The odd version is seen before any change.
-    fence(Ordering::Release);
-    let mut count = 0;
-    for (place, entry) in words.chunks_exact(WORDS).zip(entries) {
-        let offset = entry.offset.map_or(0, |offset| offset + 1);
-        for (word, value) in place.iter().zip([entry.address, entry.bytes, offset]) {
-            word.store(value, Ordering::Relaxed);
+    sequence::write(&line.version, || {
+        let mut count = 0;
+        for (place, entry) in words.chunks_exact(WORDS).zip(entries) {
+            let offset = entry.offset.map_or(0, |offset| offset + 1);
+            for (word, value) in place.iter().zip([entry.address, entry.bytes, offset]) {
+                word.store(value, Ordering::Relaxed);
+            }
+            count += 1;
         }
-        count += 1;
-    }
-    line.regions.store(table, Ordering::Relaxed);
-    line.region_count.store(count, Ordering::Relaxed);
-    line.version.store(version + 2, Ordering::Release); // pairs with `Seen::look`
+        line.regions.store(table, Ordering::Relaxed);
+        line.region_count.store(count, Ordering::Relaxed);
+    });
 }
 
 /// The words of a table.
@@ -142,29 +143,23 @@ impl Seen {
         line: &TargetLine,
         find: impl Fn(u64, u64) -> Option<&'a [AtomicU64]>,
     ) -> bool {
-        // Acquire: pairs with `write`.
-        let version = line.version.load(Ordering::Acquire);
-        if !version.is_multiple_of(2) {
-            return false;
-        }
-        let table = line.regions.load(Ordering::Relaxed);
-        let count = line.region_count.load(Ordering::Relaxed);
-        self.entries.clear();
-        let words = find(table, count).unwrap_or_default();
-        self.entries.extend(words.chunks_exact(WORDS).map(|entry| {
-            let value = |at: usize| entry[at].load(Ordering::Relaxed);
-            Entry {
-                address: value(0),
-                bytes: value(1),
-                offset: value(2).checked_sub(1),
-            }
-        }));
-        // What was read was read before the version is compared.
-        fence(Ordering::Acquire);
+        let version = sequence::read(&line.version, || {
+            let table = line.regions.load(Ordering::Relaxed);
+            let count = line.region_count.load(Ordering::Relaxed);
+            self.entries.clear();
+            let words = find(table, count).unwrap_or_default();
+            self.entries.extend(words.chunks_exact(WORDS).map(|entry| {
+                let value = |at: usize| entry[at].load(Ordering::Relaxed);
+                Entry {
+                    address: value(0),
+                    bytes: value(1),
+                    offset: value(2).checked_sub(1),
+                }
+            }));
+        });
         // A copy that was mixed has no version that there is.
-        let is_whole = line.version.load(Ordering::Relaxed) == version;
-        self.version = if is_whole { version } else { u64::MAX };
-        is_whole
+        self.version = version.unwrap_or(u64::MAX);
+        version.is_some()
     }
 
     /// As [`Seen::look`], at a table in the node's heap.

@@ -1,15 +1,12 @@
-//! MPI_Win_fence: a barrier in the window's block.
-//!
-//! Of few ranks each one looks at the lines of all others. Of more, the last one to come tells the others. Invariant: a rank that gives up,
-//! because one is lost, says so in the block and comes to no barrier any more; so nobody passes one to which not all have come.
+//! MPI_Win_fence: a barrier in the window's block. The algorithm is in [`crate::queue::barrier`].
 
 use super::{all, assert, check_assertion};
-use crate::engine::{Engine, enter, liveness};
+use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
+use crate::queue::barrier::{Barrier, IsLost, Member};
 use crate::rma::wait::{Wait, holds_soon};
 use crate::rma::window::Window;
-use crate::sync::{AtomicU32, Ordering, compiler_fence, fence_after_update};
-use std::cell::Cell;
+use crate::sync::{AtomicU32, Ordering, compiler_fence};
 
 const ALLOWED: i32 = assert::NOSTORE | assert::NOPUT | assert::NOPRECEDE | assert::NOSUCCEED;
 /// Neither before nor after it is anything to be ordered.
@@ -35,10 +32,82 @@ pub fn fence(window: &Window, assertion: i32) -> Result<()> {
     Ok(())
 }
 
-/// Whether a barrier's number is that one or a later one; they count modulo 2^32.
-fn is_reached(number: &AtomicU32, wanted: u32) -> bool {
-    // Acquire: pairs with the update by who has come.
-    number.load(Ordering::Acquire).wrapping_sub(wanted) as i32 >= 0
+/// This process at a barrier.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    window: &'a Window,
+    function: &'static str,
+}
+
+impl At<'_> {
+    #[cold]
+    fn explained(&self, error: Error) -> Error {
+        let title = self.window.title();
+        error.context(format_args!(
+            "{title} waits for all its ranks, of which one is lost"
+        ))
+    }
+}
+
+impl Member for At<'_> {
+    type Failure = Error;
+
+    #[inline(always)]
+    fn ranks(&self) -> usize {
+        self.window.size()
+    }
+
+    #[inline(always)]
+    fn rank(&self) -> usize {
+        self.window.rank
+    }
+
+    #[inline(always)]
+    fn process(&self, rank: usize) -> u32 {
+        self.window.targets[rank].process
+    }
+
+    #[inline(always)]
+    fn number(&self, rank: usize) -> &AtomicU32 {
+        &self.window.block.target(rank).barriers
+    }
+
+    /// A sleeper's membarrier is the other half.
+    #[inline(always)]
+    fn light_fence(&self) {
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn holds_soon(&self, holds: &mut dyn FnMut() -> bool) -> bool {
+        holds_soon(holds)
+    }
+
+    fn wait(
+        &self,
+        holds: &mut dyn FnMut() -> bool,
+        missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
+    ) -> Result<()> {
+        let wait = Wait {
+            window: self.window,
+            function: self.function,
+            target: None,
+        };
+        let done = wait.until_long(holds, &|engine| {
+            missing(&|process| liveness::of(engine, process).is_some())
+        });
+        done.map_err(|error| self.explained(error))
+    }
+
+    #[inline]
+    fn wake(&self, rank: usize) {
+        self.window.wake(rank);
+    }
+
+    #[cold]
+    fn failure(&self, lost: u32) -> Error {
+        self.explained(liveness::error(&enter(), lost))
+    }
 }
 
 impl Window {
@@ -46,108 +115,17 @@ impl Window {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
-        let (header, ranks) = (self.block.header(), self.size());
-        if let Some(process) = self.lost() {
-            return Err(self.explained(liveness::error(&enter(), process)));
-        }
-        let own = &self.block.target(self.rank).barriers;
-        let number = own.load(Ordering::Relaxed).wrapping_add(1);
-        // Release: what was stored before is seen by whoever sees this. Not more, which would wait for the line before the first look at
-        // others; a sleeper's membarrier is the other half of the fence that waking needs.
-        own.store(number, Ordering::Release);
-        compiler_fence(Ordering::SeqCst);
-        if ranks <= FEW {
-            self.wake_others();
-            for rank in (0..ranks).filter(|rank| *rank != self.rank) {
-                let theirs = &self.block.target(rank).barriers;
-                if !is_reached(theirs, number) {
-                    let mut holds = || is_reached(theirs, number);
-                    self.wait_for_others(function, number, &mut holds)?;
-                }
-            }
-            return Ok(());
-        }
-        let arrived = header.arrived.fetch_add(1, Ordering::AcqRel);
-        if arrived.wrapping_add(1) == number.wrapping_mul(ranks as u32) {
-            header.epoch.store(number, Ordering::Release);
-            compiler_fence(Ordering::SeqCst);
-            self.wake_others();
-            return Ok(());
-        }
-        let mut holds = || is_reached(&header.epoch, number);
-        self.wait_for_others(function, number, &mut holds)
-    }
-
-    /// A process without which no barrier will be complete, as one of the ranks has said.
-    #[inline]
-    fn lost(&self) -> Option<u32> {
-        self.block
-            .header()
-            .lost
-            .load(Ordering::Relaxed)
-            .checked_sub(1)
-    }
-
-    #[cold]
-    fn explained(&self, error: Error) -> Error {
-        let title = self.title();
-        error.context(format_args!(
-            "{title} waits for all its ranks, of which one is lost"
-        ))
-    }
-
-    #[inline(never)]
-    fn wait_for_others(
-        &self,
-        function: &'static str,
-        number: u32,
-        holds: &mut dyn FnMut() -> bool,
-    ) -> Result<()> {
-        if holds_soon(&mut *holds) {
-            return Ok(());
-        }
-        let wait = Wait {
+        let header = self.block.header();
+        let barrier = Barrier {
+            epoch: &header.epoch,
+            arrived: &header.arrived,
+            resting: &header.resting,
+            lost: &header.lost,
+        };
+        let at = At {
             window: self,
             function,
-            target: None,
         };
-        // From here on who comes wakes this rank, which looks once more.
-        let resting = &self.block.header().resting;
-        resting.fetch_add(1, Ordering::SeqCst);
-        fence_after_update();
-        let missing = |engine: &Engine| {
-            let mut others = (0..self.size()).filter(|rank| *rank != self.rank);
-            let is_missing = |rank: &usize| {
-                !is_reached(&self.block.target(*rank).barriers, number)
-                    && liveness::of(engine, self.targets[*rank].process).is_some()
-            };
-            let found = || Some(self.targets[others.find(is_missing)?].process);
-            self.lost().or_else(found)
-        };
-        let given_up = Cell::new(None);
-        let done = wait.until_long(holds, &|engine| {
-            let process = missing(engine)?;
-            given_up.set(Some(process));
-            Some(process)
-        });
-        resting.fetch_sub(1, Ordering::SeqCst);
-        done.map_err(|error| {
-            if let Some(process) = given_up.get() {
-                self.block.header().lost.swap(process + 1, Ordering::SeqCst);
-                fence_after_update();
-                self.wake_others();
-            }
-            self.explained(error)
-        })
-    }
-
-    /// Wakes those that sleep at a barrier.
-    #[inline]
-    fn wake_others(&self) {
-        if self.block.header().resting.load(Ordering::Relaxed) != 0 {
-            for rank in (0..self.size()).filter(|rank| *rank != self.rank) {
-                self.wake(rank);
-            }
-        }
+        barrier.pass(at, self.size() <= FEW)
     }
 }

@@ -1,17 +1,17 @@
 //! Generalised active target epochs: MPI_Win_post and MPI_Win_wait at the target, MPI_Win_start and MPI_Win_complete at the origin.
 //!
-//! A post is a bit in the origin's post line, a complete adds one to the target's counter. One bit for a pair is enough: a target posts
-//! again only after its wait, which needs the origin's complete, which consumes the bit. Assertions need nothing: with
-//! MPI_MODE_NOCHECK the bits are there when MPI_Win_start looks.
+//! A post is a bit in the origin's post line, a complete adds one to the target's counter ([`crate::queue::posts`]). Assertions need
+//! nothing: with MPI_MODE_NOCHECK the bits are there when MPI_Win_start looks.
 
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
 use crate::engine::{Engine, has_threads, liveness};
 use crate::error::{Class, Result, fail};
 use crate::group::Group;
+use crate::queue::posts::{Completions, Post};
 use crate::rma::wait::{Wait, poll};
 use crate::rma::window::{Flavor, Window};
-use crate::sync::{Ordering, fence_after_update};
+use crate::sync::Ordering;
 
 const ALLOWED_AT_POST: i32 = assert::NOCHECK | assert::NOSTORE | assert::NOPUT;
 
@@ -29,10 +29,8 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
     access
         .exposed
         .store(origins.len() as u32 + 1, Ordering::Relaxed);
-    let (word, bit) = (window.rank / 64, 1 << (window.rank % 64));
     for origin in origins.iter() {
-        window.block.posts(*origin)[word].fetch_or(bit, Ordering::SeqCst);
-        fence_after_update();
+        Post::of(window.block.posts(*origin), window.rank).tell();
         window.wake(*origin);
     }
     Ok(())
@@ -82,9 +80,7 @@ pub fn complete(window: &Window) -> Result<()> {
             done = awaited;
             continue;
         }
-        let line = window.block.target(*target);
-        line.completed.fetch_add(1, Ordering::SeqCst);
-        fence_after_update();
+        window.completions(*target).add();
         window.wake(*target);
     }
     window.end_start(&mut targets);
@@ -162,14 +158,12 @@ impl Window {
     /// Consumes the post of a target, if it is there.
     #[inline]
     fn take_post(&self, target: usize) -> bool {
-        let word = &self.block.posts(self.rank)[target / 64];
-        let bit = 1 << (target % 64);
-        // Acquire: pairs with `post`; what the target has stored before can be read.
-        let is_there = word.load(Ordering::Acquire) & bit != 0;
-        if is_there {
-            word.fetch_and(!bit, Ordering::Relaxed);
-        }
-        is_there
+        Post::of(self.block.posts(self.rank), target).take()
+    }
+
+    #[inline]
+    fn completions(&self, target: usize) -> Completions<'_> {
+        Completions(&self.block.target(target).completed)
     }
 
     /// Waits for the MPI_Win_post of a target in the group of MPI_Win_start, unless it was seen.
@@ -228,12 +222,10 @@ impl Window {
             0 => return Err(self.nothing_to_end("MPI_Win_post")),
             more => u64::from(more - 1),
         };
-        let completed = &self.block.target(self.rank).completed;
+        let completions = self.completions(self.rank);
         Ok(move || {
-            // Acquire: pairs with `complete`; what the origins have put is there.
-            let is_over = completed.load(Ordering::Acquire) >= origins;
+            let is_over = completions.take(origins);
             if is_over {
-                completed.fetch_sub(origins, Ordering::Relaxed);
                 exposed.store(0, Ordering::Relaxed);
             }
             is_over
@@ -248,8 +240,7 @@ impl Window {
         if let Some(died) = all.clone().find(|it| liveness::has_died(engine, *it)) {
             return Some(died);
         }
-        let line = self.block.target(self.rank);
-        let completed = line.completed.load(Ordering::Acquire);
+        let completed = self.completions(self.rank).count();
         let left = all.clone().filter(|it| liveness::of(engine, *it).is_some());
         let can_come = origins.len() - left.count();
         match (can_come as u64) < origins.len() as u64 - completed {
