@@ -121,14 +121,14 @@ static void far_away(MPI_Win win, MPI_Aint bytes, const char *base)
 {
     char *from = malloc((size_t) bytes);
     int64_t one = 1, old = -1;
-    MPI_Datatype odd;
+    MPI_Datatype apart;
     MPI(MPI_Win_fence(0, win));
     if (rank == size - 1) {
         memset(from, 7, (size_t) bytes);
         from[bytes - 10] = 9;
         MPI(MPI_Put_c(from, bytes, MPI_CHAR, 0, 0, bytes, MPI_CHAR, win));
         MPI(MPI_Win_fence(0, win));
-        memset(from, 0, (size_t) bytes);
+        memset(from, 0, 5);
         MPI(MPI_Get_c(from + 5, bytes - 5, MPI_CHAR, 0, 5, bytes - 5, MPI_CHAR, win));
         MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, bytes - 32, MPI_SUM, win));
         MPI(MPI_Win_fence(0, win));
@@ -137,20 +137,21 @@ static void far_away(MPI_Win win, MPI_Aint bytes, const char *base)
         CHECK_INT(from[bytes - 10], 9);
         for (MPI_Aint i = 5; i < bytes; i += 4001)
             CHECK(from[i] == 7 || i == bytes - 10);
-        /* more elements than an int can say, and every second byte */
-        MPI(MPI_Type_create_resized(MPI_CHAR, 0, 2, &odd));
-        MPI(MPI_Type_commit(&odd));
+        /* two pieces that lie further apart than an int can say */
+        MPI(MPI_Type_create_hvector(2, 1000, bytes - 2000, MPI_CHAR, &apart));
+        MPI(MPI_Type_commit(&apart));
         memset(from, 11, (size_t) bytes);
-        MPI(MPI_Put_c(from, bytes / 2, MPI_CHAR, 0, 1, bytes / 2, odd, win));
-        MPI(MPI_Type_free(&odd));
+        MPI(MPI_Put(from, 1, apart, 0, 500, 1, apart, win));
+        MPI(MPI_Type_free(&apart));
         MPI(MPI_Win_fence(0, win));
-        MPI(MPI_Accumulate_c(from, bytes, MPI_SIGNED_CHAR, 0, 0, bytes, MPI_SIGNED_CHAR, MPI_SUM, win));
+        memset(from, 13, (size_t) bytes);
+        MPI(MPI_Accumulate_c(from, bytes - 3000, MPI_SIGNED_CHAR, 0, 1500, bytes - 3000, MPI_SIGNED_CHAR, MPI_REPLACE, win));
         MPI(MPI_Win_fence(0, win));
     } else
         for (int i = 0; i < 4; i++)
             MPI(MPI_Win_fence(0, win));
-    for (MPI_Aint i = 0; rank == 0 && i < bytes - 32; i += 4001)
-        CHECK_INT(base[i], i % 2 ? 22 : 18);
+    for (MPI_Aint i = 0; rank == 0 && i < bytes - 500; i += i < 4000 || i > bytes - 4000 ? 1 : 4001)
+        CHECK_INT(base[i], i < 500 ? 7 : i < 1500 || i >= bytes - 1500 ? 11 : 13);
     free(from);
     MPI(MPI_Win_fence(0, win));
 }
