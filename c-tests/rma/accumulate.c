@@ -329,6 +329,35 @@ static void borders(void)
     free(ones);
 }
 
+/* Elements far from each other, first to last and last to first, by all ranks at the same time: none waits for another one for ever. */
+static void crossing(void)
+{
+    enum { FAR = 20000, N = 40 };
+    int rounds = slow() ? 3 : 40, step = rank % 2 ? -FAR : FAR, begin = rank % 2 ? (N - 1) * FAR : 0;
+    int64_t ones[2 * N], old[2 * N];
+    MPI_Datatype scattered;
+    MPI(MPI_Type_create_hvector(N, 2, step, MPI_INT64_T, &scattered));
+    MPI(MPI_Type_commit(&scattered));
+    for (int i = 0; i < 2 * N; i++)
+        ones[i] = 1;
+    memset(w.base, 0, N * FAR);
+    window_settle(&w);
+    for (int round = 0; round < rounds; round++)
+        for (int target = 0; target < size && target < 2; target++) {
+            MPI(MPI_Accumulate(ones, 2 * N, MPI_INT64_T, target, window_at(&w, target, begin), 1, scattered, MPI_SUM, w.win));
+            MPI(MPI_Get_accumulate(ones, 2 * N, MPI_INT64_T, old, 2 * N, MPI_INT64_T, target, window_at(&w, target, begin), 1, scattered,
+                                   MPI_SUM, w.win));
+            MPI(MPI_Win_flush(target, w.win));
+            for (int i = 0; i < 2 * N; i++)
+                CHECK(old[i] > 2 * round && old[i] < 2 * rounds * size);
+        }
+    window_settle(&w);
+    for (int i = 0; rank < 2 && i < N * FAR / 8; i++)
+        CHECK_INT(((int64_t *) w.base)[i], i * 8 % FAR < 16 ? 2 * rounds * size : 0);
+    window_settle(&w);
+    MPI(MPI_Type_free(&scattered));
+}
+
 /* Elements of two equal halves, replaced by all ranks at once in runs and singly: none is ever seen with halves of two of them. */
 static void replaced(void)
 {
@@ -469,6 +498,7 @@ int main(int argc, char **argv)
         squares();
         derived_singles();
         borders();
+        crossing();
         replaced();
         LARGE_AND_SMALL(int64_t, MPI_INT64_T);
         LARGE_AND_SMALL(double, MPI_DOUBLE);
