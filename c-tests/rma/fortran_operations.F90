@@ -1,11 +1,5 @@
 ! Operations on windows from Fortran: accumulates of its types, pairs and logicals, compare-and-swap, derived types on both sides, requests.
 #include "fortran.h"
-#if defined REFERENCE && !defined STYLE_F08
-! Debian's MPICH ends in a segmentation fault there.
-#define SEEN(variable)
-#else
-#define SEEN(variable) call MPI_F_SYNC_REG(variable)
-#endif
 program operations
   USE_MPI
   implicit none
@@ -41,11 +35,11 @@ contains
                             MPI_SUM, win, ierr); OK
     call MPI_Win_fence(MPI_MODE_NOSUCCEED, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(sums)
+    call MPI_F_SYNC_REG(sums)
     if (rank == 0) then
       CHECK(all(sums == [(i + 1.0d0 * size_, i = 1, n)]))
     end if
-    SEEN(old)
+    call MPI_F_SYNC_REG(old)
     CHECK(all(old >= [(i + 0.5d0, i = 1, n)]))
 
     product = (1.0, 1.0)
@@ -56,7 +50,7 @@ contains
     call MPI_Accumulate(factor, 2, MPI_COMPLEX, peer, zero, 2, MPI_COMPLEX, MPI_PROD, win, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(product)
+    call MPI_F_SYNC_REG(product)
     CHECK(all(product == (-1.0, 1.0)))
 
     largest = [-1.0, 5.0, 1000.0]
@@ -67,7 +61,7 @@ contains
     call MPI_Accumulate(mine, 3, MPI_REAL, 0, zero, 3, MPI_REAL, MPI_MAX, win, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(largest)
+    call MPI_F_SYNC_REG(largest)
     if (rank == 0) then
       CHECK(largest(1) == size_ - 1 .and. largest(2) == max(5, size_ - 1) .and. largest(3) == 1000.0)
     end if
@@ -86,7 +80,7 @@ contains
     call MPI_Accumulate(mine, 1, MPI_2DOUBLE_PRECISION, 0, zero, 1, MPI_2DOUBLE_PRECISION, MPI_MAXLOC, win, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(best)
+    call MPI_F_SYNC_REG(best)
     if (rank == 0) then
       CHECK(best(1) == min(size_ - 1, 2) .and. best(2) == min(size_ - 1, 2))
     end if
@@ -98,7 +92,7 @@ contains
     call MPI_Accumulate(own, 1, MPI_2INTEGER, 0, zero, 1, MPI_2INTEGER, MPI_MINLOC, win, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(smallest)
+    call MPI_F_SYNC_REG(smallest)
     if (rank == 0) then
       CHECK(smallest(1) == 51 - size_ .and. smallest(2) == size_ - 1)
     end if
@@ -110,13 +104,10 @@ contains
     call MPI_Accumulate(my_flags, 3, MPI_LOGICAL, 0, zero, 3, MPI_LOGICAL, MPI_LAND, win, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(flags)
-#ifndef REFERENCE
-    ! MPICH leaves logicals as they are.
+    call MPI_F_SYNC_REG(flags)
     if (rank == 0) then
       CHECK(.not. flags(1) .and. .not. flags(2) .and. flags(3))
     end if
-#endif
   end subroutine
 
   ! One rank of all changes the number.
@@ -132,7 +123,7 @@ contains
     call MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win, ierr); OK
     call MPI_Compare_and_swap(mine, none, found, MPI_INTEGER, 0, zero, win, ierr); OK
     call MPI_Win_unlock(0, win, ierr); OK
-    SEEN(found)
+    call MPI_F_SYNC_REG(found)
     won = 0
     if (found(1) == -1) won = 1
     call MPI_Allreduce(won, all_won, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr); OK
@@ -140,11 +131,11 @@ contains
     call MPI_Win_lock_all(MPI_MODE_NOCHECK, win, ierr); OK
     call MPI_Fetch_and_op(mine, found, MPI_INTEGER, 0, zero, MPI_NO_OP, win, ierr); OK
     call MPI_Win_flush(0, win, ierr); OK
-    SEEN(found)
+    call MPI_F_SYNC_REG(found)
     CHECK(found(1) >= 0 .and. found(1) < size_ .and. (won(1) == 0 .or. found(1) == rank))
     call MPI_Win_unlock_all(win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(cell)
+    call MPI_F_SYNC_REG(cell)
   end subroutine
 
   ! A column into a row, freed at once.
@@ -170,7 +161,7 @@ contains
     call MPI_Put(out, 1, column, peer, zero, 1, row, win, ierr); OK
     call MPI_Type_free(column, ierr); OK
     call MPI_Win_fence(0, win, ierr); OK
-    SEEN(matrix)
+    call MPI_F_SYNC_REG(matrix)
     do j = 1, columns
       do i = 1, rows
         if (i == 3) then
@@ -186,8 +177,8 @@ contains
     call MPI_Type_free(row, ierr); OK
     call MPI_Win_fence(MPI_MODE_NOSUCCEED, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(matrix)
-    SEEN(out)
+    call MPI_F_SYNC_REG(matrix)
+    call MPI_F_SYNC_REG(out)
     CHECK(all(out(3, :) == [(10000 * (rank + 1) + 100 * (j + 1) + 4, j = 1, columns)]))
     CHECK(all(out(1:2, :) == -1) .and. all(out(4:, :) == -1))
   end subroutine
@@ -214,16 +205,16 @@ contains
                              requests(1), ierr); OK
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE, ierr); OK
     call MPI_Win_unlock(peer, win, ierr); OK
-    SEEN(in)
-    SEEN(old)
+    call MPI_F_SYNC_REG(in)
+    call MPI_F_SYNC_REG(old)
     CHECK(all(in == out) .and. all(old == out))
     call MPI_Barrier(MPI_COMM_WORLD, ierr); OK
     call MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win, ierr); OK
-    SEEN(memory)
+    call MPI_F_SYNC_REG(memory)
     CHECK(all(memory == [(1000 * before + i, i = 1, n)]))
     call MPI_Win_unlock(rank, win, ierr); OK
     call MPI_Win_free(win, ierr); OK
-    SEEN(memory)
+    call MPI_F_SYNC_REG(memory)
   end subroutine
 #include "check.inc"
 end program
