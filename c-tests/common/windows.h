@@ -21,9 +21,23 @@ struct window {
     MPI_Aint *addresses; /* of all ranks' bases, in a dynamic window */
 };
 
-/* Collective over MPI_COMM_WORLD; the memory is zero. MPI_Win_allocate_shared keeps lines apart, so that bases are aligned. */
+/* Whether all ranks share memory, as far as the library says. Collective. */
+static CHECK_UNUSED int one_node(void)
+{
+    MPI_Comm node;
+    int ranks;
+    MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    MPI(MPI_Comm_size(node, &ranks));
+    MPI(MPI_Comm_free(&node));
+    return ranks == size;
+}
+
+/* Collective over MPI_COMM_WORLD; the memory is zero. MPI_Win_allocate_shared keeps lines apart, so that bases are aligned; where there are
+ * (pretended) nodes, MPI_Win_allocate takes its place. */
 static CHECK_UNUSED struct window window_make(enum window_kind kind, MPI_Aint bytes, int unit)
 {
+    if (kind == SHARED && !one_node())
+        kind = ALLOCATED;
     struct window made = {MPI_WIN_NULL, kind, NULL, bytes, unit, NULL};
     MPI_Info info = MPI_INFO_NULL;
     MPI_Aint address;

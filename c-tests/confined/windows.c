@@ -1,7 +1,11 @@
 /* Operations on windows over memory that only its owner can address, while the owner sleeps outside of MPI: where the kernel refuses to
- * copy, a thread of the owner does. Memory that is not mapped is an error. tests/environment/ forbids what the kernel offers. */
+ * copy, a thread of the owner does. Memory that is not mapped is an error. tests/environment/ forbids what the kernel offers.
+ * arg: which ranks are processes that others may not trace, as those of set-user-id programs: odd, all. */
 #include "windows.h"
+#include <linux/capability.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 enum { BYTES = 1 << 20, WORDS = BYTES / 8 };
 
@@ -83,9 +87,40 @@ static void unmapped(void)
     munmap(memory, 4 * (size_t) page);
 }
 
+/* Root may trace what it likes, unless it gives that up. */
+static void hide(int from_others)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[2];
+    CHECK(syscall(SYS_capget, &header, sets) == 0);
+    sets[0].effective &= ~(1u << CAP_SYS_PTRACE);
+    CHECK(syscall(SYS_capset, &header, sets) == 0);
+    if (from_others)
+        CHECK(prctl(PR_SET_DUMPABLE, 0) == 0);
+}
+
+/* The window says whether all of its memory is reached by the kernel. */
+static void says_how(int hidden)
+{
+    char value[40] = "";
+    int flag, room = sizeof value;
+    MPI_Info info;
+    struct window private = window_make(PRIVATE, 8, 1);
+    MPI(MPI_Win_get_info(private.win, &info));
+    MPI(MPI_Info_get_string(info, "oxmpi_private_access", &room, value, &flag));
+    MPI(MPI_Info_free(&info));
+    CHECK_STRING(value, hidden ? "helper" : "kernel");
+    window_free(&private);
+}
+
 int main(int argc, char **argv)
 {
+    const char *number = getenv("PMI_RANK"), *hidden = argc > 1 ? argv[1] : "";
+    if (*hidden)
+        hide(!strcmp(hidden, "all") || (number && atoi(number) % 2));
     start(&argc, &argv);
+    if (*hidden && size > 1)
+        says_how(rank % 2 == 0 || size > 2 || !strcmp(hidden, "all"));
     target = (rank + 1) % size;
     static const enum window_kind kinds[] = {PRIVATE, DYNAMIC, ALLOCATED};
     for (int k = 0; k < 3; k++) {

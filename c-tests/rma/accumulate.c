@@ -1,6 +1,6 @@
 /* MPI_Accumulate and MPI_Get_accumulate: every predefined operation on every predefined type at several lengths and places,
  * compared with MPI_Reduce_local; MPI_REPLACE and MPI_NO_OP; padding is not written; derived types; every element exactly once when
- * all ranks accumulate at the same time, in large and small calls. */
+ * all ranks accumulate at the same time, in large and small calls, through types of every shape, at the borders of pages. */
 #include "windows.h"
 #include "integers.h"
 #include <complex.h>
@@ -92,6 +92,13 @@ static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, 
                  (v.value = (value_type) (i % 3), v.index = 2 * i % 11)); \
         TRY_WITH(pair, type, moving, 2, (v.value = (value_type) (i % 5), v.index = i), \
                  (v.value = (value_type) (i % 3), v.index = 2 * i % 11)); } while (0)
+/* Fortran's pairs: value and index are of one type. */
+#define ALIKE(number_type, type) do { \
+        typedef struct { number_type value, index; } alike; \
+        TRY_WITH(alike, type, located, 2, (v.value = (number_type) (i % 5), v.index = (number_type) i), \
+                 (v.value = (number_type) (i % 3), v.index = (number_type) (2 * i % 11))); \
+        TRY_WITH(alike, type, moving, 2, (v.value = (number_type) (i % 5), v.index = (number_type) i), \
+                 (v.value = (number_type) (i % 3), v.index = (number_type) (2 * i % 11))); } while (0)
 
 static void types(void)
 {
@@ -105,6 +112,10 @@ static void types(void)
     TRY(bool, MPI_C_BOOL, logical, 3);
     TRY(bool, MPI_CXX_BOOL, logical, 3);
     TRY(MPI_Fint, MPI_LOGICAL, logical, 3);
+    TRY(int8_t, MPI_LOGICAL1, logical, 3);
+    TRY(int16_t, MPI_LOGICAL2, logical, 3);
+    TRY(int32_t, MPI_LOGICAL4, logical, 3);
+    TRY(int64_t, MPI_LOGICAL8, logical, 3);
     FLOATING(float, MPI_FLOAT);
     FLOATING(double, MPI_DOUBLE);
     FLOATING(long double, MPI_LONG_DOUBLE);
@@ -119,12 +130,17 @@ static void types(void)
     COMPLEX(double complex, MPI_DOUBLE_COMPLEX);
     COMPLEX(float complex, MPI_COMPLEX8);
     COMPLEX(double complex, MPI_COMPLEX16);
+    COMPLEX(float complex, MPI_CXX_FLOAT_COMPLEX);
+    COMPLEX(double complex, MPI_CXX_DOUBLE_COMPLEX);
     PAIR(int, MPI_2INT);
     PAIR(short, MPI_SHORT_INT);
     PAIR(long, MPI_LONG_INT);
     PAIR(float, MPI_FLOAT_INT);
     PAIR(double, MPI_DOUBLE_INT);
     PAIR(long double, MPI_LONG_DOUBLE_INT);
+    ALIKE(MPI_Fint, MPI_2INTEGER);
+    ALIKE(float, MPI_2REAL);
+    ALIKE(double, MPI_2DOUBLE_PRECISION);
     if (!reference) {
         /* Debian's MPICH was built without these. */
 #ifdef __SIZEOF_INT128__
@@ -191,6 +207,240 @@ static void shapes(void)
     MPI(MPI_Type_free(&pairs));
 }
 
+/* A square of the target from an irregular origin. The squares of all ranks are on rank 0 and have elements in common. */
+static void squares(void)
+{
+    enum { SIDE = 64, SQUARE = 24 };
+    int whole[] = {SIDE, SIDE}, part[] = {SQUARE, SQUARE}, at[] = {rank * 3 % (SIDE - SQUARE), rank * 5 % (SIDE - SQUARE)};
+    int *cells = (int *) w.base, *from = (int *) origin, *old = (int *) result, lengths[SQUARE], places[SQUARE];
+    MPI_Aint backwards[SQUARE];
+    MPI_Datatype square, rows, turned;
+    MPI(MPI_Type_create_subarray(2, whole, part, at, MPI_ORDER_C, MPI_INT, &square));
+    MPI(MPI_Type_commit(&square));
+    for (int i = 0; i < SQUARE; i++) {
+        lengths[i] = SQUARE;
+        places[i] = (i * 7 % SQUARE) * (SQUARE + 2);
+        backwards[i] = (MPI_Aint) sizeof(int) * (SQUARE - 1 - i) * (SQUARE + 1);
+    }
+    MPI(MPI_Type_indexed(SQUARE, lengths, places, MPI_INT, &rows));
+    MPI(MPI_Type_commit(&rows));
+    MPI(MPI_Type_create_hindexed(SQUARE, lengths, backwards, MPI_INT, &turned));
+    MPI(MPI_Type_commit(&turned));
+    memset(w.base, 0, SIDE * SIDE * sizeof(int));
+    memset(old, 0xff, SQUARE * (SQUARE + 2) * sizeof(int));
+    for (int i = 0; i < SQUARE; i++)
+        for (int k = 0; k < SQUARE; k++)
+            from[places[i] + k] = 1000 * i + k;
+    window_settle(&w);
+    MPI(MPI_Accumulate(from, 1, rows, 0, window_at(&w, 0, 0), 1, square, MPI_SUM, w.win));
+    MPI(MPI_Get_accumulate(from, 1, rows, old, 1, turned, 0, window_at(&w, 0, 0), 1, square, MPI_SUM, w.win));
+    MPI(MPI_Type_free(&square));
+    window_settle(&w);
+    /* with one's own first one at least, in the element's own place */
+    for (int i = 0; i < SQUARE; i++)
+        for (int k = 0; k < SQUARE; k++)
+            CHECK(old[(SQUARE - 1 - i) * (SQUARE + 1) + k] >= 1000 * i + k);
+    for (int i = 0; rank == 0 && i < SIDE; i++)
+        for (int k = 0; k < SIDE; k++) {
+            int sum = 0;
+            for (int r = 0; r < size; r++) {
+                int row = i - r * 3 % (SIDE - SQUARE), column = k - r * 5 % (SIDE - SQUARE);
+                if (row >= 0 && row < SQUARE && column >= 0 && column < SQUARE)
+                    sum += 2 * (1000 * row + column);
+            }
+            CHECK_INT(cells[i * SIDE + k], sum);
+        }
+    window_settle(&w);
+    MPI(MPI_Type_free(&rows));
+    MPI(MPI_Type_free(&turned));
+}
+
+/* Types of one number, made in every way, from all ranks at once on the same number, which MPI_INT64_T and fetch-and-op change, too. */
+static void derived_singles(void)
+{
+    enum { WAYS = 10, AT = 1000 };
+    int one_length[] = {1}, fifth[] = {5}, rounds = slow() ? 5 : 200;
+    MPI_Aint place[] = {40}, low = -16;
+    MPI_Datatype ways[WAYS], int64[] = {MPI_INT64_T};
+    MPI_Aint distance[WAYS] = {0, 0, 40, 40, 40, 0, -16, 8, 0, 8}; /* of the number from the beginning */
+    int64_t *cells = (int64_t *) w.base, *from = (int64_t *) origin, one = 1, old;
+    int sizes[] = {4}, part[] = {1}, begins[] = {1};
+    MPI(MPI_Type_contiguous(1, MPI_INT64_T, &ways[0]));
+    MPI(MPI_Type_vector(1, 1, 3, MPI_INT64_T, &ways[1]));
+    MPI(MPI_Type_indexed(1, one_length, fifth, MPI_INT64_T, &ways[2]));
+    MPI(MPI_Type_create_hindexed(1, one_length, place, MPI_INT64_T, &ways[3]));
+    MPI(MPI_Type_create_struct(1, one_length, place, int64, &ways[4]));
+    MPI(MPI_Type_create_resized(MPI_INT64_T, -8, 24, &ways[5]));
+    MPI(MPI_Type_create_hindexed_block(1, 1, &low, MPI_INT64_T, &ways[6]));
+    MPI(MPI_Type_create_subarray(1, sizes, part, begins, MPI_ORDER_C, MPI_INT64_T, &ways[7]));
+    MPI(MPI_Type_dup(MPI_INT64_T, &ways[8]));
+    MPI(MPI_Type_create_indexed_block(1, 1, &one_length[0], MPI_INT64_T, &ways[9]));
+    memset(w.base, 0, 2 * AT);
+    for (int i = 0; i < WAYS; i++)
+        MPI(MPI_Type_commit(&ways[i]));
+    window_settle(&w);
+    for (int i = 0; i < rounds; i++) {
+        MPI_Datatype target = ways[(i + rank) % WAYS], own = ways[i / 3 % WAYS];
+        MPI_Aint at = window_at(&w, 0, AT - distance[(i + rank) % WAYS]);
+        *(int64_t *) ((char *) from + 64 + distance[i / 3 % WAYS]) = 2;
+        MPI(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, at, 1, target, MPI_SUM, w.win));
+        MPI(MPI_Get_accumulate((char *) from + 64, 1, own, &old, 1, MPI_INT64_T, 0, at, 1, target, MPI_SUM, w.win));
+        MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, window_at(&w, 0, AT), MPI_SUM, w.win));
+    }
+    window_settle(&w);
+    for (int i = 0; rank == 0 && i < 2 * AT / 8; i++)
+        CHECK_INT(cells[i], i == AT / 8 ? 4 * rounds * size : 0);
+    window_settle(&w);
+    for (int i = 0; i < WAYS; i++)
+        MPI(MPI_Type_free(&ways[i]));
+}
+
+/* Numbers that are not aligned, at the borders of all pages and pieces, by all ranks. */
+static void borders(void)
+{
+    enum { PAGE = 4096, PAGES = 12, RUN = 7000 };
+    int rounds = slow() ? 2 : 40;
+    int64_t one = 1, old, *ones = malloc(RUN * sizeof *ones), value;
+    uintptr_t base = (uintptr_t) w.base;
+    MPI(MPI_Bcast(&base, sizeof base, MPI_BYTE, 0, MPI_COMM_WORLD));
+    /* half of a number lies before a page of the target's; window kinds without common addresses have it elsewhere, too */
+    MPI_Aint first = (MPI_Aint) (PAGE - base % PAGE) % PAGE + PAGE - 4;
+    for (int i = 0; i < RUN; i++)
+        ones[i] = 1;
+    memset(w.base, 0, (PAGES + 4) * PAGE);
+    window_settle(&w);
+    for (int round = 0; round < rounds; round++) {
+        for (int page = 0; page < PAGES; page++)
+            MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, window_at(&w, 0, first + page * PAGE), MPI_SUM, w.win));
+        MPI(MPI_Accumulate(&one, 1, MPI_INT64_T, 0, window_at(&w, 0, first + round % PAGES * PAGE), 1, MPI_INT64_T, MPI_SUM, w.win));
+        if (round % 8 == 0)
+            MPI(MPI_Accumulate(ones, PAGES * PAGE / 8, MPI_INT64_T, 0, window_at(&w, 0, first), PAGES * PAGE / 8, MPI_INT64_T, MPI_SUM,
+                               w.win));
+    }
+    window_settle(&w);
+    for (int i = 0; rank == 0 && i < PAGES * PAGE / 8; i++) {
+        int page = i * 8 / PAGE, fetched = i * 8 % PAGE == 0, all = (rounds + 7) / 8;
+        if (fetched)
+            all += rounds + rounds / PAGES + (page < rounds % PAGES);
+        memcpy(&value, w.base + first + 8 * i, sizeof value);
+        CHECK_INT(value, (int64_t) size * all);
+    }
+    window_settle(&w);
+    free(ones);
+}
+
+/* Elements far from each other, first to last and last to first, by all ranks at the same time: none waits for another one for ever. */
+static void crossing(void)
+{
+    enum { FAR = 20000, N = 40 };
+    int rounds = slow() ? 3 : 40, step = rank % 2 ? -FAR : FAR, begin = rank % 2 ? (N - 1) * FAR : 0;
+    int64_t ones[2 * N], old[2 * N];
+    MPI_Datatype scattered;
+    MPI(MPI_Type_create_hvector(N, 2, step, MPI_INT64_T, &scattered));
+    MPI(MPI_Type_commit(&scattered));
+    for (int i = 0; i < 2 * N; i++)
+        ones[i] = 1;
+    memset(w.base, 0, N * FAR);
+    window_settle(&w);
+    for (int round = 0; round < rounds; round++)
+        for (int target = 0; target < size && target < 2; target++) {
+            MPI(MPI_Accumulate(ones, 2 * N, MPI_INT64_T, target, window_at(&w, target, begin), 1, scattered, MPI_SUM, w.win));
+            MPI(MPI_Get_accumulate(ones, 2 * N, MPI_INT64_T, old, 2 * N, MPI_INT64_T, target, window_at(&w, target, begin), 1, scattered,
+                                   MPI_SUM, w.win));
+            MPI(MPI_Win_flush(target, w.win));
+            for (int i = 0; i < 2 * N; i++)
+                CHECK(old[i] > 2 * round && old[i] < 2 * rounds * size);
+        }
+    window_settle(&w);
+    for (int i = 0; rank < 2 && i < N * FAR / 8; i++)
+        CHECK_INT(((int64_t *) w.base)[i], i * 8 % FAR < 16 ? 2 * rounds * size : 0);
+    window_settle(&w);
+    MPI(MPI_Type_free(&scattered));
+}
+
+/* Elements of two equal halves, replaced by all ranks at once in runs and singly: none is ever seen with halves of two of them. */
+static void replaced(void)
+{
+    enum { N = 2500 };
+    struct pair { long value; int index; } *pairs = (struct pair *) w.base, single_pair, pair_old;
+    int rounds = slow() ? 1 : 15, single;
+    double *both = (double *) origin, *seen = (double *) result;
+    memset(w.base, 0, 2 * N * sizeof *both);
+    window_settle(&w);
+    for (int round = 1; round <= rounds; round++) {
+        for (int i = 0; i < 2 * N; i++)
+            both[i] = rank * 1000 + round;
+        MPI(MPI_Accumulate(both, N, MPI_C_DOUBLE_COMPLEX, 0, window_at(&w, 0, 0), N, MPI_C_DOUBLE_COMPLEX, MPI_REPLACE, w.win));
+        for (int i = 0; i < 20; i++) {
+            single = (round * 20 + i) * 13 % N;
+            MPI(MPI_Fetch_and_op(both, seen, MPI_C_DOUBLE_COMPLEX, 0, window_at(&w, 0, 16 * single), MPI_REPLACE, w.win));
+            MPI(MPI_Win_flush(0, w.win));
+            CHECK(seen[0] == seen[1]);
+        }
+        MPI(MPI_Get_accumulate(NULL, 0, MPI_INT, seen, N, MPI_C_DOUBLE_COMPLEX, 0, window_at(&w, 0, 0), N, MPI_C_DOUBLE_COMPLEX,
+                               MPI_NO_OP, w.win));
+        MPI(MPI_Win_flush(0, w.win));
+        for (int i = 0; i < N; i++)
+            CHECK(seen[2 * i] == seen[2 * i + 1]);
+    }
+    window_settle(&w);
+    for (int i = 0; rank == 0 && i < N; i++) {
+        both = (double *) w.base;
+        CHECK(both[2 * i] == both[2 * i + 1] && both[2 * i] >= 1);
+    }
+    window_settle(&w);
+    memset(w.base, 0, 8 * sizeof *pairs);
+    window_settle(&w);
+    for (int round = 1; round <= 20 * rounds; round++) {
+        single_pair.value = single_pair.index = rank * 1000 + round;
+        MPI(MPI_Fetch_and_op(&single_pair, &pair_old, MPI_LONG_INT, 0, window_at(&w, 0, sizeof single_pair), MPI_REPLACE, w.win));
+        MPI(MPI_Win_flush(0, w.win));
+        CHECK_INT(pair_old.value, pair_old.index);
+    }
+    window_settle(&w);
+}
+
+/* A megabyte of numbers of one type against single ones of the same: all sums are exact. */
+#define LARGE_AND_SMALL(c_type, type) do { \
+        int n = (1 << 20) / (int) sizeof(c_type), turns = slow() ? 1 : 4, step = n / 64; \
+        c_type single = 1, found, *all_ones = (c_type *) origin; \
+        for (int i = 0; i < n; i++) \
+            all_ones[i] = 1; \
+        memset(w.base, 0, 1 << 20); \
+        window_settle(&w); \
+        for (int turn = 0; turn < turns; turn++) { \
+            for (int i = 0; i < 64 && rank % 2; i++) { \
+                MPI_Aint at = window_at(&w, 0, (MPI_Aint) (i * step * (int) sizeof(c_type))); \
+                MPI(MPI_Fetch_and_op(&single, &found, type, 0, at, MPI_SUM, w.win)); \
+                MPI(MPI_Accumulate(&single, 1, type, 0, at, 1, type, MPI_SUM, w.win)); \
+            } \
+            if (rank % 2 == 0) \
+                MPI(MPI_Accumulate(all_ones, n, type, 0, window_at(&w, 0, 0), n, type, MPI_SUM, w.win)); \
+        } \
+        window_settle(&w); \
+        for (int i = 0; rank == 0 && i < n; i++) \
+            CHECK_INT(((c_type *) w.base)[i], turns * ((size + 1) / 2 + (i % step == 0 && i / step < 64 ? 2 * (size / 2) : 0))); \
+        window_settle(&w); \
+    } while (0)
+
+/* What is wrong but must do no harm: the result where the origin is. */
+static void one_buffer(void)
+{
+    enum { N = 5000 };
+    int right = (rank + 1) % size, *both = (int *) origin, *cells = (int *) w.base;
+    memset(w.base, 0, (N + 2) * sizeof *cells);
+    for (int i = 0; i < N + 1; i++)
+        both[i] = 3;
+    window_settle(&w);
+    MPI(MPI_Get_accumulate(both, N, MPI_INT, both, N, MPI_INT, right, window_at(&w, right, 4), N, MPI_INT, MPI_REPLACE, w.win));
+    MPI(MPI_Fetch_and_op(both, both, MPI_INT, right, window_at(&w, right, 4), MPI_SUM, w.win));
+    window_settle(&w);
+    CHECK_INT(cells[0], 0);
+    CHECK_INT(cells[N + 1], 0);
+    CHECK_INT(both[N], 3);
+    window_settle(&w);
+}
+
 /* All ranks at once on rank 0's elements: long runs, every second, single ones, fetch-and-op and compare-and-swap, also by the
  * owner. */
 static void sums(void)
@@ -245,6 +495,16 @@ int main(int argc, char **argv)
         w = window_make(kind, ROOM, 1);
         types();
         shapes();
+        squares();
+        derived_singles();
+        borders();
+        crossing();
+        replaced();
+        LARGE_AND_SMALL(int64_t, MPI_INT64_T);
+        LARGE_AND_SMALL(double, MPI_DOUBLE);
+        LARGE_AND_SMALL(float, MPI_FLOAT);
+        LARGE_AND_SMALL(int16_t, MPI_INT16_T);
+        one_buffer();
         sums();
         window_free(&w);
     }

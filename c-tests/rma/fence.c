@@ -30,7 +30,10 @@ static void with_messages(void)
         MPI_Request request = MPI_REQUEST_NULL;
         if (rank == 0) {
             fill(data, BYTES, i);
-            MPI(MPI_Issend(data, BYTES, MPI_CHAR, size - 1, i, MPI_COMM_WORLD, &request));
+            if (i == 1)
+                MPI(MPI_Isend(data, BYTES, MPI_CHAR, size - 1, i, MPI_COMM_WORLD, &request));
+            else
+                MPI(MPI_Issend(data, BYTES, MPI_CHAR, size - 1, i, MPI_COMM_WORLD, &request));
         }
         if (rank == size - 1 && rank > 0) {
             MPI(MPI_Recv(data, BYTES, MPI_CHAR, 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

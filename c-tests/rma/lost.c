@@ -1,14 +1,42 @@
-/* The last rank is killed: as the holder of a lock, as one that shares it (of one target or of all), before a fence, between post and wait,
- * as an origin that has not started, has not completed, or has. The others get an error that names window and rank, within each call that
- * depends on it. arg: what. */
+/* The last rank is killed: as the holder of a lock, as one that shares it (of one target or of all) or waits for it, before a fence, between
+ * post and wait, as an origin that has not started, has not completed, or has. The others get an error that names window and rank, within
+ * each call that depends on it. arg: what. */
 #include "lost_rank.h"
 #include "shared_window.h"
+#include "process.h"
 
 static struct window w;
 
 static void is_loss(int code, const char *function)
 {
     IS_LOSS(code, MPI_ERR_OTHER, function);
+}
+
+/* Rank 0 has a lock that the last rank waits for, and ends that rank in its sleep. */
+static void kill_waiting(int dying)
+{
+    volatile long *told = w.of[0] + 2;
+    if (rank == dying) {
+        /* What it sleeps in after this is the lock. */
+        told[0] = (long) getpid();
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win);
+        pause();
+    }
+    if (rank != 0) {
+        /* not in the queue before it */
+        while (told[1] == 0)
+            usleep(100);
+        return;
+    }
+    while (told[0] == 0)
+        usleep(100);
+    while (state_of((int) told[0]) != 'S')
+        usleep(100);
+    kill((pid_t) told[0], SIGKILL);
+    while (state_of((int) told[0]) == 'S' || state_of((int) told[0]) == 'R')
+        usleep(100);
+    told[1] = 1;
+    MPI(MPI_Win_unlock(0, w.win));
 }
 
 int main(int argc, char **argv)
@@ -40,9 +68,20 @@ int main(int argc, char **argv)
         }
     }
     MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (!strcmp(what, "waiting")) {
+        if (rank == 0)
+            MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win));
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+        kill_waiting(dying);
+    }
     if (rank == dying)
         raise(SIGKILL);
-    if (!strcmp(what, "exclusive")) {
+    if (!strcmp(what, "waiting")) {
+        is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win), "MPI_Win_lock");
+        is_loss(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win), "MPI_Win_lock");
+        MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w.win));
+        MPI(MPI_Win_unlock(1, w.win));
+    } else if (!strcmp(what, "exclusive")) {
         is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win), "MPI_Win_lock");
         is_loss(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win), "MPI_Win_lock");
         is_loss(MPI_Win_lock_all(0, w.win), "MPI_Win_lock_all");

@@ -1,4 +1,5 @@
-/* MPI_Alloc_mem; windows of more than 2 GB; more than there is: an error of one class on all ranks and no signal; children of a fork. */
+/* MPI_Alloc_mem; windows of more than 2 GB; more than there is: an error of one class on all ranks and no signal; children of a fork, and
+ * those that live while others write to their parent's memory. */
 #include "check.h"
 #include <sys/wait.h>
 
@@ -71,6 +72,90 @@ static void forked(void)
     MPI(MPI_Win_free(&win));
 }
 
+/* While a child of a fork lives, that has pages in common with this process until one of both writes to them: operations of others reach
+ * this process's memory and not the child's, and children that run other programs change nothing. */
+static void with_child(void)
+{
+    enum { BYTES = 100000 };
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, go[2], answer[2], status = -1;
+    int64_t one = 1, old, *cells;
+    char *out = malloc(BYTES), *own = malloc(BYTES), byte = 0;
+    MPI_Win win;
+    fill(own, BYTES, (uint64_t) rank);
+    fill(out, BYTES, (uint64_t) (100 + rank));
+    MPI(MPI_Win_create(own, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    CHECK(pipe(go) == 0 && pipe(answer) == 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        /* when the parent's memory has been changed */
+        close(go[1]);
+        byte = read(go[0], &byte, 1) == 0 && differs(own, BYTES, (uint64_t) rank) == BYTES ? 'y' : 'n';
+        _exit(write(answer[1], &byte, 1) == 1 ? 7 : 8);
+    }
+    close(go[0]);
+    MPI(MPI_Win_fence(0, win));
+    MPI(MPI_Put(out, BYTES, MPI_CHAR, right, 0, BYTES, MPI_CHAR, win));
+    MPI(MPI_Win_fence(0, win));
+    CHECK_PATTERN(own, BYTES, (uint64_t) (100 + left));
+    cells = (int64_t *) own;
+    cells[1] = 40;
+    MPI(MPI_Win_fence(0, win));
+    MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, right, 8, MPI_SUM, win));
+    MPI(MPI_Win_fence(0, win));
+    CHECK_INT(old, 40);
+    CHECK_INT(cells[1], 41);
+    CHECK_INT(system("sleep 0; exit 5") >> 8, 5);
+    MPI(MPI_Win_fence(0, win));
+    close(go[1]);
+    CHECK(read(answer[0], &byte, 1) == 1 && byte == 'y');
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    MPI(MPI_Win_free(&win));
+    close(answer[0]), close(answer[1]);
+    free(out), free(own);
+}
+
+/* Operations at places and with counts beyond 2 GB, on a window of the heap. */
+static void far_away(MPI_Win win, MPI_Aint bytes, const char *base)
+{
+    char *from = malloc((size_t) bytes);
+    int64_t one = 1, old = -1;
+    MPI_Datatype apart;
+    MPI(MPI_Win_fence(0, win));
+    if (rank == size - 1) {
+        memset(from, 7, (size_t) bytes);
+        from[bytes - 10] = 9;
+        MPI(MPI_Put_c(from, bytes, MPI_CHAR, 0, 0, bytes, MPI_CHAR, win));
+        MPI(MPI_Win_fence(0, win));
+        memset(from, 0, 5);
+        MPI(MPI_Get_c(from + 5, bytes - 5, MPI_CHAR, 0, 5, bytes - 5, MPI_CHAR, win));
+        MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, 0, bytes - 32, MPI_SUM, win));
+        MPI(MPI_Win_fence(0, win));
+        CHECK_INT(old, 0x0707070707070707);
+        CHECK_INT(from[4], 0);
+        CHECK_INT(from[bytes - 10], 9);
+        for (MPI_Aint i = 5; i < bytes; i += 4001)
+            CHECK(from[i] == 7 || i == bytes - 10);
+        /* two pieces that lie further apart than an int can say */
+        MPI(MPI_Type_create_hvector(2, 1000, bytes - 2000, MPI_CHAR, &apart));
+        MPI(MPI_Type_commit(&apart));
+        memset(from, 11, (size_t) bytes);
+        MPI(MPI_Put(from, 1, apart, 0, 500, 1, apart, win));
+        MPI(MPI_Type_free(&apart));
+        MPI(MPI_Win_fence(0, win));
+        memset(from, 13, (size_t) bytes);
+        MPI(MPI_Accumulate_c(from, bytes - 3000, MPI_SIGNED_CHAR, 0, 1500, bytes - 3000, MPI_SIGNED_CHAR, MPI_REPLACE, win));
+        MPI(MPI_Win_fence(0, win));
+    } else
+        for (int i = 0; i < 4; i++)
+            MPI(MPI_Win_fence(0, win));
+    for (MPI_Aint i = 0; rank == 0 && i < bytes - 500; i += i < 4000 || i > bytes - 4000 ? 1 : 4001)
+        CHECK_INT(base[i], i < 500 ? 7 : i < 1500 || i >= bytes - 1500 ? 11 : 13);
+    free(from);
+    MPI(MPI_Win_fence(0, win));
+}
+
 /* Only where it is said: it takes the memory. */
 static void large(void)
 {
@@ -85,6 +170,7 @@ static void large(void)
     MPI(MPI_Win_shared_query(win, 0, &found, &unit, &base));
     CHECK_INT(found, bytes);
     CHECK_INT(base[bytes - 1], 55);
+    far_away(win, bytes, base);
     MPI(MPI_Win_free(&win));
 }
 
@@ -96,6 +182,7 @@ int main(int argc, char **argv)
     if (!reference)
         too_much();
     forked();
+    with_child();
     if (argc > 1)
         large();
     return finish();

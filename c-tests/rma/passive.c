@@ -10,6 +10,40 @@ enum { BYTES = 1 << 16 };
 static char of_program[BYTES];
 static char path[256];
 
+/* Requests, elements that need a lock of the library's, shared locks. The target's bytes from 32,000 on. */
+static void more_work(const struct window *w, int target)
+{
+    struct { double value; int index; } pair = {3.5, 4}, seen = {-1, -1};
+    long double wide = 2.25L, was = -1;
+    int64_t many[200], back[200], old[200];
+    MPI_Request requests[2];
+    for (int i = 0; i < 200; i++)
+        many[i] = i + 1, old[i] = -1;
+    MPI(MPI_Rput(many, 200, MPI_INT64_T, target, window_at(w, target, 32000), 200, MPI_INT64_T, w->win, &requests[0]));
+    MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    MPI(MPI_Win_flush(target, w->win));
+    MPI(MPI_Raccumulate(many, 200, MPI_INT64_T, target, window_at(w, target, 32000), 200, MPI_INT64_T, MPI_SUM, w->win, &requests[0]));
+    MPI(MPI_Rget_accumulate(many, 200, MPI_INT64_T, old, 200, MPI_INT64_T, target, window_at(w, target, 32000), 200, MPI_INT64_T, MPI_SUM,
+                            w->win, &requests[1]));
+    MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    MPI(MPI_Fetch_and_op(&pair, &seen, MPI_DOUBLE_INT, target, window_at(w, target, 40000), MPI_MAXLOC, w->win));
+    MPI(MPI_Fetch_and_op(&wide, &was, MPI_LONG_DOUBLE, target, window_at(w, target, 41600), MPI_SUM, w->win));
+    MPI(MPI_Win_flush_local_all(w->win));
+    CHECK(seen.value == 0 && seen.index == 0 && was == 0);
+    MPI(MPI_Win_unlock_all(w->win));
+    MPI(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
+    MPI(MPI_Rget(back, 200, MPI_INT64_T, target, window_at(w, target, 32000), 200, MPI_INT64_T, w->win, &requests[0]));
+    MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    MPI(MPI_Fetch_and_op(NULL, &seen, MPI_DOUBLE_INT, target, window_at(w, target, 40000), MPI_NO_OP, w->win));
+    MPI(MPI_Win_unlock(target, w->win));
+    MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win));
+    for (int i = 0; i < 200; i++) {
+        CHECK_INT(old[i], 2 * (i + 1));
+        CHECK_INT(back[i], 3 * (i + 1));
+    }
+    CHECK(seen.value == 3.5 && seen.index == 4);
+}
+
 /* All passive operations; the target's number i is its byte 8 * i. */
 static void work(const struct window *w, int target)
 {
@@ -48,6 +82,7 @@ static void work(const struct window *w, int target)
     CHECK_INT(result, 10);
     MPI(MPI_Win_lock_all(0, w->win));
     MPI(MPI_Type_free(&vector));
+    more_work(w, target);
 }
 
 /* Until the origin has made the file. */

@@ -1,5 +1,6 @@
 /* The target polls its memory by loads only: data put before a flag is there when the flag is; an aligned word is never seen torn;
- * a local store and a get, a put and a local load; two windows over one memory in turn. */
+ * a local store and a get, a put and a local load; flushes and MPI_Win_sync are full fences between a put and a get; two windows over one
+ * memory in turn. */
 #include "windows.h"
 
 enum { WORDS = 4096 };
@@ -74,10 +75,47 @@ static void torn(const struct window *w)
     window_settle(w);
 }
 
-/* One memory under two windows with different units, one after the other. */
-static void aliases(void)
+/* Of two ranks that each write a number and then read the other's, one at least finds it, whether the numbers are in the memory of their
+ * writer or of their reader, and whether the writer puts or stores its own. */
+static void both_write(const struct window *w)
 {
-    struct window first = window_make(OF_ALLOC_MEM, WORDS * 8, 1), second = {MPI_WIN_NULL, PRIVATE, first.base, WORDS * 8, 8, NULL};
+    enum { MEET = 40, CELL = 80, TOLD = 120 }; /* lines of their own */
+    int rounds = slow() ? 20 : w->kind == PRIVATE || w->kind == DYNAMIC ? 1000 : 6000, other = 1 - rank;
+    volatile int64_t *cells = (volatile int64_t *) w->base;
+    memset(w->base, 0, WORDS * 8);
+    window_settle(w);
+    for (int64_t round = 1; round <= rounds && rank < 2; round++) {
+        int way = (int) (round % 3), home = way == 1 ? other : rank, theirs = way == 1 ? rank : other;
+        int64_t seen = -1, found;
+        MPI(MPI_Put(&round, 1, MPI_INT64_T, other, window_at(w, other, 8 * MEET), 1, MPI_INT64_T, w->win));
+        MPI(MPI_Win_flush(other, w->win));
+        while (cells[MEET] < round)
+            ;
+        if (way == 2) {
+            cells[CELL] = round;
+            MPI(MPI_Win_sync(w->win));
+        } else {
+            MPI(MPI_Put(&round, 1, MPI_INT64_T, home, window_at(w, home, 8 * (CELL + 8 * way)), 1, MPI_INT64_T, w->win));
+            MPI(MPI_Win_flush(home, w->win));
+        }
+        MPI(MPI_Get(&seen, 1, MPI_INT64_T, theirs, window_at(w, theirs, 8 * (CELL + (way == 1 ? 8 : 0))), 1, MPI_INT64_T, w->win));
+        MPI(MPI_Win_flush(theirs, w->win));
+        found = 10 * round + (seen == round);
+        MPI(MPI_Put(&found, 1, MPI_INT64_T, other, window_at(w, other, 8 * TOLD), 1, MPI_INT64_T, w->win));
+        MPI(MPI_Win_flush(other, w->win));
+        while (cells[TOLD] < 10 * round)
+            ;
+        if (seen != round && cells[TOLD] % 10 == 0)
+            check_failed(__FILE__, __LINE__, "%s window, round %lld: none of two ranks found what the other one wrote",
+                         window_names[w->kind], (long long) round);
+    }
+    window_settle(w);
+}
+
+/* One memory under two windows with different units, one after the other. */
+static void aliases(enum window_kind kind)
+{
+    struct window first = window_make(kind, WORDS * 8, 1), second = {MPI_WIN_NULL, PRIVATE, first.base, WORDS * 8, 8, NULL};
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
     int64_t *cells = (int64_t *) first.base, one = 1, many[WORDS];
     MPI(MPI_Win_create(first.base, WORDS * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &second.win));
@@ -106,8 +144,10 @@ int main(int argc, char **argv)
         struct window w = window_make(kind, WORDS * 8, 1);
         flags(&w);
         torn(&w);
+        if (size > 1)
+            both_write(&w);
         window_free(&w);
+        aliases(kind);
     }
-    aliases();
     return finish();
 }

@@ -1,5 +1,6 @@
 /* MPI_Win_post, start, complete, wait and test: rings, all with all, self in the group, empty groups, an origin that starts before the
- * target posts, assertions, messages of the program that need a rank in MPI_Win_wait, both roles in one rank. arg: rounds. */
+ * target posts, assertions, messages of the program that need a rank in MPI_Win_wait, complete or free, both roles in one rank.
+ * arg: rounds. */
 #include "shared_window.h"
 
 enum { BYTES = 1 << 20 };
@@ -149,6 +150,50 @@ static void with_messages(void)
     MPI(MPI_Group_free(&origin));
 }
 
+/* The origin waits, in MPI_Win_start or MPI_Win_complete, for a target that waits for a message of the origin; so do all but the last
+ * rank in MPI_Win_free. Requests of a send that is received meanwhile, and of a receive that is sent to. */
+static void origin_with_messages(void)
+{
+    int zero = 0, one = 1;
+    char *data = malloc(BYTES), *other = malloc(BYTES);
+    MPI_Group target = group_of(MPI_COMM_WORLD, 1, &zero), origin = group_of(MPI_COMM_WORLD, 1, &one);
+    struct window ended;
+    make_window(&ended, MPI_COMM_WORLD, 1);
+    for (int i = 0; i < 4; i++) {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        int origin_rank = i < 3 ? 1 : 0, target_rank = i < 3 ? 0 : size - 1;
+        fill(data, BYTES, i);
+        if (rank == origin_rank) {
+            memset(other, 0, BYTES);
+            MPI(MPI_Irecv(other, BYTES, MPI_CHAR, target_rank, 50 + i, MPI_COMM_WORLD, &requests[0]));
+            if (i % 2)
+                MPI(MPI_Isend(data, BYTES, MPI_CHAR, target_rank, i, MPI_COMM_WORLD, &requests[1]));
+            else
+                MPI(MPI_Issend(data, BYTES, MPI_CHAR, target_rank, i, MPI_COMM_WORLD, &requests[1]));
+            if (i < 3) {
+                MPI(MPI_Win_start(target, 0, w.win));
+                MPI(MPI_Win_complete(w.win));
+            } else
+                MPI(MPI_Win_free(&ended.win));
+            MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+            CHECK_PATTERN(other, BYTES, i);
+        } else if (rank == target_rank) {
+            MPI(MPI_Recv(other, BYTES, MPI_CHAR, origin_rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            CHECK_PATTERN(other, BYTES, i);
+            MPI(MPI_Ssend(data, BYTES, MPI_CHAR, origin_rank, 50 + i, MPI_COMM_WORLD));
+            if (i < 3) {
+                MPI(MPI_Win_post(origin, 0, w.win));
+                MPI(MPI_Win_wait(w.win));
+            } else
+                MPI(MPI_Win_free(&ended.win));
+        } else if (i == 3)
+            MPI(MPI_Win_free(&ended.win));
+    }
+    free(data), free(other);
+    MPI(MPI_Group_free(&target));
+    MPI(MPI_Group_free(&origin));
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 2000;
@@ -160,8 +205,10 @@ int main(int argc, char **argv)
     all_with_all(rounds / 10 + 1);
     empty();
     start_before_post();
-    if (size > 1)
+    if (size > 1) {
         with_messages();
+        origin_with_messages();
+    }
     ring(10);
     MPI(MPI_Win_free(&w.win));
     return finish();

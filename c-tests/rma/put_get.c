@@ -90,6 +90,13 @@ static void nothing(const struct window *w)
     MPI(MPI_Put(NULL, 0, MPI_INT, right, window_at(w, right, 0), 3, empty, w->win));
     MPI(MPI_Accumulate(NULL, 0, MPI_INT, right, window_at(w, right, 0), 0, MPI_INT, MPI_SUM, w->win));
     MPI(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, right, window_at(w, right, 0), 0, MPI_INT, MPI_SUM, w->win));
+    if (!reference) { /* MPI 4.0; so many that a loop over them would not end */
+        MPI_Count all = (MPI_Count) 1 << 62;
+        MPI(MPI_Put_c(NULL, all, empty, right, window_at(w, right, 8), all / 2, empty, w->win));
+        MPI(MPI_Get_c(&in, all, empty, right, window_at(w, right, 8), 0, MPI_INT, w->win));
+        MPI(MPI_Accumulate_c(NULL, all, empty, right, window_at(w, right, 8), all, empty, MPI_SUM, w->win));
+        MPI(MPI_Get_accumulate_c(&in, all, empty, &result, all, empty, right, window_at(w, right, 8), all, empty, MPI_SUM, w->win));
+    }
     if (!reference && w->kind != DYNAMIC) { /* beyond the end, too */
         MPI(MPI_Put(NULL, 0, MPI_INT, right, (w->bytes + 1000) / w->unit, 0, MPI_INT, w->win));
         MPI(MPI_Accumulate(NULL, 0, MPI_INT, right, (w->bytes + 1000) / w->unit, 0, MPI_INT, MPI_SUM, w->win));

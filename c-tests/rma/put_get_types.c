@@ -145,6 +145,49 @@ static void strides(const struct window *w)
         }
 }
 
+/* The same types, in accumulates, on either side, and one whose data begin far behind its beginning. */
+static void accumulate_unusually(const struct window *w, MPI_Datatype both, MPI_Datatype back, MPI_Datatype resized, int *first, int *second)
+{
+    int right = (rank + 1) % size, left = (rank + size - 1) % size, *cells = (int *) w->base, old[4] = {-1, -1, -1, -1};
+    int four[] = {1, 2, 3, 4 + rank}, one_length[] = {3};
+    MPI_Aint far[] = {1200}, low, extent;
+    MPI_Datatype behind;
+    MPI(MPI_Type_create_hindexed(1, one_length, far, MPI_INT, &behind));
+    MPI(MPI_Type_commit(&behind));
+    MPI(MPI_Type_get_true_extent(behind, &low, &extent));
+    CHECK_INT(low, 1200);
+    for (int i = 0; i < 1000; i++)
+        cells[i] = i;
+    *first = 100 + rank, *second = 200 + rank;
+    window_settle(w);
+    MPI(MPI_Accumulate(MPI_BOTTOM, 1, both, right, window_at(w, right, 40), 2, MPI_INT, MPI_SUM, w->win));
+    MPI(MPI_Accumulate(four, 4, MPI_INT, right, window_at(w, right, 12), 1, back, MPI_SUM, w->win));
+    MPI(MPI_Get_accumulate(four, 4, MPI_INT, old + 3, 1, back, right, window_at(w, right, 80), 4, resized, MPI_SUM, w->win));
+    MPI(MPI_Accumulate(four, 3, MPI_INT, right, window_at(w, right, 400), 1, behind, MPI_SUM, w->win));
+    MPI(MPI_Type_free(&behind));
+    window_settle(w);
+    CHECK_INT(cells[10], 10 + 100 + left);
+    CHECK_INT(cells[11], 11 + 200 + left);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(cells[3 - i], 3 - i + i + 1);
+        CHECK_INT(cells[20 + 3 * i], 20 + 3 * i + i + 1);
+        CHECK_INT(cells[21 + 3 * i], 21 + 3 * i);
+        CHECK_INT(cells[400 + i], 400 + i + i + 1);
+    }
+    CHECK_INT(cells[0], 4 + left);
+    CHECK_INT(cells[29], 29 + 4 + left);
+    CHECK_INT(cells[399], 399);
+    CHECK_INT(cells[403], 403);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(old[3 - i], 20 + 3 * i);
+    /* back into two variables by their addresses */
+    MPI(MPI_Get_accumulate(NULL, 0, MPI_INT, MPI_BOTTOM, 1, both, right, window_at(w, right, 400), 2, MPI_INT, MPI_NO_OP, w->win));
+    MPI(MPI_Win_flush(right, w->win));
+    CHECK_INT(*first, 100);
+    CHECK_INT(*second, 101);
+    window_settle(w);
+}
+
 /* Two variables by their addresses, and elements that lie backwards. */
 static void unusual(const struct window *w)
 {
@@ -181,6 +224,7 @@ static void unusual(const struct window *w)
     CHECK_INT(first, 10 + rank);
     CHECK_INT(second, 20 + rank);
     window_settle(w);
+    accumulate_unusually(w, both, back, resized, &first, &second);
     MPI(MPI_Type_free(&both));
     MPI(MPI_Type_free(&back));
     MPI(MPI_Type_free(&resized));

@@ -101,6 +101,84 @@ static void ways(void)
         CHECK(in[0] == rank && in[2] == rank + 1 && in[4] == rank + 2 && in[1] == -1);
 }
 
+/* Requests of all four kinds that are freed, or that the functions for some of them complete. */
+static void more_ways(void)
+{
+    enum { N = 12 };
+    MPI_Request requests[N];
+    MPI_Status statuses[N];
+    int in[N], out[N], old[N], indices[N], some, done = 0, index, flag, *cells = (int *) w.base, completed[N] = {0};
+    MPI_Datatype vector;
+    for (int round = 0; round < 2; round++) {
+        window_settle(&w);
+        memset(w.base, 0, 64 * sizeof *cells);
+        window_settle(&w);
+        for (int i = 0; i < N; i++) {
+            in[i] = old[i] = -1, out[i] = 100 + rank + i;
+            MPI_Aint at = window_at(&w, target, 4 * i);
+            switch (i % 4) {
+            case 0: MPI(MPI_Rput(&out[i], 1, MPI_INT, target, at, 1, MPI_INT, w.win, &requests[i])); break;
+            case 1: MPI(MPI_Rget(&in[i], 1, MPI_INT, target, at, 1, MPI_INT, w.win, &requests[i])); break;
+            case 2: MPI(MPI_Raccumulate(&out[i], 1, MPI_INT, target, at, 1, MPI_INT, MPI_SUM, w.win, &requests[i])); break;
+            default: MPI(MPI_Rget_accumulate(&out[i], 1, MPI_INT, &old[i], 1, MPI_INT, target, at, 1, MPI_INT, MPI_REPLACE, w.win,
+                                             &requests[i]));
+            }
+            CHECK(requests[i] != MPI_REQUEST_NULL);
+        }
+        if (round == 0) {
+            for (done = 0; done < N - 2; done += some) {
+                MPI(MPI_Testsome(N, requests, &some, indices, statuses));
+                CHECK(some != MPI_UNDEFINED);
+                for (int i = 0; i < some; i++)
+                    completed[indices[i]]++;
+                if (done + some < N - 2) { /* and one by another function */
+                    MPI(MPI_Testany(N, requests, &index, &flag, MPI_STATUS_IGNORE));
+                    if (flag) {
+                        completed[index]++;
+                        done++;
+                    }
+                }
+            }
+            MPI(MPI_Waitall(N, requests, statuses));
+            MPI(MPI_Testsome(N, requests, &some, indices, statuses));
+            CHECK_INT(some, MPI_UNDEFINED);
+            for (int i = 0; i < N; i++)
+                CHECK(completed[i] <= 1 && requests[i] == MPI_REQUEST_NULL);
+        } else
+            for (int i = 0; i < N; i++) {
+                if (reference) /* cannot free such a request before it is complete */
+                    MPI(MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+                else
+                    MPI(MPI_Request_free(&requests[i]));
+                CHECK(requests[i] == MPI_REQUEST_NULL);
+            }
+        window_settle(&w);
+        for (int i = 0; i < N; i++) {
+            CHECK_INT(in[i], i % 4 == 1 ? 0 : -1);
+            CHECK_INT(old[i], i % 4 == 3 ? 0 : -1);
+            CHECK_INT(cells[i], i % 4 == 1 ? 0 : 100 + origin + i);
+        }
+    }
+    window_settle(&w);
+    /* holes at the target, in a type that is gone before the wait */
+    for (int i = 0; i < 40; i++)
+        cells[i] = 1000 * rank + i;
+    memset(in, 0xff, sizeof in);
+    window_settle(&w);
+    MPI(MPI_Type_vector(10, 1, 3, MPI_INT, &vector));
+    MPI(MPI_Type_commit(&vector));
+    MPI(MPI_Rget(in, 10, MPI_INT, target, window_at(&w, target, 8), 1, vector, w.win, &requests[0]));
+    MPI(MPI_Rget_accumulate(NULL, 0, MPI_INT, old, 10, MPI_INT, target, window_at(&w, target, 8), 1, vector, MPI_NO_OP, w.win,
+                            &requests[1]));
+    MPI(MPI_Type_free(&vector));
+    MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 10 && !reference; i++) { /* as above */
+        CHECK_INT(in[i], 1000 * target + 2 + 3 * i);
+        CHECK_INT(old[i], 1000 * target + 2 + 3 * i);
+    }
+    window_settle(&w);
+}
+
 /* The wait may come after the epoch. */
 static void late(void)
 {
@@ -126,6 +204,7 @@ int main(int argc, char **argv)
         w = window_make(kind, 80000, 1);
         many();
         ways();
+        more_ways();
         late();
         window_free(&w);
     }

@@ -101,6 +101,9 @@ static void other_flavors(void)
         CHECK_INT(bytes, 16 + of);
         CHECK_INT(query[15 + of], of);
     }
+    MPI(MPI_Win_shared_query(win, MPI_PROC_NULL, &bytes, &unit, &query));
+    CHECK_INT(bytes, 16);
+    CHECK_INT(query[15], 0);
     MPI_Win second;
     /* A window over another one's memory is as direct. */
     MPI(MPI_Win_create(base, 16 + rank, 2, MPI_INFO_NULL, MPI_COMM_WORLD, &second));

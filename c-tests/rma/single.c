@@ -36,12 +36,11 @@ static struct window w;
 
 static void swaps(void)
 {
-    BASIC_INTEGERS(SWAP);
+    C_INTEGERS(SWAP);
     SWAP(unsigned char, MPI_BYTE);
     SWAP(bool, MPI_C_BOOL);
-    ADDRESS_INTEGERS(SWAP);
     if (MPI_INTEGER != MPI_DATATYPE_NULL) {
-        SWAP(MPI_Fint, MPI_INTEGER);
+        FORTRAN_INTEGERS(SWAP);
         SWAP(MPI_Fint, MPI_LOGICAL);
     }
 #ifdef __SIZEOF_INT128__
@@ -77,20 +76,28 @@ static void swaps(void)
         free(seen), free(all); \
     } while (0)
 
-/* Each rank counts in its own byte of one word. */
-static void neighbours(void)
-{
-    unsigned char one = 1, old;
-    int rounds = slow() ? 100 : 2000, place = rank % 8;
-    memset(w.base, 0, 64);
-    window_settle(&w);
-    for (int i = 0; i < rounds && rank < 8; i++)
-        MPI(MPI_Fetch_and_op(&one, &old, MPI_UINT8_T, 0, window_at(&w, 0, place), MPI_SUM, w.win));
-    window_settle(&w);
-    for (int i = 0; rank == 0 && i < 16; i++)
-        CHECK_INT(((unsigned char *) w.base)[i], i < size && i < 8 ? rounds % 256 : 0);
-    window_settle(&w);
-}
+/* Each rank counts in its own part of one word, which others change at the same time. */
+#define NEIGHBOURS(c_type, type) do { \
+        c_type one = 1, old, next; \
+        int rounds = slow() ? 100 : 1000, parts = 8 / (int) sizeof(c_type); \
+        MPI_Aint place = window_at(&w, 0, rank * (MPI_Aint) sizeof(c_type)); \
+        memset(w.base, 0, 64); \
+        window_settle(&w); \
+        for (int i = 0; i < rounds && rank < parts; i++) { \
+            MPI(MPI_Fetch_and_op(&one, &old, type, 0, place, MPI_SUM, w.win)); \
+            MPI(MPI_Win_flush(0, w.win)); \
+            CHECK_INT(old, (c_type) (2 * i)); \
+            old = (c_type) (old + 1), next = (c_type) (old + 1); \
+            c_type found = 0; \
+            MPI(MPI_Compare_and_swap(&next, &old, &found, type, 0, place, w.win)); \
+            MPI(MPI_Win_flush(0, w.win)); \
+            CHECK_INT(found, old); \
+        } \
+        window_settle(&w); \
+        for (int i = 0; rank == 0 && i < 2 * parts; i++) \
+            CHECK_INT(((c_type *) w.base)[i], i < size && i < parts ? (c_type) (2 * rounds) : 0); \
+        window_settle(&w); \
+    } while (0)
 
 static void operations(void)
 {
@@ -163,11 +170,81 @@ static void order(void)
     }
 }
 
+/* A thousand operations on a place before one flush, of every kind: what each finds is what those before it have left. */
+static void chain(void)
+{
+    enum { N = 1000, RUN = 3000, MIDDLE = 1500 };
+    int64_t *found = malloc(N * sizeof *found), *expected = malloc(N * sizeof *expected), *values = malloc(N * sizeof *values);
+    int64_t *run = malloc(RUN * sizeof *run), *back = malloc(RUN * sizeof *back), now = 0;
+    int count = slow() ? 50 : N;
+    for (int way = 0; way < 2; way++) {
+        int target = way ? rank : (rank + 1) % size;
+        MPI_Aint first = window_at(&w, target, 0), at = window_at(&w, target, 8 * MIDDLE);
+        memset(w.base, 0, 8 * RUN);
+        window_settle(&w);
+        now = 0;
+        for (int i = 0; i < RUN; i++)
+            run[i] = 2;
+        for (int i = 0; i < count; i++) {
+            expected[i] = now;
+            values[i] = i * 7 % 11 + 1;
+            switch (i % 7) {
+            case 0: /* with all its neighbours */
+                MPI(MPI_Get_accumulate(run, RUN, MPI_INT64_T, back, RUN, MPI_INT64_T, target, first, RUN, MPI_INT64_T, MPI_SUM, w.win));
+                MPI(MPI_Win_flush_local(target, w.win));
+                found[i] = back[MIDDLE];
+                now += 2;
+                break;
+            case 1:
+                MPI(MPI_Fetch_and_op(&values[i], &found[i], MPI_INT64_T, target, at, MPI_REPLACE, w.win));
+                now = values[i];
+                break;
+            case 2:
+                MPI(MPI_Compare_and_swap(&values[i], &values[i - 1], &found[i], MPI_INT64_T, target, at, w.win));
+                now = values[i];
+                break;
+            case 3:
+                MPI(MPI_Fetch_and_op(NULL, &found[i], MPI_INT64_T, target, at, MPI_NO_OP, w.win));
+                break;
+            case 4:
+                MPI(MPI_Accumulate(&values[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_REPLACE, w.win));
+                MPI(MPI_Get_accumulate(&values[i], 1, MPI_INT64_T, &found[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_NO_OP,
+                                       w.win));
+                expected[i] = now = values[i];
+                break;
+            case 5:
+                MPI(MPI_Get_accumulate(&values[i], 1, MPI_INT64_T, &found[i], 1, MPI_INT64_T, target, at, 1, MPI_INT64_T, MPI_PROD,
+                                       w.win));
+                now *= values[i];
+                break;
+            default:
+                MPI(MPI_Accumulate(run, RUN, MPI_INT64_T, target, first, RUN, MPI_INT64_T, MPI_SUM, w.win));
+                MPI(MPI_Fetch_and_op(&values[i], &found[i], MPI_INT64_T, target, at, MPI_MAX, w.win));
+                now += 2;
+                expected[i] = now;
+                now = now > values[i] ? now : values[i];
+            }
+        }
+        MPI(MPI_Win_flush(target, w.win));
+        for (int i = 0; i < count; i++)
+            if (found[i] != expected[i]) {
+                check_failed(__FILE__, __LINE__, "%s window: operation %d found %lld, expected %lld", window_names[w.kind], i,
+                             (long long) found[i], (long long) expected[i]);
+                break;
+            }
+        window_settle(&w);
+        CHECK_INT(((int64_t *) w.base)[MIDDLE], now);
+        CHECK_INT(((int64_t *) w.base)[0], 2 * ((count + 6) / 7 + count / 7));
+        window_settle(&w);
+    }
+    free(found), free(expected), free(values), free(run), free(back);
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv);
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
-        w = window_make(kind, 4096, 1);
+        w = window_make(kind, 24000, 1);
         swaps();
         TICKETS(int, MPI_INT, slow() ? 200 : 4000);
         TICKETS(double, MPI_DOUBLE, 2000);
@@ -175,9 +252,12 @@ int main(int argc, char **argv)
         TICKETS(short, MPI_SHORT, 2000);
         TICKETS(unsigned char, MPI_UNSIGNED_CHAR, 240);
         TICKETS(long double, MPI_LONG_DOUBLE, 500);
-        neighbours();
+        NEIGHBOURS(uint8_t, MPI_UINT8_T);
+        NEIGHBOURS(int16_t, MPI_INT16_T);
+        NEIGHBOURS(int32_t, MPI_INT32_T);
         operations();
         order();
+        chain();
         window_free(&w);
     }
     return finish();

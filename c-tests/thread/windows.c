@@ -1,5 +1,5 @@
 /* Threads of all ranks operate on one window: tickets from one counter, long and short accumulates on the same elements, puts and
- * gets in places of their own. */
+ * gets in places of their own; in a dynamic window also while threads attach and detach memory. */
 #include "threads.h"
 #include "windows.h"
 
@@ -36,6 +36,50 @@ static void *run(void *what)
     return NULL;
 }
 
+enum { PLACES = 40 };
+
+static MPI_Aint tables[64];
+static char spare[THREADS][PLACES * 64];
+static int64_t cells[8];
+
+/* Half of the threads attach and detach memory of their own; the others operate on the neighbour's. */
+static void *attach_or_operate(void *what)
+{
+    int number = (int) (intptr_t) what, right = (rank + 1) % size, turns = rounds / 20;
+    int64_t one = 1, last = -1, old;
+    for (int turn = 0; turn < turns; turn++)
+        if (number % 2) {
+            for (int i = 0; i < 1 + turn % PLACES; i++)
+                MPI(MPI_Win_attach(w.win, spare[number] + 64 * i, 64));
+            for (int i = 0; i < 1 + turn % PLACES; i++)
+                MPI(MPI_Win_detach(w.win, spare[number] + 64 * i));
+        } else
+            for (int i = 0; i < 20; i++) {
+                MPI(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, right, tables[right], MPI_SUM, w.win));
+                MPI(MPI_Win_flush(right, w.win));
+                CHECK(old > last);
+                last = old;
+            }
+    return NULL;
+}
+
+static void attaching(void)
+{
+    MPI_Aint address;
+    MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w.win));
+    MPI(MPI_Win_attach(w.win, cells, sizeof cells));
+    MPI(MPI_Get_address(cells, &address));
+    MPI(MPI_Allgather(&address, 1, MPI_AINT, tables, 1, MPI_AINT, MPI_COMM_WORLD));
+    MPI(MPI_Win_lock_all(0, w.win));
+    run_threads(THREADS, attach_or_operate);
+    window_settle(&w);
+    CHECK_INT(cells[0], THREADS / 2 * (rounds / 20) * 20);
+    MPI(MPI_Win_unlock_all(w.win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_detach(w.win, cells));
+    MPI(MPI_Win_free(&w.win));
+}
+
 int main(int argc, char **argv)
 {
     start_multiple(&argc, &argv);
@@ -56,5 +100,6 @@ int main(int argc, char **argv)
         window_free(&w);
         free(all), free(seen);
     }
+    attaching();
     return finish();
 }

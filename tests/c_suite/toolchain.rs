@@ -192,22 +192,19 @@ impl Toolchain {
         let flags = line.compiler.join("_").replace('/', "_");
         let program = self.build.join(format!("{}{flags}", line.program));
         let modified = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-        let newest = [
-            modified(&file),
-            modified(&helper.join("check.h")),
-            modified(&helper.join("threads.h")),
-            modified(&helper.join("wrong.h")),
-            modified(&helper.join("fortran.h")),
-            modified(&helper.join("check.inc")),
-            Some(self.stamp),
-        ];
-        // Headers that programs of one folder share.
-        let beside = file.parent().and_then(|folder| folder.read_dir().ok());
-        let beside = beside.into_iter().flatten().flatten().filter_map(|entry| {
+        let newest = [modified(&file), Some(self.stamp)];
+        // Headers that all programs share, and those of one folder.
+        let headers = [Some(helper.as_path()), file.parent()];
+        let headers = headers
+            .into_iter()
+            .flatten()
+            .filter_map(|folder| folder.read_dir().ok());
+        let headers = headers.flatten().flatten().filter_map(|entry| {
             let path = entry.path();
-            (path.extension()? == "h").then(|| modified(&path))?
+            let extension = path.extension()?;
+            (extension == "h" || extension == "inc").then(|| modified(&path))?
         });
-        let newest = newest.into_iter().flatten().chain(beside).max();
+        let newest = newest.into_iter().flatten().chain(headers).max();
         if modified(&program).is_some_and(|built| newest.is_some_and(|newest| built > newest)) {
             return Ok(program);
         }

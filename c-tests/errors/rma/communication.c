@@ -107,6 +107,80 @@ static void one(void)
         fprintf(stderr, "[rank %d of %d] in a window of kind \"%s\"\n", rank, size, window_names[w.kind]);
 }
 
+/* Products of a displacement and a unit that have no place in 64 bits, and that are too large by one unit. */
+static void units(void)
+{
+    struct window large = window_make(ALLOCATED, 1024, 16);
+    int a = 1, b, right = (rank + 1) % size;
+    MPI_Aint places[] = {64, (MPI_Aint) 1 << 59, (MPI_Aint) 1 << 60, ((MPI_Aint) 1 << 60) + 1, INT64_MAX};
+    MPI(MPI_Win_set_errhandler(large.win, MPI_ERRORS_RETURN));
+    for (int i = 0; i < 5; i++) {
+        ERROR(MPI_Put(&a, 1, MPI_INT, right, places[i], 1, MPI_INT, large.win), MPI_ERR_RMA_RANGE, "target_disp", number(places[i]));
+        ERROR(MPI_Get(&a, 1, MPI_INT, right, places[i], 1, MPI_INT, large.win), MPI_ERR_RMA_RANGE, "target_disp", number(places[i]));
+        ERROR(MPI_Accumulate(&a, 1, MPI_INT, right, places[i], 1, MPI_INT, MPI_SUM, large.win), MPI_ERR_RMA_RANGE, "target_disp",
+              number(places[i]));
+        ERROR(MPI_Fetch_and_op(&a, &b, MPI_INT, right, places[i], MPI_SUM, large.win), MPI_ERR_RMA_RANGE, "target_disp",
+              number(places[i]));
+        ERROR(MPI_Compare_and_swap(&a, &a, &b, MPI_INT, right, places[i], large.win), MPI_ERR_RMA_RANGE, "target_disp",
+              number(places[i]));
+    }
+    window_settle(&large);
+    for (int i = 0; i < 1024; i++)
+        CHECK_INT(large.base[i], 0);
+    window_settle(&large);
+    window_free(&large);
+}
+
+/* Operations in epochs that are not theirs: an access epoch to others, one that a fence has ended, and another target's lock. */
+static void other_epochs(int kind)
+{
+    struct window v = window_make(kind, 64, 1);
+    int a = 1, b = 0, right = (rank + 1) % size, left = (rank + size - 1) % size, far = (rank + 2) % size;
+    MPI_Group all, to, from;
+    MPI(MPI_Win_set_errhandler(v.win, MPI_ERRORS_RETURN));
+    MPI(MPI_Win_unlock_all(v.win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_get_group(v.win, &all));
+    MPI(MPI_Group_incl(all, 1, &right, &to));
+    MPI(MPI_Group_incl(all, 1, &left, &from));
+    /* exposed is not open for access */
+    MPI(MPI_Win_post(from, 0, v.win));
+    ERROR(MPI_Put(&a, 1, MPI_INT, right, window_at(&v, right, 0), 1, MPI_INT, v.win), MPI_ERR_RMA_SYNC, "rank", NULL);
+    MPI(MPI_Win_start(to, 0, v.win));
+    if (far != right) {
+        ERROR(MPI_Put(&a, 1, MPI_INT, far, window_at(&v, far, 0), 1, MPI_INT, v.win), MPI_ERR_RMA_SYNC, "rank", number(far));
+        ERROR(MPI_Get(&a, 1, MPI_INT, far, window_at(&v, far, 0), 1, MPI_INT, v.win), MPI_ERR_RMA_SYNC, "rank", number(far));
+        ERROR(MPI_Fetch_and_op(&a, &b, MPI_INT, far, window_at(&v, far, 0), MPI_SUM, v.win), MPI_ERR_RMA_SYNC, "rank", number(far));
+    }
+    MPI(MPI_Accumulate(&a, 1, MPI_INT, right, window_at(&v, right, 0), 1, MPI_INT, MPI_SUM, v.win));
+    MPI(MPI_Win_complete(v.win));
+    ERROR(MPI_Put(&a, 1, MPI_INT, right, window_at(&v, right, 0), 1, MPI_INT, v.win), MPI_ERR_RMA_SYNC, "rank", NULL);
+    MPI(MPI_Win_wait(v.win));
+    CHECK_INT(*(int *) v.base, 1);
+    MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, v.win));
+    MPI(MPI_Accumulate(&a, 1, MPI_INT, right, window_at(&v, right, 0), 1, MPI_INT, MPI_SUM, v.win));
+    MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, v.win));
+    CHECK_INT(*(int *) v.base, 2);
+    ERROR(MPI_Put(&a, 1, MPI_INT, right, window_at(&v, right, 0), 1, MPI_INT, v.win), MPI_ERR_RMA_SYNC, "rank", NULL);
+    ERROR(MPI_Compare_and_swap(&a, &a, &b, MPI_INT, right, window_at(&v, right, 0), v.win), MPI_ERR_RMA_SYNC, "rank", NULL);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, v.win));
+    if (far != right)
+        ERROR(MPI_Accumulate(&a, 1, MPI_INT, far, window_at(&v, far, 0), 1, MPI_INT, MPI_SUM, v.win), MPI_ERR_RMA_SYNC, "rank", number(far));
+    MPI(MPI_Fetch_and_op(&a, &b, MPI_INT, right, window_at(&v, right, 0), MPI_SUM, v.win));
+    MPI(MPI_Win_flush(right, v.win));
+    CHECK_INT(b, 2);
+    MPI(MPI_Win_unlock(right, v.win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    CHECK_INT(*(int *) v.base, 3);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Group_free(&all));
+    MPI(MPI_Group_free(&to));
+    MPI(MPI_Group_free(&from));
+    MPI(MPI_Win_lock_all(0, v.win));
+    window_free(&v);
+}
+
 int main(int argc, char **argv)
 {
     int a[2] = {0}, b[2], c[2];
@@ -134,6 +208,10 @@ int main(int argc, char **argv)
         freed = w.win;
         window_free(&w);
         ERROR(MPI_Put(a, 1, MPI_INT, 0, 0, 1, MPI_INT, freed), MPI_ERR_WIN, "win", NULL);
+        if (!reference)
+            other_epochs(kind);
     }
+    if (!reference)
+        units();
     return finish();
 }
