@@ -116,6 +116,13 @@ int main(int argc, char **argv)
         CHECK_INT((int) w.of[rank][0], 7);
         MPI(MPI_Win_post(last, 0, w.win));
         is_loss(MPI_Win_wait(w.win), "MPI_Win_wait");
+    } else if (!strcmp(what, "polled")) {
+        int code, over = 0;
+        MPI(MPI_Win_post(last, 0, w.win));
+        while ((code = MPI_Win_test(w.win, &over)) == MPI_SUCCESS && !over)
+            ;
+        is_loss(code, "MPI_Win_test");
+        ERROR(MPI_Win_test(w.win, &over), MPI_ERR_RMA_SYNC, "MPI_Win_post", NULL);
     } else {
         if (!has_started)
             MPI(MPI_Win_post(last, 0, w.win));

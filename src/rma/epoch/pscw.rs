@@ -5,13 +5,16 @@
 
 use super::{assert, check_assertion, held};
 use crate::comm::Members;
-use crate::engine::{Engine, has_threads, liveness};
-use crate::error::{Class, Result, fail};
+use crate::engine::{Engine, enter, has_threads, liveness};
+use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use crate::queue::posts::{Completions, Post};
 use crate::rma::wait::{Wait, poll};
 use crate::rma::window::{Flavor, Window};
 use crate::sync::Ordering;
+
+/// Of so many calls of MPI_Win_test in vain, one asks whether all origins can still come.
+const TESTS_BEFORE_LOSS: u32 = 256;
 
 const ALLOWED_AT_POST: i32 = assert::NOCHECK | assert::NOSTORE | assert::NOPUT;
 
@@ -101,14 +104,7 @@ pub fn wait(window: &Window) -> Result<()> {
         target: None,
     };
     let done = wait.until(&mut is_over, &|engine| window.lost_origin(engine));
-    done.map_err(|error| {
-        // Nothing else ends the epoch, and a lost origin never completes it.
-        window.access.exposed.store(0, Ordering::Relaxed);
-        error.context(format_args!(
-            "{} waits for MPI_Win_complete of its origins, of which one is lost",
-            window.title()
-        ))
-    })
+    done.map_err(|error| window.end_exposure(error))
 }
 
 /// MPI_Win_test: whether the exposure epoch is over.
@@ -120,7 +116,24 @@ pub fn test(window: &Window) -> Result<bool> {
         return Ok(true);
     }
     poll();
-    Ok(is_over())
+    if is_over() {
+        return Ok(true);
+    }
+    let tests = window.access.tests.load(Ordering::Relaxed).wrapping_add(1);
+    window.access.tests.store(tests, Ordering::Relaxed);
+    if !tests.is_multiple_of(TESTS_BEFORE_LOSS) {
+        return Ok(false);
+    }
+    let lost = {
+        let engine = enter();
+        let lost = window.lost_origin(&engine);
+        lost.map(|process| liveness::error(&engine, process))
+    };
+    match lost {
+        // Lost first, then looked at: what it had completed is there.
+        Some(error) if !is_over() => Err(window.end_exposure(error)),
+        lost => Ok(lost.is_some()),
+    }
 }
 
 impl Window {
@@ -230,6 +243,16 @@ impl Window {
             }
             is_over
         })
+    }
+
+    /// Ends the exposure epoch, which nothing else ends: a lost origin never completes it. Returns the error with its context.
+    #[cold]
+    fn end_exposure(&self, error: Error) -> Error {
+        self.access.exposed.store(0, Ordering::Relaxed);
+        error.context(format_args!(
+            "{} waits for MPI_Win_complete of its origins, of which one is lost",
+            self.title()
+        ))
     }
 
     /// A process that will not call MPI_Win_complete any more. One that has ended in good order may have done so.

@@ -39,6 +39,8 @@ pub struct Access {
     pub exposed: AtomicU32,
     /// These origins, ranks of the window.
     pub origins: Mutex<Vec<usize>>,
+    /// Calls of MPI_Win_test in vain.
+    pub tests: AtomicU32,
     /// Calls that may be a program's way to poll, see `wait.rs`.
     pub polls: AtomicU32,
 }
@@ -52,6 +54,7 @@ impl Access {
             targets: Mutex::new(Vec::new()),
             exposed: AtomicU32::new(0),
             origins: Mutex::new(Vec::new()),
+            tests: AtomicU32::new(0),
             polls: AtomicU32::new(0),
         }
     }
