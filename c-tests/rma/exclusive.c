@@ -125,7 +125,7 @@ static void reuse(int times)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 1 ? atoi(argv[1]) : 300;
+    int rounds = argc > 1 ? atoi(argv[1]) : 150;
     start(&argc, &argv);
     if (slow())
         rounds = 20;

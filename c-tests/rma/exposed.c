@@ -83,7 +83,7 @@ static void posts(int rounds)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 1 ? atoi(argv[1]) : 60;
+    int rounds = argc > 1 ? atoi(argv[1]) : 25;
     start(&argc, &argv);
     if (slow())
         rounds = 6;

@@ -8,7 +8,7 @@ static struct window w;
 
 #define SWAP(c_type, type) do { \
         c_type one = (c_type) 1, zero = (c_type) 0, found; \
-        for (int at = 0; at < 3; at++) { \
+        for (int at = 0; at < (size > 8 ? 1 : 3); at++) { \
             MPI_Aint place = 1024 + (MPI_Aint) (at * (int) sizeof(c_type)); \
             if (rank == 0) { \
                 memset(w.base + 1024, 0xff, 8 * sizeof(c_type)); \

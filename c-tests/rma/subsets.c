@@ -90,7 +90,7 @@ static void one_round(int flavour, int round)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 1 ? atoi(argv[1]) : 20;
+    int rounds = argc > 1 ? atoi(argv[1]) : 8;
     start(&argc, &argv);
     for (int kind = 0; kind < 4; kind++) {
         /* backwards; halves; every third, backwards; from the middle */
