@@ -225,9 +225,8 @@ mod models {
             &self.0.numbers[rank]
         }
 
-        /// Loom has no fence for all cores, so either half is a full one.
         fn light_fence(&self) {
-            fence(Ordering::SeqCst);
+            self.0.sleepers.light_fence();
         }
 
         fn holds_soon(&self, holds: &mut dyn FnMut() -> bool) -> bool {

@@ -49,6 +49,14 @@ impl Sleepers {
         }
     }
 
+    /// The half of whoever wakes. Loom has no fence for all cores, so both are full ones; there is none where nobody sleeps, for it would
+    /// order what the library does not.
+    pub fn light_fence(&self) {
+        if self.sleeps {
+            fence(Ordering::SeqCst);
+        }
+    }
+
     /// Wakes a rank if it sleeps, after a fence.
     pub fn wake(&self, rank: usize) {
         let (notifier, futex) = &self.all[rank];
