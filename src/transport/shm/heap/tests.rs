@@ -1,4 +1,5 @@
 use super::*;
+use crate::sync::keep::keep;
 use crate::transport::shm::layout::{initialise, segment_bytes};
 
 /// The views of so many ranks of one segment, each with mappings of its own.
@@ -9,7 +10,7 @@ fn heaps(ranks: usize) -> Vec<&'static Heap> {
         let fd = fd.try_clone().unwrap();
         let map: &'static Mapping = super::super::layout::map(fd.as_fd()).unwrap().leak();
         let segment = Segment::open(map, ranks).unwrap();
-        &*Box::leak(Box::new(Heap::new(segment, Arc::new(fd), me)))
+        keep(Heap::new(segment, Arc::new(fd), me))
     };
     (0..ranks).map(heap).collect()
 }
