@@ -210,6 +210,9 @@ check-miri:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@# What only check-deep runs still compiles.
+	RUSTFLAGS="--cfg loom" $(CARGO) check -q -p oxmpi --lib --profile test --target-dir target/loom
+	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
 	git diff --exit-code include docs/support.md docs/threads.md
 

@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
         if let Ok((rank, host, slots)) = rankfile::parts(&line) {
             assert!(rank < 1 << 16 && line.contains(host) && line.contains(slots));
             for threads in [false, true] {
-                if let Ok(place) = rankfile::place(slots, &machine, threads) {
+                if let Ok(place) = rankfile::placement(slots, &machine, threads) {
                     assert!(!place.is_empty() && place.is_sorted());
                     assert!(place.iter().all(|processor| *processor < 4));
                 }
