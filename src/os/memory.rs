@@ -138,12 +138,19 @@ impl Mapping {
 
     /// As [`Mapping::of`], of `bytes` from `offset` on, a multiple of the page size.
     pub fn of_part(fd: BorrowedFd<'_>, offset: u64, bytes: usize) -> Result<Self> {
-        let base = map_shared(std::ptr::null_mut(), fd, offset, bytes, 0)?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let base = map_shared(std::ptr::null_mut(), fd, offset, bytes, 0, access)?;
         Ok(Self { base, bytes })
     }
 
-    /// As [`Mapping::of_part`], at an address that is a multiple of `align`, a power of two. Children of a fork share it.
-    pub fn aligned(fd: BorrowedFd<'_>, offset: u64, bytes: usize, align: usize) -> Result<Self> {
+    /// As [`Mapping::of_part`], at an address that is a multiple of `align`, a power of two. Children of a fork share it. Nothing of it may
+    /// be accessed before [`Mapping::open`]: who reads a sparse file allocates its memory, as core dumps and the leak checks of valgrind do.
+    pub fn aligned_closed(
+        fd: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        align: usize,
+    ) -> Result<Self> {
         let room = bytes + align;
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody.
         let room_base = unsafe {
@@ -162,7 +169,7 @@ impl Mapping {
         let before = room_base.align_offset(align);
         // SAFETY: inside the room, which has `align` bytes more than are mapped.
         let (base, after) = unsafe { (room_base.add(before), room_base.add(before + bytes)) };
-        let mapped = map_shared(base, fd, offset, bytes, libc::MAP_FIXED);
+        let mapped = map_shared(base, fd, offset, bytes, libc::MAP_FIXED, libc::PROT_NONE);
         // SAFETY: what is left of the room on both sides, which nobody has seen; all of it if nothing was mapped.
         unsafe {
             if mapped.is_err() {
@@ -176,10 +183,32 @@ impl Mapping {
                 }
             }
         }
-        Ok(Self {
+        let mapping = Self {
             base: mapped?,
             bytes,
-        })
+        };
+        mapping.leave_out_of_core_dumps()?;
+        Ok(mapping)
+    }
+
+    /// Makes a range accessible, and a part of core dumps; page-aligned.
+    ///
+    /// Errors: ENOMEM, the process has too many mappings.
+    pub fn open(&self, offset: usize, bytes: usize) -> Result<()> {
+        let address = self
+            .at(offset, bytes)
+            .ok_or_else(|| Error::from_raw_os_error(libc::EINVAL))?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: inside the mapping, to which more is allowed than before.
+        if unsafe { libc::mprotect(address.cast(), bytes, access) } != 0 {
+            return Err(Error::last_os_error());
+        }
+        self.advise(offset, bytes, libc::MADV_DODUMP)
+    }
+
+    /// A core dump would allocate and contain all of a sparse mapping.
+    pub fn leave_out_of_core_dumps(&self) -> Result<()> {
+        self.advise(0, self.bytes, libc::MADV_DONTDUMP)
     }
 
     /// Allocates the pages of a range, page-aligned, as [`allocate`] does, without a descriptor.
@@ -239,13 +268,14 @@ fn map_shared(
     offset: u64,
     bytes: usize,
     flags: i32,
+    access: i32,
 ) -> Result<*mut u8> {
     // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody, nor does one over room that the caller has.
     let base = unsafe {
         libc::mmap(
             at,
             bytes,
-            libc::PROT_READ | libc::PROT_WRITE,
+            access,
             libc::MAP_SHARED | libc::MAP_NORESERVE | flags,
             fd.as_raw_fd(),
             offset as libc::off_t,

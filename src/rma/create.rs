@@ -315,7 +315,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Place::Private(address) => address as usize,
     };
     let targets = targets(comm, heap, &all)?;
-    let info = info::in_use(wish.flavor, &wish.hints, is_contiguous)?;
+    let info = info::kept(wish.flavor, &wish.hints, is_contiguous)?;
     let window = window::add(|handle| Window {
         handle,
         flavor: wish.flavor,

@@ -92,26 +92,40 @@ pub fn alignment(hints: &Info) -> Option<usize> {
     wish.is_power_of_two().then_some(wish)
 }
 
-/// The hints in use of a window made with these: the known ones.
-pub fn in_use(flavor: Flavor, hints: &Info, is_contiguous: bool) -> Result<Info> {
-    let mut used = Info::new();
+/// What a window keeps of the hints that it was made with: the known ones that are not as by default, since there may be many windows.
+pub fn kept(flavor: Flavor, hints: &Info, is_contiguous: bool) -> Result<Info> {
+    let mut kept = Info::new();
     for (key, default, _) in KNOWN {
         let given = hints.get(key)?.filter(|value| is_valid(key, value));
-        used.set(key, given.unwrap_or(default))?;
+        if let Some(value) = given.filter(|value| *value != default) {
+            kept.set(key, value)?;
+        }
     }
     if flavor == Flavor::Shared {
-        used.set(NONCONTIG, if is_contiguous { "false" } else { "true" })?;
+        kept.set(NONCONTIG, if is_contiguous { "false" } else { "true" })?;
     }
     if matches!(flavor, Flavor::Shared | Flavor::Allocate)
         && let Some(alignment) =
             alignment(hints).filter(|wish| *wish <= super::room::MOST_ALIGNMENT)
     {
-        used.set(ALIGNMENT, &alignment.to_string())?;
+        kept.set(ALIGNMENT, &alignment.to_string())?;
     }
     for key in ["mpi_assert_memory_alloc_kinds"] {
         if let Some(value) = hints.get(key)? {
-            used.set(key, value)?;
+            kept.set(key, value)?;
         }
+    }
+    Ok(kept)
+}
+
+/// The hints in use: those kept, and defaults.
+fn in_use(kept: &Info) -> Result<Info> {
+    let mut used = Info::new();
+    for (key, default, _) in KNOWN {
+        used.set(key, kept.get(key)?.unwrap_or(default))?;
+    }
+    for (key, value) in kept.entries() {
+        used.set(key, value)?;
     }
     Ok(used)
 }
@@ -133,7 +147,7 @@ impl Window {
 
     /// MPI_Win_get_info: the hints in use, and how the window works.
     pub fn get_info(&self) -> Result<Info> {
-        let mut info = self.info.lock().clone();
+        let mut info = in_use(&self.info.lock())?;
         let method = if self.element_mode { "element" } else { "lock" };
         info.set(ACCUMULATE, method)?;
         if let Some(way) = self.private_way() {
@@ -196,12 +210,12 @@ mod tests {
             ("same_size", "maybe"),
             ("color", "red"),
         ]);
-        let used = in_use(Flavor::Create, &given, true).unwrap();
+        let used = in_use(&kept(Flavor::Create, &given, true).unwrap()).unwrap();
         assert_eq!(used.get("no_locks").unwrap(), Some("true"));
         assert_eq!(used.get("same_size").unwrap(), Some("false"));
         assert_eq!(used.get("color").unwrap(), None);
         assert_eq!(used.get(NONCONTIG).unwrap(), None);
-        let used = in_use(Flavor::Shared, &given, true).unwrap();
+        let used = in_use(&kept(Flavor::Shared, &given, true).unwrap()).unwrap();
         assert_eq!(used.get(NONCONTIG).unwrap(), Some("false"));
     }
 }

@@ -224,7 +224,9 @@ pub fn map(fd: BorrowedFd<'_>) -> Result<Mapping> {
             false => size,
         }
     });
-    Mapping::of_part(fd, 0, bytes.min(size))
+    let map = Mapping::of_part(fd, 0, bytes.min(size))?;
+    map.leave_out_of_core_dumps()?;
+    Ok(map)
 }
 
 fn header(map: &Mapping) -> Result<&SegmentHeader> {

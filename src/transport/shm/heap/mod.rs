@@ -9,8 +9,9 @@
 //! once. Offsets are from the heap's first byte and mean the same to all ranks. Ranges of pages come from a buddy allocator ([`buddy`]);
 //! small pieces from pages that a process divides for itself ([`pieces`]).
 //!
-//! Invariant: nothing is touched whose pages were not allocated before, by [`Heap::populate`] or the allocator itself, so a lack of memory is
-//! an error and never SIGBUS.
+//! Invariants: nothing is touched whose pages were not allocated before, by [`Heap::populate`] or the allocator itself, so a lack of memory is
+//! an error and never SIGBUS. A process has access only to the granules of the heap in which it uses something: who reads all of its
+//! memory, for a core dump say, would allocate the whole heap.
 
 mod buddy;
 mod pieces;
@@ -75,10 +76,15 @@ pub struct Heap {
     pieces: Mutex<Pieces>,
 }
 
+/// What is made accessible at once.
+const GRANULE: usize = 2 << 20;
+
 /// The mapped heap.
 struct View {
     map: Mapping,
     pages: usize,
+    /// A bit for each granule to which this process has access.
+    opened: Box<[AtomicU32]>,
 }
 
 /// How much may be allocated without another look at the memory left.
@@ -105,17 +111,82 @@ const fn first_page(pages: usize) -> usize {
 }
 
 impl View {
-    fn at(&self, offset: usize) -> *mut u8 {
-        // SAFETY: the caller's offset is inside the heap, which has room for all that is asked for by number.
-        unsafe { self.map.base().add(offset) }
+    /// The view of a mapping that is closed, of which the locks and the bitmap are opened.
+    fn new(map: Mapping) -> Result<View> {
+        let granules = map.bytes().div_ceil(GRANULE);
+        let view = View {
+            pages: map.bytes() / PAGE,
+            map,
+            opened: (0..granules.div_ceil(32))
+                .map(|_| AtomicU32::new(0))
+                .collect(),
+        };
+        match view.at(0, entries_at(view.pages)) {
+            Some(_) => Ok(view),
+            None => Err(Error::from_raw_os_error(libc::ENOMEM)),
+        }
+    }
+
+    /// The address of a range, which is accessible from now on; `None` if it is not inside the heap, or the process has too many mappings.
+    #[inline]
+    fn at(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
+        let address = self.map.at(offset, bytes)?;
+        let last = (offset + bytes.max(1) - 1) / GRANULE;
+        let mut granules = offset / GRANULE..=last;
+        match granules.all(|granule| self.is_open(granule)) || self.open(offset / GRANULE, last) {
+            true => Some(address),
+            false => None,
+        }
+    }
+
+    #[inline]
+    fn is_open(&self, granule: usize) -> bool {
+        // Acquire: pairs with `open`, by another thread.
+        let word = self.opened.get(granule / 32);
+        word.is_some_and(|word| word.load(Ordering::Acquire) & 1 << (granule % 32) != 0)
+    }
+
+    #[cold]
+    fn open(&self, first: usize, last: usize) -> bool {
+        let start = first * GRANULE;
+        if start >= self.map.bytes() {
+            return true; // nothing, at the heap's end
+        }
+        let bytes = ((last + 1) * GRANULE).min(self.map.bytes()) - start;
+        let done = self.map.open(start, bytes).is_ok();
+        if done {
+            for granule in first..=last {
+                self.opened[granule / 32].fetch_or(1 << (granule % 32), Ordering::Release);
+            }
+        }
+        done
     }
 
     /// The word and the bit that say whether a page of entries is allocated.
     fn bit(&self, page: u32) -> (&AtomicU32, u32) {
         let number = page as usize / ENTRIES_IN_PAGE;
-        let word = self.at(LOCK_BYTES + number / 32 * 4);
-        // SAFETY: inside the bitmap, which is allocated before the heap is ready; atomics are valid for any content.
-        (unsafe { &*word.cast() }, 1 << (number % 32))
+        // SAFETY: inside the bitmap, which is accessible, and allocated before the heap is ready; atomics are valid for any content.
+        let word = unsafe { &*self.map.base().add(LOCK_BYTES + number / 32 * 4).cast() };
+        (word, 1 << (number % 32))
+    }
+
+    /// Allocates the pages of a range, as [`Mapping::populate`].
+    fn populate(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.accessible(offset, bytes)?;
+        self.map.populate(offset, bytes)
+    }
+
+    /// Gives the pages of a range back, as [`Mapping::punch`].
+    fn punch(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.accessible(offset, bytes)?;
+        self.map.punch(offset, bytes)
+    }
+
+    fn accessible(&self, offset: usize, bytes: usize) -> Result<()> {
+        match self.at(offset, bytes) {
+            Some(_) => Ok(()),
+            None => Err(Error::from_raw_os_error(libc::ENOMEM)),
+        }
     }
 }
 
@@ -129,16 +200,16 @@ impl Entries for View {
             return None;
         }
         let offset = entries_at(self.pages) + page as usize * size_of::<Entry>();
+        let entry = self.at(offset, size_of::<Entry>())?;
         // SAFETY: inside the entries, and its page is allocated; atomics are valid for any content.
-        Some(unsafe { &*self.at(offset).cast() })
+        Some(unsafe { &*entry.cast() })
     }
 
     fn make(&self, page: u32) -> Result<()> {
         let (word, bit) = self.bit(page);
         if word.load(Ordering::Relaxed) & bit == 0 {
             let number = page as usize / ENTRIES_IN_PAGE;
-            self.map
-                .populate(entries_at(self.pages) + number * PAGE, PAGE)?;
+            self.populate(entries_at(self.pages) + number * PAGE, PAGE)?;
             word.fetch_or(bit, Ordering::Relaxed);
         }
         Ok(())
@@ -257,11 +328,8 @@ impl Heap {
             ));
         }
         let (shared, start) = (self.shared(), self.start());
-        let map = |bytes: u64| Mapping::aligned(self.fd.as_fd(), start, bytes as usize, ALIGN);
-        let view = |map: Mapping| View {
-            pages: map.bytes() / PAGE,
-            map,
-        };
+        let map =
+            |bytes: u64| Mapping::aligned_closed(self.fd.as_fd(), start, bytes as usize, ALIGN);
         let view = match shared.state.load(Ordering::Relaxed) {
             NONE => {
                 // A limit of the address space makes it smaller, for all.
@@ -274,14 +342,14 @@ impl Heap {
                     }
                 };
                 memory::extend(self.fd.as_fd(), start + bytes)?;
-                let view = view(map);
-                view.map.populate(0, entries_at(view.pages))?;
+                let view = View::new(map)?;
+                view.populate(0, entries_at(view.pages))?;
                 self.buddy(&view).fill()?;
                 shared.bytes.store(bytes, Ordering::Relaxed);
                 shared.state.store(READY, Ordering::Relaxed);
                 view
             }
-            _ => view(map(shared.bytes.load(Ordering::Relaxed))?),
+            _ => View::new(map(shared.bytes.load(Ordering::Relaxed))?)?,
         };
         drop(locked);
         Ok(self.view.get_or_init(|| view))
@@ -338,10 +406,10 @@ impl Heap {
                 .ask_for_step(at, first, step)
                 .and_then(|()| match has_file {
                     true => memory::allocate(self.fd.as_fd(), start + at, step),
-                    false => view.map.populate(at as usize, step as usize),
+                    false => view.populate(at as usize, step as usize),
                 });
             if let Err(error) = done {
-                let _ = view.map.punch(first as usize, (at + step - first) as usize);
+                let _ = view.punch(first as usize, (at + step - first) as usize);
                 return Err(match error.raw_os_error() {
                     // A file system that is full.
                     Some(libc::ENOSPC | libc::EFAULT) => Error::from_raw_os_error(libc::ENOMEM),
@@ -395,7 +463,7 @@ impl Heap {
             return false;
         };
         // Before somebody else can have the range, and without the lock, for it takes a while.
-        let _ = view.map.punch(offset as usize, pages as usize * PAGE);
+        let _ = view.punch(offset as usize, pages as usize * PAGE);
         if let Ok(_locked) = self.lock() {
             self.buddy(view).free(page);
         }
@@ -441,7 +509,7 @@ impl Heap {
     #[inline]
     pub fn at(&self, offset: u64, bytes: u64) -> Option<*mut u8> {
         let view = self.view().ok()?;
-        view.map.at(offset as usize, bytes as usize)
+        view.at(offset as usize, bytes as usize)
     }
 
     /// Where an address is in the heap; `None` if it is not there.
@@ -463,8 +531,8 @@ impl Heap {
     #[inline]
     pub fn locks(&self) -> &'static [HeapLock; LOCKS] {
         let view = self.view.get().expect("a heap that is in use");
-        // SAFETY: at the heap's begin, allocated before it is ready, and never unmapped: the view is that of a static, and the tests'
-        // are leaked. Atomics are valid for any content.
+        // SAFETY: at the heap's begin, accessible and allocated before it is ready, and never unmapped: the view is that of a static, and
+        // the tests' are leaked. Atomics are valid for any content.
         unsafe { &*view.map.base().cast() }
     }
 }
