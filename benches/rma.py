@@ -4,33 +4,31 @@
 usage: benches/rma.py [--rounds N] [--seconds S] [--ranks N ...] [--library NAME ...] [--write]
 
 Each cell is the median over the rounds whose cache-line probe is near that of oxmpi's run of the round: the host moves virtual cores,
-and only runs on the same pair of cores compare. --write: into benches/RESULTS-rma.md. A library that fails or takes more than a minute for
-a program has no cells there.
+and only runs on the same pair of cores compare. --write: into benches/RESULTS-rma.md. A library that fails or takes too long for a
+program has no cells from there on.
 """
 
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 from collections import defaultdict
 
 import libraries
+from run import execute
 
-LIMIT = 90
+LIMIT = 90  # s for a program
+SLEEP_LIMIT = 20  # the same where the target sleeps: with the peers nothing moves then
 CASES = [("synchronisation", "rma", []), ("operations, MPI_Win_allocate", "rma_ops", ["-w", "allocate"]),
          ("operations, MPI_Win_create over malloc", "rma_ops", ["-w", "create"]),
          ("operations, MPI_Win_create, the target sleeps", "rma_ops", ["-w", "create", "-s", "sleep"])]
 
 
-def run(library, program, arguments, ranks):
-    """The values of a run by row, with the probe of the cache line; empty if it fails."""
+def measured(library, program, arguments, ranks):
+    """The values of a run by row, with the probe of the cache line; those printed so far if it takes too long."""
     command = library.command(program, arguments, ranks, oversubscribed=ranks > len(os.sched_getaffinity(0)))
-    try:
-        done = subprocess.run(command, env={**os.environ, **library.variables()}, capture_output=True, text=True, timeout=LIMIT)
-        output = done.stdout
-    except subprocess.TimeoutExpired as late:
-        output = (late.stdout or b"").decode()
+    limit = SLEEP_LIMIT if "sleep" in arguments else LIMIT
+    _status, output, _errors, _wall, _foreign = execute(command, library.variables(), limit)
     rows = {}
     for line in output.splitlines():
         if line.startswith("RESULT"):
@@ -49,7 +47,7 @@ def table(title, program, arguments, ranks, chosen, rounds):
     for _ in range(rounds):
         first = None
         for library in chosen:
-            found = run(library, program, arguments, ranks)
+            found = measured(library, program, arguments, ranks)
             first = first or found
             for row, (value, probe) in found.items():
                 if row in first and near(probe, first[row][1]):
@@ -67,7 +65,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", default="0.05")
     parser.add_argument("--ranks", type=int, nargs="*", default=[2, 4])
-    parser.add_argument("--library", nargs="*", default=["oxmpi", "mpich", "openmpi"])
+    parser.add_argument("--library", nargs="*", default=["oxmpi", "mpich", "openmpi", "impi"])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     libraries.PROGRAMS.extend(["rma", "rma_ops"])

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Locks are for pieces of 16 KB; of private memory those of 128 KB are held at once. */
+/* Locks are for pieces of 64 KB; of private memory those of 128 KB are held at once. */
 enum { READABLE = 64 << 10, BYTES = 512 << 10, LAST = BYTES / (int) sizeof(long) - 1 };
 
 static struct window w;

@@ -14,7 +14,7 @@ use crate::transport::{self, HeapLock};
 use std::sync::OnceLock;
 
 /// The logarithm of the bytes that have one lock.
-const PIECE_BITS: u32 = 14;
+const PIECE_BITS: u32 = 16;
 /// Bytes that have one lock.
 pub const PIECE: u64 = 1 << PIECE_BITS;
 

@@ -140,7 +140,7 @@ unsafe fn copy_by_loop(from: *const u8, to: *mut u8, length: usize) {
     unsafe {
         match from.addr().abs_diff(to.addr()) < length {
             true => std::ptr::copy(from, to, length),
-            false => nontemporal::fetch(from, to, length),
+            false => nontemporal::transfer(from, to, length),
         }
     }
 }
