@@ -1,13 +1,14 @@
 //! A lock with shared and exclusive holders, in memory that processes share; fair to both kinds.
 //!
 //! ```text
-//! exclusive   ticket := next++; wait for serving == ticket; wait until no rank's bit is set        end: serving := ticket + 1
-//! shared      set the own bit; free if serving == next                                              end: clear the bit
+//! exclusive   ticket := next++; wait for serving == ticket; if shared: wait until no rank's bit is set   end: serving := ticket + 1
+//! shared      shared := 1; set the own bit; free if serving == next                                 end: clear the bit
 //!             else clear the bit; ticket := next++; wait for serving == ticket; set the bit; serving := ticket + 1
 //! ```
 //!
 //! Tickets are served in order. A shared locker sets its bit and then looks at the tickets, an exclusive one takes a ticket and then
-//! looks at the bits, each with a full fence in between: one of them sees the other. Invariant: what a waiter waits for is changed
+//! looks at the bits, each with a full fence in between: one of them sees the other. A lock that nobody has ever shared has no bits to look
+//! at, of however many ranks: `shared` is never taken back. Invariant: what a waiter waits for is changed
 //! before a full fence, after which the waiter is looked for; a waiter that goes to sleep has named itself in the queue, and looks
 //! once more after a full fence of its own (models below, for loom).
 
@@ -20,6 +21,8 @@ pub struct Lock<'a> {
     pub next: &'a AtomicU32,
     /// The ticket whose owner may proceed.
     pub serving: &'a AtomicU32,
+    /// Not zero when some rank has shared the lock, or is about to.
+    pub shared: &'a AtomicU32,
     /// For each ticket modulo the length, a power of two: the ticket in the upper half, its process in the lower.
     pub queue: &'a [AtomicU64],
 }
@@ -115,6 +118,15 @@ impl Lock<'_> {
         self.serving.load(Ordering::Acquire) == ticket // pairs with `pass`
     }
 
+    /// To be called before the own bit is set.
+    #[inline(always)]
+    pub fn will_be_shared(&self) {
+        // Acquire and the fence of `Bits::set`: whoever takes a ticket after this one has looked sees it, too.
+        if self.shared.load(Ordering::Acquire) == 0 {
+            self.shared.swap(1, Ordering::SeqCst);
+        }
+    }
+
     /// Whether there is no owner of a ticket; to be asked when the own bit is set.
     #[inline(always)]
     pub fn is_free(&self) -> bool {
@@ -162,7 +174,11 @@ impl Lock<'_> {
         if !self.is_served(ticket) {
             me.wait(Awaited::Turn(ticket), &mut || self.is_served(ticket))?;
         }
-        for rank in 0..me.ranks() {
+        let ranks = match self.shared.load(Ordering::Acquire) {
+            0 => 0,
+            _ => me.ranks(),
+        };
+        for rank in 0..ranks {
             let bit = me.bit(rank);
             if bit.any()
                 && let Err(failure) = me.wait(Awaited::Sharer(rank), &mut || !bit.any())
@@ -186,6 +202,7 @@ impl Lock<'_> {
     /// Errors: a wait has failed; the ticket is lost.
     #[inline(always)]
     pub fn share<L: Locker>(&self, me: &L) -> Result<(), L::Failure> {
+        self.will_be_shared();
         me.own_bit().set();
         match self.is_free() {
             true => Ok(()),
@@ -226,6 +243,7 @@ mod models {
     struct Shared {
         next: AtomicU32,
         serving: AtomicU32,
+        shared: AtomicU32,
         queue: Vec<AtomicU64>,
         bits: Vec<AtomicU64>,
         sleepers: Sleepers,
@@ -277,6 +295,7 @@ mod models {
             Lock {
                 next: &self.0.next,
                 serving: &self.0.serving,
+                shared: &self.0.shared,
                 queue: &self.0.queue,
             }
         }
@@ -307,6 +326,7 @@ mod models {
             let shared = Arc::new(Shared {
                 next: AtomicU32::new(u32::MAX),
                 serving: AtomicU32::new(u32::MAX),
+                shared: AtomicU32::new(0),
                 queue: (0..places).map(|_| AtomicU64::new(0)).collect(),
                 bits: ranks.iter().map(|_| AtomicU64::new(0)).collect(),
                 sleepers: Sleepers::new(ranks.len(), sleeps),

@@ -40,7 +40,9 @@ pub struct TargetLine {
     pub serving: AtomicU32,
     /// Number of the last barrier that the rank has come to; written by it alone.
     pub barriers: AtomicU32,
-    _pad: [u32; 13],
+    /// Not zero when some rank has shared the lock.
+    pub shared: AtomicU32,
+    _pad: [u32; 12],
     /// For each ticket modulo [`QUEUE`]: the ticket in the upper half, its process number in the lower.
     pub queue: [AtomicU64; QUEUE],
     /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
@@ -71,6 +73,7 @@ pub const SHAPE: u64 = shape::combine(&[
         next,
         serving,
         barriers,
+        shared,
         _pad,
         queue,
         completed,

@@ -33,6 +33,7 @@ impl TargetLine {
         Lock {
             next: &self.next,
             serving: &self.serving,
+            shared: &self.shared,
             queue: &self.queue,
         }
     }
@@ -313,6 +314,12 @@ pub fn lock_all(window: &Window, assertion: i32) -> Result<()> {
         return Ok(());
     }
     access.all.store(all::LOCK_ALL, Ordering::Relaxed);
+    if !access.has_shared_all.load(Ordering::Relaxed) {
+        for target in 0..window.size() {
+            window.block.target(target).lock().will_be_shared();
+        }
+        access.has_shared_all.store(true, Ordering::Relaxed);
+    }
     window.all_bits().for_each(|bits| bits.set());
     let first = (0..window.size()).find(|target| !window.block.target(*target).lock().is_free());
     match first {

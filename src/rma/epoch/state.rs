@@ -2,7 +2,7 @@
 //!
 //! Invariant: the access epochs of different kinds exclude each other, but for locks of different targets.
 
-use crate::sync::{AtomicU8, AtomicU32};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32};
 use parking_lot::Mutex;
 
 /// Bits of [`Access::all`]: an epoch that covers every target.
@@ -29,6 +29,8 @@ pub mod held {
 /// The epochs of this process at a window: where it may access, and to whom it is exposed.
 pub struct Access {
     pub all: AtomicU32,
+    /// Whether the locks of all targets are marked as shared, which stays so.
+    pub has_shared_all: AtomicBool,
     /// By target rank.
     pub held: Box<[AtomicU8]>,
     /// Nonzero between MPI_Win_start and MPI_Win_complete.
@@ -49,6 +51,7 @@ impl Access {
     pub fn new(ranks: usize) -> Access {
         Access {
             all: AtomicU32::new(0),
+            has_shared_all: AtomicBool::new(false),
             held: (0..ranks).map(|_| AtomicU8::new(0)).collect(),
             started: AtomicU32::new(0),
             targets: Mutex::new(Vec::new()),
