@@ -171,6 +171,23 @@ static void views(void)
     MPI(MPI_Type_free(&odd));
 }
 
+/* No space, for one rank's data only: its status says what was written, and all have the class. */
+static void full(void)
+{
+    MPI_File file = file_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_RDWR);
+    MPI_Status status;
+    int value = 0, last = rank == size - 1;
+    ERROR(MPI_File_write_at(file, 0, &value, 1, MPI_INT, &status), MPI_ERR_NO_SPACE, "fh", "/dev/full");
+    CHECK_MOVED(status, 0);
+    CHECK_CLASS(MPI_File_write_at_all(file, 0, &value, last, MPI_INT, &status), MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_write_ordered(file, &value, last, MPI_INT, &status), MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_write_all_begin(file, &value, last, MPI_INT), MPI_ERR_NO_SPACE);
+    CHECK_CLASS(MPI_File_write_all_end(file, &value, &status), MPI_ERR_OTHER);
+    MPI(MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, &status));
+    CHECK_MOVED(status, 4);
+    MPI(MPI_File_close(&file));
+}
+
 int main(int argc, char **argv)
 {
     start(&argc, &argv);
@@ -182,6 +199,8 @@ int main(int argc, char **argv)
     accesses();
     split();
     views();
+    if (!reference) /* MPICH tries to lock the device */
+        full();
     barrier();
     if (rank == 0)
         unlink(name);
