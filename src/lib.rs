@@ -63,6 +63,8 @@ pub mod lifetime;
 // floor 9
 #[cfg(not(loom))]
 pub mod constructors;
+#[cfg(not(loom))]
+pub mod io;
 // floor 10
 #[cfg(not(loom))]
 pub mod process;

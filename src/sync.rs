@@ -27,6 +27,8 @@ pub use std::sync::atomic::{Ordering, compiler_fence, fence};
 #[cfg(not(loom))]
 pub type AtomicBool = std::sync::atomic::AtomicBool;
 #[cfg(not(loom))]
+pub type AtomicI64 = std::sync::atomic::AtomicI64;
+#[cfg(not(loom))]
 pub type AtomicI32 = std::sync::atomic::AtomicI32;
 #[cfg(not(loom))]
 pub type AtomicPtr<T> = std::sync::atomic::AtomicPtr<T>;

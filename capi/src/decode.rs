@@ -11,11 +11,14 @@ use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Safety};
+use oxmpi::io;
 use oxmpi::process;
 use oxmpi::pt2pt::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, signatures};
 use oxmpi::rma::{self, Window};
 use oxmpi::{datatype::Status as StatusWords, fail};
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 /// MPI_IN_PLACE.
 pub const IN_PLACE: usize = usize::MAX;
@@ -58,6 +61,44 @@ pub fn win(handle: Win) -> Result<&'static Window> {
     match rma::get(handle.0) {
         Some(window) => Ok(window),
         None => no_window(handle),
+    }
+}
+
+impl File {
+    /// The argument that stands for a file's handle: never an address of anything.
+    pub fn of_handle(handle: c_int) -> File {
+        File(handle as u32 as usize as *mut _)
+    }
+
+    /// The file, if it is open.
+    pub fn find(self) -> Option<&'static io::File> {
+        io::get(io::handle_of(self.0 as usize))
+    }
+}
+
+#[inline(always)]
+pub fn file(handle: File) -> Result<&'static io::File> {
+    named_file("fh", handle)
+}
+
+#[inline(always)]
+pub fn named_file(name: &'static str, handle: File) -> Result<&'static io::File> {
+    match handle.find() {
+        Some(file) => Ok(file),
+        None => no_file(name, handle),
+    }
+}
+
+#[cold]
+fn no_file<T>(name: &'static str, handle: File) -> Result<T> {
+    if handle.0.is_null() {
+        fail!(Class::File, "{name} is MPI_FILE_NULL; a file is needed")
+    } else {
+        fail!(
+            Class::File,
+            "{name} is {:p}, which is no open file, or one that was closed",
+            handle.0
+        )
     }
 }
 
@@ -478,6 +519,16 @@ pub fn text(name: &'static str, text: Text) -> Result<String> {
     Ok(unsafe { CStr::from_ptr(text.0) }
         .to_string_lossy()
         .into_owned())
+}
+
+/// The name of a file, byte by byte as the caller has it.
+pub fn path(name: &'static str, text: Text) -> Result<PathBuf> {
+    if text.0.is_null() {
+        return fail!(Class::Arg, "{name} is NULL; a string is needed");
+    }
+    // SAFETY: as above.
+    let bytes = unsafe { CStr::from_ptr(text.0) }.to_bytes();
+    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
 /// The words of `argc` and `argv`, either of which may be left out.

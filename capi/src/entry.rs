@@ -136,7 +136,7 @@ macro_rules! entry {
         $crate::error_return::Origin::None
     };
     (@origin MPI_FILE_NULL) => {
-        $crate::error_return::Origin::File
+        $crate::error_return::Origin::File($crate::param::File::of_handle(0))
     };
     (@origin $object:ident) => {
         $crate::error_return::Raises::origin(&$object)

@@ -76,20 +76,21 @@ entry! {
     }
 }
 
-/// There are no files yet but MPI_FILE_NULL.
-fn file_null(file: File) -> Result<()> {
-    if !file.0.is_null() {
-        return fail!(Class::File, "file is {:p}, which is no open file", file.0);
+/// The handler of a file, or of MPI_FILE_NULL.
+fn of_file(name: &'static str, file: File) -> Result<&'static Attached> {
+    match file.0.is_null() {
+        true => Ok(&FILES),
+        false => decode::named_file(name, file).map(|file| &file.errhandler),
     }
-    Ok(())
 }
 
 entry! {
     Own fn MPI_File_call_errhandler(fh: File, errorcode: ErrorCode) on fh {
-        file_null(fh)?;
+        let handler = of_file("fh", fh)?;
         let error = check_code(errorcode)?;
-        let call = format!("MPI_File_call_errhandler(MPI_FILE_NULL, {})", errorcode.0);
-        error_return::call_handler(FILES.action(), fh.0 as usize, Some("MPI_FILE_NULL"), &call, &error);
+        let name = fh.find().map_or_else(|| "MPI_FILE_NULL".to_owned(), |file| file.title());
+        let call = format!("MPI_File_call_errhandler({name}, {})", errorcode.0);
+        error_return::call_handler(handler.action(), fh.0 as usize, Some(&name), &call, &error);
         Ok(())
     }
 }
@@ -114,16 +115,15 @@ entry! {
 entry! {
     UpdateRef fn MPI_File_get_errhandler(file: File, errhandler: Out<Errhandler>) on file {
         errhandler.not_null()?;
-        file_null(file)?;
-        errhandler.set(Errhandler(FILES.give()))
+        errhandler.set(Errhandler(of_file("file", file)?.give()))
     }
 }
 
 entry! {
     UpdateRef fn MPI_File_set_errhandler(file: File, errhandler: Errhandler) on file {
-        file_null(file)?;
+        let handler = of_file("file", file)?;
         core::check(errhandler.0, Target::File)?;
-        FILES.set(errhandler.0);
+        handler.set(errhandler.0);
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::handle::{self, ObjectType};
 use oxmpi::info;
+use oxmpi::io;
 use oxmpi::os::cancellation::Uncancelled;
 use oxmpi::os::tell;
 use oxmpi::process::settings::SUPPRESS_ABORT_MESSAGE;
@@ -21,9 +22,6 @@ use std::collections::BTreeSet;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
-/// MPI_FILE_NULL, an address.
-const FILE_NULL: usize = 0;
-
 /// Whose error handler is called.
 #[derive(Clone, Copy)]
 pub enum Origin {
@@ -31,8 +29,8 @@ pub enum Origin {
     /// that alone, of MPI_COMM_WORLD.
     None,
     Comm(Comm),
-    /// Without an open file, the handler set on MPI_FILE_NULL (MPI 5.0, 14.7). There are no open files yet.
-    File,
+    /// Without an open file, the handler set on MPI_FILE_NULL (MPI 5.0, 14.7).
+    File(File),
     Session(Session),
     /// Without a window, as for `None`.
     Win(Win),
@@ -45,7 +43,7 @@ impl Origin {
     fn of(owner: i32) -> Origin {
         match handle::object_type(owner) {
             Some(ObjectType::Comm) => Origin::Comm(Comm(owner)),
-            Some(ObjectType::File) => Origin::File,
+            Some(ObjectType::File) => Origin::File(File::of_handle(owner)),
             Some(ObjectType::Session) => Origin::Session(Session(owner)),
             Some(ObjectType::Win) => Origin::Win(Win(owner)),
             _ => Origin::None,
@@ -86,13 +84,13 @@ raises!(Comm Win);
 
 impl Raises for File {
     fn origin(&self) -> Origin {
-        Origin::File
+        Origin::File(*self)
     }
 }
 
 impl Raises for InOut<File> {
     fn origin(&self) -> Origin {
-        Origin::File
+        Origin::File(self.read().unwrap_or(File::of_handle(0)))
     }
 }
 
@@ -199,6 +197,10 @@ pub fn raise(
         Origin::Win(handle) => rma::get(handle.0),
         _ => None,
     };
+    let file = match origin {
+        Origin::File(file) => file.find(),
+        _ => None,
+    };
     let (action, object) = match (comm, session) {
         _ if given.is_some() => (
             given.map_or(Action::EndJob, errhandler::action),
@@ -209,7 +211,13 @@ pub fn raise(
         (None, None) if let Some(window) = window => {
             (window.errhandler.action(), window.handle as usize)
         }
-        (None, None) if matches!(origin, Origin::File) => (FILES.action(), FILE_NULL),
+        (None, None) if let Some(file) = file => (
+            file.errhandler.action(),
+            File::of_handle(file.handle).0 as usize,
+        ),
+        (None, None) if matches!(origin, Origin::File(_)) => {
+            (FILES.action(), File::of_handle(0).0 as usize)
+        }
         (None, None) => (action_of_the_process(), comm::SELF as usize),
     };
     if !matches!(action, Action::EndJob) {
@@ -223,7 +231,9 @@ pub fn raise(
         }
         Action::EndJob => {
             let name = match origin {
-                Origin::File => Some("MPI_FILE_NULL".to_owned()),
+                Origin::File(_) => {
+                    Some(file.map_or_else(|| "MPI_FILE_NULL".to_owned(), io::File::title))
+                }
                 Origin::Win(_) => window.map(rma::Window::title),
                 _ => comm.map(comm::Comm::title),
             };

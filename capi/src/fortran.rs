@@ -3,6 +3,7 @@
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
+use oxmpi::io;
 
 // A Fortran handle has the same value as a C handle, because both are integers.
 
@@ -127,17 +128,15 @@ entry! {
 }
 
 entry! {
-    /// A file handle is an address; Fortran knows it by a number. There are no files yet.
+    /// A file handle is a pointer for C; Fortran knows it by a number, 0 being MPI_FILE_NULL.
     None fn MPI_File_c2f(file: File) -> Fint {
-        let _ = file;
-        Fint(0)
+        Fint(io::handle_of(file.0 as usize))
     }
 }
 
 entry! {
     None fn MPI_File_f2c(file: Fint) -> File {
-        let _ = file;
-        File(std::ptr::null_mut())
+        File::of_handle(file.0)
     }
 }
 

@@ -31,6 +31,7 @@ mod simulation;
 mod team;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
@@ -38,6 +39,7 @@ pub use call::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::{Combine, Team};
+pub use words::exchange_words;
 
 /// A barrier of those on a collective context.
 pub async fn barrier_on(coll: &CollContext<'_>) -> Result<()> {

@@ -10,8 +10,8 @@ use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
-    choice, coll, context_id, datatype, engine, errhandler, events, launch, lifetime, op, pt2pt,
-    rma,
+    choice, coll, context_id, datatype, engine, errhandler, events, io, launch, lifetime, op,
+    pt2pt, rma,
 };
 
 choice! {
@@ -196,13 +196,18 @@ fn hash(variables: &[&dyn Listed], compared: &[u64]) -> u64 {
     shape::combine(&[&[hash], compared].concat())
 }
 
+/// The layout of what windows and files have in the node's heap.
+fn shapes() -> u64 {
+    shape::combine(&[rma::SHAPE, io::SHAPE])
+}
+
 /// Compares the settings that must be equal on all ranks with those of the rank that joined first: ranks with different ones
-/// would choose different algorithms, and wait for each other for ever. Also the layout of windows, which the segment's does not cover.
+/// would choose different algorithms, and wait for each other for ever. Also the layout of windows and files, which the segment's does not cover.
 ///
 /// Errors: MPI_ERR_OTHER with the ranks, and with variables and values or that the builds differ.
 pub(super) fn compare(endpoint: &Endpoint, rank: usize) -> Result<()> {
     let common = common();
-    let compared = compared(rma::SHAPE, &common);
+    let compared = compared(shapes(), &common);
     let told = endpoint.compare_settings(hash(&common, &compared), &compared);
     told.map_err(|other| {
         let own = (rank, compared.as_slice());
@@ -307,12 +312,12 @@ mod tests {
     #[test]
     fn ranks_compare_the_layout_of_windows_before_settings() {
         let common = common();
-        let values = compared(rma::SHAPE, &common);
-        assert_eq!(values[0], rma::SHAPE);
+        let values = compared(shapes(), &common);
+        assert_eq!(values[0], shapes());
         assert_eq!(values.len(), common.len() + 1);
         assert_ne!(
             hash(&common, &values),
-            hash(&common, &compared(!rma::SHAPE, &common))
+            hash(&common, &compared(!shapes(), &common))
         );
     }
 

@@ -13,9 +13,8 @@ use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
 use super::window::{self, Facts, Flavor, Memory, Target, Way, Window};
 use super::{helper, ways};
 use crate::attr::Attributes;
-use crate::coll::{self, CollArgs};
+use crate::coll::exchange_words;
 use crate::comm::Comm;
-use crate::datatype;
 use crate::engine;
 use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, class_of, fail};
@@ -96,29 +95,6 @@ impl Offer {
             block: words[6],
         }
     }
-}
-
-/// What all have.
-fn exchange<const N: usize>(
-    comm: &Comm,
-    function: &'static str,
-    own: [u64; N],
-) -> Result<Vec<[u64; N]>> {
-    let (ranks, rank) = (comm.size() as usize, comm.rank() as usize);
-    let each = N * size_of::<u64>();
-    let mut all = vec![0u8; ranks * each].into_boxed_slice();
-    for (place, word) in all[rank * each..].chunks_exact_mut(8).zip(own) {
-        place.copy_from_slice(&word.to_ne_bytes());
-    }
-    let parts = datatype::Parts::of_copy(&mut all, each);
-    coll::block(comm, function, &CollArgs::Allgather { own: None, parts })?;
-    let word = |at: usize| {
-        let bytes = all[at * 8..at * 8 + 8].try_into();
-        u64::from_ne_bytes(bytes.unwrap_or_default())
-    };
-    Ok((0..ranks)
-        .map(|rank| std::array::from_fn(|at| word(rank * N + at)))
-        .collect())
 }
 
 /// The first error of a list of classes, for all ranks the same class; the own one has its text.
@@ -280,7 +256,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     };
     let own = bring(comm, wish, &mut offer, &mut taken);
     offer.error = class_number(&own);
-    let all = exchange(comm, function, offer.encode())?;
+    let all = exchange_words(comm, function, offer.encode())?;
     let mut all: Vec<Offer> = all.iter().map(Offer::decode).collect();
     let errors = all.iter().map(|offer| offer.error);
     agree(own, errors, |rank| {
@@ -389,7 +365,7 @@ fn lay_out(
             Err(why) => own = Err(no_memory("a shared window", total, &why)),
         }
     }
-    let found = exchange(comm, function, [class_number(&own) as u64, start])?;
+    let found = exchange_words(comm, function, [class_number(&own) as u64, start])?;
     agree(own, found.iter().map(|words| words[0] as i32), |_| {
         format!("there is no memory for a shared window of {total} bytes")
     })?;
@@ -408,7 +384,7 @@ fn lay_out(
             .map_err(|why| no_memory("a part of a shared window", all[rank].bytes, &why)),
         _ => Ok(()),
     };
-    let errors = exchange(comm, function, [class_number(&own) as u64])?;
+    let errors = exchange_words(comm, function, [class_number(&own) as u64])?;
     agree(own, errors.iter().map(|words| words[0] as i32), |rank| {
         format!("rank {rank} has no memory for its part of a shared window of {total} bytes")
     })?;

@@ -27,7 +27,7 @@ const FLOORS: &[&[&str]] = &[
     &["pt2pt", "coll"],
     &["context_id", "rma"],
     &["lifetime"],
-    &["constructors"],
+    &["constructors", "io"],
     &["process"],
     &["tool"],
 ];
@@ -51,7 +51,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
     (
         "transport",
-        &["engine", "comm", "coll", "rma", "process", "launcher"],
+        &["engine", "comm", "coll", "rma", "io", "process", "launcher"],
     ),
     (
         "engine",
@@ -63,6 +63,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "context_id",
             "lifetime",
             "constructors",
+            "io",
             "process",
             "tool",
             "capi",
@@ -83,6 +84,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "rma",
             "context_id",
             "constructors",
+            "io",
             "process",
             "tool",
             "capi",

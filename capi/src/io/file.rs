@@ -1,50 +1,175 @@
 //! Files: opening, sizes, hints, views.
 
+use crate::constants::MPI_MAX_DATAREP_STRING;
+use crate::decode;
+use crate::errhandler::FILES;
 use crate::param::*;
 use crate::pointers::*;
+use oxmpi::error::{Class, Result};
+use oxmpi::io::{self, Types, Wish};
+use oxmpi::{fail, group, info};
 
-stub! {
-    Collective fn MPI_File_close(fh: InOut<File>) on fh;
+entry! {
+    Collective fn MPI_File_close(fh: InOut<File>) on fh {
+        let file = decode::file(fh.read()?)?;
+        io::close(file, "MPI_File_close")?;
+        fh.set(File::of_handle(0))
+    }
+}
 
-    Own fn MPI_File_delete(filename: Text, info: Info) on MPI_FILE_NULL;
+entry! {
+    Own fn MPI_File_delete(filename: Text, info: Info) on MPI_FILE_NULL {
+        info::hints(info.0)?;
+        io::delete(decode::path("filename", filename)?)
+    }
+}
 
-    AccessOnly fn MPI_File_get_amode(fh: File, amode: Out<AccessMode>) on fh;
+entry! {
+    AccessOnly fn MPI_File_get_amode(fh: File, amode: Out<AccessMode>) on fh {
+        amode.set(AccessMode(decode::file(fh)?.amode()))
+    }
+}
 
-    AccessOnly fn MPI_File_get_atomicity(fh: File, flag: Out<Logical>) on fh;
+entry! {
+    AccessOnly fn MPI_File_get_atomicity(fh: File, flag: Out<Logical>) on fh {
+        flag.put_bool(decode::file(fh)?.is_atomic())
+    }
+}
 
-    UpdateRef fn MPI_File_get_group(fh: File, group: Out<Group>) on fh;
+entry! {
+    UpdateRef fn MPI_File_get_group(fh: File, group: Out<Group>) on fh {
+        group.not_null()?;
+        let members = decode::file(fh)?.group();
+        group.set(Group(group::create(members)?))
+    }
+}
 
-    Allocate fn MPI_File_get_info(fh: File, info_used: Out<Info>) on fh;
+entry! {
+    /// The hints in use.
+    Allocate fn MPI_File_get_info(fh: File, info_used: Out<Info>) on fh {
+        info_used.not_null()?;
+        let hints = decode::file(fh)?.get_info();
+        info_used.set(Info(info::create(hints)?))
+    }
+}
 
-    CommIo fn MPI_File_get_size(fh: File, size: Out<Offset>) on fh;
+entry! {
+    CommIo fn MPI_File_get_size(fh: File, size: Out<Offset>) on fh {
+        size.set(Offset(decode::file(fh)?.bytes()? as i64))
+    }
+}
 
+entry! {
     AccessOnly fn MPI_File_get_type_extent[_c](
         fh: File, datatype: Datatype, extent: Out<ByteDisplacement>,
-    ) on fh;
+    ) on fh {
+        decode::file(fh)?;
+        extent.set(ByteDisplacement(decode::datatype(datatype)?.extent))
+    }
+}
 
+entry! {
     UpdateRef fn MPI_File_get_view(
         fh: File, disp: Out<Offset>, etype: Out<Datatype>, filetype: Out<Datatype>,
         datarep: TextOut,
-    ) on fh;
+    ) on fh {
+        let file = decode::file(fh)?;
+        disp.not_null()?;
+        etype.not_null()?;
+        filetype.not_null()?;
+        let (displacement, elements, shown, name) = file.get_view()?;
+        datarep.write(&name, MPI_MAX_DATAREP_STRING as usize)?;
+        disp.set(Offset(displacement))?;
+        etype.set(Datatype(elements))?;
+        filetype.set(Datatype(shown))
+    }
+}
 
+/// What the program asks for, which all ranks are told of if it is wrong.
+fn wish(filename: Text, amode: AccessMode, hints: Info, fh: Out<File>) -> Result<Wish> {
+    fh.not_null()?;
+    Ok(Wish {
+        path: decode::path("filename", filename)?,
+        amode: amode.0,
+        hints: info::hints(hints.0)?,
+    })
+}
+
+entry! {
     Collective fn MPI_File_open(
         comm: Comm, filename: Text, amode: AccessMode, info: Info, fh: Out<File>,
-    ) on MPI_FILE_NULL;
+    ) on MPI_FILE_NULL {
+        let comm = decode::intracomm("comm", comm)?;
+        let wish = wish(filename, amode, info, fh);
+        let file = io::open(comm, "MPI_File_open", wish, FILES.copy())?;
+        fh.set(File::of_handle(file.handle))
+    }
+}
 
-    Collective fn MPI_File_preallocate(fh: File, size: Offset) on fh;
+entry! {
+    Collective fn MPI_File_preallocate(fh: File, size: Offset) on fh {
+        decode::file(fh)?.preallocate("MPI_File_preallocate", size.0)
+    }
+}
 
-    Collective fn MPI_File_set_atomicity(fh: File, flag: Logical) on fh;
+entry! {
+    Collective fn MPI_File_set_atomicity(fh: File, flag: Logical) on fh {
+        decode::file(fh)?.set_atomicity("MPI_File_set_atomicity", flag.0 != 0)
+    }
+}
 
-    UpdateList fn MPI_File_set_info(fh: File, info: Info) on fh;
+entry! {
+    UpdateList fn MPI_File_set_info(fh: File, info: Info) on fh {
+        decode::file(fh)?.set_info(&info::hints(info.0)?)
+    }
+}
 
-    Collective fn MPI_File_set_size(fh: File, size: Offset) on fh;
+entry! {
+    Collective fn MPI_File_set_size(fh: File, size: Offset) on fh {
+        decode::file(fh)?.set_size("MPI_File_set_size", size.0)
+    }
+}
 
+/// Types that a view can be made of.
+fn types(etype: Datatype, filetype: Datatype) -> Result<Types> {
+    Ok(Types {
+        etype: decode::committed_datatype("etype", etype)?,
+        filetype: decode::committed_datatype("filetype", filetype)?,
+    })
+}
+
+fn representation(datarep: Text) -> Result<String> {
+    let name = decode::text("datarep", datarep)?;
+    match name.len() < MPI_MAX_DATAREP_STRING as usize {
+        true => Ok(name),
+        false => fail!(
+            Class::Arg,
+            "datarep has {} bytes; allowed are {}",
+            name.len(),
+            MPI_MAX_DATAREP_STRING - 1
+        ),
+    }
+}
+
+entry! {
     Collective fn MPI_File_set_view(
         fh: File, disp: Offset, etype: Datatype, filetype: Datatype, datarep: Text, info: Info,
-    ) on fh;
+    ) on fh {
+        let file = decode::file(fh)?;
+        file.set_view(
+            "MPI_File_set_view", disp.0, types(etype, filetype), representation(datarep),
+            info::hints(info.0),
+        )
+    }
+}
 
-    Collective fn MPI_File_sync(fh: File) on fh;
+entry! {
+    Collective fn MPI_File_sync(fh: File) on fh {
+        decode::file(fh)?.sync("MPI_File_sync")
+    }
+}
 
+stub! {
     Own fn MPI_Register_datarep[_c](
         datarep: Text, read_conversion_fn: DatarepConversionFunction,
         write_conversion_fn: DatarepConversionFunction, dtype_file_extent_fn: DatarepExtentFunction,

@@ -1,0 +1,195 @@
+//! Where the bytes of elements that follow each other without end lie: a file's view.
+//!
+//! Invariant: packed bytes are found by division and binary search; nothing is laid out as a list.
+
+use super::Layout;
+use super::form::{Form, Repeat};
+use super::pack::repeat_runs;
+
+/// In which order the bytes of a type lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The displacement of the first byte, if there is one.
+    pub first: i64,
+    /// Runs of bytes begin at displacements that never decrease.
+    pub ascends: bool,
+    /// No byte is named twice; said of types that ascend.
+    pub apart: bool,
+}
+
+/// A part of a form, in the order of its runs.
+#[derive(Clone, Copy)]
+struct Reach {
+    first: i128,
+    /// Where the last run begins.
+    last: i128,
+    end: i128,
+    ascends: bool,
+    apart: bool,
+}
+
+impl Reach {
+    fn moved(self, by: i128) -> Reach {
+        Reach {
+            first: self.first + by,
+            last: self.last + by,
+            end: self.end + by,
+            ..self
+        }
+    }
+
+    fn then(self, next: Reach) -> Reach {
+        Reach {
+            first: self.first,
+            last: next.last,
+            end: next.end.max(self.end),
+            ascends: self.ascends && next.ascends && next.first >= self.last,
+            apart: self.apart && next.apart && next.first >= self.end,
+        }
+    }
+}
+
+fn of_repeat(body: &Repeat, count: u64) -> Reach {
+    let one = of_form(&body.body);
+    match count {
+        0 | 1 => one,
+        _ => {
+            let stride = body.stride as i128;
+            let pair = one.then(one.moved(stride));
+            Reach {
+                ascends: pair.ascends,
+                apart: pair.apart,
+                ..one.then(one.moved(stride * (count as i128 - 1)))
+            }
+        }
+    }
+}
+
+fn of_form(form: &Form) -> Reach {
+    let nothing = Reach {
+        first: 0,
+        last: 0,
+        end: 0,
+        ascends: true,
+        apart: true,
+    };
+    match form {
+        Form::Block(bytes) => Reach {
+            end: *bytes as i128,
+            ..nothing
+        },
+        Form::Loop(form) => of_repeat(&form.body, form.count),
+        Form::Indexed(form) => {
+            let (list, body) = (&form.list, &form.body);
+            let blocks = (0..list.len()).map(|block| {
+                let bytes = list.start(block + 1) - list.start(block);
+                of_repeat(body, bytes / body.size).moved(list.at(block).into())
+            });
+            blocks.reduce(Reach::then).unwrap_or(nothing)
+        }
+        Form::Sequence(form) => {
+            let members = form.members.iter();
+            let parts = members.map(|member| of_form(&member.form).moved(member.at.into()));
+            parts.reduce(Reach::then).unwrap_or(nothing)
+        }
+    }
+}
+
+impl Layout {
+    /// The order of one element's bytes; `None`: there are none.
+    pub fn order(&self) -> Option<Order> {
+        let reach = of_form(self.form.as_ref()?).moved(self.at.into());
+        Some(Order {
+            first: reach.first as i64,
+            ascends: reach.ascends,
+            apart: reach.apart,
+        })
+    }
+
+    /// Visits the runs that make up `length` packed bytes from `skip` on of elements without end: `visit(displacement, bytes)` until it
+    /// says false.
+    #[inline]
+    pub fn runs(&self, skip: u64, length: u64, mut visit: impl FnMut(i64, u64) -> bool) {
+        if let (Some(body), true) = (self.endless(), length > 0) {
+            repeat_runs(body, self.at, skip, length, &mut visit);
+        }
+    }
+
+    /// The displacement of a packed byte of elements without end; zero if they have none.
+    pub fn place(&self, byte: u64) -> i64 {
+        let mut found = 0;
+        self.runs(byte, 1, |at, _| {
+            found = at;
+            false
+        });
+        found
+    }
+
+    /// How many packed bytes of elements without end lie below a displacement, where they ascend.
+    pub fn bytes_below(&self, displacement: i64) -> u64 {
+        if self.size == 0 || self.extent() <= 0 || displacement <= 0 {
+            return 0;
+        }
+        let tiles = (displacement / self.extent()) as u64 + 1;
+        let (mut low, mut high) = (0, tiles.saturating_mul(self.size));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.place(middle) < displacement {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layout::tests::of;
+    use super::super::{INT, get};
+    use super::*;
+
+    #[test]
+    fn orders() {
+        let int = get(INT).unwrap().layout();
+        let vector = |count, length, stride| Layout::strided(count, length, stride, int).unwrap();
+        let (yes, no) = (true, false);
+        for (layout, first, ascends, apart) in [
+            (vector(3, 1, 8), 0, yes, yes),
+            (vector(3, 2, 6), 0, yes, no),
+            (vector(3, 1, -8), 0, no, no),
+            (of(&[(4, 1), (12, 2), (40, 1)], int).unwrap(), 4, yes, yes),
+            (of(&[(4, 1), (4, 1)], int).unwrap(), 4, yes, no),
+            (of(&[(40, 1), (4, 1)], int).unwrap(), 40, no, no),
+            (of(&[(-4, 1), (4, 1)], int).unwrap(), -4, yes, yes),
+            (
+                Layout::strided(2, 1, 4, &vector(2, 1, 100)).unwrap(),
+                0,
+                no,
+                no,
+            ),
+        ] {
+            let order = layout.order().unwrap();
+            assert_eq!((order.first, order.ascends), (first, ascends), "{layout:?}");
+            assert!(!ascends || order.apart == apart, "{layout:?}");
+        }
+        assert_eq!(Layout::empty().order(), None);
+    }
+
+    #[test]
+    fn places_and_back() {
+        let int = get(INT).unwrap().layout();
+        // Eight of twelve bytes, then a hole to 40.
+        let layout = Layout::resized(0, 40, &of(&[(4, 1), (12, 1)], int).unwrap()).unwrap();
+        assert_eq!(layout.place(0), 4);
+        assert_eq!(layout.place(7), 15);
+        assert_eq!(layout.place(8), 44);
+        assert_eq!(layout.place(8 * (1 << 40)), 4 + 40 * (1 << 40));
+        for (displacement, bytes) in [(0, 0), (5, 1), (8, 4), (12, 4), (14, 6), (40, 8), (45, 9)] {
+            assert_eq!(layout.bytes_below(displacement), bytes, "{displacement}");
+        }
+        assert_eq!(int.bytes_below(1 << 40), 1 << 40);
+        assert_eq!(Layout::empty().bytes_below(9), 0);
+    }
+}

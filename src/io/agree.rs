@@ -1,0 +1,122 @@
+//! Agreement: an error of one rank in a collective call is one of the same class on all, so nobody waits for a rank that has left.
+
+use super::board::{WORDS, Words};
+use super::file::File;
+use crate::error::{Class, Result, class_of, fail};
+
+/// What a rank adds to its class.
+pub type Values = [u64; WORDS - 1];
+
+pub const NOTHING: Values = [0; WORDS - 1];
+
+fn words(own: &Result<()>, values: Values) -> Words {
+    let class = own.as_ref().err().map_or(0, |error| error.class().value());
+    std::array::from_fn(|at| match at {
+        0 => class as u64,
+        _ => values[at - 1],
+    })
+}
+
+/// The first error of all ranks, of the same class for all; the own one has its text.
+fn first_error(own: Result<()>, classes: &[i32], name: impl Fn() -> String) -> Result<()> {
+    let mut failed = classes.iter().zip(0..).filter(|(class, _)| **class != 0);
+    let Some((&class, rank)) = failed.next() else {
+        return own;
+    };
+    match own {
+        Err(error) if error.class().value() == class => Err(error),
+        _ => {
+            let class = class_of(class);
+            fail!(
+                class,
+                "rank {rank} of {} has failed: {}",
+                name(),
+                class.meaning()
+            )
+        }
+    }
+}
+
+impl File {
+    /// What all ranks bring, if none has failed.
+    ///
+    /// Errors: the first rank's; MPI_ERR_OTHER, a rank is lost.
+    pub(super) fn agree_on(
+        &self,
+        function: &'static str,
+        own: Result<()>,
+        values: Values,
+    ) -> Result<Vec<Values>> {
+        let all = self.board.exchange(function, words(&own, values))?;
+        let classes: Vec<i32> = all.iter().map(|words| words[0] as i32).collect();
+        first_error(own, &classes, || self.title())?;
+        let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
+        Ok(all.iter().map(values).collect())
+    }
+
+    /// As [`File::agree_on`], without values.
+    pub(super) fn agree(&self, function: &'static str, own: Result<()>) -> Result<()> {
+        self.agree_on(function, own, NOTHING).map(|_| ())
+    }
+
+    /// As [`File::agree_on`]; the first value has to be the same on all ranks.
+    ///
+    /// Errors: MPI_ERR_NOT_SAME.
+    pub(super) fn agree_same(
+        &self,
+        function: &'static str,
+        argument: &str,
+        own: Result<u64>,
+    ) -> Result<()> {
+        let value = own.as_ref().copied().unwrap_or(0);
+        let mut values = NOTHING;
+        values[0] = value;
+        let all = self.agree_on(function, own.map(|_| ()), values)?;
+        same(argument, all.iter().map(|values| values[0] as i64))
+    }
+}
+
+/// Fails if ranks have different values.
+///
+/// Errors: MPI_ERR_NOT_SAME.
+pub(super) fn same(argument: &str, mut values: impl Iterator<Item = i64>) -> Result<()> {
+    let Some(first) = values.next() else {
+        return Ok(());
+    };
+    match values.zip(1..).find(|(value, _)| *value != first) {
+        None => Ok(()),
+        Some((value, rank)) => fail!(
+            Class::NotSame,
+            "{argument} is {first} on rank 0 and {value} on rank {rank}"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn the_first_error_is_all_ranks_error() {
+        let name = || "file".to_owned();
+        let own = |class| Err(Error::new(class, "own text"));
+        let (io, space) = (Class::Io.value(), Class::NoSpace.value());
+        assert!(first_error(Ok(()), &[0, 0], name).is_ok());
+        let error = first_error(Ok(()), &[0, io, space], name).unwrap_err();
+        assert_eq!(error.class(), Class::Io);
+        assert!(error.text().contains("rank 1"), "{error:?}");
+        let error = first_error(own(Class::NoSpace), &[0, io, space], name).unwrap_err();
+        assert_eq!(error.class(), Class::Io);
+        let error = first_error(own(Class::Io), &[0, io, io], name).unwrap_err();
+        assert_eq!(error.text(), "own text");
+    }
+
+    #[test]
+    fn different_values() {
+        assert!(same("size", [4, 4, 4].into_iter()).is_ok());
+        let error = same("size", [4, 4, -5].into_iter()).unwrap_err();
+        assert_eq!(error.class(), Class::NotSame);
+        assert!(error.text().contains("-5 on rank 2"), "{error:?}");
+    }
+}

@@ -1,0 +1,348 @@
+//! What the ranks of a file share: a barrier, a few words of each rank, the shared file pointer. In a range of the node's heap; a file
+//! of one rank has its own in its object.
+//!
+//! ```text
+//! header      barrier, ranks that have left, shared pointer
+//! per rank    Line: number of the last barrier, words of two rounds
+//! ```
+//!
+//! Invariant: a rank writes the words of a round only when all have read those of the round two before: they have come to the round
+//! between. A block of zeros is valid.
+
+use crate::comm::{Comm, Members};
+use crate::engine::wait::{Reason, until_at, yield_until};
+use crate::engine::{self, enter, liveness};
+use crate::error::{Class, Error, Result, fail};
+use crate::node;
+use crate::queue::barrier::{Barrier, IsLost, Member};
+use crate::queue::shape::{self, shape};
+use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+use crate::transport::{Heap, Notifier, heap};
+
+/// Words that each rank brings to a round.
+pub const WORDS: usize = 8;
+pub type Words = [u64; WORDS];
+
+/// As many ranks look at each other's lines.
+const FEW: usize = 3;
+const LOOKS: u32 = 100;
+const PAGE: usize = 4096;
+
+#[repr(C)]
+struct Header {
+    epoch: AtomicU32,
+    resting: AtomicU32,
+    lost: AtomicU32,
+    /// Ranks that have closed the file.
+    left: AtomicU32,
+    _pad: [u32; 12],
+    arrived: AtomicU32,
+    _pad2: [u32; 15],
+    /// In etypes of the view.
+    pointer: AtomicI64,
+    _pad3: [u64; 7],
+}
+
+#[repr(C)]
+struct Line {
+    barriers: AtomicU32,
+    _pad: [u32; 15],
+    words: [[AtomicU64; WORDS]; 2],
+}
+
+const _: () = assert!(size_of::<Header>() == 192 && size_of::<Line>() == 192);
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Header {
+        epoch,
+        resting,
+        lost,
+        left,
+        _pad,
+        arrived,
+        _pad2,
+        pointer,
+        _pad3
+    }),
+    shape!(Line {
+        barriers,
+        _pad,
+        words
+    }),
+    shape::number(shape::START, WORDS),
+]);
+
+/// The part in the heap.
+struct Block {
+    base: *mut u8,
+    offset: u64,
+    notifiers: Box<[Notifier]>,
+}
+
+// SAFETY: atomics only, which stay mapped until this rank has left.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+pub struct Board {
+    members: Members,
+    rank: usize,
+    /// Rounds that this rank has come to.
+    rounds: AtomicU32,
+    /// `None`: there is one rank.
+    block: Option<Block>,
+    /// The shared file pointer of one rank.
+    pointer: AtomicI64,
+}
+
+fn bytes(ranks: usize) -> u64 {
+    (size_of::<Header>() + ranks * size_of::<Line>()) as u64
+}
+
+fn the_heap() -> Result<&'static Heap> {
+    match heap() {
+        Some(heap) => Ok(heap),
+        None => fail!(Class::NoMem, "the ranks of this node share no memory"),
+    }
+}
+
+fn no_memory(why: &std::io::Error) -> Error {
+    Error::new(
+        Class::NoMem,
+        format!("there is no memory for what the ranks of a file share: {why}"),
+    )
+}
+
+/// Memory for a board, made by the lowest rank; what is not [`Reserved::keep`]ed is given back.
+pub struct Reserved(u64);
+
+impl Reserved {
+    /// Nothing for one rank, and on ranks but the lowest.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub fn new(comm: &Comm) -> Result<Reserved> {
+        if comm.size() == 1 {
+            return Ok(Reserved(0));
+        }
+        let heap = the_heap()?;
+        heap.open_now().map_err(|why| no_memory(&why))?;
+        if comm.rank() != 0 {
+            return Ok(Reserved(0));
+        }
+        let offset = heap.obtain(bytes(comm.size() as usize), PAGE);
+        offset.map(Reserved).map_err(|why| no_memory(&why))
+    }
+
+    pub fn offset(&self) -> u64 {
+        self.0
+    }
+
+    pub fn keep(mut self) {
+        self.0 = 0;
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let (Some(heap), true) = (heap(), self.0 != 0) {
+            heap.release(self.0);
+        }
+    }
+}
+
+impl Board {
+    /// The board at an offset of the heap, as all ranks have been told.
+    ///
+    /// Errors: MPI_ERR_INTERN.
+    pub fn new(comm: &Comm, offset: u64) -> Result<Board> {
+        let ranks = comm.size();
+        let block = match ranks {
+            1 => None,
+            _ => {
+                let Some(base) = the_heap()?.at(offset, bytes(ranks as usize)) else {
+                    return fail!(Class::Intern, "the board of the file is not in the heap");
+                };
+                let engine = enter();
+                let notifier = |rank| engine.transport().notifier_of(comm.members().process(rank));
+                let notifiers: Option<Box<[Notifier]>> = (0..ranks).map(notifier).collect();
+                let Some(notifiers) = notifiers else {
+                    return fail!(
+                        Class::Intern,
+                        "a rank of {} shares no memory with this process",
+                        comm.title()
+                    );
+                };
+                Some(Block {
+                    base,
+                    offset,
+                    notifiers,
+                })
+            }
+        };
+        Ok(Board {
+            members: comm.members().clone(),
+            rank: comm.rank() as usize,
+            rounds: AtomicU32::new(0),
+            block,
+            pointer: AtomicI64::new(0),
+        })
+    }
+
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    pub fn ranks(&self) -> usize {
+        self.members.size() as usize
+    }
+
+    fn header(block: &Block) -> &Header {
+        // SAFETY: the block was made by `Reserved::new` and stays until this rank has left; atomics are valid for any content.
+        unsafe { &*block.base.cast() }
+    }
+
+    fn line<'a>(&self, block: &'a Block, rank: usize) -> &'a Line {
+        assert!(rank < self.ranks());
+        // SAFETY: as above, inside the block.
+        unsafe {
+            let first = block.base.add(size_of::<Header>()).cast::<Line>();
+            &*first.add(rank)
+        }
+    }
+
+    /// The shared file pointer.
+    pub fn pointer(&self) -> &AtomicI64 {
+        match &self.block {
+            Some(block) => &Self::header(block).pointer,
+            None => &self.pointer,
+        }
+    }
+
+    /// What all ranks bring, by rank: a round to which all ranks have to come.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn exchange(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
+        let Some(block) = &self.block else {
+            return Ok(vec![own]);
+        };
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed) as usize % 2;
+        for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
+            place.store(word, Ordering::Relaxed);
+        }
+        let header = Self::header(block);
+        let barrier = Barrier {
+            epoch: &header.epoch,
+            arrived: &header.arrived,
+            resting: &header.resting,
+            lost: &header.lost,
+        };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        barrier.pass(at, self.ranks() <= FEW)?;
+        let words = |rank| {
+            let words = &self.line(block, rank).words[round];
+            std::array::from_fn(|at| words[at].load(Ordering::Relaxed))
+        };
+        Ok((0..self.ranks()).map(words).collect())
+    }
+}
+
+impl Drop for Board {
+    /// This rank uses the board no more; the last one gives it back.
+    fn drop(&mut self) {
+        let Some(block) = &self.block else { return };
+        let left = Self::header(block).left.fetch_add(1, Ordering::AcqRel) + 1;
+        if left as usize == self.ranks()
+            && let Some(heap) = heap()
+        {
+            heap.free(block.offset);
+        }
+    }
+}
+
+/// This process at the barrier.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    board: &'a Board,
+    block: &'a Block,
+    function: &'static str,
+}
+
+impl Member for At<'_> {
+    type Failure = Error;
+
+    fn ranks(&self) -> usize {
+        self.board.ranks()
+    }
+
+    fn rank(&self) -> usize {
+        self.board.rank
+    }
+
+    fn process(&self, rank: usize) -> u32 {
+        self.board.members.process(rank as i32)
+    }
+
+    fn number(&self, rank: usize) -> &AtomicU32 {
+        &self.board.line(self.block, rank).barriers
+    }
+
+    fn light_fence(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    fn holds_soon(&self, holds: &mut dyn FnMut() -> bool) -> bool {
+        if node::is_oversubscribed() {
+            return yield_until(holds);
+        }
+        (0..LOOKS).any(|_| {
+            std::hint::spin_loop();
+            holds()
+        })
+    }
+
+    fn wait(
+        &self,
+        holds: &mut dyn FnMut() -> bool,
+        missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
+    ) -> Result<()> {
+        let mut looks = 0u32;
+        until_at(0, &Reason::of(self.function), |engine| {
+            if holds() {
+                return Some(Ok(()));
+            }
+            looks = looks.wrapping_add(1);
+            if !looks.is_multiple_of(16) {
+                return None;
+            }
+            let process = missing(&|process| liveness::of(engine, process).is_some())?;
+            // Lost first, then looked at: what it had stored is there.
+            match holds() {
+                true => Some(Ok(())),
+                false => Some(Err(explained(liveness::error(engine, process)))),
+            }
+        })
+    }
+
+    fn wake(&self, rank: usize) {
+        self.block.notifiers[rank].wake_ordered();
+    }
+
+    #[cold]
+    fn failure(&self, lost: u32) -> Error {
+        explained(liveness::error(&engine::enter(), lost))
+    }
+}
+
+#[cold]
+fn explained(error: Error) -> Error {
+    error.context("a file waits for all its ranks, of which one is lost")
+}

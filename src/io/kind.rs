@@ -1,0 +1,48 @@
+//! The kinds of split collective operations, and one that is active.
+
+use super::access::{Direction, Place};
+use crate::datatype::Status;
+
+/// Which pair of functions it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    pub direction: Direction,
+    pub place: Form,
+}
+
+/// The three forms of split operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    At,
+    All,
+    Ordered,
+}
+
+/// An active one.
+pub struct Begun {
+    pub kind: Kind,
+    pub status: Status,
+}
+
+impl Kind {
+    pub fn of(direction: Direction, place: Place) -> Kind {
+        let place = match place {
+            Place::At(_) => Form::At,
+            Place::Individual => Form::All,
+            Place::Shared => Form::Ordered,
+        };
+        Kind { direction, place }
+    }
+
+    /// What its functions are called, without `_begin` and `_end`.
+    pub fn name(self) -> &'static str {
+        match (self.direction, self.place) {
+            (Direction::Read, Form::At) => "MPI_File_read_at_all",
+            (Direction::Read, Form::All) => "MPI_File_read_all",
+            (Direction::Read, Form::Ordered) => "MPI_File_read_ordered",
+            (Direction::Write, Form::At) => "MPI_File_write_at_all",
+            (Direction::Write, Form::All) => "MPI_File_write_all",
+            (Direction::Write, Form::Ordered) => "MPI_File_write_ordered",
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Opening, closing and deleting files.
+//!
+//! Invariant: either all ranks have the file, or all get an error of one class and no descriptor is left.
+
+use super::agree::{NOTHING, Values, same};
+use super::amode;
+use super::board::{Board, Reserved};
+use super::errors::failure;
+use super::file::{self, File};
+use super::hints;
+use super::view::View;
+use crate::coll::exchange_words;
+use crate::comm::Comm;
+use crate::errhandler::Attached;
+use crate::error::{Class, Result, class_of, fail};
+use crate::info::Info;
+use crate::os::file::{self as os, File as Descriptor, How, Nature};
+use crate::sync::{AtomicBool, AtomicI64};
+use parking_lot::{Mutex, RwLock};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a rank asks for.
+pub struct Wish {
+    pub path: PathBuf,
+    pub amode: i32,
+    pub hints: Info,
+}
+
+/// File systems that programs name in front of a file's name; the kernel knows by itself.
+const PREFIXES: [&[u8]; 9] = [
+    b"ufs:",
+    b"nfs:",
+    b"testfs:",
+    b"xfs:",
+    b"lustre:",
+    b"gpfs:",
+    b"panfs:",
+    b"pvfs2:",
+    b"panasas:",
+];
+
+/// The name without what says which file system it is on.
+///
+/// Errors: MPI_ERR_BAD_FILE for an empty one.
+fn without_prefix(path: PathBuf) -> Result<PathBuf> {
+    let bytes = path.into_os_string().into_vec();
+    let prefix = PREFIXES.iter().find(|prefix| bytes.starts_with(prefix));
+    let rest = &bytes[prefix.map_or(0, |prefix| prefix.len())..];
+    if rest.is_empty() {
+        return fail!(Class::BadFile, "filename is empty");
+    }
+    Ok(PathBuf::from(std::ffi::OsStr::from_bytes(rest)))
+}
+
+fn checked(wish: Result<Wish>) -> Result<Wish> {
+    let wish = wish?;
+    amode::check(wish.amode)?;
+    Ok(Wish {
+        path: without_prefix(wish.path)?,
+        ..wish
+    })
+}
+
+/// Opens the file here, and looks what it is.
+fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Values)> {
+    let how = How {
+        reads: wish.amode & amode::WRONLY == 0,
+        writes: wish.amode & amode::RDONLY == 0,
+        creates: is_first && wish.amode & amode::CREATE != 0,
+        exclusive: is_first && wish.amode & amode::EXCL != 0,
+        permissions: hints::permissions_of(&wish.hints),
+    };
+    let failed = |what, why: &std::io::Error| failure(what, &wish.path, rank, why);
+    let descriptor = Descriptor::open(&wish.path, &how).map_err(|why| failed("open", &why))?;
+    let facts = descriptor.facts().map_err(|why| failed("fstat", &why))?;
+    match facts.nature {
+        Nature::Regular => {}
+        Nature::Device => descriptor
+            .wait_for_device()
+            .map_err(|why| failed("fcntl", &why))?,
+        Nature::Directory | Nature::Stream => {
+            return fail!(
+                Class::BadFile,
+                "filename is {:?}, a directory, FIFO or socket and no file with positions",
+                wish.path
+            );
+        }
+    }
+    let mut values = NOTHING;
+    (values[0], values[1], values[2]) = (facts.device, facts.inode, facts.size);
+    Ok((descriptor, values))
+}
+
+/// MPI_File_open: collective over an intracommunicator. `handler` is what the file's error handler is.
+///
+/// Errors: MPI_ERR_AMODE, MPI_ERR_NOT_SAME for different modes or files, MPI_ERR_NO_MEM, what open says; on all ranks if on one.
+pub fn open(
+    comm: &Comm,
+    function: &'static str,
+    wish: Result<Wish>,
+    handler: Attached,
+) -> Result<&'static File> {
+    let brought = checked(wish).and_then(|wish| Ok((wish, Reserved::new(comm)?)));
+    let mut words = [0; 3];
+    match &brought {
+        Ok((wish, reserved)) => words = [0, wish.amode as u64, reserved.offset()],
+        Err(error) => words[0] = error.class().value() as u64,
+    }
+    let all = exchange_words(comm, function, words)?;
+    let failed = all.iter().zip(0..).find(|(words, _)| words[0] != 0);
+    let (wish, reserved) = match (brought, failed) {
+        (Ok(brought), None) => brought,
+        (Err(error), Some((words, _))) if error.class().value() == words[0] as i32 => {
+            return Err(error);
+        }
+        (_, Some((words, rank))) => {
+            let class = class_of(words[0] as i32);
+            return fail!(
+                class,
+                "rank {rank} of {} has failed: {}",
+                comm.title(),
+                class.meaning()
+            );
+        }
+        (Err(error), None) => return Err(error),
+    };
+    same("amode", all.iter().map(|words| words[1] as i64))?;
+    let board = Board::new(comm, all[0][2])?;
+    // From now on the last rank to leave the board gives it back.
+    reserved.keep();
+    let mut opening = Opening {
+        file: File {
+            handle: 0,
+            path: wish.path.clone(),
+            amode: wish.amode,
+            descriptor: None,
+            board,
+            view: RwLock::new(Arc::new(View::of_bytes()?)),
+            position: AtomicI64::new(0),
+            errhandler: handler,
+            info: Mutex::new(hints::of(&wish.hints)?),
+            atomic: AtomicBool::new(false),
+            turn: Mutex::new(()),
+            split: Mutex::new(None),
+        },
+    };
+    opening.agree(function, &wish)?;
+    let Opening { file } = opening;
+    file::add(|handle| File { handle, ..file })
+}
+
+/// A file that is being opened.
+struct Opening {
+    file: File,
+}
+
+impl Opening {
+    /// The lowest rank opens the file first, which alone may make it; then the others do.
+    fn agree(&mut self, function: &'static str, wish: &Wish) -> Result<()> {
+        let rank = self.file.rank();
+        let mut own = Ok(());
+        let mut values = NOTHING;
+        if rank == 0 {
+            own = self.keep(open_one(wish, rank, true), &mut values);
+        }
+        let made = rank == 0 && own.is_ok() && wish.amode & amode::EXCL != 0;
+        let first = self.round(function, own, values)?;
+        let mut own = Ok(());
+        if rank != 0 {
+            own = self.keep(open_one(wish, rank, false), &mut values);
+        } else {
+            values = first[0];
+        }
+        let agreed = self.round(function, own, values).and_then(|all| {
+            let is_other = |values: &Values| values[..2] != all[0][..2];
+            match all.iter().position(is_other) {
+                None => Ok(all[0]),
+                Some(rank) => fail!(
+                    Class::NotSame,
+                    "filename is {:?}: ranks 0 and {rank} have opened different files",
+                    wish.path
+                ),
+            }
+        });
+        if agreed.is_err() && made {
+            let _ = os::unlink(&wish.path);
+        }
+        let values = agreed?;
+        if wish.amode & amode::APPEND != 0 {
+            let end = values[2] as i64;
+            self.file.position = AtomicI64::new(end);
+            if rank == 0 {
+                let pointer = self.file.board.pointer();
+                pointer.store(end, crate::sync::Ordering::Relaxed);
+            }
+            // Nobody counts with the shared pointer before.
+            self.round(function, Ok(()), NOTHING)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, opened: Result<(Descriptor, Values)>, values: &mut Values) -> Result<()> {
+        let (descriptor, found) = opened?;
+        self.file.descriptor = Some(descriptor);
+        *values = found;
+        Ok(())
+    }
+
+    fn round(
+        &self,
+        function: &'static str,
+        own: Result<()>,
+        values: Values,
+    ) -> Result<Vec<Values>> {
+        self.file.agree_on(function, own, values)
+    }
+}
+
+/// MPI_File_close: collective. The file is gone here whatever the result says.
+///
+/// Errors: MPI_ERR_OTHER while a split operation is active (then it is not closed); what unlink and close say.
+pub fn close(file: &'static File, function: &'static str) -> Result<()> {
+    file.check_no_split()?;
+    let mut result = Ok(());
+    if file.amode & amode::DELETE_ON_CLOSE != 0 {
+        let mut own = Ok(());
+        result = file.agree(function, Ok(()));
+        if file.rank() == 0 && result.is_ok() {
+            own = os::unlink(&file.path).map_err(|why| file.failure("unlink", &why));
+        }
+        result = result.and_then(|()| file.agree(function, own));
+    }
+    let closed = file.descriptor()?.close();
+    let closed = closed.map_err(|why| file.failure("close", &why));
+    file::remove(file.handle);
+    result.and(closed)
+}
+
+/// MPI_File_delete. A file that is open stays until it is closed everywhere, without its name.
+///
+/// Errors: what unlink says.
+pub fn delete(path: PathBuf) -> Result<()> {
+    let path = without_prefix(path)?;
+    os::unlink(&path).map_err(|why| {
+        let text = format!("unlink of file {path:?} failed: {why}");
+        let errno = why.raw_os_error().unwrap_or(libc::EIO);
+        let class = match errno {
+            // What unlink says of a directory.
+            libc::EPERM if Path::new(&path).is_dir() => Class::BadFile,
+            _ => super::errors::class(errno),
+        };
+        crate::error::Error::new(class, text)
+    })
+}

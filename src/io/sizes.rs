@@ -1,0 +1,210 @@
+//! Sizes, synchronization, atomicity, hints, views: what changes a file for all its ranks.
+
+use super::agree::{NOTHING, same};
+use super::amode;
+use super::file::File;
+use super::hints;
+use super::view::{Types, View};
+use crate::error::{Class, Result, fail};
+use crate::info::Info;
+use crate::os::file::File as Descriptor;
+use crate::sync::Ordering;
+use std::sync::Arc;
+
+/// MPI_DISPLACEMENT_CURRENT.
+pub const DISPLACEMENT_CURRENT: i64 = -54_278_278;
+/// Bytes of zeros that are written at once.
+const ZEROS: usize = 64 << 10;
+
+impl File {
+    /// MPI_File_get_size.
+    pub fn bytes(&self) -> Result<u64> {
+        let facts = self.descriptor()?.facts();
+        facts
+            .map(|facts| facts.size)
+            .map_err(|why| self.failure("fstat", &why))
+    }
+
+    fn check_size(&self, size: i64) -> Result<u64> {
+        if size < 0 {
+            return fail!(Class::Arg, "size is {size}; it must not be negative");
+        }
+        if self.amode & amode::RDONLY != 0 {
+            return self.read_only();
+        }
+        self.check_not_sequential()?;
+        Ok(size as u64)
+    }
+
+    /// What the lowest rank does for all, after they have agreed on a size.
+    fn resize(
+        &self,
+        function: &'static str,
+        size: i64,
+        what: &str,
+        change: impl FnOnce(&Descriptor, u64) -> std::io::Result<()>,
+    ) -> Result<()> {
+        let checked = self.check_no_split().and_then(|()| self.check_size(size));
+        self.agree_same(function, "size", checked)?;
+        let mut own = Ok(());
+        if self.rank() == 0 {
+            own = change(self.descriptor()?, size as u64).map_err(|why| self.failure(what, &why));
+        }
+        self.agree(function, own)
+    }
+
+    /// MPI_File_set_size.
+    ///
+    /// Errors: MPI_ERR_ARG, MPI_ERR_NOT_SAME, MPI_ERR_READ_ONLY, MPI_ERR_UNSUPPORTED_OPERATION, what ftruncate says.
+    pub fn set_size(&self, function: &'static str, size: i64) -> Result<()> {
+        self.resize(function, size, "ftruncate", Descriptor::set_size)
+    }
+
+    /// MPI_File_preallocate. Where the file system cannot, zeros are written behind the file's end.
+    ///
+    /// Errors: as for [`File::set_size`].
+    pub fn preallocate(&self, function: &'static str, size: i64) -> Result<()> {
+        self.resize(function, size, "fallocate", |descriptor, bytes| {
+            if bytes == 0 {
+                return Ok(());
+            }
+            match descriptor.allocate(bytes) {
+                Err(why) if why.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                    write_zeros(descriptor, bytes)
+                }
+                done => done,
+            }
+        })
+    }
+
+    /// MPI_File_sync: what all ranks have written is on the storage. One rank tells the kernel, which has the data of all.
+    ///
+    /// Errors: what fsync says.
+    pub fn sync(&self, function: &'static str) -> Result<()> {
+        self.agree(function, self.check_no_split())?;
+        let mut own = Ok(());
+        if self.rank() == 0 {
+            let done = self.descriptor()?.sync();
+            own = done.map_err(|why| self.failure("fsync", &why));
+        }
+        self.agree(function, own)
+    }
+
+    /// MPI_File_set_atomicity.
+    ///
+    /// Errors: MPI_ERR_NOT_SAME.
+    pub fn set_atomicity(&self, function: &'static str, atomic: bool) -> Result<()> {
+        let own = self.check_no_split().map(|()| atomic.into());
+        self.agree_same(function, "flag", own)?;
+        self.atomic.store(atomic, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The hints in use.
+    pub fn get_info(&self) -> Info {
+        self.info.lock().clone()
+    }
+
+    pub fn set_info(&self, hints: &Info) -> Result<()> {
+        hints::change(&mut self.info.lock(), hints)
+    }
+
+    /// MPI_File_set_view.
+    ///
+    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP; MPI_ERR_NOT_SAME if extents of etypes or representations differ.
+    pub fn set_view(
+        &self,
+        function: &'static str,
+        displacement: i64,
+        types: Result<Types>,
+        datarep: Result<String>,
+        hints: Result<Info>,
+    ) -> Result<()> {
+        let checked = self.checked_view(displacement, types, datarep, hints);
+        let mut values = NOTHING;
+        let (own, new) = match checked {
+            Ok((view, hints)) => {
+                values[0] = view.etype_extent() as u64;
+                values[1] = view.datarep.bytes().fold(0, |hash: u64, byte| {
+                    hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
+                });
+                (Ok(()), Some((view, hints)))
+            }
+            Err(error) => (Err(error), None),
+        };
+        let all = self.agree_on(function, own, values)?;
+        same(
+            "the extent of etype",
+            all.iter().map(|values| values[0] as i64),
+        )?;
+        same(
+            "the hash of datarep",
+            all.iter().map(|values| values[1] as i64),
+        )?;
+        if let Some((view, hints)) = new {
+            hints::change(&mut self.info.lock(), &hints)?;
+            *self.view.write() = Arc::new(view);
+        }
+        self.position.store(0, Ordering::Relaxed);
+        if self.rank() == 0 {
+            self.board.pointer().store(0, Ordering::Relaxed);
+        }
+        self.agree(function, Ok(()))
+    }
+
+    fn checked_view(
+        &self,
+        displacement: i64,
+        types: Result<Types>,
+        datarep: Result<String>,
+        hints: Result<Info>,
+    ) -> Result<(View, Info)> {
+        self.check_no_split()?;
+        let (types, datarep, hints) = (types?, datarep?, hints?);
+        let sequential = self.amode & amode::SEQUENTIAL != 0;
+        let displacement = match displacement {
+            DISPLACEMENT_CURRENT if sequential => {
+                let view = self.view();
+                let skip = self.shared_position() as u64 * view.unit;
+                view.place(skip)
+            }
+            DISPLACEMENT_CURRENT => {
+                return fail!(
+                    Class::Arg,
+                    "disp is MPI_DISPLACEMENT_CURRENT, which needs a file opened with MPI_MODE_SEQUENTIAL"
+                );
+            }
+            _ if sequential => {
+                return fail!(
+                    Class::Arg,
+                    "disp is {displacement}; a file opened with MPI_MODE_SEQUENTIAL needs MPI_DISPLACEMENT_CURRENT"
+                );
+            }
+            bytes => bytes,
+        };
+        let writes = self.amode & amode::RDONLY == 0;
+        let view = View::new(displacement, types, &datarep, writes)?;
+        Ok((view, hints))
+    }
+
+    /// MPI_File_get_view: displacement, handles of etype and filetype for the program, representation.
+    pub fn get_view(&self) -> Result<(i64, i32, i32, String)> {
+        let view = self.view();
+        let (etype, filetype) = view.give()?;
+        Ok((view.displacement, etype, filetype, view.datarep.clone()))
+    }
+}
+
+/// Makes a file as long as it is to be, without touching what it has.
+fn write_zeros(descriptor: &Descriptor, bytes: u64) -> std::io::Result<()> {
+    let zeros = vec![0u8; ZEROS];
+    let mut at = descriptor.facts()?.size;
+    while at < bytes {
+        let length = (bytes - at).min(ZEROS as u64) as usize;
+        // SAFETY: memory of this function's.
+        let (done, result) = unsafe { descriptor.write_at(zeros.as_ptr(), length, at) };
+        result?;
+        at += done as u64;
+    }
+    Ok(())
+}

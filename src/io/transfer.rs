@@ -1,0 +1,158 @@
+//! Independent accesses: from a place in the view to a status.
+
+use super::access::{self, Direction, Place};
+use super::file::File;
+use super::view::View;
+use crate::datatype::{Buffer, Status};
+use crate::error::{Class, Result, fail};
+use crate::pt2pt::complete::Completion;
+use crate::sync::{AtomicI64, Ordering};
+use std::sync::Arc;
+
+/// The status of an access.
+pub(super) fn status(bytes: usize) -> Status {
+    let mut status = Status::empty();
+    status.set_bytes(bytes as u64);
+    status
+}
+
+/// How many etypes so many bytes are.
+///
+/// Errors: MPI_ERR_TYPE for a part of one.
+pub(super) fn etypes(view: &View, bytes: usize) -> Result<i64> {
+    let bytes = bytes as u64;
+    if bytes == 0 {
+        return Ok(0);
+    }
+    if view.unit > 0 && bytes.is_multiple_of(view.unit) {
+        return Ok((bytes / view.unit) as i64);
+    }
+    fail!(
+        Class::Type,
+        "{bytes} bytes are to be moved, which are no whole etypes of the view of {} bytes each",
+        view.unit
+    )
+}
+
+/// The byte of the view that an offset in etypes is, checked for an access of so many bytes.
+///
+/// Errors: MPI_ERR_ARG.
+pub(super) fn byte_at(view: &View, name: &str, offset: i64, bytes: usize) -> Result<u64> {
+    if offset < 0 {
+        return fail!(Class::Arg, "{name} is {offset}; it must not be negative");
+    }
+    let Some(skip) = (offset as u64)
+        .checked_mul(view.unit)
+        .filter(|skip| *skip <= i64::MAX as u64)
+    else {
+        return fail!(
+            Class::Arg,
+            "{name} is {offset} etypes of {} bytes; the largest offset of a file is 2^63 - 1 bytes",
+            view.unit
+        );
+    };
+    view.check(skip, bytes as u64)?;
+    Ok(skip)
+}
+
+/// Takes so many bytes from a file pointer on. Returns the byte of the view.
+///
+/// Errors: MPI_ERR_ARG, MPI_ERR_TYPE; then the pointer stays.
+fn take(view: &View, pointer: &AtomicI64, name: &str, bytes: usize) -> Result<u64> {
+    let etypes = etypes(view, bytes)?;
+    let mut from = pointer.load(Ordering::Relaxed);
+    loop {
+        let skip = byte_at(view, name, from, bytes)?;
+        let next = from.saturating_add(etypes);
+        match pointer.compare_exchange_weak(from, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Ok(skip),
+            Err(now) => from = now,
+        }
+    }
+}
+
+impl File {
+    /// The view, and the byte of it that an access begins at; pointers are moved.
+    fn locate(&self, place: Place, bytes: usize) -> Result<(Arc<View>, u64)> {
+        let view = self.view();
+        let skip = match place {
+            Place::At(offset) => {
+                self.check_not_sequential()?;
+                etypes(&view, bytes)?;
+                byte_at(&view, "offset", offset, bytes)?
+            }
+            Place::Individual => {
+                self.check_not_sequential()?;
+                take(&view, &self.position, "the individual file pointer", bytes)?
+            }
+            Place::Shared => take(
+                &view,
+                self.board.pointer(),
+                "the shared file pointer",
+                bytes,
+            )?,
+        };
+        Ok((view, skip))
+    }
+
+    /// Reads into a buffer, or writes it. The result has the error of the access itself, with what was moved before it.
+    ///
+    /// Errors: of arguments, when nothing was moved.
+    pub fn transfer(
+        &self,
+        direction: Direction,
+        place: Place,
+        buffer: &Buffer,
+    ) -> Result<Completion> {
+        self.check_direction(direction)?;
+        self.descriptor()?;
+        let (view, skip) = self.locate(place, buffer.len())?;
+        self.transfer_at(direction, &view, skip, buffer)
+    }
+
+    /// As [`File::transfer`], at a byte of the view that was checked.
+    pub(super) fn transfer_at(
+        &self,
+        direction: Direction,
+        view: &View,
+        skip: u64,
+        buffer: &Buffer,
+    ) -> Result<Completion> {
+        let descriptor = self.descriptor()?;
+        let (done, result) = if self.is_atomic() && !buffer.is_empty() {
+            self.locked(direction, view, skip, buffer)?
+        } else {
+            access::transfer(descriptor, view, skip, buffer, direction)
+        };
+        let what = match direction {
+            Direction::Read => "pread",
+            Direction::Write => "pwrite",
+        };
+        Ok(Completion {
+            status: status(done),
+            error: result.err().map(|why| self.failure(what, &why)),
+        })
+    }
+
+    /// An access of the atomic mode: nobody else who uses the mode has access to what lies between its first and its last byte.
+    fn locked(
+        &self,
+        direction: Direction,
+        view: &View,
+        skip: u64,
+        buffer: &Buffer,
+    ) -> Result<(usize, std::io::Result<()>)> {
+        let descriptor = self.descriptor()?;
+        let first = view.place(skip) as u64;
+        let last = view.place(skip + buffer.len() as u64 - 1) as u64;
+        let bytes = last - first + 1;
+        let _turn = self.turn.lock();
+        let exclusive = direction == Direction::Write;
+        let lock = descriptor.lock(first, bytes, exclusive);
+        lock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
+        let done = access::transfer(descriptor, view, skip, buffer, direction);
+        let unlock = descriptor.unlock(first, bytes);
+        unlock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
+        Ok(done)
+    }
+}

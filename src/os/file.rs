@@ -1,0 +1,408 @@
+//! Files of the program's, by the functions of the C library: tools and file systems in user space interpose on those.
+//!
+//! Transfers go on after signals and after short ones, to the end or the first error, and tell how far they came.
+
+use crate::sync::{AtomicI32, Ordering};
+use std::ffi::CString;
+use std::io::{Error, Result};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What a call of the kernel moves at most, bytes.
+const MOST: usize = 0x7fff_f000;
+/// Pieces that one call takes.
+pub const PIECES: usize = 1024;
+
+/// A part of memory.
+pub type Piece = libc::iovec;
+
+/// How a file is opened. The descriptor is closed on exec, and opening never waits for a peer of a FIFO.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct How {
+    pub reads: bool,
+    pub writes: bool,
+    pub creates: bool,
+    /// Fails for a file that is there, with `creates`.
+    pub exclusive: bool,
+    /// Permissions of a new file, before the umask.
+    pub permissions: u32,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    Regular,
+    Device,
+    Directory,
+    /// FIFO or socket: it has no positions.
+    Stream,
+}
+
+/// What fstat says.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Bytes.
+    pub size: u64,
+    pub device: u64,
+    pub inode: u64,
+    pub nature: Nature,
+}
+
+/// A file that is open until it is closed or dropped.
+pub struct File(AtomicI32);
+
+/// What a closed file has for a descriptor.
+const CLOSED: libc::c_int = -1;
+
+fn c_name(path: &Path) -> Result<CString> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::from_raw_os_error(libc::EINVAL))
+}
+
+/// Repeats a call that a signal has interrupted.
+fn repeated(mut call: impl FnMut() -> libc::c_int) -> Result<libc::c_int> {
+    loop {
+        let result = call();
+        if result >= 0 {
+            return Ok(result);
+        }
+        let error = Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINTR) {
+            return Err(error);
+        }
+    }
+}
+
+/// Removes a file's name.
+pub fn unlink(path: &Path) -> Result<()> {
+    let name = c_name(path)?;
+    // SAFETY: a zero-terminated string that lives as long as the call.
+    repeated(|| unsafe { libc::unlink(name.as_ptr()) }).map(|_| ())
+}
+
+/// Repeats a transfer of at most [`MOST`] bytes until `length` are moved, none is moved, or there is an error.
+fn whole(length: usize, mut call: impl FnMut(usize, usize) -> isize) -> (usize, Result<()>) {
+    let mut done = 0;
+    while done < length {
+        let moved = call(done, (length - done).min(MOST));
+        match moved {
+            0 => break,
+            1.. => done += moved as usize,
+            _ => {
+                let error = Error::last_os_error();
+                if error.raw_os_error() != Some(libc::EINTR) {
+                    return (done, Err(error));
+                }
+            }
+        }
+    }
+    (done, Ok(()))
+}
+
+/// Drops the first `bytes` of the pieces from `first` on; the number of the first that is left.
+fn advance(pieces: &mut [Piece], mut first: usize, mut bytes: usize) -> usize {
+    while first < pieces.len() && bytes >= pieces[first].iov_len {
+        bytes -= pieces[first].iov_len;
+        first += 1;
+    }
+    if let Some(piece) = pieces.get_mut(first) {
+        piece.iov_base = piece.iov_base.wrapping_byte_add(bytes);
+        piece.iov_len -= bytes;
+    }
+    first
+}
+
+/// Writes must move something; a device that takes nothing is full.
+fn complete(length: usize, (done, result): (usize, Result<()>)) -> (usize, Result<()>) {
+    match result {
+        Ok(()) if done < length => (done, Err(Error::from_raw_os_error(libc::ENOSPC))),
+        result => (done, result),
+    }
+}
+
+impl File {
+    pub fn open(path: &Path, how: &How) -> Result<File> {
+        let name = c_name(path)?;
+        let mut flags = match (how.reads, how.writes) {
+            (true, true) => libc::O_RDWR,
+            (false, true) => libc::O_WRONLY,
+            _ => libc::O_RDONLY,
+        };
+        flags |= libc::O_CLOEXEC | libc::O_NONBLOCK | libc::O_NOCTTY;
+        if how.creates {
+            flags |= libc::O_CREAT;
+        }
+        if how.creates && how.exclusive {
+            flags |= libc::O_EXCL;
+        }
+        // SAFETY: a zero-terminated string that lives as long as the call.
+        let fd = repeated(|| unsafe { libc::open(name.as_ptr(), flags, how.permissions) })?;
+        Ok(File(AtomicI32::new(fd)))
+    }
+
+    fn fd(&self) -> libc::c_int {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Makes transfers wait for a device, which [`File::open`] did not.
+    pub fn wait_for_device(&self) -> Result<()> {
+        // SAFETY: only numbers are passed.
+        let flags = repeated(|| unsafe { libc::fcntl(self.fd(), libc::F_GETFL) })?;
+        // SAFETY: as above.
+        repeated(|| unsafe { libc::fcntl(self.fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) })
+            .map(|_| ())
+    }
+
+    pub fn facts(&self) -> Result<Facts> {
+        // SAFETY: all zeros are a valid stat, which the call fills.
+        let mut found: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: `found` is a valid place.
+        repeated(|| unsafe { libc::fstat(self.fd(), &mut found) })?;
+        Ok(Facts {
+            size: found.st_size as u64,
+            device: found.st_dev,
+            inode: found.st_ino,
+            nature: match found.st_mode & libc::S_IFMT {
+                libc::S_IFREG => Nature::Regular,
+                libc::S_IFDIR => Nature::Directory,
+                libc::S_IFIFO | libc::S_IFSOCK => Nature::Stream,
+                _ => Nature::Device,
+            },
+        })
+    }
+
+    /// Reads `length` bytes from a position on; less at the end of the file. Returns how many were read.
+    ///
+    /// # Safety
+    /// So many bytes at `memory` are the caller's to write; memory that is not mapped is EFAULT.
+    pub unsafe fn read_at(&self, memory: *mut u8, length: usize, at: u64) -> (usize, Result<()>) {
+        whole(length, |done, bytes| {
+            let memory = memory.wrapping_add(done).cast();
+            // SAFETY: by the caller.
+            unsafe { libc::pread(self.fd(), memory, bytes, (at + done as u64) as i64) }
+        })
+    }
+
+    /// Writes `length` bytes from a position on. Returns how many were written.
+    ///
+    /// # Safety
+    /// So many bytes at `memory` may be read; memory that is not mapped is EFAULT.
+    pub unsafe fn write_at(
+        &self,
+        memory: *const u8,
+        length: usize,
+        at: u64,
+    ) -> (usize, Result<()>) {
+        let done = whole(length, |done, bytes| {
+            let memory = memory.wrapping_add(done).cast();
+            // SAFETY: by the caller.
+            unsafe { libc::pwrite(self.fd(), memory, bytes, (at + done as u64) as i64) }
+        });
+        complete(length, done)
+    }
+
+    /// As [`File::read_at`], into up to [`PIECES`] pieces.
+    ///
+    /// # Safety
+    /// The pieces are the caller's to write.
+    pub unsafe fn read_pieces(&self, pieces: &mut [Piece], at: u64) -> (usize, Result<()>) {
+        // SAFETY: by the caller; the pieces live as long as the call.
+        Self::pieces(pieces, |first, done| unsafe {
+            libc::preadv(
+                self.fd(),
+                first.as_ptr(),
+                first.len() as libc::c_int,
+                (at + done as u64) as i64,
+            )
+        })
+    }
+
+    /// As [`File::write_at`], out of up to [`PIECES`] pieces.
+    ///
+    /// # Safety
+    /// The pieces may be read.
+    pub unsafe fn write_pieces(&self, pieces: &mut [Piece], at: u64) -> (usize, Result<()>) {
+        let length = pieces.iter().map(|piece| piece.iov_len).sum();
+        // SAFETY: as above.
+        let done = Self::pieces(pieces, |first, done| unsafe {
+            libc::pwritev(
+                self.fd(),
+                first.as_ptr(),
+                first.len() as libc::c_int,
+                (at + done as u64) as i64,
+            )
+        });
+        complete(length, done)
+    }
+
+    fn pieces(
+        pieces: &mut [Piece],
+        mut call: impl FnMut(&[Piece], usize) -> isize,
+    ) -> (usize, Result<()>) {
+        assert!(pieces.len() <= PIECES);
+        let length = pieces.iter().map(|piece| piece.iov_len).sum();
+        let (mut first, mut before) = (0, 0);
+        whole(length, |done, _| {
+            first = advance(pieces, first, done - before);
+            before = done;
+            call(&pieces[first..], done)
+        })
+    }
+
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: only numbers are passed.
+        repeated(|| unsafe { libc::fsync(self.fd()) }).map(|_| ())
+    }
+
+    pub fn set_size(&self, bytes: u64) -> Result<()> {
+        // SAFETY: as above.
+        repeated(|| unsafe { libc::ftruncate(self.fd(), bytes as i64) }).map(|_| ())
+    }
+
+    /// Allocates the file's first `bytes`; it becomes that long if it was shorter. What is there stays as it is.
+    ///
+    /// Errors: EOPNOTSUPP where the file system cannot.
+    pub fn allocate(&self, bytes: u64) -> Result<()> {
+        // SAFETY: as above.
+        repeated(|| unsafe { libc::fallocate(self.fd(), 0, 0, bytes as i64) }).map(|_| ())
+    }
+
+    /// Waits for and takes the lock of `bytes` bytes from a position on, which belongs to this opening of the file.
+    ///
+    /// Errors: ENOLCK or ENOSYS where the file system has no locks.
+    pub fn lock(&self, at: u64, bytes: u64, exclusive: bool) -> Result<()> {
+        let kind = if exclusive {
+            libc::F_WRLCK
+        } else {
+            libc::F_RDLCK
+        };
+        self.locks(libc::F_OFD_SETLKW, kind, at, bytes)
+    }
+
+    pub fn unlock(&self, at: u64, bytes: u64) -> Result<()> {
+        self.locks(libc::F_OFD_SETLK, libc::F_UNLCK, at, bytes)
+    }
+
+    fn locks(&self, command: libc::c_int, kind: libc::c_int, at: u64, bytes: u64) -> Result<()> {
+        // SAFETY: all zeros are a valid flock.
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        lock.l_type = kind as libc::c_short;
+        lock.l_whence = libc::SEEK_SET as libc::c_short;
+        lock.l_start = at as i64;
+        lock.l_len = bytes as i64;
+        // SAFETY: `lock` lives as long as the call.
+        repeated(|| unsafe { libc::fcntl(self.fd(), command, &lock) }).map(|_| ())
+    }
+
+    /// Closes it, and says what that says; the descriptor is gone anyway. No other call is to be in progress.
+    pub fn close(&self) -> Result<()> {
+        let fd = self.0.swap(CLOSED, Ordering::Relaxed);
+        if fd == CLOSED {
+            return Ok(());
+        }
+        // SAFETY: the descriptor was this file's, which closes it once.
+        let result = unsafe { libc::close(fd) };
+        match result {
+            0 => Ok(()),
+            _ => match Error::last_os_error() {
+                error if error.raw_os_error() == Some(libc::EINTR) => Ok(()),
+                error => Err(error),
+            },
+        }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // Errors are for those who close it themselves.
+        let _ = self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch(name: &str) -> (std::path::PathBuf, File) {
+        let path = std::env::temp_dir().join(format!("oxmpi-file-{name}-{}", std::process::id()));
+        let how = How {
+            reads: true,
+            writes: true,
+            creates: true,
+            exclusive: false,
+            permissions: 0o600,
+        };
+        let file = File::open(&path, &how).unwrap();
+        (path, file)
+    }
+
+    #[test]
+    fn pieces_are_advanced() {
+        let mut memory = [0u8; 10];
+        let base = memory.as_mut_ptr();
+        let piece = |at: usize, bytes| Piece {
+            iov_base: base.wrapping_add(at).cast(),
+            iov_len: bytes,
+        };
+        let mut pieces = [piece(0, 3), piece(3, 2), piece(5, 5)];
+        assert_eq!(advance(&mut pieces, 0, 4), 1);
+        assert_eq!(pieces[1].iov_len, 1);
+        assert_eq!(pieces[1].iov_base, base.wrapping_add(4).cast());
+        assert_eq!(advance(&mut pieces, 1, 1), 2);
+        assert_eq!(pieces[2].iov_len, 5);
+        assert_eq!(advance(&mut pieces, 2, 5), 3);
+    }
+
+    /// A call that is interrupted, and then moves a few bytes each.
+    #[test]
+    fn transfers_go_on() {
+        let mut calls = 0;
+        let (done, result) = whole(10, |done, bytes| {
+            calls += 1;
+            if calls == 1 {
+                // SAFETY: the place of this thread's errno.
+                unsafe { *libc::__errno_location() = libc::EINTR };
+                return -1;
+            }
+            assert_eq!(done + bytes, 10);
+            bytes.min(3) as isize
+        });
+        assert!(result.is_ok());
+        assert_eq!((done, calls), (10, 5));
+        let (done, result) = complete(10, whole(10, |done, _| if done < 4 { 4 } else { 0 }));
+        assert_eq!(done, 4);
+        assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (path, file) = scratch("pieces");
+        let text = b"abcdefgh";
+        let piece = |at: usize, bytes| Piece {
+            iov_base: text.as_ptr().wrapping_add(at).cast_mut().cast(),
+            iov_len: bytes,
+        };
+        // SAFETY: parts of `text`, which are read, and of `found`.
+        unsafe {
+            let (done, result) = file.write_pieces(&mut [piece(4, 4), piece(0, 4)], 100);
+            assert!(result.is_ok() && done == 8);
+            let mut found = [0u8; 20];
+            let (done, result) = file.read_at(found.as_mut_ptr(), 20, 102);
+            assert!(result.is_ok());
+            assert_eq!(&found[..done], b"ghabcd");
+            let (done, result) = file.read_at(std::ptr::dangling_mut(), 4, 100);
+            assert_eq!(done, 0);
+            assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::EFAULT));
+        }
+        assert_eq!(file.facts().unwrap().size, 108);
+        file.set_size(10).unwrap();
+        assert_eq!(file.facts().unwrap().size, 10);
+        file.lock(0, 5, true).unwrap();
+        file.unlock(0, 5).unwrap();
+        file.close().unwrap();
+        unlink(&path).unwrap();
+        assert_eq!(
+            unlink(&path).unwrap_err().raw_os_error(),
+            Some(libc::ENOENT)
+        );
+    }
+}
