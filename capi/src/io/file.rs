@@ -11,9 +11,13 @@ use oxmpi::{fail, group, info};
 
 entry! {
     Collective fn MPI_File_close(fh: InOut<File>) on fh {
-        let file = decode::file(fh.read()?)?;
-        io::close(file, "MPI_File_close")?;
-        fh.set(File::of_handle(0))
+        let handle = fh.read()?;
+        let closed = io::close(decode::file(handle)?, "MPI_File_close");
+        // Also after what unlink and close say.
+        if handle.find().is_none() {
+            fh.set(File::of_handle(0))?;
+        }
+        closed
     }
 }
 
