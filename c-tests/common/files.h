@@ -10,12 +10,13 @@
 
 enum { NAME_BYTES = 500 };
 
-/* A name that no other job has, on all ranks the same; there is no such file. Collective. */
+/* A name that no other job has, on all ranks the same; there is no such file. Collective. Not as the library would name something: what a
+ * test that was killed leaves is no leftover of the library. */
 static CHECK_UNUSED void file_name(char *name, const char *what)
 {
     const char *folder = getenv("TMPDIR");
     if (rank == 0) {
-        snprintf(name, NAME_BYTES, "%s/oxmpi-io-%s-%ld", folder ? folder : "/tmp", what, (long) getpid());
+        snprintf(name, NAME_BYTES, "%s/c-test-%s-%ld", folder ? folder : "/tmp", what, (long) getpid());
         unlink(name);
     }
     MPI(MPI_Bcast(name, NAME_BYTES, MPI_CHAR, 0, MPI_COMM_WORLD));

@@ -27,7 +27,7 @@ contains
     clock = 0
     call system_clock(clock)
     call MPI_Bcast(clock, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr); OK
-    write (name, '(a,i0)') '/tmp/oxmpi-io-fortran-', clock
+    write (name, '(a,i0)') '/tmp/c-test-fortran-', clock
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
     CHECK(ierr /= MPI_SUCCESS)
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file, ierr); OK
