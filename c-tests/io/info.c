@@ -132,6 +132,10 @@ static void numbers(void)
     CHECK(number != MPI_File_c2f(MPI_FILE_NULL));
     CHECK(MPI_File_f2c(number) == file);
     CHECK(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
+#if MPI_VERSION >= 5
+    CHECK(MPI_File_fromint(MPI_File_toint(file)) == file);
+    CHECK(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL);
+#endif
     MPI(MPI_File_close(&file));
 }
 

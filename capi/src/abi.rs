@@ -7,7 +7,7 @@ use crate::pointers::*;
 use crate::types::MPI_Datatype;
 use oxmpi::datatype as datatypes;
 use oxmpi::error::{Class, Result};
-use oxmpi::{fail, info as infos};
+use oxmpi::{fail, info as infos, io};
 
 /// The types that Fortran's information tells the sizes of, and those it tells whether they exist.
 const SIZES: [(&str, MPI_Datatype); 4] = [
@@ -286,16 +286,14 @@ entry! {
 }
 
 entry! {
-    /// A file handle is an address; there are no files yet.
+    /// As MPI_File_c2f.
     None fn MPI_File_toint(file: File) -> HandleInt {
-        let _ = file;
-        HandleInt(0)
+        HandleInt(io::handle_of(file.0 as usize))
     }
 }
 
 entry! {
     None fn MPI_File_fromint(file: HandleInt) -> File {
-        let _ = file;
-        File(std::ptr::null_mut())
+        File::of_handle(file.0)
     }
 }
