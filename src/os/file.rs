@@ -173,7 +173,7 @@ impl File {
     /// Reads `length` bytes from a position on; less at the end of the file. Returns how many were read.
     ///
     /// # Safety
-    /// So many bytes at `memory` are the caller's to write; memory that is not mapped is EFAULT.
+    /// `memory` has `length` bytes that the caller may write; memory that is not mapped is EFAULT.
     pub unsafe fn read_at(&self, memory: *mut u8, length: usize, at: u64) -> (usize, Result<()>) {
         whole(length, |done, bytes| {
             let memory = memory.wrapping_add(done).cast();
@@ -185,7 +185,7 @@ impl File {
     /// Writes `length` bytes from a position on. Returns how many were written.
     ///
     /// # Safety
-    /// So many bytes at `memory` may be read; memory that is not mapped is EFAULT.
+    /// `memory` has `length` bytes that may be read; memory that is not mapped is EFAULT.
     pub unsafe fn write_at(
         &self,
         memory: *const u8,

@@ -329,7 +329,7 @@ mod models {
         });
     }
 
-    /// So many fences, after which all have passed.
+    /// A number of fences, after which all ranks have passed.
     fn fences(ranks: usize, count: u32, are_few: bool, sleeps: bool) {
         explore(ranks, are_few, sleeps, move |rank| {
             for number in 1..=count {

@@ -1,7 +1,7 @@
 //! A lock in a word of memory that processes share: zero while it is free, else the number of its holder and one.
 //!
-//! Who waits asks whether the holder has died. Invariant: a lock whose holder died in it stays its holder's for ever, and whoever waits
-//! for it is told (models below, for loom).
+//! A waiter checks whether the holder has died. Invariant: a lock whose holder has died stays taken for ever, and each waiter gets an
+//! error (models below, for loom).
 
 use crate::sync::{AtomicU32, Ordering};
 

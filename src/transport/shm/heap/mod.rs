@@ -76,7 +76,7 @@ pub struct Heap {
     pieces: Mutex<Pieces>,
 }
 
-/// What is made accessible at once.
+/// Bytes that become accessible at once.
 const GRANULE: usize = 2 << 20;
 
 /// The mapped heap.
