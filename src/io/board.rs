@@ -17,7 +17,7 @@ use crate::node;
 use crate::queue::barrier::{Barrier, IsLost, Member};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
-use crate::transport::{Heap, Notifier, heap};
+use crate::transport::{FirstNotifier, Heap, heap};
 
 /// Words that each rank brings to a round.
 pub const WORDS: usize = 8;
@@ -77,7 +77,7 @@ pub const SHAPE: u64 = shape::combine(&[
 struct Block {
     base: *mut u8,
     offset: u64,
-    notifiers: Box<[Notifier]>,
+    notifiers: Box<[FirstNotifier]>,
 }
 
 // SAFETY: atomics only, which stay mapped until this rank has left.
@@ -165,7 +165,7 @@ impl Board {
                 };
                 let engine = enter();
                 let notifier = |rank| engine.transport().notifier_of(comm.members().process(rank));
-                let notifiers: Option<Box<[Notifier]>> = (0..ranks).map(notifier).collect();
+                let notifiers: Option<Box<[FirstNotifier]>> = (0..ranks).map(notifier).collect();
                 let Some(notifiers) = notifiers else {
                     return fail!(
                         Class::Intern,
