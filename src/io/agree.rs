@@ -47,6 +47,7 @@ impl File {
         own: Result<()>,
         values: Values,
     ) -> Result<Vec<Values>> {
+        self.settle(function);
         let all = self.board.exchange(function, words(&own, values))?;
         let classes: Vec<i32> = all.iter().map(|words| words[0] as i32).collect();
         first_error(own, &classes, || self.title())?;

@@ -9,14 +9,15 @@
 //! Invariant: a rank writes the words of a round only when all have read those of the round two before: they have come to the round
 //! between. A block of zeros is valid.
 
+use super::wait;
 use crate::comm::{Comm, Members};
-use crate::engine::wait::{Reason, until_at, yield_until};
-use crate::engine::{self, enter, liveness};
+use crate::engine::wait::yield_until;
+use crate::engine::{enter, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
 use crate::queue::barrier::{Barrier, IsLost, Member};
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 use crate::transport::{FirstNotifier, Heap, heap};
 
 /// Words that each rank brings to a round.
@@ -94,6 +95,8 @@ pub struct Board {
     block: Option<Block>,
     /// The shared file pointer of one rank.
     pointer: AtomicI64,
+    /// The file's, once it has one.
+    pub handle: AtomicI32,
 }
 
 fn bytes(ranks: usize) -> u64 {
@@ -186,6 +189,7 @@ impl Board {
             rounds: AtomicU32::new(0),
             block,
             pointer: AtomicI64::new(0),
+            handle: AtomicI32::new(0),
         })
     }
 
@@ -195,6 +199,11 @@ impl Board {
 
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// This process's number in the job.
+    pub fn process(&self) -> u32 {
+        self.members.process(self.rank as i32)
     }
 
     pub fn ranks(&self) -> usize {
@@ -314,22 +323,9 @@ impl Member for At<'_> {
         holds: &mut dyn FnMut() -> bool,
         missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
     ) -> Result<()> {
-        let mut looks = 0u32;
-        until_at(0, &Reason::of(self.function), |engine| {
-            if holds() {
-                return Some(Ok(()));
-            }
-            looks = looks.wrapping_add(1);
-            if !looks.is_multiple_of(16) {
-                return None;
-            }
-            let process = missing(&|process| liveness::of(engine, process).is_some())?;
-            // Lost first, then looked at: what it had stored is there.
-            match holds() {
-                true => Some(Ok(())),
-                false => Some(Err(explained(liveness::error(engine, process)))),
-            }
-        })
+        let handle = self.board.handle.load(Ordering::Relaxed);
+        let missing = || missing(&|process| liveness::loss(process).is_some());
+        wait::until(self.function, handle, holds, &missing).map_err(explained)
     }
 
     fn wake(&self, rank: usize) {
@@ -338,7 +334,7 @@ impl Member for At<'_> {
 
     #[cold]
     fn failure(&self, lost: u32) -> Error {
-        explained(liveness::error(&engine::enter(), lost))
+        explained(liveness::explain(lost))
     }
 }
 

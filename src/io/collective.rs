@@ -32,7 +32,7 @@ impl File {
         if place == Place::Shared {
             return self.transfer_ordered(function, direction, buffer);
         }
-        let done = buffer.and_then(|buffer| self.transfer(direction, place, &buffer));
+        let done = buffer.and_then(|buffer| self.transfer(function, direction, place, &buffer));
         self.agree_on_access(function, done)
     }
 }

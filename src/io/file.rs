@@ -4,8 +4,10 @@
 
 use super::access::Direction;
 use super::amode;
+use super::atomic::Ranges;
 use super::board::Board;
 use super::kind::Begun;
+use super::request::Operations;
 use super::view::View;
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
@@ -15,7 +17,7 @@ use crate::os::file::File as Descriptor;
 use crate::sync::{AtomicBool, AtomicI64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 static TABLE: Table<File> = Table::new(ObjectType::File);
 
@@ -34,10 +36,14 @@ pub struct File {
     pub(super) info: Mutex<Info>,
     /// Whether accesses are atomic.
     pub(super) atomic: AtomicBool,
-    /// Threads of this process in atomic accesses, which the file's locks do not keep apart.
+    /// Threads of this process in atomic accesses, where the kernel's locks are used, which do not keep them apart.
     pub(super) turn: Mutex<()>,
+    /// Where accesses lock their ranges in atomic mode, once that was asked for.
+    pub(super) ranges: OnceLock<Ranges>,
     /// The split collective operation that has begun.
     pub(super) split: Mutex<Option<Begun>>,
+    /// What goes on behind the calls that began it.
+    pub(super) operations: Operations,
 }
 
 impl File {

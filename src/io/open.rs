@@ -8,6 +8,7 @@ use super::board::{Board, Reserved};
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
+use super::request::Operations;
 use super::view::View;
 use crate::coll::exchange_words;
 use crate::comm::Comm;
@@ -15,11 +16,11 @@ use crate::errhandler::Attached;
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::os::file::{self as os, File as Descriptor, How, Nature};
-use crate::sync::{AtomicBool, AtomicI64};
+use crate::sync::{AtomicBool, AtomicI64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a rank asks for.
 pub struct Wish {
@@ -143,12 +144,17 @@ pub fn open(
             info: Mutex::new(hints::of(&wish.hints)?),
             atomic: AtomicBool::new(false),
             turn: Mutex::new(()),
+            ranges: OnceLock::new(),
             split: Mutex::new(None),
+            operations: Operations::default(),
         },
     };
     opening.agree(function, &wish)?;
     let Opening { file } = opening;
-    file::add(|handle| File { handle, ..file })
+    file::add(|handle| {
+        file.board.handle.store(handle, Ordering::Relaxed);
+        File { handle, ..file }
+    })
 }
 
 /// A file that is being opened.
@@ -193,7 +199,7 @@ impl Opening {
             self.file.position = AtomicI64::new(end);
             if rank == 0 {
                 let pointer = self.file.board.pointer();
-                pointer.store(end, crate::sync::Ordering::Relaxed);
+                pointer.store(end, Ordering::Relaxed);
             }
             // Nobody counts with the shared pointer before.
             self.round(function, Ok(()), NOTHING)?;
@@ -223,6 +229,7 @@ impl Opening {
 /// Errors: MPI_ERR_OTHER while a split operation is active (then it is not closed); what unlink and close say.
 pub fn close(file: &'static File, function: &'static str) -> Result<()> {
     file.check_no_split()?;
+    file.settle_all(function);
     let mut result = Ok(());
     if file.amode & amode::DELETE_ON_CLOSE != 0 {
         let mut own = Ok(());

@@ -81,6 +81,8 @@ impl File {
     ///
     /// Errors: what fsync says.
     pub fn sync(&self, function: &'static str) -> Result<()> {
+        // All that was begun is to be in the file.
+        self.settle_all(function);
         self.agree(function, self.check_no_split())?;
         let mut own = Ok(());
         if self.rank() == 0 {
@@ -92,9 +94,13 @@ impl File {
 
     /// MPI_File_set_atomicity.
     ///
-    /// Errors: MPI_ERR_NOT_SAME.
+    /// Errors: MPI_ERR_NOT_SAME, MPI_ERR_NO_MEM.
     pub fn set_atomicity(&self, function: &'static str, atomic: bool) -> Result<()> {
-        let own = self.check_no_split().map(|()| atomic.into());
+        let mut own = self.check_no_split();
+        if atomic {
+            own = own.and_then(|()| self.prepare_atomic());
+        }
+        let own = own.map(|()| atomic.into());
         self.agree_same(function, "flag", own)?;
         self.atomic.store(atomic, Ordering::Relaxed);
         Ok(())

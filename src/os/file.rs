@@ -119,6 +119,13 @@ fn complete(length: usize, (done, result): (usize, Result<()>)) -> (usize, Resul
     }
 }
 
+fn kind_of_lock(exclusive: bool) -> libc::c_int {
+    match exclusive {
+        true => libc::F_WRLCK,
+        false => libc::F_RDLCK,
+    }
+}
+
 impl File {
     pub fn open(path: &Path, how: &How) -> Result<File> {
         let name = c_name(path)?;
@@ -270,12 +277,18 @@ impl File {
     ///
     /// Errors: ENOLCK or ENOSYS where the file system has no locks.
     pub fn lock(&self, at: u64, bytes: u64, exclusive: bool) -> Result<()> {
-        let kind = if exclusive {
-            libc::F_WRLCK
-        } else {
-            libc::F_RDLCK
-        };
-        self.locks(libc::F_OFD_SETLKW, kind, at, bytes)
+        self.locks(libc::F_OFD_SETLKW, kind_of_lock(exclusive), at, bytes)
+    }
+
+    /// As [`File::lock`], if it is free. Returns whether it was taken.
+    pub fn try_lock(&self, at: u64, bytes: u64, exclusive: bool) -> Result<bool> {
+        match self.locks(libc::F_OFD_SETLK, kind_of_lock(exclusive), at, bytes) {
+            Ok(()) => Ok(true),
+            Err(why) if matches!(why.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {
+                Ok(false)
+            }
+            Err(why) => Err(why),
+        }
     }
 
     pub fn unlock(&self, at: u64, bytes: u64) -> Result<()> {
@@ -397,6 +410,16 @@ mod tests {
         file.set_size(10).unwrap();
         assert_eq!(file.facts().unwrap().size, 10);
         file.lock(0, 5, true).unwrap();
+        let other = File::open(
+            &path,
+            &How {
+                writes: true,
+                ..How::default()
+            },
+        )
+        .unwrap();
+        assert!(!other.try_lock(4, 1, true).unwrap());
+        assert!(other.try_lock(5, 1, true).unwrap());
         file.unlock(0, 5).unwrap();
         file.close().unwrap();
         unlink(&path).unwrap();

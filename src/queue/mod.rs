@@ -10,6 +10,7 @@ pub mod fair_lock;
 mod models;
 pub mod named_lock;
 pub mod posts;
+pub mod range_lock;
 pub mod ring;
 pub mod rounds;
 pub mod sequence;

@@ -1,7 +1,7 @@
 //! The node's heap: memory that every rank of the node can map, and that is given back.
 //!
 //! ```text
-//! file      | segment | pad to 2 MB | locks | bitmap of pages with entries | entries of pages | pages that are given out
+//! file      | segment | pad to 2 MB | locks | tables of ranges | bitmap of pages with entries | entries of pages | pages that are given out
 //! offset                              0
 //! ```
 //!
@@ -22,6 +22,7 @@ use super::layout::Segment;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
 use crate::os::{monotonic_nanoseconds, schedule};
+use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
 use buddy::Buddy;
@@ -42,6 +43,10 @@ const ALIGN: usize = 2 << 20;
 /// The smallest heap.
 const LEAST: u64 = 16 << 20;
 const LOCK_BYTES: usize = LOCKS * size_of::<HeapLock>();
+/// Tables of locked ranges, by a hash of the file that they are in.
+pub const RANGE_TABLES: usize = 16;
+/// What is in front of the bitmap.
+const FIXED_BYTES: usize = LOCK_BYTES + RANGE_TABLES * size_of::<RangeTable>();
 
 /// Bytes that are allocated between two looks at the memory that is left.
 const STEP: u64 = 8 << 20;
@@ -51,7 +56,11 @@ const LOOK_LASTS: u64 = 50_000_000;
 const MARGIN: u64 = 64 << 20;
 
 /// The layout of what lies in the segment's file.
-pub const SHAPE: u64 = shape::combine(&[state::SHAPE, shape::number(shape::START, LOCK_BYTES)]);
+pub const SHAPE: u64 = shape::combine(&[
+    state::SHAPE,
+    range_lock::SHAPE,
+    shape::number(shape::number(shape::START, LOCK_BYTES), FIXED_BYTES),
+]);
 
 /// A lock word in a line of its own.
 #[repr(C, align(64))]
@@ -402,6 +411,14 @@ impl Heap {
         // SAFETY: at the heap's begin, accessible and allocated before it is ready, and never unmapped: the view is that of a static, and
         // the tests' are leaked. Atomics are valid for any content.
         unsafe { &*view.map.base().cast() }
+    }
+
+    /// The tables of locked ranges. As for [`Heap::locks`].
+    #[inline]
+    pub fn ranges(&self) -> &'static [RangeTable; RANGE_TABLES] {
+        let view = self.view.get().expect("a heap that is in use");
+        // SAFETY: behind the locks, and as those.
+        unsafe { &*view.map.base().add(LOCK_BYTES).cast() }
     }
 }
 

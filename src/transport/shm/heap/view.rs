@@ -4,7 +4,7 @@
 
 use super::buddy::Entries;
 use super::state::Entry;
-use super::{LOCK_BYTES, PAGE};
+use super::{FIXED_BYTES, PAGE};
 use crate::os::memory::Mapping;
 use crate::sync::{AtomicU32, Ordering};
 use std::io::{Error, Result};
@@ -30,7 +30,7 @@ const fn bitmap_bytes(pages: usize) -> usize {
 }
 
 pub const fn entries_at(pages: usize) -> usize {
-    LOCK_BYTES + bitmap_bytes(pages)
+    FIXED_BYTES + bitmap_bytes(pages)
 }
 
 /// The first page that is given out.
@@ -94,7 +94,7 @@ impl View {
     fn bit(&self, page: u32) -> (&AtomicU32, u32) {
         let number = page as usize / ENTRIES_IN_PAGE;
         // SAFETY: inside the bitmap, which is accessible, and allocated before the heap is ready; atomics are valid for any content.
-        let word = unsafe { &*self.map.base().add(LOCK_BYTES + number / 32 * 4).cast() };
+        let word = unsafe { &*self.map.base().add(FIXED_BYTES + number / 32 * 4).cast() };
         (word, 1 << (number % 32))
     }
 
