@@ -74,11 +74,12 @@ pub fn transfer(
         first = (at, bytes);
         false
     });
-    match (direction, first.1 == length) {
-        (Direction::Write, true) => write_run(file, buffer, 0, length, first.0),
-        (Direction::Read, true) => read_run(file, buffer, 0, length, first.0),
-        (Direction::Write, false) => write_runs(file, view, skip, buffer),
-        (Direction::Read, false) => read_runs(file, view, skip, buffer),
+    if first.1 == length {
+        return move_run(file, buffer, 0, length, first.0, direction);
+    }
+    match direction {
+        Direction::Write => write_runs(file, view, skip, buffer),
+        Direction::Read => read_runs(file, view, skip, buffer),
     }
 }
 
@@ -123,70 +124,68 @@ fn in_steps(
     (done, Ok(()))
 }
 
-/// Writes packed bytes of a buffer to one run of the file.
-fn write_run(
+/// Moves packed bytes of a buffer to or from one run of the file.
+fn move_run(
     file: &Descriptor,
     buffer: &Buffer,
     offset: usize,
     length: usize,
     at: u64,
+    direction: Direction,
 ) -> (usize, Result<()>) {
     if let Some(memory) = buffer.contiguous() {
+        let memory = memory.wrapping_add(offset);
         // SAFETY: the buffer's bytes, by the contract of `Buffer::new`.
-        return unsafe { file.write_at(memory.wrapping_add(offset), length, at) };
+        return unsafe { move_at(file, memory, length, at, direction) };
     }
     if first_run(buffer, offset, length) >= LONG {
         let mut list = Vec::new();
         return in_steps(length, |done, left| {
             let wanted = pieces(buffer, offset + done, left, &mut list);
+            let at = at + done as u64;
             // SAFETY: runs of the buffer.
-            let (moved, result) = unsafe { file.write_pieces(&mut list, at + done as u64) };
+            let (moved, result) = unsafe {
+                match direction {
+                    Direction::Read => file.read_pieces(&mut list, at),
+                    Direction::Write => file.write_pieces(&mut list, at),
+                }
+            };
             (wanted, moved, result)
         });
     }
     with_scratch(SCRATCH.min(length), |packed| {
         in_steps(length, |done, left| {
             let part = &mut packed[..left.min(SCRATCH)];
-            buffer.read(offset + done, part);
+            if direction == Direction::Write {
+                buffer.read(offset + done, part);
+            }
+            let (memory, at) = (part.as_mut_ptr(), at + done as u64);
             // SAFETY: memory of this thread's.
-            let (moved, result) =
-                unsafe { file.write_at(part.as_ptr(), part.len(), at + done as u64) };
+            let (moved, result) = unsafe { move_at(file, memory, part.len(), at, direction) };
+            if direction == Direction::Read {
+                buffer.write(offset + done, &part[..moved]);
+            }
             (part.len(), moved, result)
         })
     })
 }
 
-/// Reads one run of the file into packed bytes of a buffer.
-fn read_run(
+/// # Safety
+/// `memory` has `length` bytes, which may be read, and written to where the file is read.
+unsafe fn move_at(
     file: &Descriptor,
-    buffer: &Buffer,
-    offset: usize,
+    memory: *mut u8,
     length: usize,
     at: u64,
+    direction: Direction,
 ) -> (usize, Result<()>) {
-    if let Some(memory) = buffer.contiguous() {
-        // SAFETY: the buffer's bytes, by the contract of `Buffer::new`.
-        return unsafe { file.read_at(memory.wrapping_add(offset), length, at) };
+    // SAFETY: by the caller.
+    unsafe {
+        match direction {
+            Direction::Read => file.read_at(memory, length, at),
+            Direction::Write => file.write_at(memory, length, at),
+        }
     }
-    if first_run(buffer, offset, length) >= LONG {
-        let mut list = Vec::new();
-        return in_steps(length, |done, left| {
-            let wanted = pieces(buffer, offset + done, left, &mut list);
-            // SAFETY: runs of the buffer.
-            let (moved, result) = unsafe { file.read_pieces(&mut list, at + done as u64) };
-            (wanted, moved, result)
-        });
-    }
-    with_scratch(SCRATCH.min(length), |packed| {
-        in_steps(length, |done, left| {
-            let part = &mut packed[..left.min(SCRATCH)];
-            // SAFETY: memory of this thread's.
-            let (moved, result) =
-                unsafe { file.read_at(part.as_mut_ptr(), part.len(), at + done as u64) };
-            buffer.write(offset + done, &part[..moved]);
-            (part.len(), moved, result)
-        })
-    })
 }
 
 /// Writes each run of the view by a call of its own.
@@ -245,7 +244,7 @@ impl Batch {
             return (0, Ok(()));
         };
         if let [_] = runs[..] {
-            return read_run(file, buffer, offset, bytes, first);
+            return move_run(file, buffer, offset, bytes, first, Direction::Read);
         }
         let (done, result) = with_scratch((end - first) as usize, |span| {
             // SAFETY: memory of this thread's.
