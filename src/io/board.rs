@@ -14,7 +14,7 @@ use crate::engine::wait::{Reason, until_at, yield_until};
 use crate::engine::{self, enter, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
-use crate::queue::barrier::{Barrier, IsLost, Member};
+use crate::queue::barrier::{self, IsLost, Member};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 use crate::transport::{Heap, Notifier, heap};
@@ -30,17 +30,12 @@ const PAGE: usize = 4096;
 
 #[repr(C)]
 struct Header {
-    epoch: AtomicU32,
-    resting: AtomicU32,
-    lost: AtomicU32,
-    /// Ranks that have closed the file.
-    left: AtomicU32,
-    _pad: [u32; 12],
-    arrived: AtomicU32,
-    _pad2: [u32; 15],
+    barrier: barrier::Header,
     /// In etypes of the view.
     pointer: AtomicI64,
-    _pad3: [u64; 7],
+    /// Ranks that have closed the file.
+    left: AtomicU32,
+    _pad: [u32; 13],
 }
 
 #[repr(C)]
@@ -54,16 +49,12 @@ const _: () = assert!(size_of::<Header>() == 192 && size_of::<Line>() == 192);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
+    barrier::SHAPE,
     shape!(Header {
-        epoch,
-        resting,
-        lost,
-        left,
-        _pad,
-        arrived,
-        _pad2,
+        barrier,
         pointer,
-        _pad3
+        left,
+        _pad
     }),
     shape!(Line {
         barriers,
@@ -234,13 +225,7 @@ impl Board {
         for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
-        let header = Self::header(block);
-        let barrier = Barrier {
-            epoch: &header.epoch,
-            arrived: &header.arrived,
-            resting: &header.resting,
-            lost: &header.lost,
-        };
+        let barrier = Self::header(block).barrier.barrier();
         let at = At {
             board: self,
             block,

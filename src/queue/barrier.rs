@@ -9,8 +9,46 @@
 //! lost that has not come, says so and comes to no barrier any more: so nobody passes one to which not all have come. The last one to come
 //! may die before it says so, or any one before it counts itself; whoever waits then looks at all numbers (models below, for loom).
 
+use crate::queue::shape::shape;
 use crate::sync::{AtomicU32, Ordering, fence_after_update};
 use std::cell::Cell;
+
+/// The words of a barrier in shared memory, two lines. Zeros are a fresh one.
+#[repr(C)]
+pub struct Header {
+    epoch: AtomicU32,
+    resting: AtomicU32,
+    lost: AtomicU32,
+    _pad: [u32; 13],
+    /// In a line of its own: all ranks change it, and look at the others.
+    arrived: AtomicU32,
+    _pad2: [u32; 15],
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Header>() == 128);
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = shape!(Header {
+    epoch,
+    resting,
+    lost,
+    _pad,
+    arrived,
+    _pad2
+});
+
+impl Header {
+    #[inline(always)]
+    pub fn barrier(&self) -> Barrier<'_> {
+        Barrier {
+            epoch: &self.epoch,
+            arrived: &self.arrived,
+            resting: &self.resting,
+            lost: &self.lost,
+        }
+    }
+}
 
 /// The words of a barrier. Zeros are a fresh one.
 #[derive(Clone, Copy)]

@@ -9,27 +9,13 @@
 //!
 //! A block of zeros is valid: nothing held, nobody waits.
 
+use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
 
 const LINE: usize = 64;
 /// Tickets whose holders can be told apart; with more threads waiting than that a release wakes all of them.
 pub const QUEUE: usize = 16;
-
-/// The first two lines.
-#[repr(C)]
-pub struct Header {
-    /// Number of the current barrier; changed by the last rank to arrive.
-    pub epoch: AtomicU32,
-    /// Ranks that may sleep until a barrier is over.
-    pub resting: AtomicU32,
-    /// A process that is lost, and one more: nobody comes to barriers any more.
-    pub lost: AtomicU32,
-    _pad: [u32; 13],
-    /// Ranks that have arrived, over all barriers of more than a few ranks.
-    pub arrived: AtomicU32,
-    _pad2: [u32; 15],
-}
 
 /// The flags and counters of one rank as a target.
 #[repr(C)]
@@ -57,18 +43,12 @@ pub struct TargetLine {
     _pad3: [u64; 3],
 }
 
-const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);
+const _: () =
+    assert!(size_of::<barrier::Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
-    shape!(Header {
-        epoch,
-        resting,
-        lost,
-        _pad,
-        arrived,
-        _pad2
-    }),
+    barrier::SHAPE,
     shape!(TargetLine {
         next,
         serving,
@@ -108,7 +88,7 @@ const fn words(ranks: usize) -> usize {
 impl Block {
     /// Bytes of a block for so many ranks.
     pub const fn bytes(ranks: usize) -> usize {
-        size_of::<Header>() + ranks * (size_of::<TargetLine>() + 2 * words(ranks) * 8)
+        size_of::<barrier::Header>() + ranks * (size_of::<TargetLine>() + 2 * words(ranks) * 8)
     }
 
     /// # Safety
@@ -122,7 +102,7 @@ impl Block {
     }
 
     #[inline(always)]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &barrier::Header {
         // SAFETY: by `at`; atomics are valid for any content.
         unsafe { &*self.base.cast() }
     }
@@ -133,7 +113,10 @@ impl Block {
         assert!(rank < self.ranks);
         // SAFETY: by `at`, inside the block.
         unsafe {
-            let first = self.base.add(size_of::<Header>()).cast::<TargetLine>();
+            let first = self
+                .base
+                .add(size_of::<barrier::Header>())
+                .cast::<TargetLine>();
             &*first.add(rank)
         }
     }
@@ -141,7 +124,7 @@ impl Block {
     #[inline(always)]
     fn bitmap(&self, number: usize) -> &[AtomicU64] {
         let words = words(self.ranks);
-        let offset = size_of::<Header>()
+        let offset = size_of::<barrier::Header>()
             + self.ranks * size_of::<TargetLine>()
             + number * words * size_of::<u64>();
         // SAFETY: by `at`, inside the block: there are two bitmaps for each rank.
