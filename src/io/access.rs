@@ -7,6 +7,7 @@ use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
 use std::cell::RefCell;
 use std::io::Result;
+use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
@@ -65,7 +66,19 @@ pub fn transfer(
     buffer: &Buffer,
     direction: Direction,
 ) -> (usize, Result<()>) {
-    let length = buffer.len();
+    transfer_part(file, view, skip, buffer, 0..buffer.len(), direction)
+}
+
+/// As [`transfer`], of a part of the buffer, whose first byte is the byte `skip` of the view.
+pub fn transfer_part(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+    direction: Direction,
+) -> (usize, Result<()>) {
+    let length = part.len();
     if length == 0 {
         return (0, Ok(()));
     }
@@ -75,12 +88,39 @@ pub fn transfer(
         false
     });
     if first.1 == length {
-        return move_run(file, buffer, 0, length, first.0, direction);
+        return move_run(file, buffer, part.start, length, first.0, direction);
     }
     match direction {
-        Direction::Write => write_runs(file, view, skip, buffer),
-        Direction::Read => read_runs(file, view, skip, buffer),
+        Direction::Write => write_runs(file, view, skip, buffer, part),
+        Direction::Read => read_runs(file, view, skip, buffer, part),
     }
+}
+
+/// Hands a part of a buffer on as packed memory, piece by piece: `step(offset, memory, bytes)`, which reads the memory or, for reading the file,
+/// writes it.
+pub fn with_packed(
+    direction: Direction,
+    buffer: &Buffer,
+    part: Range<usize>,
+    mut step: impl FnMut(usize, *mut u8, usize),
+) {
+    if let Some(memory) = buffer.contiguous() {
+        return step(part.start, memory.wrapping_add(part.start), part.len());
+    }
+    with_scratch(SCRATCH.min(part.len()), |packed| {
+        let mut offset = part.start;
+        while offset < part.end {
+            let piece = &mut packed[..SCRATCH.min(part.end - offset)];
+            if direction == Direction::Write {
+                buffer.read(offset, piece);
+            }
+            step(offset, piece.as_mut_ptr(), piece.len());
+            if direction == Direction::Read {
+                buffer.write(offset, piece);
+            }
+            offset += piece.len();
+        }
+    });
 }
 
 /// The first run of a buffer from `offset` on, bytes.
@@ -189,8 +229,14 @@ unsafe fn move_at(
 }
 
 /// Writes each run of the view by a call of its own.
-fn write_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usize, Result<()>) {
-    let length = buffer.len();
+fn write_runs(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+) -> (usize, Result<()>) {
+    let length = part.len();
     let write = |memory: *const u8, skip: u64, length: usize| {
         let mut done = 0;
         let mut outcome = Ok(());
@@ -204,14 +250,14 @@ fn write_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (us
         (done, outcome)
     };
     if let Some(memory) = buffer.contiguous() {
-        return write(memory, skip, length);
+        return write(memory.wrapping_add(part.start), skip, length);
     }
     with_scratch(SCRATCH.min(length), |packed| {
         in_steps(length, |done, left| {
-            let part = &mut packed[..left.min(SCRATCH)];
-            buffer.read(done, part);
-            let (moved, result) = write(part.as_ptr(), skip + done as u64, part.len());
-            (part.len(), moved, result)
+            let piece = &mut packed[..left.min(SCRATCH)];
+            buffer.read(part.start + done, piece);
+            let (moved, result) = write(piece.as_ptr(), skip + done as u64, piece.len());
+            (piece.len(), moved, result)
         })
     })
 }
@@ -268,7 +314,13 @@ impl Batch {
 }
 
 /// Reads the runs of the view, those that lie near each other at once.
-fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usize, Result<()>) {
+fn read_runs(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+) -> (usize, Result<()>) {
     let mut batch = Batch {
         runs: Vec::new(),
         end: 0,
@@ -276,7 +328,7 @@ fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usi
     // Bytes that were given to the batch, and those of them that it has read.
     let (mut given, mut done) = (0, 0);
     let mut outcome = Ok(());
-    view.runs(skip, buffer.len() as u64, |at, bytes| {
+    view.runs(skip, part.len() as u64, |at, bytes| {
         if !batch.takes(at, bytes) {
             let (moved, result) = batch.read(file, buffer);
             done += moved;
@@ -285,7 +337,7 @@ fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usi
                 return false;
             }
         }
-        batch.push(at, bytes, given);
+        batch.push(at, bytes, part.start + given);
         given += bytes;
         true
     });

@@ -33,9 +33,11 @@ struct Header {
     barrier: barrier::Header,
     /// In etypes of the view.
     pointer: AtomicI64,
+    /// Where the ring of frames is in the heap, if there is one.
+    ring: AtomicU64,
     /// Ranks that have closed the file.
     left: AtomicU32,
-    _pad: [u32; 13],
+    _pad: [u32; 11],
 }
 
 #[repr(C)]
@@ -53,6 +55,7 @@ pub const SHAPE: u64 = shape::combine(&[
     shape!(Header {
         barrier,
         pointer,
+        ring,
         left,
         _pad
     }),
@@ -83,6 +86,8 @@ pub struct Board {
     rounds: AtomicU32,
     /// `None`: there is one rank.
     block: Option<Block>,
+    /// Whether ranks are on other nodes, or behave as if they were.
+    spans_nodes: bool,
     /// The shared file pointer of one rank.
     pointer: AtomicI64,
 }
@@ -91,7 +96,7 @@ fn bytes(ranks: usize) -> u64 {
     (size_of::<Header>() + ranks * size_of::<Line>()) as u64
 }
 
-fn the_heap() -> Result<&'static Heap> {
+pub(super) fn the_heap() -> Result<&'static Heap> {
     match heap() {
         Some(heap) => Ok(heap),
         None => fail!(Class::NoMem, "the ranks of this node share no memory"),
@@ -176,6 +181,7 @@ impl Board {
             rank: comm.rank() as usize,
             rounds: AtomicU32::new(0),
             block,
+            spans_nodes: comm.nodes().is_some(),
             pointer: AtomicI64::new(0),
         })
     }
@@ -204,6 +210,48 @@ impl Board {
             let first = block.base.add(size_of::<Header>()).cast::<Line>();
             &*first.add(rank)
         }
+    }
+
+    /// Whether the ranks may not use each other's memory.
+    pub fn spans_nodes(&self) -> bool {
+        self.spans_nodes
+    }
+
+    /// Gives the ring of frames back, if there is one, and notes where the new one is; by one rank while nobody uses it.
+    pub fn change_ring(&self, offset: u64) {
+        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+            return;
+        };
+        let old = Self::header(block).ring.swap(offset, Ordering::Relaxed);
+        if old != 0 {
+            heap.release(old);
+        }
+    }
+
+    /// Waits for what another rank stores before [`Board::tell`], between two exchanges, as [`barrier::Barrier::rest`] says.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn rest(&self, function: &'static str, holds: &mut dyn FnMut() -> bool) -> Result<()> {
+        let Some(block) = &self.block else {
+            return Ok(());
+        };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().rest(at, holds)
+    }
+
+    /// Wakes the ranks that [`Board::rest`].
+    pub fn tell(&self, function: &'static str) {
+        let Some(block) = &self.block else { return };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().tell(at);
     }
 
     /// The shared file pointer.
@@ -248,6 +296,10 @@ impl Drop for Board {
         if left as usize == self.ranks()
             && let Some(heap) = heap()
         {
+            let ring = Self::header(block).ring.load(Ordering::Relaxed);
+            if ring != 0 {
+                heap.free(ring);
+            }
             heap.free(block.offset);
         }
     }

@@ -5,6 +5,7 @@
 use super::access::Direction;
 use super::amode;
 use super::board::Board;
+use super::collective::Frames;
 use super::kind::Begun;
 use super::view::View;
 use crate::errhandler::Attached;
@@ -36,6 +37,10 @@ pub struct File {
     pub(super) atomic: AtomicBool,
     /// Threads of this process in atomic accesses, which the file's locks do not keep apart.
     pub(super) turn: Mutex<()>,
+    /// Whether the runs of all ranks' views are long: no access is worth meeting for.
+    pub(super) has_long_runs: AtomicBool,
+    /// What collective accesses use, from the first one on.
+    pub(super) frames: Mutex<Frames>,
     /// The split collective operation that has begun.
     pub(super) split: Mutex<Option<Begun>>,
 }

@@ -23,10 +23,12 @@ mod transfer;
 mod view;
 
 pub use access::{Direction, Place};
-pub use board::SHAPE;
 pub use file::{File, get, handle_of};
 pub use kind::{Form as SplitForm, Kind as SplitKind};
 pub use open::{Wish, close, delete, open};
 pub use position::Whence;
 pub use request::completed;
 pub use view::{Types, View};
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = crate::queue::shape::combine(&[board::SHAPE, collective::SHAPE]);

@@ -5,6 +5,7 @@
 use super::agree::{NOTHING, Values, same};
 use super::amode;
 use super::board::{Board, Reserved};
+use super::collective::Frames;
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
@@ -143,6 +144,8 @@ pub fn open(
             info: Mutex::new(hints::of(&wish.hints)?),
             atomic: AtomicBool::new(false),
             turn: Mutex::new(()),
+            has_long_runs: AtomicBool::new(true),
+            frames: Mutex::new(Frames::Untried),
             split: Mutex::new(None),
         },
     };

@@ -73,7 +73,7 @@ fn take(view: &View, pointer: &AtomicI64, name: &str, bytes: usize) -> Result<u6
 
 impl File {
     /// The view, and the byte of it that an access begins at; pointers are moved.
-    fn locate(&self, place: Place, bytes: usize) -> Result<(Arc<View>, u64)> {
+    pub(super) fn locate(&self, place: Place, bytes: usize) -> Result<(Arc<View>, u64)> {
         let view = self.view();
         let skip = match place {
             Place::At(offset) => {

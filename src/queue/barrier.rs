@@ -191,15 +191,53 @@ impl Barrier<'_> {
             process
         };
         let done = me.wait(&mut || have_come.get() || holds(), &missing);
+        self.rest_ends(me, done, given_up.get())
+    }
+
+    fn rest_ends<M: Member>(
+        self,
+        me: M,
+        done: Result<(), M::Failure>,
+        given_up: Option<u32>,
+    ) -> Result<(), M::Failure> {
         self.resting.fetch_sub(1, Ordering::SeqCst);
         if done.is_err()
-            && let Some(process) = given_up.get()
+            && let Some(process) = given_up
         {
             self.lost.swap(process + 1, Ordering::SeqCst);
             fence_after_update();
             self.wake_others(me);
         }
         done
+    }
+
+    /// Waits between two barriers for what other ranks store before they [`Barrier::tell`]. No rank may come to the next barrier before
+    /// it holds for all: then one that is lost and has not come to that one is the end of this wait, too.
+    ///
+    /// Errors: a process is lost, on all ranks that live, here or at the next barrier.
+    #[inline(never)]
+    pub fn rest<M: Member>(self, me: M, holds: &mut dyn FnMut() -> bool) -> Result<(), M::Failure> {
+        if me.holds_soon(&mut *holds) {
+            return Ok(());
+        }
+        self.resting.fetch_add(1, Ordering::SeqCst);
+        fence_after_update();
+        let given_up = Cell::new(None);
+        let missing = |is_lost: IsLost<'_>| {
+            let lost = |rank: &usize| is_lost(me.process(*rank));
+            let anyone = || others(me).find(lost).map(|rank| me.process(rank));
+            given_up.set(self.lost(Ordering::Acquire).or_else(anyone));
+            given_up.get()
+        };
+        let done = me.wait(holds, &missing);
+        self.rest_ends(me, done, given_up.get())
+    }
+
+    /// Wakes those that rest, after a store that they wait for.
+    #[inline(always)]
+    pub fn tell(self, me: impl Member) {
+        me.light_fence();
+        self.wake_others(me);
     }
 
     /// Wakes those that sleep at a barrier.
