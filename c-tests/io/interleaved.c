@@ -1,4 +1,4 @@
-/* Collective accesses of pieces of all ranks that lie between each other, at random, against a model of the file, byte by byte: cyclic and
+/* Accesses of pieces of all ranks that lie between each other, collective and each rank for itself, at random, against a model of the file, byte by byte: cyclic and
  * irregular, of one byte to some kilobytes, with and without holes, overlapping, with ranks that have nothing, and with the file's end
  * inside. args: [rounds] [seed] */
 #include "files.h"
@@ -50,7 +50,7 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
     static struct part pieces[PIECES];
     static int lengths[PIECES];
     static MPI_Aint places[PIECES];
-    int number = pieces_of(state, pieces), n = 0, how = below(state, 4), loose = below(state, 2), cut = below(state, 3);
+    int number = pieces_of(state, pieces), n = 0, how = below(state, 5), loose = below(state, 2), cut = below(state, 3);
     long bytes = 0, last = 0;
     memset(owner, 0xff, sizeof owner);
     memset(other, 0xff, sizeof other);
@@ -103,9 +103,13 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
         MPI(MPI_File_write_at_all_begin(file, first, memory, count, memtype));
         MPI(MPI_File_write_at_all_end(file, memory, &status));
         break;
-    default:
+    case 3:
         MPI(MPI_File_write_all_begin(file, memory, count, memtype));
         MPI(MPI_File_write_all_end(file, memory, &status));
+        break;
+    default:
+        MPI(MPI_File_write(file, memory, count, memtype, &status));
+        barrier();
     }
     CHECK_MOVED(status, most);
     /* The last bytes of each rank that were not written are in nobody's name. */
@@ -161,7 +165,9 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
         copy[step ? k : k / 3 * 5 + k % 3] = packed[k];
     spoil(&status);
     MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
-    if (how % 2 == 0)
+    if (how == 4)
+        MPI(MPI_File_read(file, memory, count, memtype, &status));
+    else if (how % 2 == 0)
         MPI(MPI_File_read_all(file, memory, count, memtype, &status));
     else {
         MPI(MPI_File_read_at_all_begin(file, 0, memory, count, memtype));

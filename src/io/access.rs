@@ -2,6 +2,7 @@
 //!
 //! Invariant: only the bytes of the view's runs are written, each by a call that writes nothing else; reading may read holes along.
 
+use super::mapped;
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
@@ -27,7 +28,7 @@ pub enum Place {
 }
 
 /// Bytes that are packed at once: they stay in a core's own cache.
-const SCRATCH: usize = 256 << 10;
+pub const SCRATCH: usize = 256 << 10;
 /// Runs of memory from which on pieces are told to the kernel and not packed, bytes.
 const LONG: usize = 2048;
 /// Bytes of the file that are read at once where runs lie near each other.
@@ -40,7 +41,7 @@ thread_local! {
 }
 
 /// Memory of this thread's, at least `bytes`. Calls do not nest.
-fn with_scratch<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
+pub fn with_scratch<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
     let mut work = Some(work);
     let done = PACKED.try_with(|packed| {
         let mut packed = packed.try_borrow_mut().ok()?;
@@ -90,10 +91,25 @@ pub fn transfer_part(
     if first.1 == length {
         return move_run(file, buffer, part.start, length, first.0, direction);
     }
-    match direction {
+    let mut before = 0;
+    if mapped::is_dense(view, skip, length as u64) {
+        match direction {
+            Direction::Write => before = mapped::write(file, view, skip, buffer, part.clone()),
+            Direction::Read => {
+                let (done, result, is_all) = mapped::read(file, view, skip, buffer, part.clone());
+                if is_all {
+                    return (done, result);
+                }
+                before = done;
+            }
+        }
+    }
+    let (skip, part) = (skip + before as u64, part.start + before..part.end);
+    let (done, result) = match direction {
         Direction::Write => write_runs(file, view, skip, buffer, part),
         Direction::Read => read_runs(file, view, skip, buffer, part),
-    }
+    };
+    (before + done, result)
 }
 
 /// Hands a part of a buffer on as packed memory, piece by piece: `step(offset, memory, bytes)`, which reads the memory or, for reading the file,
@@ -102,25 +118,40 @@ pub fn with_packed(
     direction: Direction,
     buffer: &Buffer,
     part: Range<usize>,
+    step: impl FnMut(usize, *mut u8, usize),
+) {
+    match buffer.contiguous() {
+        Some(_) => packed_pieces(direction, buffer, part, &mut [], step),
+        None => with_scratch(SCRATCH.min(part.len()), |scratch| {
+            packed_pieces(direction, buffer, part, scratch, step);
+        }),
+    }
+}
+
+/// As [`with_packed`], with memory for it, which a buffer without holes does not need.
+pub fn packed_pieces(
+    direction: Direction,
+    buffer: &Buffer,
+    part: Range<usize>,
+    scratch: &mut [u8],
     mut step: impl FnMut(usize, *mut u8, usize),
 ) {
     if let Some(memory) = buffer.contiguous() {
         return step(part.start, memory.wrapping_add(part.start), part.len());
     }
-    with_scratch(SCRATCH.min(part.len()), |packed| {
-        let mut offset = part.start;
-        while offset < part.end {
-            let piece = &mut packed[..SCRATCH.min(part.end - offset)];
-            if direction == Direction::Write {
-                buffer.read(offset, piece);
-            }
-            step(offset, piece.as_mut_ptr(), piece.len());
-            if direction == Direction::Read {
-                buffer.write(offset, piece);
-            }
-            offset += piece.len();
+    let mut offset = part.start;
+    while offset < part.end {
+        let bytes = scratch.len().min(part.end - offset);
+        let piece = &mut scratch[..bytes];
+        if direction == Direction::Write {
+            buffer.read(offset, piece);
         }
-    });
+        step(offset, piece.as_mut_ptr(), bytes);
+        if direction == Direction::Read {
+            buffer.write(offset, piece);
+        }
+        offset += bytes;
+    }
 }
 
 /// The first run of a buffer from `offset` on, bytes.

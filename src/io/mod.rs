@@ -13,6 +13,7 @@ mod errors;
 mod file;
 mod hints;
 mod kind;
+mod mapped;
 mod open;
 mod position;
 mod request;
