@@ -2,61 +2,21 @@
 //!
 //! Invariant: only the bytes of the view's runs are written, each by a call that writes nothing else; reading may read holes along.
 
+pub use super::direction::{Direction, Place};
 use super::mapped;
+use super::scratch::{SCRATCH, with_scratch};
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
-use std::cell::RefCell;
 use std::io::Result;
 use std::ops::Range;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    Read,
-    Write,
-}
-
-/// Which offset an access begins at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// An offset of the view, in etypes.
-    At(i64),
-    /// The individual file pointer.
-    Individual,
-    /// The shared one.
-    Shared,
-}
-
-/// Bytes that are packed at once: they stay in a core's own cache.
-pub const SCRATCH: usize = 256 << 10;
 /// Runs of memory from which on pieces are told to the kernel and not packed, bytes.
 const LONG: usize = 2048;
 /// Bytes of the file that are read at once where runs lie near each other.
 const SPAN: usize = 512 << 10;
 /// A hole that costs less to read along than another call, bytes.
 const GAP: u64 = 8 << 10;
-
-thread_local! {
-    static PACKED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Memory of this thread's, at least `bytes`. Calls do not nest.
-pub fn with_scratch<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
-    let mut work = Some(work);
-    let done = PACKED.try_with(|packed| {
-        let mut packed = packed.try_borrow_mut().ok()?;
-        if packed.len() < bytes {
-            packed.resize(bytes, 0);
-        }
-        Some(work.take()?(&mut packed[..bytes]))
-    });
-    match (done, work) {
-        (Ok(Some(result)), _) => result,
-        // A thread that runs its last destructors.
-        (_, Some(work)) => work(&mut vec![0; bytes]),
-        (_, None) => unreachable!("the work was done and has a result"),
-    }
-}
 
 /// Moves a buffer to or from the view's bytes from `skip` on. Returns how many bytes were moved: less at the end of the file, and before
 /// an error.
@@ -110,48 +70,6 @@ pub fn transfer_part(
         Direction::Read => read_runs(file, view, skip, buffer, part),
     };
     (before + done, result)
-}
-
-/// Hands a part of a buffer on as packed memory, piece by piece: `step(offset, memory, bytes)`, which reads the memory or, for reading the file,
-/// writes it.
-pub fn with_packed(
-    direction: Direction,
-    buffer: &Buffer,
-    part: Range<usize>,
-    step: impl FnMut(usize, *mut u8, usize),
-) {
-    match buffer.contiguous() {
-        Some(_) => packed_pieces(direction, buffer, part, &mut [], step),
-        None => with_scratch(SCRATCH.min(part.len()), |scratch| {
-            packed_pieces(direction, buffer, part, scratch, step);
-        }),
-    }
-}
-
-/// As [`with_packed`], with memory for it, which a buffer without holes does not need.
-pub fn packed_pieces(
-    direction: Direction,
-    buffer: &Buffer,
-    part: Range<usize>,
-    scratch: &mut [u8],
-    mut step: impl FnMut(usize, *mut u8, usize),
-) {
-    if let Some(memory) = buffer.contiguous() {
-        return step(part.start, memory.wrapping_add(part.start), part.len());
-    }
-    let mut offset = part.start;
-    while offset < part.end {
-        let bytes = scratch.len().min(part.end - offset);
-        let piece = &mut scratch[..bytes];
-        if direction == Direction::Write {
-            buffer.read(offset, piece);
-        }
-        step(offset, piece.as_mut_ptr(), bytes);
-        if direction == Direction::Read {
-            buffer.write(offset, piece);
-        }
-        offset += bytes;
-    }
 }
 
 /// The first run of a buffer from `offset` on, bytes.

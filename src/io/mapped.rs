@@ -4,7 +4,8 @@
 //! The kernel copies into the mapping ([`Source`]), so a file that gets shorter meanwhile, or a full disk, is an error and no signal.
 //! What goes wrong here is done again by calls for each run, which find out what is wrong.
 
-use super::access::{Direction, SCRATCH, packed_pieces, with_scratch};
+use super::direction::Direction;
+use super::scratch::{SCRATCH, packed_pieces, with_scratch};
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};

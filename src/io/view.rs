@@ -3,7 +3,7 @@
 //! Invariant: the types of a view are the library's own handles of what the program gave, so that it may free them; nothing of a
 //! type is laid out as a list.
 
-use super::access::Direction;
+use super::direction::Direction;
 use crate::datatype::{self, Datatype, Layout};
 use crate::error::{Class, Result, fail};
 use crate::lifetime::datatypes;

@@ -5,16 +5,11 @@
 //! frames    each as many bytes of the file, from a multiple of that on
 //! ```
 
-use crate::error::{Class, Result, fail};
-use crate::io::agree::NOTHING;
-use crate::io::board::the_heap;
-use crate::io::file::File;
 use crate::queue::frames::{self, Frame};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, Ordering};
-use crate::transport::heap;
 
-const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 
 /// A ring's size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +79,39 @@ pub enum Frames {
     Refused,
 }
 
+/// The size of a ring for an access to so many bytes of the file.
+fn size_for(bytes: u64) -> Size {
+    if bytes <= FEW { SMALL } else { LARGE }
+}
+
+/// Bytes of the heap that a ring for such an access takes.
+pub fn room_for(bytes: u64) -> u64 {
+    size_for(bytes).all()
+}
+
 impl Ring {
+    /// A new ring for an access to so many bytes of the file.
+    ///
+    /// # Safety
+    /// [`room_for`] them there are zeros at `base`, aligned to a page, which stay mapped as long as the ring is used.
+    pub unsafe fn new(base: *mut u8, bytes: u64) -> Ring {
+        Ring {
+            base,
+            size: size_for(bytes),
+            served: 0,
+        }
+    }
+
+    /// Whether it serves such an access.
+    pub fn suits(&self, bytes: u64) -> bool {
+        self.size.bytes >= size_for(bytes).bytes
+    }
+
+    /// An access has used so many frames.
+    pub fn have_served(&mut self, pieces: u64) {
+        self.served += pieces;
+    }
+
     fn head(&self) -> &Head {
         // SAFETY: the first page of the ring, which zeros are valid for.
         unsafe { &*self.base.cast() }
@@ -128,50 +155,5 @@ impl Ring {
 
     pub fn is_being_written(&self) -> bool {
         self.head().writes.load(Ordering::Relaxed) != 0
-    }
-}
-
-impl File {
-    /// The ring for an access to so many bytes of the file, with all ranks, who tell the same number; `None`: there is no memory.
-    ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
-    pub(super) fn ring(&self, function: &'static str, bytes: u64) -> Result<Option<Ring>> {
-        let mut frames = self.frames.lock();
-        let size = if bytes <= FEW { SMALL } else { LARGE };
-        match &*frames {
-            Frames::Refused => return Ok(None),
-            Frames::Made(ring) if ring.size.bytes >= size.bytes => return Ok(Some(*ring)),
-            _ => {}
-        }
-        let mut values = NOTHING;
-        if self.rank() == 0 {
-            let obtained = heap().and_then(|heap| heap.obtain(size.all(), PAGE).ok());
-            let offset = obtained.unwrap_or(0);
-            self.board.change_ring(offset);
-            values[0] = offset;
-        }
-        let all = self.agree_on(function, Ok(()), values)?;
-        let offset = all[0][0];
-        if offset == 0 {
-            *frames = Frames::Refused;
-            return Ok(None);
-        }
-        let Some(base) = the_heap()?.at(offset, size.all()) else {
-            return fail!(Class::Intern, "the frames of the file are not in the heap");
-        };
-        let ring = Ring {
-            base,
-            size,
-            served: 0,
-        };
-        *frames = Frames::Made(ring);
-        Ok(Some(ring))
-    }
-
-    /// An access has used so many frames.
-    pub(super) fn have_served(&self, pieces: u64) {
-        if let Frames::Made(ring) = &mut *self.frames.lock() {
-            ring.served += pieces;
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Collective accesses: each rank's own, or small pieces of all ranks together; then agreement on the errors.
 
 mod frames;
+mod obtain;
 mod plan;
 mod together;
 

@@ -1,7 +1,7 @@
 //! What becomes of a collective access: the same on all ranks, who decide it from what each of them has told all.
 
-use crate::io::access::Direction;
 use crate::io::agree::{NOTHING, Values};
+use crate::io::direction::Direction;
 use crate::io::view::View;
 
 /// Mean run from which on each rank moves its own, bytes: calls of the kernel cost less than copying twice.
