@@ -15,7 +15,7 @@ use crate::engine::wait::yield_until;
 use crate::engine::{enter, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
-use crate::queue::barrier::{Barrier, IsLost, Member};
+use crate::queue::barrier::{self, IsLost, Member};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 use crate::transport::{FirstNotifier, Heap, heap};
@@ -31,17 +31,12 @@ const PAGE: usize = 4096;
 
 #[repr(C)]
 struct Header {
-    epoch: AtomicU32,
-    resting: AtomicU32,
-    lost: AtomicU32,
-    /// Ranks that have closed the file.
-    left: AtomicU32,
-    _pad: [u32; 12],
-    arrived: AtomicU32,
-    _pad2: [u32; 15],
+    barrier: barrier::Header,
     /// In etypes of the view.
     pointer: AtomicI64,
-    _pad3: [u64; 7],
+    /// Where the ring of frames is in the heap, if there is one.
+    ring: AtomicU64,
+    _pad: [u32; 12],
 }
 
 #[repr(C)]
@@ -55,16 +50,12 @@ const _: () = assert!(size_of::<Header>() == 192 && size_of::<Line>() == 192);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
+    barrier::SHAPE,
     shape!(Header {
-        epoch,
-        resting,
-        lost,
-        left,
-        _pad,
-        arrived,
-        _pad2,
+        barrier,
         pointer,
-        _pad3
+        ring,
+        _pad
     }),
     shape!(Line {
         barriers,
@@ -93,6 +84,8 @@ pub struct Board {
     rounds: AtomicU32,
     /// `None`: there is one rank.
     block: Option<Block>,
+    /// Whether ranks are on other nodes, or behave as if they were.
+    spans_nodes: bool,
     /// The shared file pointer of one rank.
     pointer: AtomicI64,
     /// The file's, once it has one.
@@ -103,7 +96,7 @@ fn bytes(ranks: usize) -> u64 {
     (size_of::<Header>() + ranks * size_of::<Line>()) as u64
 }
 
-fn the_heap() -> Result<&'static Heap> {
+pub(super) fn the_heap() -> Result<&'static Heap> {
     match heap() {
         Some(heap) => Ok(heap),
         None => fail!(Class::NoMem, "the ranks of this node share no memory"),
@@ -188,6 +181,7 @@ impl Board {
             rank: comm.rank() as usize,
             rounds: AtomicU32::new(0),
             block,
+            spans_nodes: comm.nodes().is_some(),
             pointer: AtomicI64::new(0),
             handle: AtomicI32::new(0),
         })
@@ -224,6 +218,48 @@ impl Board {
         }
     }
 
+    /// Whether the ranks may not use each other's memory.
+    pub fn spans_nodes(&self) -> bool {
+        self.spans_nodes
+    }
+
+    /// Gives the ring of frames back, if there is one, and notes where the new one is; by one rank while nobody uses it.
+    pub fn change_ring(&self, offset: u64) {
+        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+            return;
+        };
+        let old = Self::header(block).ring.swap(offset, Ordering::Relaxed);
+        if old != 0 {
+            heap.release(old);
+        }
+    }
+
+    /// Waits for what another rank stores before [`Board::tell`], between two exchanges, as [`barrier::Barrier::rest`] says.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn rest(&self, function: &'static str, holds: &mut dyn FnMut() -> bool) -> Result<()> {
+        let Some(block) = &self.block else {
+            return Ok(());
+        };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().rest(at, holds)
+    }
+
+    /// Wakes the ranks that [`Board::rest`].
+    pub fn tell(&self, function: &'static str) {
+        let Some(block) = &self.block else { return };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().tell(at);
+    }
+
     /// The shared file pointer.
     pub fn pointer(&self) -> &AtomicI64 {
         match &self.block {
@@ -243,13 +279,7 @@ impl Board {
         for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
-        let header = Self::header(block);
-        let barrier = Barrier {
-            epoch: &header.epoch,
-            arrived: &header.arrived,
-            resting: &header.resting,
-            lost: &header.lost,
-        };
+        let barrier = Self::header(block).barrier.barrier();
         let at = At {
             board: self,
             block,
@@ -268,10 +298,18 @@ impl Drop for Board {
     /// This rank uses the board no more; the last one gives it back.
     fn drop(&mut self) {
         let Some(block) = &self.block else { return };
-        let left = Self::header(block).left.fetch_add(1, Ordering::AcqRel) + 1;
+        let left = Self::header(block)
+            .barrier
+            .left
+            .fetch_add(1, Ordering::AcqRel)
+            + 1;
         if left as usize == self.ranks()
             && let Some(heap) = heap()
         {
+            let ring = Self::header(block).ring.load(Ordering::Relaxed);
+            if ring != 0 {
+                heap.free(ring);
+            }
             heap.free(block.offset);
         }
     }

@@ -6,6 +6,7 @@ use super::access::Direction;
 use super::amode;
 use super::atomic::Ranges;
 use super::board::Board;
+use super::collective::Frames;
 use super::kind::Begun;
 use super::request::Operations;
 use super::view::View;
@@ -40,6 +41,10 @@ pub struct File {
     pub(super) turn: Mutex<()>,
     /// Where accesses lock their ranges in atomic mode, once that was asked for.
     pub(super) ranges: OnceLock<Ranges>,
+    /// Whether the runs of all ranks' views are long: no access is worth meeting for.
+    pub(super) has_long_runs: AtomicBool,
+    /// What collective accesses use, from the first one on.
+    pub(super) frames: Mutex<Frames>,
     /// The split collective operation that has begun.
     pub(super) split: Mutex<Option<Begun>>,
     /// What goes on behind the calls that began it.

@@ -10,13 +10,16 @@ pub mod amode;
 mod atomic;
 mod board;
 mod collective;
+mod direction;
 mod errors;
 mod file;
 mod hints;
 mod kind;
+mod mapped;
 mod open;
 mod position;
 mod request;
+mod scratch;
 mod shared;
 mod sizes;
 mod split;
@@ -26,10 +29,12 @@ mod wait;
 mod workers;
 
 pub use access::{Direction, Place};
-pub use board::SHAPE;
 pub use file::{File, get, handle_of};
 pub use kind::{Form as SplitForm, Kind as SplitKind};
 pub use open::{Wish, close, delete, open};
 pub use position::Whence;
 pub use request::finish;
 pub use view::{Types, View};
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = crate::queue::shape::combine(&[board::SHAPE, collective::SHAPE]);

@@ -5,6 +5,7 @@
 use super::agree::{NOTHING, Values, same};
 use super::amode;
 use super::board::{Board, Reserved};
+use super::collective::Frames;
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
@@ -66,15 +67,23 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 
 /// Opens the file here, and looks what it is.
 fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Values)> {
-    let how = How {
-        reads: wish.amode & amode::WRONLY == 0,
+    let only_writes = wish.amode & amode::WRONLY != 0;
+    let mut how = How {
+        // What is only written is mapped, too, which needs this.
+        reads: true,
         writes: wish.amode & amode::RDONLY == 0,
         creates: is_first && wish.amode & amode::CREATE != 0,
         exclusive: is_first && wish.amode & amode::EXCL != 0,
         permissions: hints::permissions_of(&wish.hints),
     };
     let failed = |what, why: &std::io::Error| failure(what, &wish.path, rank, why);
-    let descriptor = Descriptor::open(&wish.path, &how).map_err(|why| failed("open", &why))?;
+    let mut descriptor = Descriptor::open(&wish.path, &how);
+    let is_refused = |why: &std::io::Error| why.raw_os_error() == Some(libc::EACCES);
+    if only_writes && descriptor.as_ref().is_err_and(is_refused) {
+        how.reads = false;
+        descriptor = Descriptor::open(&wish.path, &how);
+    }
+    let descriptor = descriptor.map_err(|why| failed("open", &why))?;
     let facts = descriptor.facts().map_err(|why| failed("fstat", &why))?;
     match facts.nature {
         Nature::Regular => {}
@@ -145,6 +154,8 @@ pub fn open(
             atomic: AtomicBool::new(false),
             turn: Mutex::new(()),
             ranges: OnceLock::new(),
+            has_long_runs: AtomicBool::new(true),
+            frames: Mutex::new(Frames::Untried),
             split: Mutex::new(None),
             operations: Operations::default(),
         },

@@ -2,6 +2,7 @@
 
 use super::agree::{NOTHING, same};
 use super::amode;
+use super::collective::LONG;
 use super::file::File;
 use super::hints;
 use super::view::{Types, View};
@@ -134,6 +135,7 @@ impl File {
                 values[1] = view.datarep.bytes().fold(0, |hash: u64, byte| {
                     hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
                 });
+                values[2] = view.has_runs_of(LONG).into();
                 (Ok(()), Some((view, hints)))
             }
             Err(error) => (Err(error), None),
@@ -151,6 +153,8 @@ impl File {
             hints::change(&mut self.info.lock(), &hints)?;
             *self.view.write() = Arc::new(view);
         }
+        let long = all.iter().all(|values| values[2] != 0);
+        self.has_long_runs.store(long, Ordering::Relaxed);
         self.position.store(0, Ordering::Relaxed);
         if self.rank() == 0 {
             self.board.pointer().store(0, Ordering::Relaxed);

@@ -3,9 +3,11 @@
 //! Invariant: the types of a view are the library's own handles of what the program gave, so that it may free them; nothing of a
 //! type is laid out as a list.
 
+use super::direction::Direction;
 use crate::datatype::{self, Datatype, Layout};
 use crate::error::{Class, Result, fail};
 use crate::lifetime::datatypes;
+use std::sync::OnceLock;
 
 /// A type that lives as long as this.
 struct Kept(&'static Datatype);
@@ -51,6 +53,8 @@ pub struct View {
     layout: Layout,
     /// Bytes of an etype.
     pub unit: u64,
+    /// See [`View::can_be_cut`].
+    can_be_cut: OnceLock<bool>,
 }
 
 /// The types that MPI_File_open begins with.
@@ -109,6 +113,7 @@ impl View {
             filetype: Kept::of(types.filetype)?,
             datarep: datarep.to_owned(),
             unit,
+            can_be_cut: OnceLock::new(),
         })
     }
 
@@ -171,6 +176,60 @@ impl View {
         });
         if let (Some((from, length)), true) = (pending, goes_on) {
             visit(from as u64, length as usize);
+        }
+    }
+
+    /// Whether its bytes lie in long runs, each of at least so many, and ascend.
+    pub fn has_runs_of(&self, bytes: u64) -> bool {
+        self.layout.shortest_run() >= bytes
+    }
+
+    /// Whether the file's bytes are the memory's, and ascend, each once, also from one filetype to the next.
+    pub fn can_be_cut(&self) -> bool {
+        let apart = |order: crate::datatype::Order| order.ascends && order.apart;
+        *self.can_be_cut.get_or_init(|| {
+            matches!(self.datarep.as_str(), "native" | "internal")
+                && self.layout.order().is_none_or(apart)
+                && self.layout.true_extent() <= self.layout.extent()
+        })
+    }
+
+    /// The first of the view's bytes from `low` to `high` that lies at a position of the file or behind it; `high` if none does. For a view
+    /// that [can be cut](View::can_be_cut).
+    pub fn first_from(&self, position: u64, mut low: u64, mut high: u64) -> u64 {
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if (self.place(middle) as u64) < position {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Copies `length` bytes of the view from `skip` on, between packed memory and a part of the file in memory, where the position `start`
+    /// of the file is at `memory`. In the direction of an access: writing is out of `packed`.
+    ///
+    /// # Safety
+    /// The part has all these bytes, `packed` has `length`, and they do not overlap; `packed` is only read for writing.
+    pub unsafe fn copy(
+        &self,
+        direction: Direction,
+        memory: *mut u8,
+        start: u64,
+        skip: u64,
+        packed: *mut u8,
+        length: usize,
+    ) {
+        let memory = memory.wrapping_offset((self.displacement - start as i64) as isize);
+        let length = length as u64;
+        // SAFETY: by the caller.
+        unsafe {
+            match direction {
+                Direction::Read => self.layout.copy::<true>(memory, packed, skip, length),
+                Direction::Write => self.layout.copy::<false>(memory, packed, skip, length),
+            }
         }
     }
 

@@ -146,7 +146,7 @@ impl File {
         Ok(File(AtomicI32::new(fd)))
     }
 
-    fn fd(&self) -> libc::c_int {
+    pub(super) fn fd(&self) -> libc::c_int {
         self.0.load(Ordering::Relaxed)
     }
 

@@ -6,6 +6,7 @@ pub mod bulk_ring;
 pub mod channel;
 pub mod eventcount;
 pub mod fair_lock;
+pub mod frames;
 #[cfg(all(test, loom))]
 mod models;
 pub mod named_lock;

@@ -10,6 +10,7 @@
 //! A block of zeros is valid: nothing held, nobody waits. It is as short as it can be with what is changed at different times in different
 //! lines, since there may be ten thousand.
 
+use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
 
@@ -18,23 +19,6 @@ const LINE: usize = 64;
 pub const QUEUE: usize = 16;
 /// Words of the posts to a rank that have room beside its counters.
 const POSTS: usize = 3;
-
-/// The first two lines.
-#[repr(C)]
-pub struct Header {
-    /// Number of the current barrier; changed by the last rank to arrive.
-    pub epoch: AtomicU32,
-    /// Ranks that may sleep until a barrier is over.
-    pub resting: AtomicU32,
-    /// A process that is lost, and one more: nobody comes to barriers any more.
-    pub lost: AtomicU32,
-    /// Ranks that do not use the block any more.
-    pub left: AtomicU32,
-    _pad: [u32; 12],
-    /// Ranks that have arrived, over all barriers of more than a few ranks.
-    pub arrived: AtomicU32,
-    _pad2: [u32; 15],
-}
 
 /// The flags and counters of one rank as a target.
 #[repr(C)]
@@ -63,19 +47,12 @@ pub struct TargetLine {
     posts: [AtomicU64; POSTS],
 }
 
-const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 3 * LINE);
+const _: () =
+    assert!(size_of::<barrier::Header>() == 2 * LINE && size_of::<TargetLine>() == 3 * LINE);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
-    shape!(Header {
-        epoch,
-        resting,
-        lost,
-        left,
-        _pad,
-        arrived,
-        _pad2
-    }),
+    barrier::SHAPE,
     shape!(TargetLine {
         next,
         serving,
@@ -121,7 +98,8 @@ impl Block {
     /// Bytes of a block for so many ranks.
     pub const fn bytes(ranks: usize) -> usize {
         let bitmaps = 1 + !has_room(ranks) as usize;
-        size_of::<Header>() + ranks * (size_of::<TargetLine>() + bitmaps * words(ranks) * 8)
+        size_of::<barrier::Header>()
+            + ranks * (size_of::<TargetLine>() + bitmaps * words(ranks) * 8)
     }
 
     /// # Safety
@@ -135,7 +113,7 @@ impl Block {
     }
 
     #[inline(always)]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &barrier::Header {
         // SAFETY: by `at`; atomics are valid for any content.
         unsafe { &*self.base.cast() }
     }
@@ -146,7 +124,10 @@ impl Block {
         assert!(rank < self.ranks);
         // SAFETY: by `at`, inside the block.
         unsafe {
-            let first = self.base.add(size_of::<Header>()).cast::<TargetLine>();
+            let first = self
+                .base
+                .add(size_of::<barrier::Header>())
+                .cast::<TargetLine>();
             &*first.add(rank)
         }
     }
@@ -154,7 +135,7 @@ impl Block {
     #[inline(always)]
     fn bitmap(&self, number: usize) -> &[AtomicU64] {
         let words = words(self.ranks);
-        let offset = size_of::<Header>()
+        let offset = size_of::<barrier::Header>()
             + self.ranks * size_of::<TargetLine>()
             + number * words * size_of::<u64>();
         // SAFETY: by `at`, inside the block: there are as many bitmaps for each rank as `bytes` says.
