@@ -9,6 +9,8 @@ mod agree;
 pub mod amode;
 mod board;
 mod collective;
+mod convert;
+pub mod datarep;
 mod errors;
 mod file;
 mod hints;

@@ -5,6 +5,7 @@ use super::amode;
 use super::file::File;
 use super::hints;
 use super::view::{Types, View};
+use crate::datatype::Datatype;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::file::File as Descriptor;
@@ -111,7 +112,7 @@ impl File {
 
     /// MPI_File_set_view.
     ///
-    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP; MPI_ERR_NOT_SAME if extents of etypes or representations differ.
+    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_CONVERSION; MPI_ERR_NOT_SAME if extents of etypes or representations differ.
     pub fn set_view(
         &self,
         function: &'static str,
@@ -124,7 +125,7 @@ impl File {
         let mut values = NOTHING;
         let (own, new) = match checked {
             Ok((view, hints)) => {
-                values[0] = view.etype_extent() as u64;
+                values[0] = view.etype_extent as u64;
                 values[1] = view.datarep.bytes().fold(0, |hash: u64, byte| {
                     hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
                 });
@@ -185,6 +186,13 @@ impl File {
         let writes = self.amode & amode::RDONLY == 0;
         let view = View::new(displacement, types, &datarep, writes)?;
         Ok((view, hints))
+    }
+
+    /// MPI_File_get_type_extent.
+    ///
+    /// Errors: MPI_ERR_CONVERSION.
+    pub fn type_extent(&self, datatype: &'static Datatype) -> Result<i64> {
+        self.view().extent(datatype)
     }
 
     /// MPI_File_get_view: displacement, handles of etype and filetype for the program, representation.

@@ -1,6 +1,7 @@
 //! Independent accesses: from a place in the view to a status.
 
-use super::access::{self, Direction, Place};
+use super::access::{Direction, Place};
+use super::convert;
 use super::file::File;
 use super::view::View;
 use crate::datatype::{Buffer, Status};
@@ -73,8 +74,9 @@ fn take(view: &View, pointer: &AtomicI64, name: &str, bytes: usize) -> Result<u6
 
 impl File {
     /// The view, and the byte of it that an access begins at; pointers are moved.
-    fn locate(&self, place: Place, bytes: usize) -> Result<(Arc<View>, u64)> {
+    fn locate(&self, place: Place, buffer: &Buffer) -> Result<(Arc<View>, u64)> {
         let view = self.view();
+        let bytes = view.length(buffer)? as usize;
         let skip = match place {
             Place::At(offset) => {
                 self.check_not_sequential()?;
@@ -106,7 +108,7 @@ impl File {
     ) -> Result<Completion> {
         self.check_direction(direction)?;
         self.descriptor()?;
-        let (view, skip) = self.locate(place, buffer.len())?;
+        let (view, skip) = self.locate(place, buffer)?;
         self.transfer_at(direction, &view, skip, buffer)
     }
 
@@ -122,7 +124,7 @@ impl File {
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
             self.locked(direction, view, skip, buffer)?
         } else {
-            access::transfer(descriptor, view, skip, buffer, direction)
+            convert::transfer(descriptor, view, skip, buffer, direction)
         };
         let what = match direction {
             Direction::Read => "pread",
@@ -144,13 +146,13 @@ impl File {
     ) -> Result<(usize, std::io::Result<()>)> {
         let descriptor = self.descriptor()?;
         let first = view.place(skip) as u64;
-        let last = view.place(skip + buffer.len() as u64 - 1) as u64;
+        let last = view.place(skip + view.length(buffer)? - 1) as u64;
         let bytes = last - first + 1;
         let _turn = self.turn.lock();
         let exclusive = direction == Direction::Write;
         let lock = descriptor.lock(first, bytes, exclusive);
         lock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
-        let done = access::transfer(descriptor, view, skip, buffer, direction);
+        let done = convert::transfer(descriptor, view, skip, buffer, direction);
         let unlock = descriptor.unlock(first, bytes);
         unlock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
         Ok(done)

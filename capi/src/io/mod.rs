@@ -1,5 +1,7 @@
 //! Files, chapter 14.
 
+mod datarep;
+mod decode;
 mod explicit;
 mod file;
 mod individual;
