@@ -128,10 +128,7 @@ impl Layout {
             first: reach.first as i64,
             ascends: reach.ascends,
             apart: reach.apart,
-            holes: common(
-                reach.hole(reach.first, 0),
-                reach.hole(next - reach.end, 0),
-            ),
+            holes: common(reach.hole(reach.first, 0), reach.hole(next - reach.end, 0)),
         }
     }
 
@@ -218,10 +215,7 @@ mod tests {
             (resized(10, int), 6),
             (resized(60, &Layout::strided(3, 1, 12, int).unwrap()), 8),
             (of(&[(6, 1), (20, 1)], int).unwrap(), 2),
-            (
-                resized(44, &of(&[(8, 1), (24, 2)], int).unwrap()),
-                4,
-            ),
+            (resized(44, &of(&[(8, 1), (24, 2)], int).unwrap()), 4),
             (
                 Layout::strided(5, 1, 50, &Layout::strided(2, 1, 12, int).unwrap()).unwrap(),
                 2,

@@ -261,8 +261,7 @@ mod tests {
                 ],
             };
             let [sizes, parts, starts] = numbers;
-            let part =
-                array::subarray(large, sizes, parts, starts, array::Order::C, long).unwrap();
+            let part = array::subarray(large, sizes, parts, starts, array::Order::C, long).unwrap();
             assert_eq!(runs(&half(part)), [(32, 12), (56, 12)]);
             assert_eq!(half(part).extent(), 96);
             let grid = array::Grid {

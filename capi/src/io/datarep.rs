@@ -3,8 +3,7 @@
 use super::file::representation;
 use crate::param::*;
 use crate::types::{
-    MPI_Datarep_conversion_function, MPI_Datarep_conversion_function_c,
-    MPI_Datarep_extent_function,
+    MPI_Datarep_conversion_function, MPI_Datarep_conversion_function_c, MPI_Datarep_extent_function,
 };
 use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};

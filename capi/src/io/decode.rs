@@ -1,7 +1,7 @@
 //! Buffers of accesses to files: they remember their datatype where data may have to be converted.
 
-pub use crate::decode::{BUF, file};
 use crate::decode::{self, Names};
+pub use crate::decode::{BUF, file};
 use crate::param::{Count, Datatype, RecvBuffer, SendBuffer};
 use oxmpi::datatype::{self, Buffer};
 use oxmpi::error::Result;

@@ -172,4 +172,3 @@ entry! {
         decode::file(fh)?.sync("MPI_File_sync")
     }
 }
-
