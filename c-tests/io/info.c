@@ -45,6 +45,81 @@ static void hints(void)
     MPI(MPI_File_close(&file));
 }
 
+/* Values that make no sense are passed over, at each place that takes hints; those of ranks may differ; there is always an info. */
+static void odd_hints(void)
+{
+    static const struct { const char *key, *wrong[4]; } keys[] = {
+        {"cb_buffer_size", {"-1", "0", "12x", ""}}, {"cb_nodes", {"-3", "many", "1.5", "0"}}, {"striping_unit", {"-1", "big", "0x10", " "}},
+        {"striping_factor", {"none", "-2", "0", "1 2"}}, {"ind_rd_buffer_size", {"-1", "0", "a", "1e6"}}, {"nb_proc", {"-1", "0", "two", "2,"}},
+        {"romio_cb_read", {"yes", "ENABLE", "1", ""}}, {"romio_cb_write", {"on", "automatic ", "0", "-"}},
+        {"romio_ds_read", {"off", "dis", "2", "enabled"}}, {"collective_buffering", {"yes", "1", "TRUE", "enable"}},
+        {"romio_no_indep_rw", {"2", "no", "T", "-"}}, {"file_perm", {"rw", "0999", "-1", "10000"}},
+    };
+    static const char *const own[] = {"romio_ds_write", "romio_filesystem_type", "romio_visibility_immediate"};
+    char text[100], longest[MPI_MAX_INFO_VAL + 1];
+    MPI_File file;
+    MPI_Info info, before;
+    memset(longest, '7', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    for (int i = 0; i < 4; i++) {
+        MPI(MPI_Info_create(&info));
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if (keys[k].wrong[i][0])
+                MPI(MPI_Info_set(info, keys[k].key, keys[k].wrong[i]));
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
+            MPI(MPI_Info_set(info, own[k], "mine"));
+        MPI(MPI_Info_set(info, "access_style", "read_once,sequential"));
+        MPI(MPI_Info_set(info, "a key of nobody's", longest));
+        if (i == 0) {
+            MPI(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, info, &file));
+        } else if (i == 1) {
+            file = file_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR);
+            MPI(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", info));
+        } else {
+            file = file_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR);
+            MPI(MPI_File_set_info(file, info));
+        }
+        for (size_t k = 0; k < sizeof keys / sizeof *keys && !reference; k++)
+            if (keys[k].wrong[i][0] && has(file, keys[k].key, keys[k].wrong[i]))
+                check_failed(__FILE__, __LINE__, "%s is %s", keys[k].key, keys[k].wrong[i]);
+        for (size_t k = 0; k < sizeof own / sizeof *own && !reference; k++)
+            CHECK(!has(file, own[k], "mine"));
+        if (!reference) {
+            CHECK(has(file, "access_style", "read_once,sequential"));
+            CHECK(has(file, "a key of nobody's", longest));
+        }
+        /* What there was of these keys stays. */
+        CHECK(has(file, "cb_buffer_size", NULL));
+        MPI(MPI_Info_free(&info));
+        MPI(MPI_File_close(&file));
+    }
+    /* Each rank its own value. */
+    snprintf(text, sizeof text, "%d", 65536 * (rank + 1));
+    MPI(MPI_Info_create(&info));
+    if (!reference)
+        MPI(MPI_Info_set(info, "cb_buffer_size", text));
+    MPI(MPI_Info_set(info, "striping_unit", "65536"));
+    MPI(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, info, &file));
+    if (!reference) {
+        CHECK(has(file, "cb_buffer_size", text));
+        MPI(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", rank % 2 ? info : MPI_INFO_NULL));
+        MPI(MPI_File_set_info(file, rank % 2 ? MPI_INFO_NULL : info));
+        CHECK(has(file, "cb_buffer_size", text));
+        /* What get_info gives is a copy, and may be given back. */
+        MPI(MPI_File_get_info(file, &before));
+        MPI(MPI_Info_set(before, "cb_nodes", "77"));
+        CHECK(!has(file, "cb_nodes", "77"));
+        MPI(MPI_File_set_info(file, before));
+        CHECK(has(file, "cb_nodes", "77"));
+        MPI(MPI_Info_free(&before));
+    }
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_File_close(&file));
+    file = file_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY);
+    CHECK(has(file, "cb_buffer_size", NULL));
+    MPI(MPI_File_close(&file));
+}
+
 static int calls, last_class;
 static MPI_File expected;
 
@@ -144,6 +219,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     file_name(name, "info");
     hints();
+    odd_hints();
     if (!reference) /* MPICH 4.0.2 does not count who holds a file's handler */
         handlers();
     atomicity();

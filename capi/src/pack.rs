@@ -123,7 +123,7 @@ entry! {
         let to = window(("outbuf", outbuf.0.cast()), ("outsize", outsize.0), at, length)?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
         let to = unsafe { std::slice::from_raw_parts_mut(to, length) };
-        external::pack(&from, &signature, to);
+        external::pack(&external::Part::whole(&from, &signature), to);
         position.set(ByteDisplacement(at + length as i64))
     }
 }
@@ -141,7 +141,7 @@ entry! {
         let from = window(inbuf, ("insize", insize.0), at, length)?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
         let from = unsafe { std::slice::from_raw_parts(from, length) };
-        external::unpack(from, &to, &signature);
+        external::unpack(from, &external::Part::whole(&to, &signature));
         position.set(ByteDisplacement(at + length as i64))
     }
 }

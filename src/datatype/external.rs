@@ -4,25 +4,65 @@
 //! native bytes pass through a piece of fixed size, whatever the size of the message.
 
 use super::{Buffer, Element, Scalar, Signature};
-use std::ops::ControlFlow;
 
 const PIECE: usize = 4096;
 
-/// Packs a buffer whose elements, all together, have this signature; `out` has the signature's external size.
-pub fn pack(buffer: &Buffer, signature: &Signature, out: &mut [u8]) {
-    assert_eq!(buffer.len() as u64, signature.size);
-    assert_eq!(out.len() as u64, signature.external_size);
+/// Basic elements of a buffer whose elements, all together, have a signature.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    buffer: &'a Buffer,
+    signature: &'a Signature,
+    /// The number of the first one.
+    from: u64,
+    count: u64,
+}
+
+impl<'a> Part<'a> {
+    /// Elements that are all there.
+    pub fn new(buffer: &'a Buffer, signature: &'a Signature, from: u64, count: u64) -> Part<'a> {
+        assert_eq!(buffer.len() as u64, signature.size);
+        Part {
+            buffer,
+            signature,
+            from,
+            count,
+        }
+    }
+
+    pub fn whole(buffer: &'a Buffer, signature: &'a Signature) -> Part<'a> {
+        Part::new(buffer, signature, 0, signature.elements)
+    }
+
+    /// The first byte in memory and the one behind the last, of packed data.
+    fn bytes(&self) -> (usize, usize) {
+        let at = |element| self.signature.bytes_of(element).unwrap_or(0) as usize;
+        (at(self.from), at(self.from + self.count))
+    }
+
+    /// Visits the runs of equal scalars in order.
+    fn for_each_run(&self, mut visit: impl FnMut(Element, u64)) {
+        let (from, count) = (self.from, self.count);
+        (self.signature).for_each_run_in(from, count, &mut |element, count| {
+            visit(element, count * u64::from(element.parts));
+        });
+    }
+}
+
+/// Packs elements; `out` has their external size.
+pub fn pack(part: &Part<'_>, out: &mut [u8]) {
+    let buffer = part.buffer;
     let mut piece = [0; PIECE];
-    let (mut offset, mut at, mut end) = (0, 0, 0);
+    let (mut offset, last) = part.bytes();
+    let (mut at, mut end) = (0, 0);
     let mut written = 0;
-    each_scalar_run(signature, |element, mut count| {
+    part.for_each_run(|element, mut count| {
         let (size, external) = (element.scalar.size(), element.external as usize);
         while count > 0 {
             if end - at < size {
                 piece.copy_within(at..end, 0);
                 end -= at;
                 at = 0;
-                let more = (PIECE - end).min(buffer.len() - offset);
+                let more = (PIECE - end).min(last - offset);
                 buffer.read(offset, &mut piece[end..end + more]);
                 offset += more;
                 end += more;
@@ -37,16 +77,16 @@ pub fn pack(buffer: &Buffer, signature: &Signature, out: &mut [u8]) {
             count -= here as u64;
         }
     });
+    assert_eq!(written, out.len());
 }
 
 /// The inverse of `pack`.
-pub fn unpack(data: &[u8], buffer: &Buffer, signature: &Signature) {
-    assert_eq!(buffer.len() as u64, signature.size);
-    assert_eq!(data.len() as u64, signature.external_size);
+pub fn unpack(data: &[u8], part: &Part<'_>) {
+    let buffer = part.buffer;
     let mut piece = [0; PIECE];
-    let (mut offset, mut filled) = (0, 0);
-    let mut read = 0;
-    each_scalar_run(signature, |element, mut count| {
+    let (mut offset, _) = part.bytes();
+    let (mut filled, mut read) = (0, 0);
+    part.for_each_run(|element, mut count| {
         let (size, external) = (element.scalar.size(), element.external as usize);
         while count > 0 {
             if PIECE - filled < size {
@@ -65,13 +105,7 @@ pub fn unpack(data: &[u8], buffer: &Buffer, signature: &Signature) {
         }
     });
     buffer.write(offset, &piece[..filled]);
-}
-
-fn each_scalar_run(signature: &Signature, mut visit: impl FnMut(Element, u64)) {
-    let _ = signature.for_each_run(&mut |element, count| -> ControlFlow<()> {
-        visit(element, count * element.parts as u64);
-        ControlFlow::Continue(())
-    });
+    assert_eq!(read, data.len());
 }
 
 #[inline]

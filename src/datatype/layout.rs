@@ -8,6 +8,7 @@ mod constructors;
 use super::bounds::{Bound, Bounds};
 use super::contents::Numbers;
 use super::form::{self, Form, Repeat};
+use super::places::Order;
 use super::signature::{Element, Signature};
 use crate::error::{Class, Error, Result};
 use std::sync::{Arc, OnceLock};
@@ -24,8 +25,15 @@ pub struct Layout {
     pub(super) at: i64,
     /// `None`: no data.
     pub(super) form: Option<Form>,
-    /// The form with copies of itself at its extent, made when data is moved first.
-    endless: OnceLock<Arc<Repeat>>,
+    /// Made when data is moved first.
+    endless: OnceLock<Arc<Endless>>,
+}
+
+/// A form with copies of itself at its extent.
+#[derive(Debug)]
+struct Endless {
+    body: Repeat,
+    order: OnceLock<Order>,
 }
 
 /// The blocks of an indexed type as a program says them.
@@ -119,6 +127,11 @@ impl Layout {
         }
     }
 
+    /// The same bytes, of other elements.
+    pub(super) fn with_signature(self, signature: Signature) -> Layout {
+        Layout { signature, ..self }
+    }
+
     pub fn lb(&self) -> i64 {
         self.bounds.lb()
     }
@@ -141,9 +154,24 @@ impl Layout {
 
     /// The data of elements one after the other, however many.
     pub(super) fn endless(&self) -> Option<&Repeat> {
+        Some(&self.laid_endless()?.body)
+    }
+
+    fn laid_endless(&self) -> Option<&Endless> {
         let form = self.form.as_ref()?;
-        let make = || Arc::new(form::endless(form.clone(), self.extent()));
+        let make = || {
+            Arc::new(Endless {
+                body: form::endless(form.clone(), self.extent()),
+                order: OnceLock::new(),
+            })
+        };
         Some(self.endless.get_or_init(make))
+    }
+
+    /// The order of one element's bytes; `None`: there are none. Found out once.
+    pub fn order(&self) -> Option<Order> {
+        let endless = self.laid_endless()?;
+        Some(*endless.order.get_or_init(|| self.found_order()))
     }
 
     /// Whether elements of this type follow each other from 0 without holes, in the order of memory.

@@ -20,6 +20,7 @@ mod pattern;
 mod places;
 mod predefined;
 mod scalar;
+mod scaled;
 mod signature;
 mod status;
 
@@ -28,6 +29,7 @@ pub use layout::{Layout, Member};
 pub use pack::{Buffer, MemoryKind, Parts};
 pub use places::Order;
 pub use scalar::{Category, Scalar};
+pub use scaled::{leaf_of, scaled};
 pub use signature::{Element, Signature};
 pub use status::Status;
 
@@ -258,6 +260,18 @@ fn insert_as(
         old.uses.fetch_add(1, Ordering::Relaxed);
     }
     Ok(new)
+}
+
+/// Makes a type last until [`let_go`], also when the program has freed it: as if another one were made from it.
+pub fn keep(datatype: &'static Datatype) {
+    if !datatype.is_predefined() {
+        datatype.uses.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Ends one [`keep`]; true if nothing keeps the type any more.
+pub(crate) fn let_go(datatype: &'static Datatype) -> bool {
+    !datatype.is_predefined() && datatype.uses.fetch_sub(1, Ordering::AcqRel) == 1
 }
 
 /// Fails for a predefined type; else how many types had been made before this one, or nothing if it is gone.

@@ -3,8 +3,9 @@
 //! Random trees of all constructors; the walker follows the standard's definitions word by word. Where a type names a byte
 //! twice, nothing may be received into it (the standard), so only packing is compared.
 
+use super::external::{self, Part};
 use super::layout::{Blocks, Layout, Lengths, Member};
-use super::{Buffer, Contents, Datatype, Element, NULL, Numbers, Scalar, external, get};
+use super::{Buffer, Contents, Datatype, Element, NULL, Numbers, Scalar, get};
 use crate::sync::keep::keep;
 use proptest::prelude::*;
 
@@ -458,11 +459,24 @@ fn external_representation(
         }
     }
     let mut external = vec![0; expected.len()];
-    external::pack(buffer, signature, &mut external);
+    external::pack(&Part::whole(buffer, signature), &mut external);
     assert_eq!(external, expected);
+    for share in 1..4 {
+        let (all, cut) = (signature.elements, signature.elements * share / 4);
+        let (first, second) = external.split_at_mut(signature.external_bytes_of(cut) as usize);
+        for (from, to, piece) in [(0, cut, first), (cut, all, second)] {
+            piece.fill(0);
+            external::pack(&Part::new(buffer, signature, from, to - from), piece);
+        }
+        assert_eq!(external, expected);
+    }
     if exact && !case.names_a_byte_twice() {
         let mut memory = vec![0; (case.to - case.from) as usize];
-        external::unpack(&external, &case.buffer(&mut memory), signature);
+        let (buffer, cut) = (case.buffer(&mut memory), signature.elements / 3);
+        let (first, second) = external.split_at(signature.external_bytes_of(cut) as usize);
+        let rest = Part::new(&buffer, signature, cut, signature.elements - cut);
+        external::unpack(second, &rest);
+        external::unpack(first, &Part::new(&buffer, signature, 0, cut));
         assert_eq!(case.packed(&memory), native);
     }
 }

@@ -15,6 +15,9 @@ pub struct Order {
     pub ascends: bool,
     /// No byte is named twice; said of types that ascend.
     pub apart: bool,
+    /// What the lengths of all holes are multiples of, those in front of the data and from one element to the next included; zero: there
+    /// is no hole. Said of types that ascend and are apart.
+    pub holes: u64,
 }
 
 /// A part of a form, in the order of its runs.
@@ -26,6 +29,16 @@ struct Reach {
     end: i128,
     ascends: bool,
     apart: bool,
+    holes: u64,
+}
+
+/// The greatest common divisor.
+fn common(one: u64, other: u64) -> u64 {
+    let (mut one, mut other) = (one, other);
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 impl Reach {
@@ -45,7 +58,14 @@ impl Reach {
             end: next.end.max(self.end),
             ascends: self.ascends && next.ascends && next.first >= self.last,
             apart: self.apart && next.apart && next.first >= self.end,
+            holes: self.hole(next.first - self.end, next.holes),
         }
+    }
+
+    /// With one more hole, and others.
+    fn hole(&self, bytes: i128, others: u64) -> u64 {
+        let bytes = u64::try_from(bytes).unwrap_or(0);
+        common(bytes, common(self.holes, others))
     }
 }
 
@@ -59,24 +79,27 @@ fn of_repeat(body: &Repeat, count: u64) -> Reach {
             Reach {
                 ascends: pair.ascends,
                 apart: pair.apart,
+                holes: pair.holes,
                 ..one.then(one.moved(stride * (count as i128 - 1)))
             }
         }
     }
 }
 
+const NOTHING: Reach = Reach {
+    first: 0,
+    last: 0,
+    end: 0,
+    ascends: true,
+    apart: true,
+    holes: 0,
+};
+
 fn of_form(form: &Form) -> Reach {
-    let nothing = Reach {
-        first: 0,
-        last: 0,
-        end: 0,
-        ascends: true,
-        apart: true,
-    };
     match form {
         Form::Block(bytes) => Reach {
             end: *bytes as i128,
-            ..nothing
+            ..NOTHING
         },
         Form::Loop(form) => of_repeat(&form.body, form.count),
         Form::Indexed(form) => {
@@ -85,12 +108,12 @@ fn of_form(form: &Form) -> Reach {
                 let bytes = list.start(block + 1) - list.start(block);
                 of_repeat(body, bytes / body.size).moved(list.at(block).into())
             });
-            blocks.reduce(Reach::then).unwrap_or(nothing)
+            blocks.reduce(Reach::then).unwrap_or(NOTHING)
         }
         Form::Sequence(form) => {
             let members = form.members.iter();
             let parts = members.map(|member| of_form(&member.form).moved(member.at.into()));
-            parts.reduce(Reach::then).unwrap_or(nothing)
+            parts.reduce(Reach::then).unwrap_or(NOTHING)
         }
     }
 }
@@ -115,14 +138,17 @@ fn shortest(form: &Form) -> u64 {
 }
 
 impl Layout {
-    /// The order of one element's bytes; `None`: there are none.
-    pub fn order(&self) -> Option<Order> {
-        let reach = of_form(self.form.as_ref()?).moved(self.at.into());
-        Some(Order {
+    /// The order of one element's bytes, looked for in its form.
+    pub(super) fn found_order(&self) -> Order {
+        let reach = self.form.as_ref().map_or(NOTHING, of_form);
+        let reach = reach.moved(self.at.into());
+        let next = reach.first + i128::from(self.extent());
+        Order {
             first: reach.first as i64,
             ascends: reach.ascends,
             apart: reach.apart,
-        })
+            holes: common(reach.hole(reach.first, 0), reach.hole(next - reach.end, 0)),
+        }
     }
 
     /// Visits the runs that make up `length` packed bytes from `skip` on of elements without end: `visit(displacement, bytes)` until it
@@ -203,6 +229,28 @@ mod tests {
             assert!(!ascends || order.apart == apart, "{layout:?}");
         }
         assert_eq!(Layout::empty().order(), None);
+    }
+
+    #[test]
+    fn holes() {
+        let int = get(INT).unwrap().layout();
+        let resized = |extent, layout: &Layout| Layout::resized(0, extent, layout).unwrap();
+        for (layout, holes) in [
+            (int.clone(), 0),
+            (Layout::strided(3, 1, 4, int).unwrap(), 0),
+            (Layout::strided(3, 1, 7, int).unwrap(), 3),
+            (Layout::strided(3, 1, 12, int).unwrap(), 8),
+            (resized(10, int), 6),
+            (resized(60, &Layout::strided(3, 1, 12, int).unwrap()), 8),
+            (of(&[(6, 1), (20, 1)], int).unwrap(), 2),
+            (resized(44, &of(&[(8, 1), (24, 2)], int).unwrap()), 4),
+            (
+                Layout::strided(5, 1, 50, &Layout::strided(2, 1, 12, int).unwrap()).unwrap(),
+                2,
+            ),
+        ] {
+            assert_eq!(layout.order().unwrap().holes, holes, "{layout:?}");
+        }
     }
 
     #[test]

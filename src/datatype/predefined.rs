@@ -138,7 +138,7 @@ fn made(datatype: &Datatype) -> Layout {
 /// The elements of a predefined type, and where they lie.
 pub(super) fn elements(datatype: &Datatype) -> Vec<(i64, Element)> {
     let size = datatype.size as usize;
-    let element = |scalar: Scalar, parts: u8, name: &'static str| Element {
+    let element = |scalar: Scalar, parts: u32, name: &'static str| Element {
         scalar,
         parts,
         external: match name {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Element {
     pub scalar: Scalar,
-    /// Scalars in it: 2 of a complex number, else 1.
-    pub parts: u8,
+    /// Scalars in it: 2 of a complex number, else 1; of what a file has in a registered representation, its bytes.
+    pub parts: u32,
     /// Bytes that a scalar takes in the representation "external32".
     pub external: u8,
     /// The name in mpi.h.
@@ -209,6 +209,88 @@ impl Signature {
         ControlFlow::Continue(())
     }
 
+    /// As [`Signature::for_each_run`], of `count` elements from `from` on, which are all there.
+    pub fn for_each_run_in(
+        &self,
+        mut from: u64,
+        mut count: u64,
+        visit: &mut impl FnMut(Element, u64),
+    ) {
+        match &self.kind {
+            Kind::Run(element) if count > 0 => visit(**element, count),
+            Kind::Empty | Kind::Run(_) => {}
+            Kind::Repeat(_, inner) => {
+                from %= inner.elements;
+                while count > 0 {
+                    let here = (inner.elements - from).min(count);
+                    inner.for_each_run_in(from, here, visit);
+                    count -= here;
+                    from = 0;
+                }
+            }
+            Kind::Sequence(parts) => {
+                for part in parts.iter() {
+                    if count == 0 {
+                        break;
+                    }
+                    if from >= part.elements {
+                        from -= part.elements;
+                        continue;
+                    }
+                    let here = (part.elements - from).min(count);
+                    part.for_each_run_in(from, here, visit);
+                    count -= here;
+                    from = 0;
+                }
+            }
+        }
+    }
+
+    /// Bytes of the first `elements` elements in the representation "external32"; at most all.
+    pub fn external_bytes_of(&self, elements: u64) -> u64 {
+        let mut bytes = 0;
+        match &self.kind {
+            Kind::Empty => {}
+            Kind::Run(element) => bytes = elements * element.external_size(),
+            Kind::Repeat(_, inner) => {
+                bytes = elements / inner.elements * inner.external_size
+                    + inner.external_bytes_of(elements % inner.elements);
+            }
+            Kind::Sequence(parts) => {
+                let mut rest = elements;
+                for part in parts.iter() {
+                    let here = rest.min(part.elements);
+                    bytes += part.external_bytes_of(here);
+                    rest -= here;
+                }
+            }
+        }
+        bytes
+    }
+
+    /// Whole elements in the first `bytes` bytes of the representation "external32"; at most all.
+    pub fn external_elements_in(&self, bytes: u64) -> u64 {
+        match &self.kind {
+            Kind::Empty => 0,
+            Kind::Run(element) => bytes / element.external_size().max(1),
+            Kind::Repeat(_, inner) => {
+                let (whole, rest) = (bytes / inner.external_size, bytes % inner.external_size);
+                whole * inner.elements + inner.external_elements_in(rest)
+            }
+            Kind::Sequence(parts) => {
+                let (mut rest, mut elements) = (bytes, 0);
+                for part in parts.iter() {
+                    if rest < part.external_size {
+                        return elements + part.external_elements_in(rest);
+                    }
+                    elements += part.elements;
+                    rest -= part.external_size;
+                }
+                elements
+            }
+        }
+    }
+
     /// The first runs in words, such as `MPI_INT x 1, MPI_DOUBLE x 3`.
     pub fn text(&self, count: u64) -> String {
         const RUNS: usize = 8;
@@ -260,6 +342,38 @@ mod tests {
             let bytes = all.bytes_of(elements).unwrap();
             assert_eq!(all.elements_in(bytes), Some(elements));
             assert_eq!(all.elements_in(bytes + 1), None);
+        }
+    }
+
+    #[test]
+    fn ranges_and_external_bytes() {
+        const LONG: &Element = &Element {
+            scalar: Scalar::I64,
+            parts: 1,
+            external: 4,
+            name: "MPI_LONG",
+        };
+        let pair = Signature::sequence([Signature::run(LONG, 1), Signature::run(DOUBLE, 2)]);
+        let all = Signature::sequence([pair.repeated(3), Signature::run(LONG, 2)]).repeated(2);
+        let mut each = Vec::new();
+        all.for_each_run_in(0, all.elements, &mut |element, count| {
+            each.extend((0..count).map(|_| element));
+        });
+        assert_eq!(each.len() as u64, all.elements);
+        for from in 0..=each.len() {
+            let external: u64 = each[..from].iter().map(Element::external_size).sum();
+            assert_eq!(all.external_bytes_of(from as u64), external);
+            assert_eq!(all.external_elements_in(external), from as u64);
+            if from > 0 {
+                assert_eq!(all.external_elements_in(external - 1), from as u64 - 1);
+            }
+            for to in from..=each.len() {
+                let mut part = Vec::new();
+                all.for_each_run_in(from as u64, (to - from) as u64, &mut |element, count| {
+                    part.extend((0..count).map(|_| element));
+                });
+                assert_eq!(part, each[from..to]);
+            }
         }
     }
 

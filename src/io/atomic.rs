@@ -8,7 +8,8 @@
 //! Invariant: a range is held while its access moves data and no longer; in between nobody waits for another rank. So locks of several files
 //! or calls cannot wait for each other.
 
-use super::access::{self, Direction};
+use super::access::Direction;
+use super::convert;
 use super::file::File;
 use super::view::View;
 use super::{wait, workers};
@@ -177,10 +178,10 @@ impl File {
         let range = Range {
             object: 0,
             first: view.place(skip) as u64,
-            last: view.place(skip + buffer.len() as u64 - 1) as u64,
+            last: view.place(skip + view.length(buffer)? - 1) as u64,
             exclusive: direction == Direction::Write,
         };
-        let transfer = || access::transfer(descriptor, view, skip, buffer, direction);
+        let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
         match self.ranges.get() {
             Some(&Ranges::Table { table, object }) => {
                 let _locked = self.lock(function, table, &Range { object, ..range })?;

@@ -1,5 +1,6 @@
 //! Errors of the system as errors of MPI.
 
+use super::convert::Unconverted;
 use crate::error::{Class, Error};
 use std::path::Path;
 
@@ -26,6 +27,9 @@ pub fn class(errno: i32) -> Class {
 /// `what` (a function of the C library) has failed for a file on a rank of the file's.
 #[cold]
 pub fn failure(what: &str, path: &Path, rank: i32, why: &std::io::Error) -> Error {
+    if let Some(error) = Unconverted::error(why) {
+        return error;
+    }
     let text = format!("{what} of file {path:?} failed on rank {rank}: {why}");
     Error::new(class(why.raw_os_error().unwrap_or(libc::EIO)), text)
 }

@@ -10,6 +10,8 @@ pub mod amode;
 mod atomic;
 mod board;
 mod collective;
+mod convert;
+pub mod datarep;
 mod direction;
 mod errors;
 mod file;

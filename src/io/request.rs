@@ -167,8 +167,8 @@ impl File {
         buffer: &Buffer,
     ) -> Result<i32> {
         self.check_access(direction)?;
-        let (view, skip) = self.locate(place, buffer.len())?;
-        if is_small(&view, skip, buffer) {
+        let (view, skip) = self.locate(place, buffer)?;
+        if view.calls_program() || is_small(&view, skip, buffer) {
             let done = self.transfer_at(function, direction, &view, skip, buffer)?;
             return Ok(completed(self, of_function(function, done)));
         }
@@ -197,7 +197,8 @@ impl File {
         place: Place,
         buffer: Result<Buffer>,
     ) -> Result<i32> {
-        if self.board.ranks() == 1 {
+        // All ranks have the same representation.
+        if self.board.ranks() == 1 || self.view().calls_program() {
             return self.begin(function, direction, place, &buffer?);
         }
         let (place, buffer, own) = self.placed(direction, place, buffer);
@@ -221,11 +222,13 @@ impl File {
         buffer: Result<Buffer>,
     ) -> Result<Arc<Outcome>> {
         let (place, buffer, own) = self.placed(direction, place, buffer);
-        if self.board.ranks() == 1 && buffer.as_ref().map_or(0, Buffer::len) < LARGE {
-            let done = match own {
-                Some(error) => return Err(error),
-                None => self.access_all(function, direction, place, buffer),
-            };
+        let is_small = self.board.ranks() == 1 && buffer.as_ref().map_or(0, Buffer::len) < LARGE;
+        if is_small || self.view().calls_program() {
+            // Also with an error, of which the other ranks have to be told.
+            let done = self.access_all(function, direction, place, buffer);
+            if let Some(error) = own {
+                return Err(error);
+            }
             let outcome = Arc::new(Outcome::default());
             outcome.put(of_function(function, done));
             return Ok(outcome);
@@ -266,7 +269,7 @@ impl File {
                 // That is for the ranks to do together.
                 Place::Shared => place,
                 _ => {
-                    let (view, skip) = self.locate(place, buffer.len())?;
+                    let (view, skip) = self.locate(place, &buffer)?;
                     Place::At((skip / view.unit.max(1)) as i64)
                 }
             };

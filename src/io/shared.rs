@@ -42,13 +42,14 @@ impl File {
         let checked = buffer.and_then(|buffer| {
             self.check_direction(direction)?;
             self.descriptor()?;
-            Ok((etypes(&view, buffer.len())?, buffer))
+            let bytes = view.length(&buffer)? as usize;
+            Ok((etypes(&view, bytes)?, bytes, buffer))
         });
         let mut values = NOTHING;
-        values[0] = checked.as_ref().map_or(0, |(etypes, _)| *etypes as u64);
-        let (own, buffer) = match checked {
-            Ok((_, buffer)) => (Ok(()), buffer),
-            Err(error) => (Err(error), Buffer::empty()),
+        values[0] = checked.as_ref().map_or(0, |(etypes, ..)| *etypes as u64);
+        let (own, bytes, buffer) = match checked {
+            Ok((_, bytes, buffer)) => (Ok(()), bytes, buffer),
+            Err(error) => (Err(error), 0, Buffer::empty()),
         };
         let all = self.agree_on(function, own, values)?;
         let amounts = all.iter().map(|values| values[0] as i64);
@@ -63,7 +64,7 @@ impl File {
         }
         let all = self.agree_on(function, Ok(()), values)?;
         let from = (all[0][0] as i64).saturating_add(before);
-        let skip = byte_at(&view, "the shared file pointer", from, buffer.len());
+        let skip = byte_at(&view, "the shared file pointer", from, bytes);
         Ok(skip.and_then(|skip| self.transfer_at(function, direction, &view, skip, &buffer)))
     }
 

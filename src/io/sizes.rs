@@ -6,6 +6,7 @@ use super::collective::LONG;
 use super::file::File;
 use super::hints;
 use super::view::{Types, View};
+use crate::datatype::Datatype;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::file::File as Descriptor;
@@ -118,7 +119,7 @@ impl File {
 
     /// MPI_File_set_view.
     ///
-    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP; MPI_ERR_NOT_SAME if extents of etypes or representations differ.
+    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_CONVERSION; MPI_ERR_NOT_SAME if extents of etypes or representations differ.
     pub fn set_view(
         &self,
         function: &'static str,
@@ -131,7 +132,7 @@ impl File {
         let mut values = NOTHING;
         let (own, new) = match checked {
             Ok((view, hints)) => {
-                values[0] = view.etype_extent() as u64;
+                values[0] = view.etype_extent as u64;
                 values[1] = view.datarep.bytes().fold(0, |hash: u64, byte| {
                     hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
                 });
@@ -140,6 +141,8 @@ impl File {
             }
             Err(error) => (Err(error), None),
         };
+        // A rank that has moved it sees that.
+        values[3] = self.shared_position() as u64;
         let all = self.agree_on(function, own, values)?;
         same(
             "the extent of etype",
@@ -156,6 +159,9 @@ impl File {
         let long = all.iter().all(|values| values[2] != 0);
         self.has_long_runs.store(long, Ordering::Relaxed);
         self.position.store(0, Ordering::Relaxed);
+        if all.iter().all(|values| values[3] == 0) {
+            return Ok(());
+        }
         if self.rank() == 0 {
             self.board.pointer().store(0, Ordering::Relaxed);
         }
@@ -195,6 +201,13 @@ impl File {
         let writes = self.amode & amode::RDONLY == 0;
         let view = View::new(displacement, types, &datarep, writes)?;
         Ok((view, hints))
+    }
+
+    /// MPI_File_get_type_extent.
+    ///
+    /// Errors: MPI_ERR_CONVERSION.
+    pub fn type_extent(&self, datatype: &'static Datatype) -> Result<i64> {
+        self.view().extent(datatype)
     }
 
     /// MPI_File_get_view: displacement, handles of etype and filetype for the program, representation.

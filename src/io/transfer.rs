@@ -1,6 +1,7 @@
 //! Independent accesses: from a place in the view to a status.
 
-use super::access::{self, Direction, Place};
+use super::access::{Direction, Place};
+use super::convert;
 use super::file::File;
 use super::view::View;
 use crate::datatype::{Buffer, Status};
@@ -87,8 +88,9 @@ impl File {
     }
 
     /// The view, and the byte of it that an access begins at; pointers are moved.
-    pub(super) fn locate(&self, place: Place, bytes: usize) -> Result<(Arc<View>, u64)> {
+    pub(super) fn locate(&self, place: Place, buffer: &Buffer) -> Result<(Arc<View>, u64)> {
         let view = self.view();
+        let bytes = view.length(buffer)? as usize;
         let skip = match place {
             Place::At(offset) => {
                 self.check_not_sequential()?;
@@ -120,7 +122,7 @@ impl File {
         buffer: &Buffer,
     ) -> Result<Completion> {
         self.check_access(direction)?;
-        let (view, skip) = self.locate(place, buffer.len())?;
+        let (view, skip) = self.locate(place, buffer)?;
         self.transfer_at(function, direction, &view, skip, buffer)
     }
 
@@ -137,7 +139,7 @@ impl File {
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
             self.locked(function, direction, view, skip, buffer)?
         } else {
-            access::transfer(descriptor, view, skip, buffer, direction)
+            convert::transfer(descriptor, view, skip, buffer, direction)
         };
         let what = match direction {
             Direction::Read => "pread",

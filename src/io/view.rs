@@ -1,23 +1,24 @@
 //! Views: from offsets of etypes to runs of the file's bytes.
 //!
-//! Invariant: the types of a view are the library's own handles of what the program gave, so that it may free them; nothing of a
-//! type is laid out as a list.
+//! Invariant: the types of a view last as long as it does, so that the program may free them; nothing of a type is laid out as a list,
+//! and what the checks have found about a type stays with it.
 
+use super::convert::Conversion;
+use super::datarep::Datarep;
 use super::direction::Direction;
-use crate::datatype::{self, Datatype, Layout};
+use crate::datatype::{self, Buffer, Datatype, Layout};
 use crate::error::{Class, Result, fail};
 use crate::lifetime::datatypes;
+use crate::pt2pt::signatures;
 use std::sync::OnceLock;
 
-/// A type that lives as long as this.
+/// A type that lasts as long as this, whether the program frees it or not.
 struct Kept(&'static Datatype);
 
 impl Kept {
-    fn of(datatype: &'static Datatype) -> Result<Kept> {
-        match datatype.is_predefined() {
-            true => Ok(Kept(datatype)),
-            false => datatype::another_handle(datatype).map(Kept),
-        }
+    fn of(datatype: &'static Datatype) -> Kept {
+        datatype::keep(datatype);
+        Kept(datatype)
     }
 
     /// A handle for the program, which frees it if it is derived.
@@ -31,9 +32,7 @@ impl Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        if !self.0.is_predefined() {
-            let _ = datatypes::free(self.0.handle);
-        }
+        datatypes::let_go(self.0);
     }
 }
 
@@ -49,10 +48,14 @@ pub struct View {
     etype: Kept,
     filetype: Kept,
     pub datarep: String,
-    /// The filetype's.
+    /// The filetype's, in the file.
     layout: Layout,
-    /// Bytes of an etype.
+    /// Bytes of an etype in the file.
     pub unit: u64,
+    /// The extent of an etype in the file, bytes.
+    pub etype_extent: i64,
+    /// `None`: the file has the bytes of memory.
+    pub(super) conversion: Option<Conversion>,
     /// See [`View::can_be_cut`].
     can_be_cut: OnceLock<bool>,
 }
@@ -77,53 +80,64 @@ impl View {
 
     /// A view, checked. `writes`: whether the file can be written to.
     ///
-    /// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, MPI_ERR_UNSUPPORTED_DATAREP.
-    pub fn new(displacement: i64, types: Types, datarep: &str, writes: bool) -> Result<View> {
+    /// Errors: MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_DATAREP, MPI_ERR_CONVERSION.
+    pub fn new(displacement: i64, types: Types, name: &str, writes: bool) -> Result<View> {
         if displacement < 0 {
             return fail!(
                 Class::Arg,
                 "disp is {displacement}; it must not be negative"
             );
         }
-        if !matches!(datarep, "native" | "internal") {
-            return fail!(
-                Class::UnsupportedDatarep,
-                "datarep is \"{datarep}\"; known are \"native\" and \"internal\""
-            );
-        }
-        check("etype", types.etype, writes)?;
-        check("filetype", types.filetype, writes)?;
-        let (unit, size) = (types.etype.size, types.filetype.size);
-        let is_whole = match unit {
-            0 => size == 0,
-            _ => size.is_multiple_of(unit),
-        };
-        if !is_whole {
-            return fail!(
-                Class::Type,
-                "filetype is {}, whose {size} bytes are no multiple of the {unit} of etype, {}",
-                types.filetype.title(),
-                types.etype.title()
-            );
-        }
+        let datarep = Datarep::of(name)?;
+        let etype = Shown::new("etype", types.etype, datarep)?;
+        let filetype = Shown::new("filetype", types.filetype, datarep)?;
+        etype.check(writes)?;
+        filetype.check(writes)?;
+        filetype.check_made_of(&etype)?;
+        datarep.begin();
         Ok(View {
             displacement,
-            layout: types.filetype.layout().clone(),
-            etype: Kept::of(types.etype)?,
-            filetype: Kept::of(types.filetype)?,
-            datarep: datarep.to_owned(),
-            unit,
+            layout: filetype.layout,
+            etype: Kept::of(types.etype),
+            filetype: Kept::of(types.filetype),
+            datarep: name.to_owned(),
+            unit: etype.layout.size,
+            etype_extent: etype.layout.extent(),
+            conversion: (!datarep.is_native()).then(|| Conversion::new(datarep)),
             can_be_cut: OnceLock::new(),
         })
+    }
+
+    /// Bytes of the file that a buffer takes.
+    ///
+    /// Errors: MPI_ERR_CONVERSION, MPI_ERR_ARG.
+    #[inline]
+    pub fn length(&self, buffer: &Buffer) -> Result<u64> {
+        match &self.conversion {
+            None => Ok(buffer.len() as u64),
+            Some(conversion) => conversion.length(buffer),
+        }
+    }
+
+    /// Whether an access calls functions of the program's, which run in the call that begins it.
+    pub fn calls_program(&self) -> bool {
+        let by = self.conversion.as_ref().map(Conversion::by);
+        matches!(by, Some(Datarep::Registered(_)))
+    }
+
+    /// The extent of a type in the file, bytes.
+    ///
+    /// Errors: MPI_ERR_CONVERSION.
+    pub fn extent(&self, datatype: &'static Datatype) -> Result<i64> {
+        match &self.conversion {
+            None => Ok(datatype.extent),
+            Some(conversion) => Ok(conversion.by().layout(datatype)?.extent()),
+        }
     }
 
     /// Handles of etype and filetype for the program.
     pub fn give(&self) -> Result<(i32, i32)> {
         Ok((self.etype.give()?, self.filetype.give()?))
-    }
-
-    pub fn etype_extent(&self) -> i64 {
-        self.etype.0.extent
     }
 
     /// Fails if `length` bytes of the view from `skip` on are not all in front of the largest offset of a file.
@@ -241,33 +255,83 @@ impl View {
     }
 }
 
-/// Whether a type can say what a view shows.
-fn check(name: &str, datatype: &Datatype, writes: bool) -> Result<()> {
-    let layout = datatype.layout();
-    let Some(order) = layout.order() else {
-        return Ok(());
-    };
-    if order.first < 0 || !order.ascends {
-        return fail!(
-            Class::Type,
-            "{name} is {}, whose displacements are not all at least zero and ascending",
-            datatype.title()
-        );
+/// A type of a view as the file has it.
+struct Shown {
+    name: &'static str,
+    datatype: &'static Datatype,
+    layout: Layout,
+}
+
+impl Shown {
+    fn new(name: &'static str, datatype: &'static Datatype, datarep: Datarep) -> Result<Shown> {
+        if datarep.is_native() {
+            // What is found out for the copy stays with the type.
+            datatype.layout().order();
+        }
+        Ok(Shown {
+            name,
+            datatype,
+            layout: datarep.layout(datatype)?,
+        })
     }
-    if writes && !order.apart {
-        return fail!(
-            Class::Type,
-            "{name} is {}, which names a byte twice, and the file can be written to",
-            datatype.title()
-        );
+
+    /// Fails for a type that cannot say what a view shows.
+    fn check(&self, writes: bool) -> Result<()> {
+        let Some(order) = self.layout.order() else {
+            return Ok(());
+        };
+        let (name, extent) = (self.name, self.layout.extent());
+        if order.first < 0 || !order.ascends {
+            return fail!(
+                Class::Arg,
+                "{name} is {}, whose displacements are not all at least zero and ascending",
+                self.datatype.title()
+            );
+        }
+        if writes && !order.apart {
+            return fail!(
+                Class::Arg,
+                "{name} is {}, which names a byte twice, and the file can be written to",
+                self.datatype.title()
+            );
+        }
+        if extent <= 0 {
+            return fail!(
+                Class::Arg,
+                "{name} is {}, whose extent is {extent}",
+                self.datatype.title()
+            );
+        }
+        Ok(())
     }
-    if datatype.extent <= 0 {
-        return fail!(
-            Class::Type,
-            "{name} is {}, whose extent is {}",
-            datatype.title(),
-            datatype.extent
-        );
+
+    /// Fails for a filetype that is not made of whole etypes. Holes that are no multiples of the etype's extent are refused only where
+    /// programs are looked at for mistakes: other libraries take them.
+    fn check_made_of(&self, etype: &Shown) -> Result<()> {
+        let (unit, size) = (etype.layout.size, self.layout.size);
+        let is_whole = match unit {
+            0 => size == 0,
+            _ => size.is_multiple_of(unit),
+        };
+        if !is_whole {
+            return fail!(
+                Class::Arg,
+                "filetype is {}, whose {size} bytes are no multiple of the {unit} of etype, {}",
+                self.datatype.title(),
+                etype.datatype.title()
+            );
+        }
+        if !signatures::on() || !etype.layout.is_contiguous() {
+            return Ok(());
+        }
+        match self.layout.order() {
+            Some(order) if order.apart && !order.holes.is_multiple_of(unit) => fail!(
+                Class::Arg,
+                "filetype is {}, whose holes are no multiples of the {unit} bytes of etype, {}",
+                self.datatype.title(),
+                etype.datatype.title()
+            ),
+            _ => Ok(()),
+        }
     }
-    Ok(())
 }

@@ -36,6 +36,14 @@ pub fn free(handle: i32) -> Result<()> {
     Ok(())
 }
 
+/// Ends one [`datatype::keep`].
+pub fn let_go(datatype: &'static Datatype) {
+    let handle = datatype.handle;
+    if datatype::let_go(datatype) {
+        collector::unnamed(handle);
+    }
+}
+
 /// The last types that the library made for calls of one thread.
 struct Own(VecDeque<(i32, u64)>);
 

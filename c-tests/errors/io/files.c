@@ -160,11 +160,11 @@ static void views(void)
     if (!reference) {
         ERROR(MPI_File_set_view(file, 0, MPI_DATATYPE_NULL, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "etype", NULL);
         ERROR(MPI_File_set_view(file, 0, MPI_INT, loose, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "filetype", "commit");
-        ERROR(MPI_File_set_view(file, 0, MPI_INT, backwards, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "filetype", "ascending");
-        ERROR(MPI_File_set_view(file, 0, MPI_INT, twice, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "filetype", "twice");
-        ERROR(MPI_File_set_view(file, 0, MPI_INT, odd, "native", MPI_INFO_NULL), MPI_ERR_TYPE, "filetype", "6 bytes");
+        ERROR(MPI_File_set_view(file, 0, MPI_INT, backwards, "native", MPI_INFO_NULL), MPI_ERR_ARG, "filetype", "ascending");
+        ERROR(MPI_File_set_view(file, 0, MPI_INT, twice, "native", MPI_INFO_NULL), MPI_ERR_ARG, "filetype", "twice");
+        ERROR(MPI_File_set_view(file, 0, MPI_INT, odd, "native", MPI_INFO_NULL), MPI_ERR_ARG, "filetype", "6 bytes");
         ERROR(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG, "disp", NULL);
-        CHECK_CLASS(MPI_File_set_view(file, 0, MPI_INT, last ? backwards : MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
+        CHECK_CLASS(MPI_File_set_view(file, 0, MPI_INT, last ? backwards : MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
         if (size > 1) {
             CHECK_CLASS(MPI_File_set_view(file, 0, last ? MPI_DOUBLE : MPI_INT, last ? MPI_DOUBLE : MPI_INT, "native", MPI_INFO_NULL),
                         MPI_ERR_NOT_SAME);

@@ -67,8 +67,8 @@ entry! {
     AccessOnly fn MPI_File_get_type_extent[_c](
         fh: File, datatype: Datatype, extent: Out<ByteDisplacement>,
     ) on fh {
-        decode::file(fh)?;
-        extent.set(ByteDisplacement(decode::datatype(datatype)?.extent))
+        let bytes = decode::file(fh)?.type_extent(decode::datatype(datatype)?)?;
+        extent.set(ByteDisplacement(bytes))
     }
 }
 
@@ -142,7 +142,7 @@ fn types(etype: Datatype, filetype: Datatype) -> Result<Types> {
     })
 }
 
-fn representation(datarep: Text) -> Result<String> {
+pub(super) fn representation(datarep: Text) -> Result<String> {
     let name = decode::text("datarep", datarep)?;
     match name.len() < MPI_MAX_DATAREP_STRING as usize {
         true => Ok(name),
@@ -171,12 +171,4 @@ entry! {
     Collective fn MPI_File_sync(fh: File) on fh {
         decode::file(fh)?.sync("MPI_File_sync")
     }
-}
-
-stub! {
-    Own fn MPI_Register_datarep[_c](
-        datarep: Text, read_conversion_fn: DatarepConversionFunction,
-        write_conversion_fn: DatarepConversionFunction, dtype_file_extent_fn: DatarepExtentFunction,
-        extra_state: ExtraState,
-    ) on MPI_FILE_NULL;
 }

@@ -1,12 +1,13 @@
 //! Files, chapter 14.
 
+mod datarep;
+mod decode;
 mod explicit;
 mod file;
 mod individual;
 mod shared;
 
 use crate::constants::{MPI_SEEK_CUR, MPI_SEEK_END, MPI_SEEK_SET};
-use crate::decode;
 use crate::param::{File, Request, Status, Whence};
 use crate::pointers::Out;
 use oxmpi::datatype::Buffer;
@@ -32,7 +33,7 @@ fn blocking(
 ) -> Result<()> {
     status.not_null()?;
     let buffer = buffer?;
-    status.finish(decode::file(fh)?.transfer(function, direction, place, &buffer)?)
+    status.finish(crate::decode::file(fh)?.transfer(function, direction, place, &buffer)?)
 }
 
 /// As [`blocking`], with all ranks.
@@ -45,7 +46,7 @@ fn blocking_all(
     status: Out<Status>,
 ) -> Result<()> {
     let buffer = status.not_null().and(buffer);
-    let done = decode::file(fh)?.access_all(function, direction, place, buffer);
+    let done = crate::decode::file(fh)?.access_all(function, direction, place, buffer);
     match status.is_null() {
         // All ranks were told of that as an error.
         true => done.into_result(),
@@ -64,7 +65,7 @@ fn nonblocking(
 ) -> Result<()> {
     request.not_null()?;
     let buffer = buffer?;
-    let begun = decode::file(fh)?.begin(function, direction, place, &buffer)?;
+    let begun = crate::decode::file(fh)?.begin(function, direction, place, &buffer)?;
     request.set(Request(begun))
 }
 
@@ -78,7 +79,7 @@ fn nonblocking_all(
     request: Out<Request>,
 ) -> Result<()> {
     let buffer = request.not_null().and(buffer);
-    let begun = decode::file(fh)?.begin_all(function, direction, place, buffer)?;
+    let begun = crate::decode::file(fh)?.begin_all(function, direction, place, buffer)?;
     request.set(Request(begun))
 }
 
@@ -91,7 +92,7 @@ fn begin(
     address: usize,
     buffer: Result<Buffer>,
 ) -> Result<()> {
-    decode::file(fh)?.begin_split(function, direction, place, address, buffer)
+    crate::decode::file(fh)?.begin_split(function, direction, place, address, buffer)
 }
 
 /// Ends one.
@@ -104,7 +105,8 @@ fn end(
     status: Out<Status>,
 ) -> Result<()> {
     status.not_null()?;
-    let done = decode::file(fh)?.end_split(function, SplitKind { direction, place }, address)?;
+    let done =
+        crate::decode::file(fh)?.end_split(function, SplitKind { direction, place }, address)?;
     status.finish(done)
 }
 

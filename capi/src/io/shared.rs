@@ -1,7 +1,7 @@
 //! Access with the shared file pointer.
 
+use super::decode::{self, BUF};
 use super::{READ, WRITE};
-use crate::decode::{self, BUF};
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::io::{Place, SplitForm};

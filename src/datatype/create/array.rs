@@ -71,10 +71,10 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(old: &Datatype) -> Growing {
+    fn new(old: &Layout) -> Growing {
         Growing {
-            layout: old.layout().clone(),
-            extent: old.extent.into(),
+            layout: old.clone(),
+            extent: old.extent().into(),
             start: 0,
         }
     }
@@ -176,16 +176,8 @@ pub fn subarray(
             return wrong("array_of_starts", dimension, start, &allowed);
         }
     }
-    let mut growing = Growing::new(old);
-    for dimension in order.dimensions(sizes.len()) {
-        growing.slice(
-            sizes.get(dimension),
-            subsizes.get(dimension),
-            starts.get(dimension),
-        )?;
-    }
     insert(
-        growing.finish()?,
+        subarray_of(sizes, subsizes, starts, order, old.layout())?,
         Contents::with(Combiner::Subarray, large, |contents| {
             contents
                 .integer(sizes.len() as i32)
@@ -196,6 +188,25 @@ pub fn subarray(
                 .datatype(old)
         }),
     )
+}
+
+/// As [`subarray`], of arguments that were checked.
+pub fn subarray_of(
+    sizes: Numbers<'_>,
+    subsizes: Numbers<'_>,
+    starts: Numbers<'_>,
+    order: Order,
+    old: &Layout,
+) -> Result<Layout> {
+    let mut growing = Growing::new(old);
+    for dimension in order.dimensions(sizes.len()) {
+        growing.slice(
+            sizes.get(dimension),
+            subsizes.get(dimension),
+            starts.get(dimension),
+        )?;
+    }
+    growing.finish()
 }
 
 /// The arguments of MPI_Type_create_darray; the arrays are as long as the number of dimensions, which is positive.
@@ -299,7 +310,8 @@ impl Grid<'_> {
         coordinates
     }
 
-    fn layout(&self, old: &Datatype) -> Result<Layout> {
+    /// Of arguments that were checked.
+    pub fn layout(&self, old: &Layout) -> Result<Layout> {
         let coordinates = self.coordinates();
         let mut growing = Growing::new(old);
         for dimension in self.order.dimensions(self.processes.len()) {
@@ -330,7 +342,7 @@ impl Grid<'_> {
 pub fn darray(large: bool, grid: &Grid<'_>, old: &'static Datatype) -> New {
     grid.check()?;
     insert(
-        grid.layout(old)?,
+        grid.layout(old.layout())?,
         Contents::with(Combiner::Darray, large, |contents| {
             contents
                 .integer(grid.size)

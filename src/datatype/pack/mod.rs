@@ -106,6 +106,37 @@ impl Buffer {
         }
     }
 
+    /// As `new`, of a buffer that has its datatype also where the data has no holes.
+    ///
+    /// # Safety
+    /// As for `new`.
+    pub unsafe fn typed(address: *mut u8, count: u64, datatype: &'static Datatype) -> Buffer {
+        Buffer {
+            address,
+            kind: MemoryKind::of(address),
+            length: (count as usize).saturating_mul(datatype.size as usize),
+            layout: Some(datatype),
+        }
+    }
+
+    /// A [`Buffer::typed`] one as `new` makes it.
+    #[inline]
+    pub fn bare(&self) -> Buffer {
+        match self.layout {
+            Some(datatype) if datatype.size > 0 => {
+                let count = self.length as u64 / datatype.size;
+                // SAFETY: the same elements.
+                unsafe { Buffer::new(self.address, count, datatype) }
+            }
+            _ => *self,
+        }
+    }
+
+    /// Where the elements count from, of a buffer that has its datatype; else where the data is.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
     pub const fn empty() -> Buffer {
         Buffer {
             address: ptr::null_mut(),

@@ -52,9 +52,8 @@ impl File {
             return self.transfer_ordered(function, direction, buffer);
         }
         let access = buffer.and_then(|buffer| {
-            self.check_direction(direction)?;
-            self.descriptor()?;
-            let (view, skip) = self.locate(place, buffer.len())?;
+            self.check_access(direction)?;
+            let (view, skip) = self.locate(place, &buffer)?;
             Ok(Access { view, skip, buffer })
         });
         if self.meets_for_nothing() {

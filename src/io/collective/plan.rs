@@ -44,7 +44,8 @@ impl Line {
             high: view.place(skip + length - 1) as u64 + 1,
             bytes: length,
             runs: runs as u64,
-            is_alone: !view.can_be_cut(),
+            // Data is converted in whole elements, which frames cut.
+            is_alone: view.conversion.is_some() || !view.can_be_cut(),
         }
     }
 

@@ -1,0 +1,318 @@
+//! Accesses to files whose bytes are not those of memory: converted in pieces, in memory of this call.
+//!
+//! Invariant: a piece has whole elements; what a status counts are bytes of memory of whole elements that are in the file.
+
+use super::access::{self, Direction};
+use super::datarep::{Datarep, Items, Registered, item};
+use super::view::View;
+use crate::datatype::{self, Buffer, Datatype, Signature, external, leaf_of, scaled};
+use crate::error::{Class, Error, Result, fail};
+use crate::os::file::File as Descriptor;
+use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+
+/// Bytes of the file that are converted at once.
+const SCRATCH: usize = 256 << 10;
+
+/// Why a function of the program's made an access fail, as the access returns it.
+#[derive(Debug)]
+pub struct Unconverted(String);
+
+impl std::fmt::Display for Unconverted {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unconverted {}
+
+impl Unconverted {
+    /// The error that an access has failed by, if it is one of these.
+    pub fn error(why: &io::Error) -> Option<Error> {
+        let own: &Unconverted = why.get_ref()?.downcast_ref()?;
+        Some(Error::new(Class::Conversion, own.0.clone()))
+    }
+}
+
+/// A datatype of buffers for a registered representation: one element, counted in entries of its type map.
+struct Entries {
+    handle: i32,
+    born: u64,
+    memory: Signature,
+    file: Signature,
+}
+
+/// How the data of a view is converted.
+pub struct Conversion {
+    by: Datarep,
+    /// That of the last buffer.
+    last: Mutex<Option<Arc<Entries>>>,
+}
+
+/// Moves a buffer to or from the view's bytes from `skip` on, converted if the view says so; as [`access::transfer`].
+#[inline]
+pub fn transfer(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    direction: Direction,
+) -> (usize, io::Result<()>) {
+    match &view.conversion {
+        None => access::transfer(file, view, skip, &buffer.bare(), direction),
+        Some(conversion) => conversion.transfer(file, view, skip, buffer, direction),
+    }
+}
+
+/// The datatype of a buffer and the number of its elements.
+fn elements(buffer: &Buffer) -> Result<(&'static Datatype, u64)> {
+    // Bytes, if the view came after the buffer was made, on another thread.
+    let datatype = buffer
+        .datatype()
+        .or_else(|| datatype::get(datatype::BYTE))
+        .filter(|datatype| datatype.size > 0);
+    match datatype {
+        Some(datatype) => Ok((datatype, buffer.len() as u64 / datatype.size)),
+        None => fail!(Class::Intern, "a buffer has data of a type without any"),
+    }
+}
+
+/// A buffer's elements, by number, in memory and in the file.
+struct Numbered<'a> {
+    /// Elements that lie in so many bytes of the file, at most all; bytes of so many elements.
+    elements_in: &'a dyn Fn(u64) -> u64,
+    bytes_of: &'a dyn Fn(u64) -> u64,
+    all: u64,
+}
+
+impl Conversion {
+    pub fn new(by: Datarep) -> Conversion {
+        Conversion {
+            by,
+            last: Mutex::new(None),
+        }
+    }
+
+    pub fn by(&self) -> Datarep {
+        self.by
+    }
+
+    /// Bytes of the file that a buffer takes.
+    ///
+    /// Errors: MPI_ERR_CONVERSION; MPI_ERR_ARG, more than 2^63 - 1.
+    pub fn length(&self, buffer: &Buffer) -> Result<u64> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let (datatype, count) = elements(buffer)?;
+        let one = match self.by {
+            Datarep::Native => datatype.size,
+            Datarep::External => datatype.layout().signature.external_size,
+            Datarep::Registered(by) => self.entries(by, datatype)?.file.size,
+        };
+        match one.checked_mul(count) {
+            Some(bytes) if bytes <= i64::MAX as u64 => Ok(bytes),
+            _ => fail!(
+                Class::Arg,
+                "{count} elements of {}, of {one} bytes each in the file, are more than 2^63 - 1 bytes",
+                datatype.title()
+            ),
+        }
+    }
+
+    fn entries(
+        &self,
+        by: &'static Registered,
+        datatype: &'static Datatype,
+    ) -> Result<Arc<Entries>> {
+        let (handle, born) = (datatype.handle, datatype.born());
+        let last = self.last.lock().clone();
+        if let Some(last) = last
+            && (last.handle, last.born) == (handle, born)
+        {
+            return Ok(last);
+        }
+        let memory = scaled(datatype, &mut |leaf| {
+            leaf_of(leaf.size, item(leaf.size as u32))
+        })?;
+        let made = Arc::new(Entries {
+            handle,
+            born,
+            memory: memory.signature,
+            file: Datarep::Registered(by).layout(datatype)?.signature,
+        });
+        *self.last.lock() = Some(made.clone());
+        Ok(made)
+    }
+
+    fn transfer(
+        &self,
+        file: &Descriptor,
+        view: &View,
+        skip: u64,
+        buffer: &Buffer,
+        direction: Direction,
+    ) -> (usize, io::Result<()>) {
+        if buffer.is_empty() {
+            return (0, Ok(()));
+        }
+        let at = At {
+            file,
+            view,
+            skip,
+            direction,
+        };
+        let done = elements(buffer).and_then(|(datatype, count)| match self.by {
+            Datarep::Native => Ok(at.moved(buffer)),
+            Datarep::External => Ok(at.external(buffer, datatype, count)),
+            Datarep::Registered(by) => {
+                let entries = self.entries(by, datatype)?;
+                Ok(at.registered(buffer, (datatype, count), by, &entries))
+            }
+        });
+        match done {
+            Ok(done) => done,
+            Err(error) => (
+                0,
+                Err(io::Error::other(Unconverted(error.text().to_owned()))),
+            ),
+        }
+    }
+}
+
+/// Where an access goes.
+struct At<'a> {
+    file: &'a Descriptor,
+    view: &'a View,
+    skip: u64,
+    direction: Direction,
+}
+
+impl At<'_> {
+    /// Bytes as they are.
+    fn moved(&self, buffer: &Buffer) -> (usize, io::Result<()>) {
+        access::transfer(self.file, self.view, self.skip, buffer, self.direction)
+    }
+
+    /// Moves elements piece by piece: `convert(first, count, piece)` fills a piece that is written, or empties one that was read. Returns
+    /// how many elements were moved.
+    fn pieces(
+        &self,
+        numbered: &Numbered<'_>,
+        mut convert: impl FnMut(u64, u64, &mut [u8]) -> io::Result<()>,
+    ) -> (u64, io::Result<()>) {
+        let Numbered {
+            elements_in,
+            bytes_of,
+            all,
+        } = *numbered;
+        let mut scratch = Vec::new();
+        let mut done = 0;
+        while done < all {
+            let from = bytes_of(done);
+            // At least one, however large it is.
+            let next = elements_in(from + SCRATCH as u64).min(all).max(done + 1);
+            let bytes = (bytes_of(next) - from) as usize;
+            scratch.resize(scratch.len().max(bytes), 0);
+            let piece = &mut scratch[..bytes];
+            if self.direction == Direction::Write
+                && let Err(why) = convert(done, next - done, piece)
+            {
+                return (done, Err(why));
+            }
+            // SAFETY: memory of this function's.
+            let packed = unsafe { Buffer::bytes(piece.as_mut_ptr(), bytes) };
+            let skip = self.skip + from;
+            let (moved, result) =
+                access::transfer(self.file, self.view, skip, &packed, self.direction);
+            let reached = match moved == bytes {
+                true => next,
+                false => elements_in(from + moved as u64),
+            };
+            if self.direction == Direction::Read && reached > done {
+                let read = (bytes_of(reached) - from) as usize;
+                if let Err(why) = convert(done, reached - done, &mut piece[..read]) {
+                    return (done, Err(why));
+                }
+            }
+            done = reached;
+            if result.is_err() || done < next {
+                return (done, result);
+            }
+        }
+        (done, Ok(()))
+    }
+
+    fn external(
+        &self,
+        buffer: &Buffer,
+        datatype: &Datatype,
+        count: u64,
+    ) -> (usize, io::Result<()>) {
+        let signature = datatype.layout().signature.repeated(count);
+        let numbered = Numbered {
+            elements_in: &|bytes| signature.external_elements_in(bytes),
+            bytes_of: &|elements| signature.external_bytes_of(elements),
+            all: signature.elements,
+        };
+        let (done, result) = self.pieces(&numbered, |from, count, piece| {
+            let part = external::Part::new(buffer, &signature, from, count);
+            match self.direction {
+                Direction::Write => external::pack(&part, piece),
+                Direction::Read => external::unpack(piece, &part),
+            }
+            Ok(())
+        });
+        let bytes = signature.bytes_of(done).unwrap_or(0);
+        (bytes as usize, result)
+    }
+
+    fn registered(
+        &self,
+        buffer: &Buffer,
+        (datatype, count): (&Datatype, u64),
+        by: &Registered,
+        entries: &Entries,
+    ) -> (usize, io::Result<()>) {
+        let (name, title) = (&by.name, datatype.title());
+        let function = match self.direction {
+            Direction::Read => "read_conversion_fn",
+            Direction::Write => "write_conversion_fn",
+        };
+        if !by.functions.converts(self.direction) {
+            if entries.file.size == entries.memory.size {
+                return self.moved(&buffer.bare());
+            }
+            let text = format!(
+                "the representation \"{name}\" has no {function}, but {title} has {} bytes in the file and {} in memory",
+                entries.file.size, entries.memory.size
+            );
+            return (0, Err(io::Error::other(Unconverted(text))));
+        }
+        let file = entries.file.repeated(count);
+        let numbered = Numbered {
+            elements_in: &|bytes| file.external_elements_in(bytes),
+            bytes_of: &|elements| file.external_bytes_of(elements),
+            all: file.elements,
+        };
+        let (done, result) = self.pieces(&numbered, |from, count, piece| {
+            let items = Items {
+                user: buffer.address(),
+                datatype: datatype.handle,
+                count,
+                file: piece.as_mut_ptr(),
+                position: from as i64,
+            };
+            // SAFETY: the buffer has the elements, the piece the file's bytes of so many of their entries.
+            let converted = unsafe { by.functions.convert(self.direction, items) };
+            converted.map_err(|code| {
+                io::Error::other(Unconverted(format!(
+                    "{function} of the representation \"{name}\" returned {code} for {count} items of {title} from item {from} on"
+                )))
+            })
+        });
+        let bytes = entries.memory.repeated(count).bytes_of(done).unwrap_or(0);
+        (bytes as usize, result)
+    }
+}
