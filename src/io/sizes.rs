@@ -71,7 +71,7 @@ impl File {
                 return Ok(());
             }
             match descriptor.allocate(bytes) {
-                Err(why) if why.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                Err(why) if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
                     write_zeros(descriptor, bytes)
                 }
                 done => done,
