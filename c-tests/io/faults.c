@@ -481,15 +481,19 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     file_name(name, "faults");
     watch(name);
-    int before = descriptors();
-    go_on();
-    each_error();
-    counts_before_errors();
-    collective_errors();
-    interleaved_errors();
-    sizes();
-    refused();
-    opening();
+    int before = 0;
+    /* The first time the library may open what it keeps. */
+    for (int time = 0; time < 2; time++) {
+        before = descriptors();
+        go_on();
+        each_error();
+        counts_before_errors();
+        collective_errors();
+        interleaved_errors();
+        sizes();
+        refused();
+        opening();
+    }
     CHECK_INT(descriptors(), before);
     return finish();
 }

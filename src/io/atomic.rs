@@ -15,7 +15,6 @@ use super::view::View;
 use super::{wait, workers};
 use crate::datatype::Buffer;
 use crate::engine::published::Published;
-use crate::engine::wait::Reason;
 use crate::engine::{enter, table};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::file::File as Descriptor;
@@ -55,7 +54,7 @@ fn is_one_node() -> bool {
 }
 
 impl Ranges {
-    /// Errors: MPI_ERR_NO_MEM, what fstat says.
+    /// Errors: MPI_ERR_NO_MEM.
     fn of(file: &File) -> Result<Ranges> {
         let Some(heap) = transport::heap().filter(|_| is_one_node()) else {
             return Ok(Ranges::Kernel);
@@ -66,9 +65,8 @@ impl Ranges {
                 "there is no memory for the locks of the atomic mode: {why}"
             );
         }
-        let facts = file.descriptor()?.facts();
-        let facts = facts.map_err(|why| file.failure("fstat", &why))?;
-        let object = object(facts.device, facts.inode);
+        let (device, inode) = file.identity;
+        let object = object(device, inode);
         let tables = heap.ranges();
         NOTIFIERS.get_or_init(|| {
             let engine = enter();
@@ -233,7 +231,7 @@ impl File {
         }
         let mut published = (!workers::is_worker())
             .then(|| {
-                let reason = Reason::at_file(function, self.handle);
+                let reason = wait::reason(function, self.handle);
                 Published::begin(&reason, 0, monotonic_nanoseconds())
             })
             .flatten();

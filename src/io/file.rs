@@ -37,6 +37,8 @@ pub struct File {
     pub(super) info: Mutex<Info>,
     /// Whether accesses are atomic.
     pub(super) atomic: AtomicBool,
+    /// Device and inode.
+    pub(super) identity: (u64, u64),
     /// Threads of this process in atomic accesses, where the kernel's locks are used, which do not keep them apart.
     pub(super) turn: Mutex<()>,
     /// Where accesses lock their ranges in atomic mode, once that was asked for.

@@ -146,6 +146,7 @@ pub fn open(
             path: wish.path.clone(),
             amode: wish.amode,
             descriptor: None,
+            identity: (0, 0),
             board,
             view: RwLock::new(Arc::new(View::of_bytes()?)),
             position: AtomicI64::new(0),
@@ -205,6 +206,7 @@ impl Opening {
             let _ = os::unlink(&wish.path);
         }
         let values = agreed?;
+        self.file.identity = (values[0], values[1]);
         if wish.amode & amode::APPEND != 0 {
             let end = values[2] as i64;
             self.file.position = AtomicI64::new(end);

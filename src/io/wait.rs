@@ -49,7 +49,8 @@ pub fn until_done(function: &'static str, handle: i32, mut holds: impl FnMut() -
     until_at(0, &reason(function, handle), |_| holds().then_some(()));
 }
 
-fn reason(function: &'static str, handle: i32) -> Reason {
+/// A wait at the file of a handle; 0: at any.
+pub(super) fn reason(function: &'static str, handle: i32) -> Reason {
     published::name_files_by(name_of);
     match handle {
         0 => Reason::of(function),
