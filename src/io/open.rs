@@ -8,7 +8,7 @@ use super::board::{Board, Reserved};
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
-use super::request::Operations;
+use super::operations::Operations;
 use super::view::View;
 use crate::coll::exchange_words;
 use crate::comm::Comm;
