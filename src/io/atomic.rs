@@ -11,76 +11,22 @@
 use super::access::Direction;
 use super::convert;
 use super::file::File;
+use super::ranges::{self, Ranges};
 use super::view::View;
 use super::{wait, workers};
 use crate::datatype::Buffer;
 use crate::engine::published::Published;
-use crate::engine::{enter, table};
-use crate::error::{Class, Error, Result, fail};
+use crate::engine::table;
+use crate::error::{Class, Error, Result};
 use crate::os::file::File as Descriptor;
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::queue::range_lock::{Held, Locker, Range, Table};
-use crate::transport::{self, FirstNotifier};
 use std::cell::Cell;
-use std::sync::OnceLock;
 
 /// Looks at a table's lock before the core is given away.
 const POLLS: u32 = 100;
 /// Yields before the holder of a table's lock is looked at.
 const YIELDS: u32 = 2000;
-
-/// Where the accesses to a file lock their ranges.
-pub enum Ranges {
-    Table {
-        table: &'static Table,
-        /// What stands for device and inode.
-        object: u64,
-    },
-    Kernel,
-}
-
-/// What wakes a process of the job.
-static NOTIFIERS: OnceLock<Box<[Option<FirstNotifier>]>> = OnceLock::new();
-
-/// Files that get the same number wait for each other without need.
-fn object(device: u64, inode: u64) -> u64 {
-    let mixed = (inode ^ device.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed ^ mixed >> 29
-}
-
-fn is_one_node() -> bool {
-    let all = table().map_or(&[][..], |table| table.all());
-    all.iter().all(|process| process.node == all[0].node)
-}
-
-impl Ranges {
-    /// Errors: MPI_ERR_NO_MEM.
-    fn of(file: &File) -> Result<Ranges> {
-        let Some(heap) = transport::heap().filter(|_| is_one_node()) else {
-            return Ok(Ranges::Kernel);
-        };
-        if let Err(why) = heap.open_now() {
-            return fail!(
-                Class::NoMem,
-                "there is no memory for the locks of the atomic mode: {why}"
-            );
-        }
-        let (device, inode) = file.identity;
-        let object = object(device, inode);
-        let tables = heap.ranges();
-        NOTIFIERS.get_or_init(|| {
-            let engine = enter();
-            let processes = 0..engine.processes() as u32;
-            processes
-                .map(|process| engine.transport().notifier_of(process))
-                .collect()
-        });
-        Ok(Ranges::Table {
-            table: &tables[object as usize % tables.len()],
-            object,
-        })
-    }
-}
 
 /// An access that locks a range.
 struct Access<'a> {
@@ -118,10 +64,7 @@ impl Locker for Access<'_> {
     }
 
     fn wake(&self, process: u32) {
-        let all = NOTIFIERS.get().map_or(&[][..], |all| &all[..]);
-        if let Some(Some(notifier)) = all.get(process as usize) {
-            notifier.wake_ordered();
-        }
+        ranges::wake(process);
     }
 
     #[cold]
@@ -153,10 +96,10 @@ impl Drop for Locked<'_> {
 impl File {
     /// Prepares the atomic mode, on a thread of the program's.
     ///
-    /// Errors: MPI_ERR_NO_MEM, what fstat says.
+    /// Errors: MPI_ERR_NO_MEM.
     pub(super) fn prepare_atomic(&self) -> Result<()> {
         if self.ranges.get().is_none() {
-            let _ = self.ranges.set(Ranges::of(self)?);
+            let _ = self.ranges.set(Ranges::of(self.identity)?);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The kinds of split collective operations, and one that is active.
 
 use super::access::{Direction, Place};
-use super::request::Outcome;
+use super::operations::Outcome;
 use crate::error::{Class, Result, fail};
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use super::collective::Frames;
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
-use super::request::Operations;
+use super::operations::Operations;
 use super::view::View;
 use crate::coll::exchange_words;
 use crate::comm::Comm;

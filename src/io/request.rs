@@ -1,20 +1,21 @@
 //! Accesses that go on behind the call that begins them.
 //!
 //! ```text
-//! call      arguments, pointers, place in the view      small: done at once          else: request or split state, job for a lane
+//! call      arguments, pointers, place in the view      small: done at once          else: request or split state, job for a queue
 //! worker    the body of the blocking form               the outcome, wakes the process
 //! task      in whichever call makes progress            completes the request
 //! ```
 //!
 //! Invariants: a worker enters no engine, for below MPI_THREAD_MULTIPLE that is the program's; a task of the engine completes the request.
 //! What the program may free or change meanwhile (types, view) is kept until then. A file with several ranks has the rounds of its collective
-//! calls in the order of the calls: those that begin something leave it to the file's lane, the others wait until that is empty.
+//! calls in the order of the calls: those that begin something leave it to the file's queue, the others wait until that is empty.
 
 use super::access::{Direction, Place};
 use super::file::File;
+use super::operations::{ALL, Outcome, independent};
 use super::view::View;
 use super::wait::until_done;
-use super::workers::{self, Lane};
+use super::workers;
 use crate::datatype::Buffer;
 use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
@@ -23,57 +24,13 @@ use crate::engine::wait::FILE;
 use crate::engine::{self, enter, has_threads, tasks};
 use crate::error::{Error, Result};
 use crate::pt2pt::complete::Completion;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use parking_lot::Mutex;
-use std::sync::{Arc, OnceLock};
+use crate::sync::Ordering;
+use std::sync::Arc;
 
 /// Bytes from which on an access is left to a worker, which costs about as much as writing so many.
 const LARGE: usize = 64 << 10;
 /// Runs of the file from which on it is: each is a call of the kernel.
 const RUNS: usize = 16;
-
-/// What goes on at a file.
-#[derive(Default)]
-pub struct Operations {
-    lane: Arc<Lane>,
-    /// Collective ones that have begun and are not over, and others.
-    collective: AtomicUsize,
-    independent: AtomicUsize,
-}
-
-/// Operations on all files that are not over.
-static ALL: AtomicUsize = AtomicUsize::new(0);
-
-fn independent() -> &'static Arc<Lane> {
-    static LANE: OnceLock<Arc<Lane>> = OnceLock::new();
-    LANE.get_or_init(Arc::default)
-}
-
-/// The result of an operation, once it is there.
-#[derive(Default)]
-pub struct Outcome {
-    is_there: AtomicBool,
-    done: Mutex<Option<Completion>>,
-}
-
-impl Outcome {
-    fn put(&self, done: Completion) {
-        *self.done.lock() = Some(done);
-        self.is_there.store(true, Ordering::Release);
-    }
-
-    pub fn is_there(&self) -> bool {
-        self.is_there.load(Ordering::Acquire)
-    }
-
-    /// Takes it, once, when it is there.
-    pub fn take(&self) -> Completion {
-        self.done
-            .lock()
-            .take()
-            .expect("an outcome is taken once, when it is there")
-    }
-}
 
 /// A request for an access with this buffer: its error is the file's.
 fn request(file: &File, buffer: Buffer) -> Request {
@@ -131,15 +88,15 @@ impl File {
         work: impl FnOnce() -> Completion + Send + 'static,
         end: impl FnOnce(&Outcome) + Send + 'static,
     ) -> Arc<Outcome> {
-        let (lane, count) = match is_collective {
-            true => (&self.operations.lane, &self.operations.collective),
+        let (queue, count) = match is_collective {
+            true => (&self.operations.queue, &self.operations.collective),
             false => (independent(), &self.operations.independent),
         };
         count.fetch_add(1, Ordering::Relaxed);
         ALL.fetch_add(1, Ordering::Relaxed);
         let outcome = Arc::new(Outcome::default());
         let (put, seen) = (outcome.clone(), outcome.clone());
-        lane.give(Box::new(move || {
+        queue.give(Box::new(move || {
             put.put(work());
             engine::wake_own_threads();
         }));
@@ -299,7 +256,7 @@ impl File {
     /// Waits, before a round of the ranks, for the collective operations that have begun.
     pub(super) fn settle(&self, function: &'static str) {
         let count = &self.operations.collective;
-        // What a lane does comes here, too.
+        // What a queue does comes here, too.
         if count.load(Ordering::Acquire) != 0 && !workers::is_in_job() {
             until_done(function, self.handle, || count.load(Ordering::Acquire) == 0);
         }

@@ -73,19 +73,25 @@ impl File {
                     kind.name()
                 );
             }
-            None => {
-                return fail!(
-                    Class::Other,
-                    "fh is {}, at which {}_begin was not called",
-                    self.title(),
-                    kind.name()
-                );
-            }
+            None => return self.not_begun(kind),
         };
         if !outcome.is_there() {
             until_done(function, self.handle, || outcome.is_there());
         }
-        *self.split.lock() = None;
-        Ok(outcome.take())
+        // Another thread may have been faster.
+        match self.split.lock().take() {
+            Some(begun) => Ok(begun.outcome.take()),
+            None => self.not_begun(kind),
+        }
+    }
+
+    #[cold]
+    fn not_begun<T>(&self, kind: Kind) -> Result<T> {
+        fail!(
+            Class::Other,
+            "fh is {}, at which {}_begin was not called",
+            self.title(),
+            kind.name()
+        )
     }
 }

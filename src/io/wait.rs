@@ -1,11 +1,10 @@
 //! Waiting for other ranks of a file, and for what goes on behind a call: on a thread of the program's, where messages make progress in
 //! between, or on one of the library's ([`super::workers`]), which enters no engine.
 
-use super::{file, workers};
+use super::workers;
 use crate::engine::wait::{Reason, until_at};
-use crate::engine::{aside, liveness, published};
+use crate::engine::{aside, liveness};
 use crate::error::{Error, Result};
-use crate::transport::peer::NAME_BYTES;
 
 /// Looks in vain before it is asked who is missing.
 const LOOKS: u32 = 16;
@@ -51,39 +50,8 @@ pub fn until_done(function: &'static str, handle: i32, mut holds: impl FnMut() -
 
 /// A wait at the file of a handle; 0: at any.
 pub(super) fn reason(function: &'static str, handle: i32) -> Reason {
-    published::name_files_by(name_of);
     match handle {
         0 => Reason::of(function),
         handle => Reason::at_file(function, handle),
-    }
-}
-
-/// How status pages name a file: by its path, of which the end is left if it is long.
-pub(super) fn name_of(handle: i32) -> Option<String> {
-    let path = file::get(handle)?.path.to_string_lossy().into_owned();
-    Some(shortened(path))
-}
-
-fn shortened(path: String) -> String {
-    const LEFT_OUT: &str = "...";
-    if path.len() <= NAME_BYTES {
-        return path;
-    }
-    let begin = path.len() - (NAME_BYTES - LEFT_OUT.len());
-    let begin = (begin..path.len()).find(|at| path.is_char_boundary(*at));
-    format!("{LEFT_OUT}{}", &path[begin.unwrap_or(path.len())..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_long_path_is_shown() {
-        assert_eq!(shortened("/tmp/x".to_owned()), "/tmp/x");
-        let long = format!("/tmp/{}/\u{e4}\u{e4}/checkpoint", "long".repeat(20));
-        let short = shortened(long);
-        assert!(short.len() <= NAME_BYTES && short.len() > NAME_BYTES - 2);
-        assert!(short.starts_with("...") && short.ends_with("/checkpoint"));
     }
 }

@@ -1,15 +1,16 @@
 //! Threads of the library's own that work behind the calls of the program.
 //!
 //! ```text
-//! lane      what is done one after the other: collective accesses of one file; independent ones of all files
-//! workers   as many as there are lanes with work; one without work for a while ends
+//! queue     what is done one after the other: collective accesses of one file; independent ones of all files
+//! workers   as many as there are queues with work; one without work for a while ends
 //! ```
 //!
-//! A collective access waits for other ranks, which may have begun those of several files in another order: hence a lane for each file.
-//! Independent ones wait for nobody who waits for them. Invariant: a lane is served by one thread at a time; a worker never enters an
-//! engine, and has all signals blocked.
+//! A collective access waits for other ranks, which may have begun those of several files in another order: hence a queue for each file.
+//! Independent ones wait for nobody who waits for them. Invariant: a queue is served by one thread at a time; a worker never enters an
+//! engine (debug builds check that), and has all signals blocked.
 
 use crate::os::descriptors;
+use crate::sync::guarded;
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -25,7 +26,7 @@ const STACK_BYTES: usize = 512 << 10;
 const IDLE_FOR: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
-struct Queue {
+struct State {
     jobs: VecDeque<Job>,
     /// Whether a thread works on it, or is about to.
     served: bool,
@@ -33,12 +34,12 @@ struct Queue {
 
 /// See the module.
 #[derive(Default)]
-pub struct Lane(Mutex<Queue>);
+pub struct Queue(Mutex<State>);
 
 struct Pool {
-    /// Lanes with work, for which no thread has come yet.
-    ready: VecDeque<Arc<Lane>>,
-    /// Workers that wait for a lane, those included that are woken for one.
+    /// Queues with work, for which no thread has come yet.
+    ready: VecDeque<Arc<Queue>>,
+    /// Workers that wait for a queue, those included that are woken for one.
     idle: usize,
     ends: bool,
     threads: Vec<JoinHandle<()>>,
@@ -62,18 +63,18 @@ pub fn is_worker() -> bool {
     IS_WORKER.get()
 }
 
-/// Whether this thread does something for a lane.
+/// Whether this thread does something for a queue.
 pub fn is_in_job() -> bool {
     IS_IN_JOB.get()
 }
 
-impl Lane {
-    /// Has a worker do this after what the lane has already. Where no thread is to be had, it is done here and now.
+impl Queue {
+    /// Has a worker do this after what the queue has already. Where no thread is to be had, it is done here and now.
     pub fn give(self: &Arc<Self>, job: Job) {
         {
-            let mut queue = self.0.lock();
-            queue.jobs.push_back(job);
-            if std::mem::replace(&mut queue.served, true) {
+            let mut state = self.0.lock();
+            state.jobs.push_back(job);
+            if std::mem::replace(&mut state.served, true) {
                 return;
             }
         }
@@ -86,9 +87,9 @@ impl Lane {
     fn serve(&self) {
         loop {
             let job = {
-                let mut queue = self.0.lock();
-                let job = queue.jobs.pop_front();
-                queue.served = job.is_some();
+                let mut state = self.0.lock();
+                let job = state.jobs.pop_front();
+                state.served = job.is_some();
                 job
             };
             match job {
@@ -104,11 +105,11 @@ impl Lane {
 }
 
 impl Pool {
-    /// Finds a worker for a lane.
+    /// Finds a worker for a queue.
     ///
     /// Errors: no thread is to be had.
-    fn find(&mut self, lane: &Arc<Lane>) -> std::io::Result<()> {
-        self.ready.push_back(lane.clone());
+    fn find(&mut self, queue: &Arc<Queue>) -> std::io::Result<()> {
+        self.ready.push_back(queue.clone());
         if self.ready.len() <= self.idle {
             WORK.notify_one();
             return Ok(());
@@ -133,12 +134,13 @@ impl Pool {
 /// What a worker does.
 fn work() {
     IS_WORKER.set(true);
+    guarded::never_on_this_thread();
     let mut pool = POOL.lock();
     loop {
-        if let Some(lane) = pool.ready.pop_front() {
+        if let Some(queue) = pool.ready.pop_front() {
             drop(pool);
-            lane.serve();
-            drop(lane);
+            queue.serve();
+            drop(queue);
             pool = POOL.lock();
             continue;
         }
@@ -175,16 +177,16 @@ mod tests {
     use std::sync::Barrier;
     use std::sync::mpsc;
 
-    /// The jobs of a lane come one after the other; two lanes whose jobs wait for each other both go on.
+    /// The jobs of a queue come one after the other; two queues whose jobs wait for each other both go on.
     #[test]
-    fn lanes_do_not_wait_for_each_other() {
-        let lanes = [Arc::new(Lane::default()), Arc::new(Lane::default())];
+    fn queues_do_not_wait_for_each_other() {
+        let queues = [Arc::new(Queue::default()), Arc::new(Queue::default())];
         let meet = Arc::new(Barrier::new(2));
         let (tell, told) = mpsc::channel();
         for number in 0..20 {
-            for (at, lane) in lanes.iter().enumerate() {
+            for (at, queue) in queues.iter().enumerate() {
                 let (meet, tell) = (meet.clone(), tell.clone());
-                lane.give(Box::new(move || {
+                queue.give(Box::new(move || {
                     assert!(is_worker());
                     meet.wait();
                     tell.send((at, number)).unwrap();
@@ -193,8 +195,8 @@ mod tests {
         }
         drop(tell);
         let all: Vec<(usize, i32)> = told.iter().collect();
-        for at in 0..lanes.len() {
-            let own = all.iter().filter(|(lane, _)| *lane == at);
+        for at in 0..queues.len() {
+            let own = all.iter().filter(|(queue, _)| *queue == at);
             assert!(own.map(|(_, number)| *number).eq(0..20));
         }
         assert!(!is_worker());

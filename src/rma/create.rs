@@ -306,7 +306,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
         block: unsafe { Block::at(base, ranks) },
         block_offset: block,
-        access: Access::new(),
+        access: Access::default(),
         element_mode,
         errhandler: Attached::predefined(ERRORS_ARE_FATAL),
         attributes: Attributes::new(),

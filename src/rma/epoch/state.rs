@@ -28,6 +28,7 @@ pub mod held {
 }
 
 /// The epochs of this process at a window: where it may access, and to whom it is exposed.
+#[derive(Default)]
 pub struct Access {
     pub all: AtomicU32,
     /// Whether the locks of all targets are marked as shared, which stays so.
@@ -51,18 +52,6 @@ pub struct Groups {
 }
 
 impl Access {
-    pub fn new() -> Access {
-        Access {
-            all: AtomicU32::new(0),
-            has_shared_all: AtomicBool::new(false),
-            started: AtomicU32::new(0),
-            exposed: AtomicU32::new(0),
-            tests: AtomicU32::new(0),
-            polls: AtomicU32::new(0),
-            groups: OnceLock::new(),
-        }
-    }
-
     pub fn groups(&self) -> &Groups {
         self.groups.get_or_init(Box::default)
     }
