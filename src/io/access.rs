@@ -2,17 +2,12 @@
 //!
 //! Invariant: only the bytes of the view's runs are written, each by a call that writes nothing else; reading may read holes along.
 
+pub use super::direction::Direction;
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
 use std::cell::RefCell;
 use std::io::Result;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    Read,
-    Write,
-}
 
 /// Which offset an access begins at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
