@@ -68,10 +68,14 @@ pub fn pack(part: &Part<'_>, out: &mut [u8]) {
                 end += more;
             }
             let here = ((end - at) / size).min(count as usize);
-            let from = piece[at..at + here * size].chunks_exact(size);
-            let into = out[written..written + here * external].chunks_exact_mut(external);
-            from.zip(into)
-                .for_each(|(from, into)| to_external(element.scalar, from, into));
+            let from = &piece[at..at + here * size];
+            let into = &mut out[written..written + here * external];
+            if is_only_turned(element) {
+                turn(size, from, into);
+            } else {
+                let pairs = from.chunks_exact(size).zip(into.chunks_exact_mut(external));
+                pairs.for_each(|(from, into)| to_external(element.scalar, from, into));
+            }
             at += here * size;
             written += here * external;
             count -= here as u64;
@@ -95,10 +99,14 @@ pub fn unpack(data: &[u8], part: &Part<'_>) {
                 filled = 0;
             }
             let here = ((PIECE - filled) / size).min(count as usize);
-            let from = data[read..read + here * external].chunks_exact(external);
-            let into = piece[filled..filled + here * size].chunks_exact_mut(size);
-            from.zip(into)
-                .for_each(|(from, into)| from_external(element.scalar, from, into));
+            let from = &data[read..read + here * external];
+            let into = &mut piece[filled..filled + here * size];
+            if is_only_turned(element) {
+                turn(size, from, into);
+            } else {
+                let pairs = from.chunks_exact(external).zip(into.chunks_exact_mut(size));
+                pairs.for_each(|(from, into)| from_external(element.scalar, from, into));
+            }
             filled += here * size;
             read += here * external;
             count -= here as u64;
@@ -106,6 +114,33 @@ pub fn unpack(data: &[u8], part: &Part<'_>) {
     });
     buffer.write(offset, &piece[..filled]);
     assert_eq!(read, data.len());
+}
+
+/// Whether the bytes on both sides are the same, in reverse order.
+fn is_only_turned(element: Element) -> bool {
+    element.scalar != Scalar::LongDouble && element.scalar.size() == usize::from(element.external)
+}
+
+/// Reverses the bytes of each of some scalars.
+fn turn(size: usize, from: &[u8], into: &mut [u8]) {
+    match size {
+        1 => into.copy_from_slice(from),
+        2 => turn_each::<2>(from, into),
+        4 => turn_each::<4>(from, into),
+        8 => turn_each::<8>(from, into),
+        _ => turn_each::<16>(from, into),
+    }
+}
+
+/// Of a size that the compiler knows, it makes shuffles of registers.
+fn turn_each<const SIZE: usize>(from: &[u8], into: &mut [u8]) {
+    let (from, _) = from.as_chunks::<SIZE>();
+    let (into, _) = into.as_chunks_mut::<SIZE>();
+    for (from, into) in from.iter().zip(into) {
+        let mut scalar = *from;
+        scalar.reverse();
+        *into = scalar;
+    }
 }
 
 #[inline]

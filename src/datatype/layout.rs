@@ -8,7 +8,7 @@ mod constructors;
 use super::bounds::{Bound, Bounds};
 use super::contents::Numbers;
 use super::form::{self, Form, Repeat};
-use super::places::Order;
+use super::order::{self, Order};
 use super::signature::{Element, Signature};
 use crate::error::{Class, Error, Result};
 use std::sync::{Arc, OnceLock};
@@ -170,8 +170,9 @@ impl Layout {
 
     /// The order of one element's bytes; `None`: there are none. Found out once.
     pub fn order(&self) -> Option<Order> {
-        let endless = self.laid_endless()?;
-        Some(*endless.order.get_or_init(|| self.found_order()))
+        let (form, endless) = (self.form.as_ref()?, self.laid_endless()?);
+        let found = || order::of(form, self.at, self.extent());
+        Some(*endless.order.get_or_init(found))
     }
 
     /// Whether elements of this type follow each other from 0 without holes, in the order of memory.

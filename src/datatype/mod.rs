@@ -14,6 +14,7 @@ mod list;
 pub mod nontemporal;
 #[cfg(test)]
 mod oracle;
+mod order;
 mod overlap;
 pub mod pack;
 mod pattern;
@@ -26,8 +27,8 @@ mod status;
 
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};
+pub use order::Order;
 pub use pack::{Buffer, MemoryKind, Parts};
-pub use places::Order;
 pub use scalar::{Category, Scalar};
 pub use scaled::{leaf_of, scaled};
 pub use signature::{Element, Signature};

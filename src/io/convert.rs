@@ -3,14 +3,13 @@
 //! Invariant: a piece has whole elements; what a status counts are bytes of memory of whole elements that are in the file.
 
 use super::access::{self, Direction};
-use super::datarep::{Datarep, Items, Registered, item};
+use super::conversion::{Conversion, Entries, elements};
+use super::datarep::{Datarep, Items, Registered};
 use super::view::View;
-use crate::datatype::{self, Buffer, Datatype, Signature, external, leaf_of, scaled};
-use crate::error::{Class, Error, Result, fail};
+use crate::datatype::{Buffer, Datatype, external};
+use crate::error::{Class, Error};
 use crate::os::file::File as Descriptor;
-use parking_lot::Mutex;
 use std::io;
-use std::sync::Arc;
 
 /// Bytes of the file that are converted at once.
 const SCRATCH: usize = 256 << 10;
@@ -35,21 +34,6 @@ impl Unconverted {
     }
 }
 
-/// A datatype of buffers for a registered representation: one element, counted in entries of its type map.
-struct Entries {
-    handle: i32,
-    born: u64,
-    memory: Signature,
-    file: Signature,
-}
-
-/// How the data of a view is converted.
-pub struct Conversion {
-    by: Datarep,
-    /// That of the last buffer.
-    last: Mutex<Option<Arc<Entries>>>,
-}
-
 /// Moves a buffer to or from the view's bytes from `skip` on, converted if the view says so; as [`access::transfer`].
 #[inline]
 pub fn transfer(
@@ -61,20 +45,7 @@ pub fn transfer(
 ) -> (usize, io::Result<()>) {
     match &view.conversion {
         None => access::transfer(file, view, skip, &buffer.bare(), direction),
-        Some(conversion) => conversion.transfer(file, view, skip, buffer, direction),
-    }
-}
-
-/// The datatype of a buffer and the number of its elements.
-fn elements(buffer: &Buffer) -> Result<(&'static Datatype, u64)> {
-    // Bytes, if the view came after the buffer was made, on another thread.
-    let datatype = buffer
-        .datatype()
-        .or_else(|| datatype::get(datatype::BYTE))
-        .filter(|datatype| datatype.size > 0);
-    match datatype {
-        Some(datatype) => Ok((datatype, buffer.len() as u64 / datatype.size)),
-        None => fail!(Class::Intern, "a buffer has data of a type without any"),
+        Some(conversion) => converted(conversion, file, view, skip, buffer, direction),
     }
 }
 
@@ -86,98 +57,37 @@ struct Numbered<'a> {
     all: u64,
 }
 
-impl Conversion {
-    pub fn new(by: Datarep) -> Conversion {
-        Conversion {
-            by,
-            last: Mutex::new(None),
-        }
+fn converted(
+    conversion: &Conversion,
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    direction: Direction,
+) -> (usize, io::Result<()>) {
+    if buffer.is_empty() {
+        return (0, Ok(()));
     }
-
-    pub fn by(&self) -> Datarep {
-        self.by
-    }
-
-    /// Bytes of the file that a buffer takes.
-    ///
-    /// Errors: MPI_ERR_CONVERSION; MPI_ERR_ARG, more than 2^63 - 1.
-    pub fn length(&self, buffer: &Buffer) -> Result<u64> {
-        if buffer.is_empty() {
-            return Ok(0);
+    let at = At {
+        file,
+        view,
+        skip,
+        direction,
+    };
+    let done = elements(buffer).and_then(|(datatype, count)| match conversion.by() {
+        Datarep::Native => Ok(at.moved(buffer)),
+        Datarep::External => Ok(at.external(buffer, datatype, count)),
+        Datarep::Registered(by) => {
+            let entries = conversion.entries(by, datatype)?;
+            Ok(at.registered(buffer, (datatype, count), by, &entries))
         }
-        let (datatype, count) = elements(buffer)?;
-        let one = match self.by {
-            Datarep::Native => datatype.size,
-            Datarep::External => datatype.layout().signature.external_size,
-            Datarep::Registered(by) => self.entries(by, datatype)?.file.size,
-        };
-        match one.checked_mul(count) {
-            Some(bytes) if bytes <= i64::MAX as u64 => Ok(bytes),
-            _ => fail!(
-                Class::Arg,
-                "{count} elements of {}, of {one} bytes each in the file, are more than 2^63 - 1 bytes",
-                datatype.title()
-            ),
-        }
-    }
-
-    fn entries(
-        &self,
-        by: &'static Registered,
-        datatype: &'static Datatype,
-    ) -> Result<Arc<Entries>> {
-        let (handle, born) = (datatype.handle, datatype.born());
-        let last = self.last.lock().clone();
-        if let Some(last) = last
-            && (last.handle, last.born) == (handle, born)
-        {
-            return Ok(last);
-        }
-        let memory = scaled(datatype, &mut |leaf| {
-            leaf_of(leaf.size, item(leaf.size as u32))
-        })?;
-        let made = Arc::new(Entries {
-            handle,
-            born,
-            memory: memory.signature,
-            file: Datarep::Registered(by).layout(datatype)?.signature,
-        });
-        *self.last.lock() = Some(made.clone());
-        Ok(made)
-    }
-
-    fn transfer(
-        &self,
-        file: &Descriptor,
-        view: &View,
-        skip: u64,
-        buffer: &Buffer,
-        direction: Direction,
-    ) -> (usize, io::Result<()>) {
-        if buffer.is_empty() {
-            return (0, Ok(()));
-        }
-        let at = At {
-            file,
-            view,
-            skip,
-            direction,
-        };
-        let done = elements(buffer).and_then(|(datatype, count)| match self.by {
-            Datarep::Native => Ok(at.moved(buffer)),
-            Datarep::External => Ok(at.external(buffer, datatype, count)),
-            Datarep::Registered(by) => {
-                let entries = self.entries(by, datatype)?;
-                Ok(at.registered(buffer, (datatype, count), by, &entries))
-            }
-        });
-        match done {
-            Ok(done) => done,
-            Err(error) => (
-                0,
-                Err(io::Error::other(Unconverted(error.text().to_owned()))),
-            ),
-        }
+    });
+    match done {
+        Ok(done) => done,
+        Err(error) => (
+            0,
+            Err(io::Error::other(Unconverted(error.text().to_owned()))),
+        ),
     }
 }
 

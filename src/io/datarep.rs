@@ -2,7 +2,7 @@
 //!
 //! Invariant: what the program has registered stays until it ends; no lock is held while a function of the program's runs.
 
-use super::access::Direction;
+use super::direction::Direction;
 use crate::datatype::{Datatype, Element, Layout, Scalar, Signature, leaf_of, scaled};
 use crate::error::{Class, Result, fail};
 use crate::sync::{AtomicBool, Ordering};

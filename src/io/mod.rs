@@ -10,6 +10,7 @@ pub mod amode;
 mod atomic;
 mod board;
 mod collective;
+mod conversion;
 mod convert;
 pub mod datarep;
 mod direction;

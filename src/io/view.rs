@@ -3,7 +3,7 @@
 //! Invariant: the types of a view last as long as it does, so that the program may free them; nothing of a type is laid out as a list,
 //! and what the checks have found about a type stays with it.
 
-use super::convert::Conversion;
+use super::conversion::Conversion;
 use super::datarep::Datarep;
 use super::direction::Direction;
 use crate::datatype::{self, Buffer, Datatype, Layout};
