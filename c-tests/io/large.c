@@ -146,7 +146,7 @@ static void count_alarm(int signal)
 
 static void interrupted(void)
 {
-    enum { BYTES = 24 * MIB, ROUNDS = 4 };
+    enum { BYTES = 6 * MIB, ROUNDS = 4 };
     MPI_File file = file_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
     unsigned char *memory = malloc(BYTES);
     MPI_Datatype piece, view;

@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 {
     static const int pieces[] = {1, 3, 16, 100, 513, 4095};
     start(&argc, &argv);
-    int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    int rounds = argc > 1 ? atoi(argv[1]) : 3;
     if (slow())
         rounds = 2;
     file_name(name, "neighbours");
