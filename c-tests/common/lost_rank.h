@@ -6,7 +6,7 @@
 #include "check.h"
 
 /* The code is of this class, and its text names the rank that was killed, the function, and the window, which is called heat. */
-static void check_loss_at(const char *file, int line, int code, int class, const char *function)
+static CHECK_UNUSED void check_loss_at(const char *file, int line, int code, int class, const char *function)
 {
     char text[MPI_MAX_ERROR_STRING], wanted[60];
     int length;
@@ -21,7 +21,7 @@ static void check_loss_at(const char *file, int line, int code, int class, const
 #define IS_LOSS(call, class, function) check_loss_at(__FILE__, __LINE__, (call), (class), (function))
 
 /* Errors at the window are returned, and it has the name that is looked for. */
-static void name_window(MPI_Win win)
+static CHECK_UNUSED void name_window(MPI_Win win)
 {
     return_errors();
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);

@@ -19,14 +19,15 @@ struct part {
     int bytes, of, also;
 };
 
-/* The pieces of all size, ascending. Returns how many. */
-static int pieces_of(uint64_t *state, struct part *pieces)
+/* The pieces of all ranks, ascending. Returns how many; `period`: they are equal, and so far from turn to turn, or 0. */
+static int pieces_of(uint64_t *state, struct part *pieces, long *period)
 {
     static const int most[] = {1, 3, 17, 64, 600, 4095, 9000};
     int kind = below(state, 4), longest = most[below(state, 7)], number = 1 + below(state, below(state, 2) ? PIECES - 1 : 40);
     int holes = below(state, 3) == 0, overlaps = below(state, 5) == 0, without = below(state, 4) ? NOBODY : below(state, size);
     long at = below(state, 4) ? below(state, 3 << 20) : below(state, 100);
     int bytes = 1 + below(state, longest), gap = holes ? below(state, 2 * longest) : 0, n = 0;
+    *period = kind < 2 && !overlaps && without == NOBODY ? (long) bytes * size + gap : 0;
     for (int i = 0; n < number; i++) {
         struct part *it = &pieces[n];
         if (kind >= 2) {
@@ -50,7 +51,9 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
     static struct part pieces[PIECES];
     static int lengths[PIECES];
     static MPI_Aint places[PIECES];
-    int number = pieces_of(state, pieces), n = 0, how = below(state, 5), loose = below(state, 2), cut = below(state, 3);
+    long period;
+    int number = pieces_of(state, pieces, &period), n = 0, how = below(state, 5), loose = below(state, 2), cut = below(state, 3);
+    int shares_shape = below(state, 4) > 0;
     long bytes = 0, last = 0;
     memset(owner, 0xff, sizeof owner);
     memset(other, 0xff, sizeof other);
@@ -68,7 +71,17 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
     }
     /* In memory three bytes of five, or all. */
     MPI_Datatype filetype, memtype = MPI_BYTE, three;
-    MPI(MPI_Type_create_hindexed(n, lengths, places, MPI_BYTE, &filetype));
+    MPI_Offset disp = 0, first = 0;
+    if (period > 0 && n > 0 && shares_shape) {
+        /* One piece is a filetype; the view begins some of them earlier. */
+        long back = places[0] / period < 3 ? places[0] / period : 3;
+        disp = places[0] - back * period;
+        first = back * lengths[0];
+        MPI(MPI_Type_contiguous(lengths[0], MPI_BYTE, &three));
+        MPI(MPI_Type_create_resized(three, 0, period, &filetype));
+        MPI(MPI_Type_free(&three));
+    } else
+        MPI(MPI_Type_create_hindexed(n, lengths, places, MPI_BYTE, &filetype));
     MPI(MPI_Type_commit(&filetype));
     long step = 1, most = bytes, wide;
     int count = (int) bytes;
@@ -92,9 +105,9 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
         memory[step ? k : k / 3 * 5 + k % 3] = packed[k];
     /* What a loose memory has no room for is not written. */
     MPI_Status status;
-    MPI_Offset first = 0;
     long lost = bytes - most;
-    MPI(MPI_File_set_view(file, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+    MPI(MPI_File_set_view(file, disp, MPI_BYTE, filetype, "native", MPI_INFO_NULL));
+    MPI(MPI_File_seek(file, first, MPI_SEEK_SET));
     spoil(&status);
     switch (how) {
     case 0: MPI(MPI_File_write_all(file, memory, count, memtype, &status)); break;
@@ -164,13 +177,13 @@ static void round_of(uint64_t *state, MPI_File file, const char *name, int round
     for (k = 0; k < there; k++)
         copy[step ? k : k / 3 * 5 + k % 3] = packed[k];
     spoil(&status);
-    MPI(MPI_File_seek(file, 0, MPI_SEEK_SET));
+    MPI(MPI_File_seek(file, first, MPI_SEEK_SET));
     if (how == 4)
         MPI(MPI_File_read(file, memory, count, memtype, &status));
     else if (how % 2 == 0)
         MPI(MPI_File_read_all(file, memory, count, memtype, &status));
     else {
-        MPI(MPI_File_read_at_all_begin(file, 0, memory, count, memtype));
+        MPI(MPI_File_read_at_all_begin(file, first, memory, count, memtype));
         MPI(MPI_File_read_at_all_end(file, memory, &status));
     }
     CHECK_MOVED(status, there);

@@ -5,7 +5,7 @@
 use super::access::Direction;
 use super::amode;
 use super::board::Board;
-use super::collective::Frames;
+use super::collective::{Frames, Tiling};
 use super::kind::Begun;
 use super::operations::Operations;
 use super::ranges::Ranges;
@@ -47,6 +47,7 @@ pub struct File {
     pub(super) ranges: OnceLock<Ranges>,
     /// Whether the runs of all ranks' views are long: no access is worth meeting for.
     pub(super) has_long_runs: AtomicBool,
+    pub(super) tiling: Mutex<Tiling>,
     /// What collective accesses use, from the first one on.
     pub(super) frames: Mutex<Frames>,
     /// The split collective operation that has begun.

@@ -5,7 +5,7 @@
 use super::agree::{NOTHING, Values, same};
 use super::amode;
 use super::board::{Board, Reserved};
-use super::collective::Frames;
+use super::collective::{Frames, Tiling};
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
@@ -156,6 +156,7 @@ pub fn open(
             turn: Mutex::new(()),
             ranges: OnceLock::new(),
             has_long_runs: AtomicBool::new(true),
+            tiling: Mutex::new(Tiling::Unknown),
             frames: Mutex::new(Frames::Untried),
             split: Mutex::new(None),
             operations: Operations::default(),

@@ -2,7 +2,7 @@
 
 use super::agree::{NOTHING, same};
 use super::amode;
-use super::collective::LONG;
+use super::collective::{LONG, Tiling};
 use super::file::File;
 use super::hints;
 use super::view::{Types, View};
@@ -158,6 +158,7 @@ impl File {
         }
         let long = all.iter().all(|values| values[2] != 0);
         self.has_long_runs.store(long, Ordering::Relaxed);
+        *self.tiling.lock() = Tiling::Unknown;
         self.position.store(0, Ordering::Relaxed);
         if all.iter().all(|values| values[3] == 0) {
             return Ok(());

@@ -208,6 +208,25 @@ impl View {
         })
     }
 
+    /// Where the bytes in front of and behind `length` bytes from `skip` on are, at least one, of filetypes that also go on below the
+    /// displacement. For a view that [can be cut](View::can_be_cut).
+    pub fn around(&self, skip: u64, length: u64) -> (i64, i64) {
+        let before = match skip {
+            0 => self
+                .place(self.layout.size - 1)
+                .saturating_sub(self.layout.extent()),
+            _ => self.place(skip - 1),
+        };
+        let next = skip + length;
+        let behind = self.check(next, 1).map_or(i64::MAX, |()| self.place(next));
+        (before, behind)
+    }
+
+    /// The extent of the filetype and its bytes.
+    pub fn tile(&self) -> (u64, u64) {
+        (self.layout.extent().max(0) as u64, self.layout.size)
+    }
+
     /// The first of the view's bytes from `low` to `high` that lies at a position of the file or behind it; `high` if none does. For a view
     /// that [can be cut](View::can_be_cut).
     pub fn first_from(&self, position: u64, mut low: u64, mut high: u64) -> u64 {

@@ -89,6 +89,15 @@ pub fn room_for(bytes: u64) -> u64 {
     size_for(bytes).all()
 }
 
+/// Whether the filetypes of all ranks, repeated without end in both directions, name each byte of the file once: then no piece of an access
+/// has to be looked at. The same on all ranks, until the view changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tiling {
+    Unknown,
+    Complete,
+    Other,
+}
+
 impl Ring {
     /// A new ring for an access to so many bytes of the file.
     ///

@@ -1,11 +1,12 @@
 //! Collective accesses: each rank's own, or small pieces of all ranks together; then agreement on the errors.
 
 mod frames;
+mod marks;
 mod obtain;
 mod plan;
 mod together;
 
-pub use frames::{Frames, SHAPE};
+pub use frames::{Frames, SHAPE, Tiling};
 pub use plan::LONG;
 
 use super::access::{Direction, Place};
@@ -67,7 +68,7 @@ impl File {
         };
         let lines: Vec<Line> = all.iter().map(Line::from).collect();
         match decide(direction, &lines) {
-            Some(part) => self.together(function, direction, access, part),
+            Some(part) => self.together(function, direction, access, part, &lines),
             None => self.each_its_own(function, direction, access),
         }
     }

@@ -24,6 +24,9 @@ pub struct Line {
     pub runs: u64,
     /// Whether frames cannot have them.
     pub is_alone: bool,
+    /// Where the view's bytes next to them are, see [`View::around`].
+    pub before: i64,
+    pub behind: i64,
 }
 
 impl Line {
@@ -38,25 +41,34 @@ impl Line {
             bytes += run as u64;
             seen < SAMPLE
         });
+        // Data is converted in whole elements, which frames cut.
+        let is_alone = view.conversion.is_some() || !view.can_be_cut();
+        let (before, behind) = match is_alone {
+            true => (0, 0),
+            false => view.around(skip, length),
+        };
         let runs = (length as u128 * seen as u128).div_ceil(bytes.max(1) as u128);
         Line {
             low: view.place(skip) as u64,
             high: view.place(skip + length - 1) as u64 + 1,
             bytes: length,
             runs: runs as u64,
-            // Data is converted in whole elements, which frames cut.
-            is_alone: view.conversion.is_some() || !view.can_be_cut(),
+            is_alone,
+            before,
+            behind,
         }
     }
 
     pub fn values(&self) -> Values {
         let mut values = NOTHING;
-        values[..5].copy_from_slice(&[
+        values[..7].copy_from_slice(&[
             self.low,
             self.high,
             self.bytes,
             self.runs,
             self.is_alone.into(),
+            self.before as u64,
+            self.behind as u64,
         ]);
         values
     }
@@ -68,6 +80,8 @@ impl Line {
             bytes: values[2],
             runs: values[3],
             is_alone: values[4] != 0,
+            before: values[5] as i64,
+            behind: values[6] as i64,
         }
     }
 }
@@ -117,7 +131,7 @@ mod tests {
             high,
             bytes,
             runs,
-            is_alone: false,
+            ..Line::default()
         }
     }
 

@@ -5,7 +5,9 @@
 
 use super::Access;
 use super::frames::Ring;
-use super::plan::Together;
+use super::frames::Tiling;
+use super::marks::{self, Sure};
+use super::plan::{Line, Together};
 use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::io::access;
@@ -37,22 +39,14 @@ impl Outcome {
     }
 }
 
-/// The mark of a place in the file. The marks of where pieces begin, less those of where they end, add up to what a single piece of all of
-/// a frame has, if they are all of its bytes and each once; else they do not but by a chance of 2^-64.
-#[inline]
-fn mark(position: u64) -> u64 {
-    let one = position ^ 0x9e37_79b9_7f4a_7c15;
-    let other = position.rotate_left(32) ^ 0xd1b5_4a32_d192_ed03;
-    let product = u128::from(one) * u128::from(other);
-    product as u64 ^ (product >> 64) as u64
-}
-
 /// A rank's access through the frames.
 struct Work<'a> {
     file: &'a File,
     function: &'static str,
     ring: Ring,
     part: Together,
+    /// What is known of the pieces of all ranks without looking at them.
+    sure: Sure,
     /// The number of pieces of the file that frames serve.
     pieces: u64,
     view: Arc<View>,
@@ -78,10 +72,21 @@ impl File {
         direction: Direction,
         access: Result<Access>,
         part: Together,
+        lines: &[Line],
     ) -> Completion {
         let ring = match self.ring(function, part.high - part.low) {
             Ok(Some(ring)) => ring,
             Ok(None) => return self.each_its_own(function, direction, access),
+            Err(lost) => return Completion::failed(lost),
+        };
+        let own = lines[self.board.rank()];
+        let tiling = match direction {
+            Direction::Write => self.tiling(function, own.runs),
+            Direction::Read => Ok(Tiling::Other),
+        };
+        let sure = match tiling {
+            Ok(Tiling::Complete) => Sure::of(lines),
+            Ok(_) => Sure::NOWHERE,
             Err(lost) => return Completion::failed(lost),
         };
         let (access, failure) = match access {
@@ -100,6 +105,7 @@ impl File {
             function,
             ring,
             part,
+            sure,
             pieces: (part.high - 1) / ring.bytes() + 1 - part.low / ring.bytes(),
             view: access.view,
             skip: access.skip,
@@ -170,18 +176,6 @@ impl Work<'_> {
                     .copy(direction, memory, start, skip, packed, length)
             };
         });
-    }
-
-    fn marks(&self, portion: Portion) -> u64 {
-        let mut sum = 0u64;
-        let skip = self.skip + portion.offset as u64;
-        self.view.runs(skip, portion.length as u64, |at, bytes| {
-            sum = sum
-                .wrapping_add(mark(at))
-                .wrapping_sub(mark(at + bytes as u64));
-            true
-        });
-        sum
     }
 
     fn rest(&self, holds: &mut dyn FnMut() -> bool) -> Result<()> {
@@ -266,13 +260,21 @@ impl Work<'_> {
         let (low, high) = self.range(piece);
         let is_filled = fills || portion.length == 0;
         let mut marks = 0;
+        let is_sure = self.sure.has(low, high);
         if is_filled && portion.length > 0 {
             self.copy(Direction::Write, memory, low, portion);
-            marks = self.marks(portion);
+            if !is_sure {
+                let skip = self.skip + portion.offset as u64;
+                marks = marks::of_runs(&self.view, skip, portion.length as u64);
+            }
         }
         let part = Part { marks, is_filled };
         let ranks = self.file.board.ranks() as u32;
-        let expected = mark(low).wrapping_sub(mark(high));
+        let expected = if is_sure {
+            0
+        } else {
+            marks::of_piece(low, high)
+        };
         if frame.arrive(lap, part, ranks, expected, INCOMPLETE) {
             self.tell();
         }
