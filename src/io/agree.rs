@@ -47,7 +47,8 @@ impl File {
         own: Result<()>,
         values: Values,
     ) -> Result<Vec<Values>> {
-        let all = self.board.exchange(function, words(&own, values))?;
+        let all = self.board.exchange(function, words(&own, values));
+        let all = all.map_err(|error| error.context(self.title()))?;
         let classes: Vec<i32> = all.iter().map(|words| words[0] as i32).collect();
         first_error(own, &classes, || self.title())?;
         let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
