@@ -12,7 +12,7 @@ contains
 #include "check.inc"
 
   subroutine one_file()
-    T_FILE :: file
+    T_FILE :: file, same
     T_DATATYPE :: filetype, etype, told
     T_REQUEST :: request
     STATUS(status)
@@ -33,6 +33,10 @@ contains
     CHECK(ierr /= MPI_SUCCESS)
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file, ierr); OK
     CHECK(file /= MPI_FILE_NULL)
+    same = file
+    CHECK(same == file .and. .not. file == MPI_FILE_NULL)
+    same = MPI_FILE_NULL
+    CHECK(same == MPI_FILE_NULL .and. same /= file)
     call MPI_File_get_amode(file, amode, ierr); OK
     CHECK(amode == MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE)
     call MPI_File_get_group(file, group, ierr); OK

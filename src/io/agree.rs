@@ -62,7 +62,8 @@ impl File {
         own: &Result<()>,
         values: Values,
     ) -> Result<(Vec<i32>, Vec<Values>)> {
-        let all = self.board.exchange(function, words(own, values))?;
+        let all = self.board.exchange(function, words(own, values));
+        let all = all.map_err(|error| error.context(self.title()))?;
         let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
         Ok((
             all.iter().map(|words| words[0] as i32).collect(),

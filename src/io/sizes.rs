@@ -223,6 +223,10 @@ impl File {
 fn write_zeros(descriptor: &Descriptor, bytes: u64) -> std::io::Result<()> {
     let zeros = vec![0u8; ZEROS];
     let mut at = descriptor.facts()?.size;
+    // Told at once: to write until the file system is full would take away what others need.
+    if bytes.saturating_sub(at) > descriptor.space() {
+        return Err(std::io::Error::from_raw_os_error(libc::ENOSPC));
+    }
     while at < bytes {
         let length = (bytes - at).min(ZEROS as u64) as usize;
         // SAFETY: memory of this function's.

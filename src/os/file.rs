@@ -309,6 +309,18 @@ impl File {
         repeated(|| unsafe { libc::fallocate(self.fd(), 0, 0, bytes as i64) }).map(|_| ())
     }
 
+    /// Bytes that the file system has left for this user; as many as can be where it does not say.
+    pub fn space(&self) -> u64 {
+        // SAFETY: all zeros are a valid statvfs, which the call fills.
+        let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: `found` is a valid place.
+        let result = repeated(|| unsafe { libc::fstatvfs(self.fd(), &mut found) });
+        match result {
+            Ok(_) if found.f_blocks > 0 => found.f_bavail.saturating_mul(found.f_frsize),
+            _ => u64::MAX,
+        }
+    }
+
     /// Waits for and takes the lock of `bytes` bytes from a position on, which belongs to this opening of the file.
     ///
     /// Errors: ENOLCK or ENOSYS where the file system has no locks.
