@@ -179,7 +179,8 @@ impl Work<'_> {
     }
 
     fn rest(&self, holds: &mut dyn FnMut() -> bool) -> Result<()> {
-        self.file.board.rest(self.function, holds)
+        let done = self.file.board.rest(self.function, holds);
+        done.map_err(|error| error.context(self.file.title()))
     }
 
     fn tell(&self) {
