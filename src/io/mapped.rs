@@ -8,7 +8,7 @@ use super::direction::Direction;
 use super::scratch::{SCRATCH, packed_pieces, with_scratch};
 use super::view::View;
 use crate::datatype::Buffer;
-use crate::os::file::{File as Descriptor, PIECES, Piece};
+use crate::os::file::{File as Descriptor, Nature, PIECES, Piece};
 use crate::os::file_map::{SOURCE, Source};
 use parking_lot::Mutex;
 use std::io::Result;
@@ -117,6 +117,7 @@ fn reaches_end(
 ) -> bool {
     let last = view.place(skip + part.len() as u64 - 1) as u64;
     match file.facts() {
+        Ok(facts) if facts.nature != Nature::Regular => false,
         Ok(facts) if facts.size > last => true,
         Ok(_) => {
             let mut byte = [0];
