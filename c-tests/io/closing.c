@@ -148,6 +148,7 @@ int main(int argc, char **argv)
     deleted_at_close();
     before = descriptors();
     deleting();
+    barrier();
     communicators();
     CHECK_INT(descriptors(), before);
     barrier();
