@@ -25,9 +25,8 @@ pub static SLEEP_AFTER: Variable<u64> = Variable::new(
 pub const YIELDS: u32 = 32;
 /// A yield that takes less gave the core to nobody, nanoseconds: two changes of threads take longer.
 const AT_ONCE: u64 = 1_000;
-/// So many yields to nobody, where ranks share cores, and the thread sleeps. The kernel lets a thread have its slice of a millisecond, whether
-/// it yields or not, once others were scheduled more lately; then the awaited rank may be one that this one keeps from its core. With 16
-/// ranks on 2 cores beside other programs a barrier took 10 ms, and takes 0.5 ms.
+/// So many yields to nobody, where ranks share cores, and the thread sleeps. A yield is one within the session (autogroup), so on a busy
+/// machine it may do nothing for a slice of a millisecond, in which the awaited rank does not run.
 const KEPT: u32 = 24;
 /// Bounded sleep, where a wake-up could be missed.
 const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
