@@ -2,23 +2,12 @@
 //!
 //! Invariant: only the bytes of the view's runs are written, each by a call that writes nothing else; reading may read holes along.
 
-pub use super::direction::Direction;
+pub use super::direction::{Direction, Place};
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
 use std::cell::RefCell;
 use std::io::Result;
-
-/// Which offset an access begins at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// An offset of the view, in etypes.
-    At(i64),
-    /// The individual file pointer.
-    Individual,
-    /// The shared one.
-    Shared,
-}
 
 /// Bytes that are packed at once: they stay in a core's own cache.
 const SCRATCH: usize = 256 << 10;

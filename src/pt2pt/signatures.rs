@@ -182,7 +182,7 @@ fn runs<B>(
         let here = (count - skipped).min(left);
         left -= here;
         if here > 0 {
-            let kind = (element.scalar as u32) << 8 | u32::from(element.parts);
+            let kind = (element.scalar as u32) << 8 | element.parts;
             if let ControlFlow::Break(value) = visit(element.name, kind, here) {
                 return ControlFlow::Break(Some(value));
             }

@@ -62,7 +62,7 @@ impl Functions for Representation {
         let mut bytes = 0;
         // SAFETY: the program passed the function for this state, and keeps both; `bytes` is ours.
         success(unsafe { (self.extent)(datatype, &mut bytes, self.state()) })?;
-        Ok(bytes as i64)
+        Ok(bytes)
     }
 
     fn converts(&self, direction: Direction) -> bool {
@@ -74,15 +74,18 @@ impl Functions for Representation {
         let (user, file) = (items.user.cast(), items.file.cast());
         let (datatype, position) = (items.datatype, items.position);
         let state = self.state();
+        let converter = self.converter(direction);
         // SAFETY: as in `extent`; the items are there by the caller.
-        success(match self.converter(direction) {
-            None => 0,
-            Some(Converter::Small(convert)) => unsafe {
-                convert(user, datatype, items.count as i32, file, position, state)
-            },
-            Some(Converter::Large(convert)) => unsafe {
-                convert(user, datatype, items.count as i64, file, position, state)
-            },
+        success(unsafe {
+            match converter {
+                None => 0,
+                Some(Converter::Small(convert)) => {
+                    convert(user, datatype, items.count as i32, file, position, state)
+                }
+                Some(Converter::Large(convert)) => {
+                    convert(user, datatype, items.count as i64, file, position, state)
+                }
+            }
         })
     }
 }
