@@ -5,8 +5,11 @@
 
 #include "check.h"
 
-/* The code is of this class, and its text names the rank that was killed, the function, and the window, which is called heat. */
-static void check_loss_at(const char *file, int line, int code, int class, const char *function)
+/* What the texts name besides the rank. */
+static const char *lost_object = "window \"heat\"";
+
+/* The code is of this class, and its text names the rank that was killed, the function, and the object. */
+static CHECK_UNUSED void check_loss_at(const char *file, int line, int code, int class, const char *function)
 {
     char text[MPI_MAX_ERROR_STRING], wanted[60];
     int length;
@@ -14,14 +17,14 @@ static void check_loss_at(const char *file, int line, int code, int class, const
         check_failed(file, line, "the class is %d", check_class_of(code));
     MPI(MPI_Error_string(code, text, &length));
     snprintf(wanted, sizeof wanted, "rank %d of MPI_COMM_WORLD has ended", size - 1);
-    if (!strstr(text, wanted) || !strstr(text, "window \"heat\"") || !strstr(text, function))
+    if (!strstr(text, wanted) || !strstr(text, lost_object) || !strstr(text, function))
         check_failed(file, line, "the text is %s", text);
 }
 
 #define IS_LOSS(call, class, function) check_loss_at(__FILE__, __LINE__, (call), (class), (function))
 
 /* Errors at the window are returned, and it has the name that is looked for. */
-static void name_window(MPI_Win win)
+static CHECK_UNUSED void name_window(MPI_Win win)
 {
     return_errors();
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);

@@ -12,7 +12,7 @@ contains
 #include "check.inc"
 
   subroutine one_file()
-    T_FILE :: file
+    T_FILE :: file, same
     T_DATATYPE :: filetype, etype, told
     T_REQUEST :: request
     STATUS(status)
@@ -22,16 +22,21 @@ contains
     character(len=MPI_MAX_DATAREP_STRING) :: datarep
     integer(kind=MPI_OFFSET_KIND) :: bytes, disp, at
     integer, save, asynchronous :: values(10), found(10)
-    integer :: amode, length, clock, i
+    integer :: amode, length, i
+    integer(kind=MPI_OFFSET_KIND) :: clock
     logical :: flag
     clock = 0
     call system_clock(clock)
-    call MPI_Bcast(clock, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr); OK
-    write (name, '(a,i0)') '/tmp/c-test-fortran-', clock
+    call MPI_Bcast(clock, 1, MPI_OFFSET, 0, MPI_COMM_WORLD, ierr); OK
+    write (name, '(a,i0,a,i0)') '/tmp/c-test-fortran-', size_, '-', clock
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
     CHECK(ierr /= MPI_SUCCESS)
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file, ierr); OK
     CHECK(file /= MPI_FILE_NULL)
+    same = file
+    CHECK(same == file .and. .not. file == MPI_FILE_NULL)
+    same = MPI_FILE_NULL
+    CHECK(same == MPI_FILE_NULL .and. same /= file)
     call MPI_File_get_amode(file, amode, ierr); OK
     CHECK(amode == MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE)
     call MPI_File_get_group(file, group, ierr); OK

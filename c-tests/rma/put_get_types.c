@@ -111,7 +111,7 @@ static void random_types(const struct window *w, int rounds)
         window_settle(w);
         typed_free(&type);
     }
-    CHECK(done > rounds / 4);
+    CHECK(done > (slow() ? 0 : rounds / 4));
     free(mine), free(wanted), free(packed), free(marks), free(theirs);
 }
 

@@ -132,7 +132,9 @@ static void operations(void)
     MPI(MPI_Fetch_and_op(&in, &out, MPI_DOUBLE_INT, target, window_at(&w, target, 32), MPI_NO_OP, w.win));
     MPI(MPI_Win_flush(target, w.win));
     CHECK(out.value == 5 && out.index == 3);
-    long double more = 2.5L, was = 1;
+    long double more, was = 1;
+    memset(&more, 0, sizeof more); /* it has bytes without a value */
+    more = 2.5L;
     MPI(MPI_Fetch_and_op(&more, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_REPLACE, w.win));
     MPI(MPI_Fetch_and_op(&more, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_SUM, w.win));
     MPI(MPI_Win_flush(target, w.win));

@@ -10,7 +10,7 @@ use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Datatype as DatatypeObject;
 use oxmpi::error::{Error, Result};
 use oxmpi::pt2pt::origin;
-use oxmpi::rma::Window;
+use oxmpi::rma::{MODEL, Window};
 use std::ffi::c_void;
 
 pub fn set(
@@ -47,8 +47,8 @@ pub fn of_win(window: &Window, key: i32) -> Result<Option<Found>> {
         core::WindowKey::Base => return Ok(Some(core::found_address(&facts.base))),
         core::WindowKey::Size => &facts.bytes,
         core::WindowKey::DispUnit => &facts.unit,
-        core::WindowKey::CreateFlavor => &facts.flavor,
-        core::WindowKey::Model => &facts.model,
+        core::WindowKey::CreateFlavor => window.flavor.fact(),
+        core::WindowKey::Model => &MODEL,
     };
     Ok(Some(core::found_fact(fact, language)))
 }

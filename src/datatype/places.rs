@@ -3,7 +3,27 @@
 //! Invariant: packed bytes are found by division and binary search; nothing is laid out as a list.
 
 use super::Layout;
+use super::form::Form;
 use super::pack::repeat_runs;
+
+/// Members of a sequence that are looked at.
+const MEMBERS: usize = 64;
+
+fn shortest(form: &Form) -> u64 {
+    match form {
+        Form::Block(bytes) => *bytes,
+        Form::Loop(form) => shortest(&form.body.body),
+        Form::Indexed(form) => shortest(&form.body.body),
+        Form::Sequence(form) if form.members.len() > MEMBERS => 0,
+        Form::Sequence(form) => {
+            let members = form.members.iter();
+            members
+                .map(|member| shortest(&member.form))
+                .min()
+                .unwrap_or(0)
+        }
+    }
+}
 
 impl Layout {
     /// Visits the runs that make up `length` packed bytes from `skip` on of elements without end: `visit(displacement, bytes)` until it
@@ -12,6 +32,15 @@ impl Layout {
     pub fn runs(&self, skip: u64, length: u64, mut visit: impl FnMut(i64, u64) -> bool) {
         if let (Some(body), true) = (self.endless(), length > 0) {
             repeat_runs(body, self.at, skip, length, &mut visit);
+        }
+    }
+
+    /// No run of bytes inside of it is shorter than this, bytes; zero where that takes long to find out.
+    pub fn shortest_run(&self) -> u64 {
+        match &self.form {
+            _ if self.is_contiguous() => u64::MAX,
+            Some(form) => shortest(form),
+            None => u64::MAX,
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, numbers};
+use super::{Engine, EngineCursor, for_each, has_threads, numbers, table};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::transport::Loss;
@@ -35,11 +35,26 @@ pub fn has_died(engine: &Engine, process: u32) -> bool {
     engine.peer(process).has_died()
 }
 
+/// As [`of`], on any thread.
+pub fn loss(process: u32) -> Option<Loss> {
+    table()?.of(process).loss()
+}
+
 /// The error of a wait for a lost rank.
 #[cold]
 pub fn error(engine: &Engine, process: u32) -> Error {
     events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
-    let why = match of(engine, process) {
+    explained(of(engine, process), process)
+}
+
+/// As [`error`], on any thread, and no tool is told.
+#[cold]
+pub fn explain(process: u32) -> Error {
+    explained(loss(process), process)
+}
+
+fn explained(loss: Option<Loss>, process: u32) -> Error {
+    let why = match loss {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
         _ => {

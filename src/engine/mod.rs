@@ -5,6 +5,7 @@
 //! Engine` is alone in it. Invariant: a thread has at most one guard at a time, and no user callback runs while it has one.
 
 mod arrival;
+pub mod aside;
 pub mod bsend;
 mod cells;
 mod contention;

@@ -2,7 +2,7 @@
 //!
 //! Invariant: while a wait is published, the page shows it or one that was published before.
 
-use super::wait::{Reason, WINDOW};
+use super::wait::{FILE, Reason, WINDOW};
 use super::{enter_at, own_page};
 use crate::os::monotonic_nanoseconds;
 use crate::sync::Ordering;
@@ -24,19 +24,26 @@ pub fn name_of_context(context: u32) -> Option<String> {
     NAME_OF_CONTEXT.get().and_then(|name| name(context))
 }
 
-/// Returns what the window of a handle is called.
-type NameOfWindow = fn(i32) -> Option<String>;
-static NAME_OF_WINDOW: OnceLock<NameOfWindow> = OnceLock::new();
+/// Returns what the window or file of a handle is called.
+type NameOfHandle = fn(i32) -> Option<String>;
+static NAME_OF_WINDOW: OnceLock<NameOfHandle> = OnceLock::new();
+static NAME_OF_FILE: OnceLock<NameOfHandle> = OnceLock::new();
 
 /// Tells the engine, which knows no windows, how to name them on the status page.
-pub fn name_windows_by(name: NameOfWindow) {
+pub fn name_windows_by(name: NameOfHandle) {
     let _ = NAME_OF_WINDOW.set(name);
+}
+
+/// As [`name_windows_by`], of files.
+pub fn name_files_by(name: NameOfHandle) {
+    let _ = NAME_OF_FILE.set(name);
 }
 
 /// What the object of a wait is called.
 fn name_of(reason: &Reason) -> Option<String> {
     match reason.context {
         WINDOW => NAME_OF_WINDOW.get().and_then(|name| name(reason.tag)),
+        FILE => NAME_OF_FILE.get().and_then(|name| name(reason.tag)),
         context => name_of_context(context),
     }
 }
@@ -46,7 +53,7 @@ struct Wait {
     reason: Reason,
     /// CLOCK_MONOTONIC nanoseconds.
     since: u64,
-    /// The communicator's or window's, once it was asked for.
+    /// The communicator's, window's or file's, once it was asked for.
     name: Option<String>,
 }
 
@@ -98,7 +105,7 @@ impl Published {
         })
     }
 
-    /// Names the communicator or window, if it was not named yet. Finding the name takes its time.
+    /// Names the communicator, window or file, if it was not named yet. Finding the name takes its time.
     pub fn name(&mut self) {
         if std::mem::replace(&mut self.named, true) {
             return;
@@ -108,7 +115,7 @@ impl Published {
             let waits = WAITS.lock();
             position(&waits).map(|at| waits.list[at].reason)
         };
-        // Not under the lock: communicators and windows have locks of their own.
+        // Not under the lock: communicators, windows and files have locks of their own.
         let name = reason.and_then(|reason| name_of(&reason));
         let mut waits = WAITS.lock();
         if let Some(at) = position(&waits) {

@@ -7,7 +7,7 @@ use super::entry::{EngineCursor, try_enter_at};
 use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_use};
 use super::{liveness, long_wait, numbers, spin_limit, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
-pub use crate::transport::peer::WINDOW;
+pub use crate::transport::peer::{FILE, WINDOW};
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
@@ -45,9 +45,9 @@ pub struct Reason {
     pub function: &'static str,
     /// Rank in the communicator; -2 any.
     pub peer: i32,
-    /// -1 any. The handle of a window.
+    /// -1 any. The handle of a window or file.
     pub tag: i32,
-    /// [`WINDOW`]: no messages are waited for.
+    /// [`WINDOW`], [`FILE`]: no messages are waited for.
     pub context: u32,
 }
 
@@ -72,6 +72,15 @@ impl Reason {
             },
             tag: window,
             context: WINDOW,
+        }
+    }
+
+    /// A wait for an operation on a file.
+    pub const fn at_file(function: &'static str, file: i32) -> Self {
+        Self {
+            tag: file,
+            context: FILE,
+            ..Self::of(function)
         }
     }
 }

@@ -3,42 +3,20 @@
 //! Invariant: only the bytes of the view's runs are written, each by a call that writes nothing else; reading may read holes along.
 
 pub use super::direction::{Direction, Place};
+use super::mapped;
+use super::scratch::{SCRATCH, with_scratch};
 use super::view::View;
 use crate::datatype::Buffer;
 use crate::os::file::{File as Descriptor, PIECES, Piece};
-use std::cell::RefCell;
 use std::io::Result;
+use std::ops::Range;
 
-/// Bytes that are packed at once: they stay in a core's own cache.
-const SCRATCH: usize = 256 << 10;
 /// Runs of memory from which on pieces are told to the kernel and not packed, bytes.
 const LONG: usize = 2048;
 /// Bytes of the file that are read at once where runs lie near each other.
 const SPAN: usize = 512 << 10;
 /// A hole that costs less to read along than another call, bytes.
 const GAP: u64 = 8 << 10;
-
-thread_local! {
-    static PACKED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Memory of this thread's, at least `bytes`. Calls do not nest.
-fn with_scratch<R>(bytes: usize, work: impl FnOnce(&mut [u8]) -> R) -> R {
-    let mut work = Some(work);
-    let done = PACKED.try_with(|packed| {
-        let mut packed = packed.try_borrow_mut().ok()?;
-        if packed.len() < bytes {
-            packed.resize(bytes, 0);
-        }
-        Some(work.take()?(&mut packed[..bytes]))
-    });
-    match (done, work) {
-        (Ok(Some(result)), _) => result,
-        // A thread that runs its last destructors.
-        (_, Some(work)) => work(&mut vec![0; bytes]),
-        (_, None) => unreachable!("the work was done and has a result"),
-    }
-}
 
 /// Moves a buffer to or from the view's bytes from `skip` on. Returns how many bytes were moved: less at the end of the file, and before
 /// an error.
@@ -49,7 +27,19 @@ pub fn transfer(
     buffer: &Buffer,
     direction: Direction,
 ) -> (usize, Result<()>) {
-    let length = buffer.len();
+    transfer_part(file, view, skip, buffer, 0..buffer.len(), direction)
+}
+
+/// As [`transfer`], of a part of the buffer, whose first byte is the byte `skip` of the view.
+pub fn transfer_part(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+    direction: Direction,
+) -> (usize, Result<()>) {
+    let length = part.len();
     if length == 0 {
         return (0, Ok(()));
     }
@@ -58,12 +48,28 @@ pub fn transfer(
         first = (at, bytes);
         false
     });
-    match (direction, first.1 == length) {
-        (Direction::Write, true) => write_run(file, buffer, 0, length, first.0),
-        (Direction::Read, true) => read_run(file, buffer, 0, length, first.0),
-        (Direction::Write, false) => write_runs(file, view, skip, buffer),
-        (Direction::Read, false) => read_runs(file, view, skip, buffer),
+    if first.1 == length {
+        return move_run(file, buffer, part.start, length, first.0, direction);
     }
+    let mut before = 0;
+    if mapped::is_dense(view, skip, length as u64) {
+        match direction {
+            Direction::Write => before = mapped::write(file, view, skip, buffer, part.clone()),
+            Direction::Read => {
+                let (done, result, is_all) = mapped::read(file, view, skip, buffer, part.clone());
+                if is_all {
+                    return (done, result);
+                }
+                before = done;
+            }
+        }
+    }
+    let (skip, part) = (skip + before as u64, part.start + before..part.end);
+    let (done, result) = match direction {
+        Direction::Write => write_runs(file, view, skip, buffer, part),
+        Direction::Read => read_runs(file, view, skip, buffer, part),
+    };
+    (before + done, result)
 }
 
 /// The first run of a buffer from `offset` on, bytes.
@@ -107,75 +113,79 @@ fn in_steps(
     (done, Ok(()))
 }
 
-/// Writes packed bytes of a buffer to one run of the file.
-fn write_run(
+/// Moves packed bytes of a buffer to or from one run of the file.
+fn move_run(
     file: &Descriptor,
     buffer: &Buffer,
     offset: usize,
     length: usize,
     at: u64,
+    direction: Direction,
 ) -> (usize, Result<()>) {
     if let Some(memory) = buffer.contiguous() {
+        let memory = memory.wrapping_add(offset);
         // SAFETY: the buffer's bytes, by the contract of `Buffer::new`.
-        return unsafe { file.write_at(memory.wrapping_add(offset), length, at) };
+        return unsafe { move_at(file, memory, length, at, direction) };
     }
     if first_run(buffer, offset, length) >= LONG {
         let mut list = Vec::new();
         return in_steps(length, |done, left| {
             let wanted = pieces(buffer, offset + done, left, &mut list);
+            let at = at + done as u64;
             // SAFETY: runs of the buffer.
-            let (moved, result) = unsafe { file.write_pieces(&mut list, at + done as u64) };
+            let (moved, result) = unsafe {
+                match direction {
+                    Direction::Read => file.read_pieces(&mut list, at),
+                    Direction::Write => file.write_pieces(&mut list, at),
+                }
+            };
             (wanted, moved, result)
         });
     }
     with_scratch(SCRATCH.min(length), |packed| {
         in_steps(length, |done, left| {
             let part = &mut packed[..left.min(SCRATCH)];
-            buffer.read(offset + done, part);
+            if direction == Direction::Write {
+                buffer.read(offset + done, part);
+            }
+            let (memory, at) = (part.as_mut_ptr(), at + done as u64);
             // SAFETY: memory of this thread's.
-            let (moved, result) =
-                unsafe { file.write_at(part.as_ptr(), part.len(), at + done as u64) };
+            let (moved, result) = unsafe { move_at(file, memory, part.len(), at, direction) };
+            if direction == Direction::Read {
+                buffer.write(offset + done, &part[..moved]);
+            }
             (part.len(), moved, result)
         })
     })
 }
 
-/// Reads one run of the file into packed bytes of a buffer.
-fn read_run(
+/// # Safety
+/// `memory` has `length` bytes, which may be read, and written to where the file is read.
+unsafe fn move_at(
     file: &Descriptor,
-    buffer: &Buffer,
-    offset: usize,
+    memory: *mut u8,
     length: usize,
     at: u64,
+    direction: Direction,
 ) -> (usize, Result<()>) {
-    if let Some(memory) = buffer.contiguous() {
-        // SAFETY: the buffer's bytes, by the contract of `Buffer::new`.
-        return unsafe { file.read_at(memory.wrapping_add(offset), length, at) };
+    // SAFETY: by the caller.
+    unsafe {
+        match direction {
+            Direction::Read => file.read_at(memory, length, at),
+            Direction::Write => file.write_at(memory, length, at),
+        }
     }
-    if first_run(buffer, offset, length) >= LONG {
-        let mut list = Vec::new();
-        return in_steps(length, |done, left| {
-            let wanted = pieces(buffer, offset + done, left, &mut list);
-            // SAFETY: runs of the buffer.
-            let (moved, result) = unsafe { file.read_pieces(&mut list, at + done as u64) };
-            (wanted, moved, result)
-        });
-    }
-    with_scratch(SCRATCH.min(length), |packed| {
-        in_steps(length, |done, left| {
-            let part = &mut packed[..left.min(SCRATCH)];
-            // SAFETY: memory of this thread's.
-            let (moved, result) =
-                unsafe { file.read_at(part.as_mut_ptr(), part.len(), at + done as u64) };
-            buffer.write(offset + done, &part[..moved]);
-            (part.len(), moved, result)
-        })
-    })
 }
 
 /// Writes each run of the view by a call of its own.
-fn write_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usize, Result<()>) {
-    let length = buffer.len();
+fn write_runs(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+) -> (usize, Result<()>) {
+    let length = part.len();
     let write = |memory: *const u8, skip: u64, length: usize| {
         let mut done = 0;
         let mut outcome = Ok(());
@@ -189,14 +199,14 @@ fn write_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (us
         (done, outcome)
     };
     if let Some(memory) = buffer.contiguous() {
-        return write(memory, skip, length);
+        return write(memory.wrapping_add(part.start), skip, length);
     }
     with_scratch(SCRATCH.min(length), |packed| {
         in_steps(length, |done, left| {
-            let part = &mut packed[..left.min(SCRATCH)];
-            buffer.read(done, part);
-            let (moved, result) = write(part.as_ptr(), skip + done as u64, part.len());
-            (part.len(), moved, result)
+            let piece = &mut packed[..left.min(SCRATCH)];
+            buffer.read(part.start + done, piece);
+            let (moved, result) = write(piece.as_ptr(), skip + done as u64, piece.len());
+            (piece.len(), moved, result)
         })
     })
 }
@@ -229,7 +239,7 @@ impl Batch {
             return (0, Ok(()));
         };
         if let [_] = runs[..] {
-            return read_run(file, buffer, offset, bytes, first);
+            return move_run(file, buffer, offset, bytes, first, Direction::Read);
         }
         let (done, result) = with_scratch((end - first) as usize, |span| {
             // SAFETY: memory of this thread's.
@@ -253,7 +263,13 @@ impl Batch {
 }
 
 /// Reads the runs of the view, those that lie near each other at once.
-fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usize, Result<()>) {
+fn read_runs(
+    file: &Descriptor,
+    view: &View,
+    skip: u64,
+    buffer: &Buffer,
+    part: Range<usize>,
+) -> (usize, Result<()>) {
     let mut batch = Batch {
         runs: Vec::new(),
         end: 0,
@@ -261,7 +277,7 @@ fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usi
     // Bytes that were given to the batch, and those of them that it has read.
     let (mut given, mut done) = (0, 0);
     let mut outcome = Ok(());
-    view.runs(skip, buffer.len() as u64, |at, bytes| {
+    view.runs(skip, part.len() as u64, |at, bytes| {
         if !batch.takes(at, bytes) {
             let (moved, result) = batch.read(file, buffer);
             done += moved;
@@ -270,7 +286,7 @@ fn read_runs(file: &Descriptor, view: &View, skip: u64, buffer: &Buffer) -> (usi
                 return false;
             }
         }
-        batch.push(at, bytes, given);
+        batch.push(at, bytes, part.start + given);
         given += bytes;
         true
     });

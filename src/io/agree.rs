@@ -47,11 +47,28 @@ impl File {
         own: Result<()>,
         values: Values,
     ) -> Result<Vec<Values>> {
-        let all = self.board.exchange(function, words(&own, values))?;
-        let classes: Vec<i32> = all.iter().map(|words| words[0] as i32).collect();
+        self.settle(function);
+        let (classes, values) = self.bring(function, &own, values)?;
         first_error(own, &classes, || self.title())?;
+        Ok(values)
+    }
+
+    /// What all ranks bring, and the classes of their errors, 0 for none.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub(super) fn bring(
+        &self,
+        function: &'static str,
+        own: &Result<()>,
+        values: Values,
+    ) -> Result<(Vec<i32>, Vec<Values>)> {
+        let all = self.board.exchange(function, words(own, values));
+        let all = all.map_err(|error| error.context(self.title()))?;
         let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
-        Ok(all.iter().map(values).collect())
+        Ok((
+            all.iter().map(|words| words[0] as i32).collect(),
+            all.iter().map(values).collect(),
+        ))
     }
 
     /// As [`File::agree_on`], without values.

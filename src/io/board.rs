@@ -9,15 +9,16 @@
 //! Invariant: a rank writes the words of a round only when all have read those of the round two before: they have come to the round
 //! between. A block of zeros is valid.
 
+use super::wait;
 use crate::comm::{Comm, Members};
-use crate::engine::wait::{Reason, until_at, yield_until};
-use crate::engine::{self, enter, liveness};
+use crate::engine::wait::yield_until;
+use crate::engine::{enter, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
-use crate::queue::barrier::{Barrier, IsLost, Member};
+use crate::queue::barrier::{self, IsLost, Member};
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
-use crate::transport::{Heap, Notifier, heap};
+use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+use crate::transport::{FirstNotifier, Heap, heap};
 
 /// Words that each rank brings to a round.
 pub const WORDS: usize = 8;
@@ -30,17 +31,12 @@ const PAGE: usize = 4096;
 
 #[repr(C)]
 struct Header {
-    epoch: AtomicU32,
-    resting: AtomicU32,
-    lost: AtomicU32,
-    /// Ranks that have closed the file.
-    left: AtomicU32,
-    _pad: [u32; 12],
-    arrived: AtomicU32,
-    _pad2: [u32; 15],
+    barrier: barrier::Header,
     /// In etypes of the view.
     pointer: AtomicI64,
-    _pad3: [u64; 7],
+    /// Where the ring of frames is in the heap, if there is one.
+    ring: AtomicU64,
+    _pad: [u32; 12],
 }
 
 #[repr(C)]
@@ -54,16 +50,12 @@ const _: () = assert!(size_of::<Header>() == 192 && size_of::<Line>() == 192);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
+    barrier::SHAPE,
     shape!(Header {
-        epoch,
-        resting,
-        lost,
-        left,
-        _pad,
-        arrived,
-        _pad2,
+        barrier,
         pointer,
-        _pad3
+        ring,
+        _pad
     }),
     shape!(Line {
         barriers,
@@ -77,7 +69,7 @@ pub const SHAPE: u64 = shape::combine(&[
 struct Block {
     base: *mut u8,
     offset: u64,
-    notifiers: Box<[Notifier]>,
+    notifiers: Box<[FirstNotifier]>,
 }
 
 // SAFETY: atomics only, which stay mapped until this rank has left.
@@ -92,15 +84,19 @@ pub struct Board {
     rounds: AtomicU32,
     /// `None`: there is one rank.
     block: Option<Block>,
+    /// Whether ranks are on other nodes, or behave as if they were.
+    spans_nodes: bool,
     /// The shared file pointer of one rank.
     pointer: AtomicI64,
+    /// The file's, once it has one.
+    pub handle: AtomicI32,
 }
 
 fn bytes(ranks: usize) -> u64 {
     (size_of::<Header>() + ranks * size_of::<Line>()) as u64
 }
 
-fn the_heap() -> Result<&'static Heap> {
+pub(super) fn the_heap() -> Result<&'static Heap> {
     match heap() {
         Some(heap) => Ok(heap),
         None => fail!(Class::NoMem, "the ranks of this node share no memory"),
@@ -165,7 +161,7 @@ impl Board {
                 };
                 let engine = enter();
                 let notifier = |rank| engine.transport().notifier_of(comm.members().process(rank));
-                let notifiers: Option<Box<[Notifier]>> = (0..ranks).map(notifier).collect();
+                let notifiers: Option<Box<[FirstNotifier]>> = (0..ranks).map(notifier).collect();
                 let Some(notifiers) = notifiers else {
                     return fail!(
                         Class::Intern,
@@ -185,7 +181,9 @@ impl Board {
             rank: comm.rank() as usize,
             rounds: AtomicU32::new(0),
             block,
+            spans_nodes: comm.nodes().is_some(),
             pointer: AtomicI64::new(0),
+            handle: AtomicI32::new(0),
         })
     }
 
@@ -195,6 +193,11 @@ impl Board {
 
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// This process's number in the job.
+    pub fn process(&self) -> u32 {
+        self.members.process(self.rank as i32)
     }
 
     pub fn ranks(&self) -> usize {
@@ -213,6 +216,48 @@ impl Board {
             let first = block.base.add(size_of::<Header>()).cast::<Line>();
             &*first.add(rank)
         }
+    }
+
+    /// Whether the ranks may not use each other's memory.
+    pub fn spans_nodes(&self) -> bool {
+        self.spans_nodes
+    }
+
+    /// Gives the ring of frames back, if there is one, and notes where the new one is; by one rank while nobody uses it.
+    pub fn change_ring(&self, offset: u64) {
+        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+            return;
+        };
+        let old = Self::header(block).ring.swap(offset, Ordering::Relaxed);
+        if old != 0 {
+            heap.release(old);
+        }
+    }
+
+    /// Waits for what another rank stores before [`Board::tell`], between two exchanges, as [`barrier::Barrier::rest`] says.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn rest(&self, function: &'static str, holds: &mut dyn FnMut() -> bool) -> Result<()> {
+        let Some(block) = &self.block else {
+            return Ok(());
+        };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().rest(at, holds)
+    }
+
+    /// Wakes the ranks that [`Board::rest`].
+    pub fn tell(&self, function: &'static str) {
+        let Some(block) = &self.block else { return };
+        let at = At {
+            board: self,
+            block,
+            function,
+        };
+        Self::header(block).barrier.barrier().tell(at);
     }
 
     /// The shared file pointer.
@@ -234,13 +279,7 @@ impl Board {
         for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
-        let header = Self::header(block);
-        let barrier = Barrier {
-            epoch: &header.epoch,
-            arrived: &header.arrived,
-            resting: &header.resting,
-            lost: &header.lost,
-        };
+        let barrier = Self::header(block).barrier.barrier();
         let at = At {
             board: self,
             block,
@@ -259,10 +298,18 @@ impl Drop for Board {
     /// This rank uses the board no more; the last one gives it back.
     fn drop(&mut self) {
         let Some(block) = &self.block else { return };
-        let left = Self::header(block).left.fetch_add(1, Ordering::AcqRel) + 1;
+        let left = Self::header(block)
+            .barrier
+            .left
+            .fetch_add(1, Ordering::AcqRel)
+            + 1;
         if left as usize == self.ranks()
             && let Some(heap) = heap()
         {
+            let ring = Self::header(block).ring.load(Ordering::Relaxed);
+            if ring != 0 {
+                heap.free(ring);
+            }
             heap.free(block.offset);
         }
     }
@@ -314,22 +361,9 @@ impl Member for At<'_> {
         holds: &mut dyn FnMut() -> bool,
         missing: &dyn Fn(IsLost<'_>) -> Option<u32>,
     ) -> Result<()> {
-        let mut looks = 0u32;
-        until_at(0, &Reason::of(self.function), |engine| {
-            if holds() {
-                return Some(Ok(()));
-            }
-            looks = looks.wrapping_add(1);
-            if !looks.is_multiple_of(16) {
-                return None;
-            }
-            let process = missing(&|process| liveness::of(engine, process).is_some())?;
-            // Lost first, then looked at: what it had stored is there.
-            match holds() {
-                true => Some(Ok(())),
-                false => Some(Err(explained(liveness::error(engine, process)))),
-            }
-        })
+        let handle = self.board.handle.load(Ordering::Relaxed);
+        let missing = || missing(&|process| liveness::loss(process).is_some());
+        wait::until(self.function, handle, holds, &missing).map_err(explained)
     }
 
     fn wake(&self, rank: usize) {
@@ -338,7 +372,7 @@ impl Member for At<'_> {
 
     #[cold]
     fn failure(&self, lost: u32) -> Error {
-        explained(liveness::error(&engine::enter(), lost))
+        explained(liveness::explain(lost))
     }
 }
 

@@ -5,17 +5,22 @@
 use super::access::Direction;
 use super::amode;
 use super::board::Board;
+use super::collective::{Frames, Tiling};
 use super::kind::Begun;
+use super::operations::Operations;
+use super::ranges::Ranges;
 use super::view::View;
+use crate::engine::published;
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table};
 use crate::info::Info;
 use crate::os::file::File as Descriptor;
 use crate::sync::{AtomicBool, AtomicI64, Ordering};
+use crate::transport::peer::NAME_BYTES;
 use parking_lot::{Mutex, RwLock};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 static TABLE: Table<File> = Table::new(ObjectType::File);
 
@@ -34,10 +39,21 @@ pub struct File {
     pub(super) info: Mutex<Info>,
     /// Whether accesses are atomic.
     pub(super) atomic: AtomicBool,
-    /// Threads of this process in atomic accesses, which the file's locks do not keep apart.
+    /// Device and inode.
+    pub(super) identity: (u64, u64),
+    /// Threads of this process in atomic accesses, where the kernel's locks are used, which do not keep them apart.
     pub(super) turn: Mutex<()>,
+    /// Where accesses lock their ranges in atomic mode, once that was asked for.
+    pub(super) ranges: OnceLock<Ranges>,
+    /// Whether the runs of all ranks' views are long: no access is worth meeting for.
+    pub(super) has_long_runs: AtomicBool,
+    pub(super) tiling: Mutex<Tiling>,
+    /// What collective accesses use, from the first one on.
+    pub(super) frames: Mutex<Frames>,
     /// The split collective operation that has begun.
     pub(super) split: Mutex<Option<Begun>>,
+    /// What goes on behind the calls that began it.
+    pub(super) operations: Operations,
 }
 
 impl File {
@@ -131,6 +147,7 @@ pub fn handle_of(pointer: usize) -> i32 {
 }
 
 pub(super) fn add(make: impl FnOnce(i32) -> File) -> Result<&'static File> {
+    published::name_files_by(name_of);
     TABLE.insert_with(make)
 }
 
@@ -138,4 +155,34 @@ pub(super) fn add(make: impl FnOnce(i32) -> File) -> Result<&'static File> {
 pub(super) fn remove(handle: i32) {
     // SAFETY: MPI_File_close is the last call of the program that names the file.
     unsafe { TABLE.reclaim(handle) };
+}
+
+/// How status pages name a file: by its path, of which the end is left if it is long.
+fn name_of(handle: i32) -> Option<String> {
+    let path = get(handle)?.path.to_string_lossy().into_owned();
+    Some(shortened(path))
+}
+
+fn shortened(path: String) -> String {
+    const LEFT_OUT: &str = "...";
+    if path.len() <= NAME_BYTES {
+        return path;
+    }
+    let begin = path.len() - (NAME_BYTES - LEFT_OUT.len());
+    let begin = (begin..path.len()).find(|at| path.is_char_boundary(*at));
+    format!("{LEFT_OUT}{}", &path[begin.unwrap_or(path.len())..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_long_path_is_shown() {
+        assert_eq!(shortened("/tmp/x".to_owned()), "/tmp/x");
+        let long = format!("/tmp/{}/\u{e4}\u{e4}/checkpoint", "long".repeat(20));
+        let short = shortened(long);
+        assert!(short.len() <= NAME_BYTES && short.len() > NAME_BYTES - 2);
+        assert!(short.starts_with("...") && short.ends_with("/checkpoint"));
+    }
 }

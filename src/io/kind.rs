@@ -1,7 +1,9 @@
 //! The kinds of split collective operations, and one that is active.
 
 use super::access::{Direction, Place};
-use crate::datatype::Status;
+use super::operations::Outcome;
+use crate::error::{Class, Result, fail};
+use std::sync::Arc;
 
 /// Which pair of functions it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +23,25 @@ pub enum Form {
 /// An active one.
 pub struct Begun {
     pub kind: Kind,
-    pub status: Status,
+    /// The program's buffer; `None` if nothing is in it.
+    pub address: Option<usize>,
+    pub outcome: Arc<Outcome>,
+}
+
+impl Begun {
+    /// Whether the buffer at the end is that of the beginning.
+    ///
+    /// Errors: MPI_ERR_BUFFER.
+    pub fn check(&self, address: usize) -> Result<()> {
+        match self.address {
+            Some(begun) if begun != address => fail!(
+                Class::Buffer,
+                "buf is {address:#x}; {}_begin was called with {begun:#x}",
+                self.kind.name()
+            ),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Kind {

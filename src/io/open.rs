@@ -5,9 +5,11 @@
 use super::agree::{NOTHING, Values, same};
 use super::amode;
 use super::board::{Board, Reserved};
+use super::collective::{Frames, Tiling};
 use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
+use super::operations::Operations;
 use super::view::View;
 use crate::coll::exchange_words;
 use crate::comm::Comm;
@@ -15,11 +17,11 @@ use crate::errhandler::Attached;
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::os::file::{self as os, File as Descriptor, How, Nature};
-use crate::sync::{AtomicBool, AtomicI64};
+use crate::sync::{AtomicBool, AtomicI64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a rank asks for.
 pub struct Wish {
@@ -65,15 +67,23 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 
 /// Opens the file here, and looks what it is.
 fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Values)> {
-    let how = How {
-        reads: wish.amode & amode::WRONLY == 0,
+    let only_writes = wish.amode & amode::WRONLY != 0;
+    let mut how = How {
+        // What is only written is mapped, too, which needs this.
+        reads: true,
         writes: wish.amode & amode::RDONLY == 0,
         creates: is_first && wish.amode & amode::CREATE != 0,
         exclusive: is_first && wish.amode & amode::EXCL != 0,
         permissions: hints::permissions_of(&wish.hints),
     };
     let failed = |what, why: &std::io::Error| failure(what, &wish.path, rank, why);
-    let descriptor = Descriptor::open(&wish.path, &how).map_err(|why| failed("open", &why))?;
+    let mut descriptor = Descriptor::open(&wish.path, &how);
+    let is_refused = |why: &std::io::Error| why.raw_os_error() == Some(libc::EACCES);
+    if only_writes && descriptor.as_ref().is_err_and(is_refused) {
+        how.reads = false;
+        descriptor = Descriptor::open(&wish.path, &how);
+    }
+    let descriptor = descriptor.map_err(|why| failed("open", &why))?;
     let facts = descriptor.facts().map_err(|why| failed("fstat", &why))?;
     match facts.nature {
         Nature::Regular => {}
@@ -136,6 +146,7 @@ pub fn open(
             path: wish.path.clone(),
             amode: wish.amode,
             descriptor: None,
+            identity: (0, 0),
             board,
             view: RwLock::new(Arc::new(View::of_bytes()?)),
             position: AtomicI64::new(0),
@@ -143,12 +154,20 @@ pub fn open(
             info: Mutex::new(hints::of(&wish.hints)?),
             atomic: AtomicBool::new(false),
             turn: Mutex::new(()),
+            ranges: OnceLock::new(),
+            has_long_runs: AtomicBool::new(true),
+            tiling: Mutex::new(Tiling::Unknown),
+            frames: Mutex::new(Frames::Untried),
             split: Mutex::new(None),
+            operations: Operations::default(),
         },
     };
     opening.agree(function, &wish)?;
     let Opening { file } = opening;
-    file::add(|handle| File { handle, ..file })
+    file::add(|handle| {
+        file.board.handle.store(handle, Ordering::Relaxed);
+        File { handle, ..file }
+    })
 }
 
 /// A file that is being opened.
@@ -188,12 +207,13 @@ impl Opening {
             let _ = os::unlink(&wish.path);
         }
         let values = agreed?;
+        self.file.identity = (values[0], values[1]);
         if wish.amode & amode::APPEND != 0 {
             let end = values[2] as i64;
             self.file.position = AtomicI64::new(end);
             if rank == 0 {
                 let pointer = self.file.board.pointer();
-                pointer.store(end, crate::sync::Ordering::Relaxed);
+                pointer.store(end, Ordering::Relaxed);
             }
             // Nobody counts with the shared pointer before.
             self.round(function, Ok(()), NOTHING)?;
@@ -223,6 +243,7 @@ impl Opening {
 /// Errors: MPI_ERR_OTHER while a split operation is active (then it is not closed); what unlink and close say.
 pub fn close(file: &'static File, function: &'static str) -> Result<()> {
     file.check_no_split()?;
+    file.settle_all(function);
     let mut result = Ok(());
     if file.amode & amode::DELETE_ON_CLOSE != 0 {
         let mut own = Ok(());

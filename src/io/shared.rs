@@ -65,7 +65,7 @@ impl File {
         let all = self.agree_on(function, Ok(()), values)?;
         let from = (all[0][0] as i64).saturating_add(before);
         let skip = byte_at(&view, "the shared file pointer", from, bytes);
-        Ok(skip.and_then(|skip| self.transfer_at(direction, &view, skip, &buffer)))
+        Ok(skip.and_then(|skip| self.transfer_at(function, direction, &view, skip, &buffer)))
     }
 
     /// MPI_File_get_position_shared.

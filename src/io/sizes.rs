@@ -2,6 +2,7 @@
 
 use super::agree::{NOTHING, same};
 use super::amode;
+use super::collective::{LONG, Tiling};
 use super::file::File;
 use super::hints;
 use super::view::{Types, View};
@@ -70,7 +71,7 @@ impl File {
                 return Ok(());
             }
             match descriptor.allocate(bytes) {
-                Err(why) if why.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                Err(why) if matches!(why.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS)) => {
                     write_zeros(descriptor, bytes)
                 }
                 done => done,
@@ -82,6 +83,8 @@ impl File {
     ///
     /// Errors: what fsync says.
     pub fn sync(&self, function: &'static str) -> Result<()> {
+        // All that was begun is to be in the file.
+        self.settle_all(function);
         self.agree(function, self.check_no_split())?;
         let mut own = Ok(());
         if self.rank() == 0 {
@@ -93,9 +96,13 @@ impl File {
 
     /// MPI_File_set_atomicity.
     ///
-    /// Errors: MPI_ERR_NOT_SAME.
+    /// Errors: MPI_ERR_NOT_SAME, MPI_ERR_NO_MEM.
     pub fn set_atomicity(&self, function: &'static str, atomic: bool) -> Result<()> {
-        let own = self.check_no_split().map(|()| atomic.into());
+        let mut own = self.check_no_split();
+        if atomic {
+            own = own.and_then(|()| self.prepare_atomic());
+        }
+        let own = own.map(|()| atomic.into());
         self.agree_same(function, "flag", own)?;
         self.atomic.store(atomic, Ordering::Relaxed);
         Ok(())
@@ -129,6 +136,7 @@ impl File {
                 values[1] = view.datarep.bytes().fold(0, |hash: u64, byte| {
                     hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
                 });
+                values[2] = view.has_runs_of(LONG).into();
                 (Ok(()), Some((view, hints)))
             }
             Err(error) => (Err(error), None),
@@ -148,6 +156,9 @@ impl File {
             hints::change(&mut self.info.lock(), &hints)?;
             *self.view.write() = Arc::new(view);
         }
+        let long = all.iter().all(|values| values[2] != 0);
+        self.has_long_runs.store(long, Ordering::Relaxed);
+        *self.tiling.lock() = Tiling::Unknown;
         self.position.store(0, Ordering::Relaxed);
         if all.iter().all(|values| values[3] == 0) {
             return Ok(());
@@ -212,6 +223,10 @@ impl File {
 fn write_zeros(descriptor: &Descriptor, bytes: u64) -> std::io::Result<()> {
     let zeros = vec![0u8; ZEROS];
     let mut at = descriptor.facts()?.size;
+    // Told at once: to write until the file system is full would take away what others need.
+    if bytes.saturating_sub(at) > descriptor.space() {
+        return Err(std::io::Error::from_raw_os_error(libc::ENOSPC));
+    }
     while at < bytes {
         let length = (bytes - at).min(ZEROS as u64) as usize;
         // SAFETY: memory of this function's.

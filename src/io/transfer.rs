@@ -17,6 +17,14 @@ pub(super) fn status(bytes: usize) -> Status {
     status
 }
 
+/// What an access has done, of which an error of an argument is a part.
+pub(super) fn completion(done: Result<Completion>) -> Completion {
+    done.unwrap_or_else(|error| Completion {
+        status: status(0),
+        error: Some(error),
+    })
+}
+
 /// How many etypes so many bytes are.
 ///
 /// Errors: MPI_ERR_TYPE for a part of one.
@@ -73,8 +81,14 @@ fn take(view: &View, pointer: &AtomicI64, name: &str, bytes: usize) -> Result<u6
 }
 
 impl File {
+    /// Fails if such an access is not possible at all.
+    pub(super) fn check_access(&self, direction: Direction) -> Result<()> {
+        self.check_direction(direction)?;
+        self.descriptor().map(|_| ())
+    }
+
     /// The view, and the byte of it that an access begins at; pointers are moved.
-    fn locate(&self, place: Place, buffer: &Buffer) -> Result<(Arc<View>, u64)> {
+    pub(super) fn locate(&self, place: Place, buffer: &Buffer) -> Result<(Arc<View>, u64)> {
         let view = self.view();
         let bytes = view.length(buffer)? as usize;
         let skip = match place {
@@ -102,19 +116,20 @@ impl File {
     /// Errors: of arguments, when nothing was moved.
     pub fn transfer(
         &self,
+        function: &'static str,
         direction: Direction,
         place: Place,
         buffer: &Buffer,
     ) -> Result<Completion> {
-        self.check_direction(direction)?;
-        self.descriptor()?;
+        self.check_access(direction)?;
         let (view, skip) = self.locate(place, buffer)?;
-        self.transfer_at(direction, &view, skip, buffer)
+        self.transfer_at(function, direction, &view, skip, buffer)
     }
 
     /// As [`File::transfer`], at a byte of the view that was checked.
     pub(super) fn transfer_at(
         &self,
+        function: &'static str,
         direction: Direction,
         view: &View,
         skip: u64,
@@ -122,7 +137,7 @@ impl File {
     ) -> Result<Completion> {
         let descriptor = self.descriptor()?;
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
-            self.locked(direction, view, skip, buffer)?
+            self.locked(function, direction, view, skip, buffer)?
         } else {
             convert::transfer(descriptor, view, skip, buffer, direction)
         };
@@ -134,27 +149,5 @@ impl File {
             status: status(done),
             error: result.err().map(|why| self.failure(what, &why)),
         })
-    }
-
-    /// An access of the atomic mode: nobody else who uses the mode has access to what lies between its first and its last byte.
-    fn locked(
-        &self,
-        direction: Direction,
-        view: &View,
-        skip: u64,
-        buffer: &Buffer,
-    ) -> Result<(usize, std::io::Result<()>)> {
-        let descriptor = self.descriptor()?;
-        let first = view.place(skip) as u64;
-        let last = view.place(skip + view.length(buffer)? - 1) as u64;
-        let bytes = last - first + 1;
-        let _turn = self.turn.lock();
-        let exclusive = direction == Direction::Write;
-        let lock = descriptor.lock(first, bytes, exclusive);
-        lock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
-        let done = convert::transfer(descriptor, view, skip, buffer, direction);
-        let unlock = descriptor.unlock(first, bytes);
-        unlock.map_err(|why| self.failure("the lock for the atomic mode", &why))?;
-        Ok(done)
     }
 }

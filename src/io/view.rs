@@ -5,10 +5,12 @@
 
 use super::conversion::Conversion;
 use super::datarep::Datarep;
+use super::direction::Direction;
 use crate::datatype::{self, Buffer, Datatype, Layout};
 use crate::error::{Class, Result, fail};
 use crate::lifetime::datatypes;
 use crate::pt2pt::signatures;
+use std::sync::OnceLock;
 
 /// A type that lasts as long as this, whether the program frees it or not.
 struct Kept(&'static Datatype);
@@ -54,6 +56,8 @@ pub struct View {
     pub etype_extent: i64,
     /// `None`: the file has the bytes of memory.
     pub(super) conversion: Option<Conversion>,
+    /// See [`View::can_be_cut`].
+    can_be_cut: OnceLock<bool>,
 }
 
 /// The types that MPI_File_open begins with.
@@ -100,6 +104,7 @@ impl View {
             unit: etype.layout.size,
             etype_extent: etype.layout.extent(),
             conversion: (!datarep.is_native()).then(|| Conversion::new(datarep)),
+            can_be_cut: OnceLock::new(),
         })
     }
 
@@ -112,6 +117,12 @@ impl View {
             None => Ok(buffer.len() as u64),
             Some(conversion) => conversion.length(buffer),
         }
+    }
+
+    /// Whether an access calls functions of the program's, which run in the call that begins it.
+    pub fn calls_program(&self) -> bool {
+        let by = self.conversion.as_ref().map(Conversion::by);
+        matches!(by, Some(Datarep::Registered(_)))
     }
 
     /// The extent of a type in the file, bytes.
@@ -179,6 +190,79 @@ impl View {
         });
         if let (Some((from, length)), true) = (pending, goes_on) {
             visit(from as u64, length as usize);
+        }
+    }
+
+    /// Whether its bytes lie in long runs, each of at least so many, and ascend.
+    pub fn has_runs_of(&self, bytes: u64) -> bool {
+        self.layout.shortest_run() >= bytes
+    }
+
+    /// Whether the file's bytes are the memory's, and ascend, each once, also from one filetype to the next.
+    pub fn can_be_cut(&self) -> bool {
+        let apart = |order: crate::datatype::Order| order.ascends && order.apart;
+        *self.can_be_cut.get_or_init(|| {
+            matches!(self.datarep.as_str(), "native" | "internal")
+                && self.layout.order().is_none_or(apart)
+                && self.layout.true_extent() <= self.layout.extent()
+        })
+    }
+
+    /// Where the bytes in front of and behind `length` bytes from `skip` on are, at least one, of filetypes that also go on below the
+    /// displacement. For a view that [can be cut](View::can_be_cut).
+    pub fn around(&self, skip: u64, length: u64) -> (i64, i64) {
+        let before = match skip {
+            0 => self
+                .place(self.layout.size - 1)
+                .saturating_sub(self.layout.extent()),
+            _ => self.place(skip - 1),
+        };
+        let next = skip + length;
+        let behind = self.check(next, 1).map_or(i64::MAX, |()| self.place(next));
+        (before, behind)
+    }
+
+    /// The extent of the filetype and its bytes.
+    pub fn tile(&self) -> (u64, u64) {
+        (self.layout.extent().max(0) as u64, self.layout.size)
+    }
+
+    /// The first of the view's bytes from `low` to `high` that lies at a position of the file or behind it; `high` if none does. For a view
+    /// that [can be cut](View::can_be_cut).
+    pub fn first_from(&self, position: u64, mut low: u64, mut high: u64) -> u64 {
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if (self.place(middle) as u64) < position {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Copies `length` bytes of the view from `skip` on, between packed memory and a part of the file in memory, where the position `start`
+    /// of the file is at `memory`. In the direction of an access: writing is out of `packed`.
+    ///
+    /// # Safety
+    /// The part has all these bytes, `packed` has `length`, and they do not overlap; `packed` is only read for writing.
+    pub unsafe fn copy(
+        &self,
+        direction: Direction,
+        memory: *mut u8,
+        start: u64,
+        skip: u64,
+        packed: *mut u8,
+        length: usize,
+    ) {
+        let memory = memory.wrapping_offset((self.displacement - start as i64) as isize);
+        let length = length as u64;
+        // SAFETY: by the caller.
+        unsafe {
+            match direction {
+                Direction::Read => self.layout.copy::<true>(memory, packed, skip, length),
+                Direction::Write => self.layout.copy::<false>(memory, packed, skip, length),
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Invariant: a set that was parsed has ranks of the job only, each once, in the order given.
 
+use std::collections::HashSet;
+
 /// A process set: its name, and its processes in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessSet {
@@ -78,6 +80,8 @@ pub fn parse(text: &str, size: u32) -> Result<ProcessSet, String> {
         name: name.to_owned(),
         ranks: Vec::new(),
     };
+    // A job may have a million ranks.
+    let mut seen = HashSet::new();
     for part in ranks.split(',').map(str::trim) {
         let (first, last, stride) = range(part, size)
             .ok_or_else(|| format!("{text}: '{part}' is no rank or range of ranks"))?;
@@ -85,7 +89,7 @@ pub fn parse(text: &str, size: u32) -> Result<ProcessSet, String> {
             return Err(format!("{text}: there is no rank {last} among {size}"));
         }
         for rank in (first..=last).step_by(stride) {
-            if set.ranks.contains(&rank) {
+            if !seen.insert(rank) {
                 return Err(format!("{text}: rank {rank} occurs twice"));
             }
             set.ranks.push(rank);
@@ -115,6 +119,15 @@ pub fn parse_all(text: &str, size: u32) -> Vec<ProcessSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A fuzzer met a list that was searched for each rank.
+    #[test]
+    fn all_ranks_of_a_large_job_are_a_set() {
+        let size = 1_000_000;
+        let set = parse("all=all", size).unwrap();
+        assert!(set.ranks.into_iter().eq(0..size));
+        assert!(parse("all=all,999999", size).is_err());
+    }
 
     #[test]
     fn ranks_may_be_ranges_with_a_stride() {

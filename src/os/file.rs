@@ -2,7 +2,7 @@
 //!
 //! Transfers go on after signals and after short ones, to the end or the first error, and tell how far they came.
 
-use crate::sync::{AtomicI32, Ordering};
+use crate::sync::{AtomicI32, AtomicU64, Ordering};
 use std::ffi::CString;
 use std::io::{Error, Result};
 use std::os::unix::ffi::OsStrExt;
@@ -72,6 +72,29 @@ fn repeated(mut call: impl FnMut() -> libc::c_int) -> Result<libc::c_int> {
     }
 }
 
+/// What RLIMIT_FSIZE was when a file was opened last, bytes.
+static LARGEST: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Reads the limit of this process; writes beyond it are not tried, because the kernel would send SIGXFSZ, which ends a program.
+fn note_limit() {
+    // SAFETY: all zeros are a valid rlimit, which the call fills.
+    let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
+    // SAFETY: `limit` is a valid place.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0 {
+        LARGEST.store(limit.rlim_cur, Ordering::Relaxed);
+    }
+}
+
+/// Whether a file may be so long.
+///
+/// Errors: EFBIG.
+fn check_length(bytes: u64) -> Result<()> {
+    if bytes <= LARGEST.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    Err(Error::from_raw_os_error(libc::EFBIG))
+}
+
 /// Removes a file's name.
 pub fn unlink(path: &Path) -> Result<()> {
     let name = c_name(path)?;
@@ -111,11 +134,25 @@ fn advance(pieces: &mut [Piece], mut first: usize, mut bytes: usize) -> usize {
     first
 }
 
-/// Writes must move something; a device that takes nothing is full.
-fn complete(length: usize, (done, result): (usize, Result<()>)) -> (usize, Result<()>) {
-    match result {
-        Ok(()) if done < length => (done, Err(Error::from_raw_os_error(libc::ENOSPC))),
-        result => (done, result),
+/// As [`whole`] for a write from a position on, which must move something: a device that takes nothing is full.
+///
+/// Errors: ENOSPC; EFBIG at the process's limit.
+fn written(length: usize, at: u64, call: impl FnMut(usize, usize) -> isize) -> (usize, Result<()>) {
+    let room = LARGEST.load(Ordering::Relaxed).saturating_sub(at);
+    let allowed = room.min(length as u64) as usize;
+    let (done, result) = whole(allowed, call);
+    let error = match result {
+        Ok(()) if done < allowed => libc::ENOSPC,
+        Ok(()) if done < length => libc::EFBIG,
+        result => return (done, result),
+    };
+    (done, Err(Error::from_raw_os_error(error)))
+}
+
+fn kind_of_lock(exclusive: bool) -> libc::c_int {
+    match exclusive {
+        true => libc::F_WRLCK,
+        false => libc::F_RDLCK,
     }
 }
 
@@ -136,10 +173,13 @@ impl File {
         }
         // SAFETY: a zero-terminated string that lives as long as the call.
         let fd = repeated(|| unsafe { libc::open(name.as_ptr(), flags, how.permissions) })?;
+        if how.writes {
+            note_limit();
+        }
         Ok(File(AtomicI32::new(fd)))
     }
 
-    fn fd(&self) -> libc::c_int {
+    pub(super) fn fd(&self) -> libc::c_int {
         self.0.load(Ordering::Relaxed)
     }
 
@@ -192,12 +232,11 @@ impl File {
         length: usize,
         at: u64,
     ) -> (usize, Result<()>) {
-        let done = whole(length, |done, bytes| {
+        written(length, at, |done, bytes| {
             let memory = memory.wrapping_add(done).cast();
             // SAFETY: by the caller.
             unsafe { libc::pwrite(self.fd(), memory, bytes, (at + done as u64) as i64) }
-        });
-        complete(length, done)
+        })
     }
 
     /// As [`File::read_at`], into up to [`PIECES`] pieces.
@@ -205,8 +244,9 @@ impl File {
     /// # Safety
     /// The pieces are the caller's to write.
     pub unsafe fn read_pieces(&self, pieces: &mut [Piece], at: u64) -> (usize, Result<()>) {
+        let all = |length, call: &mut dyn FnMut(usize, usize) -> isize| whole(length, call);
         // SAFETY: by the caller; the pieces live as long as the call.
-        Self::pieces(pieces, |first, done| unsafe {
+        Self::pieces(pieces, all, |first, done| unsafe {
             libc::preadv(
                 self.fd(),
                 first.as_ptr(),
@@ -221,27 +261,27 @@ impl File {
     /// # Safety
     /// The pieces may be read.
     pub unsafe fn write_pieces(&self, pieces: &mut [Piece], at: u64) -> (usize, Result<()>) {
-        let length = pieces.iter().map(|piece| piece.iov_len).sum();
+        let all = |length, call: &mut dyn FnMut(usize, usize) -> isize| written(length, at, call);
         // SAFETY: as above.
-        let done = Self::pieces(pieces, |first, done| unsafe {
+        Self::pieces(pieces, all, |first, done| unsafe {
             libc::pwritev(
                 self.fd(),
                 first.as_ptr(),
                 first.len() as libc::c_int,
                 (at + done as u64) as i64,
             )
-        });
-        complete(length, done)
+        })
     }
 
     fn pieces(
         pieces: &mut [Piece],
+        all: impl FnOnce(usize, &mut dyn FnMut(usize, usize) -> isize) -> (usize, Result<()>),
         mut call: impl FnMut(&[Piece], usize) -> isize,
     ) -> (usize, Result<()>) {
         assert!(pieces.len() <= PIECES);
         let length = pieces.iter().map(|piece| piece.iov_len).sum();
         let (mut first, mut before) = (0, 0);
-        whole(length, |done, _| {
+        all(length, &mut |done, _| {
             first = advance(pieces, first, done - before);
             before = done;
             call(&pieces[first..], done)
@@ -253,29 +293,50 @@ impl File {
         repeated(|| unsafe { libc::fsync(self.fd()) }).map(|_| ())
     }
 
+    /// Errors: EFBIG.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
+        check_length(bytes)?;
         // SAFETY: as above.
         repeated(|| unsafe { libc::ftruncate(self.fd(), bytes as i64) }).map(|_| ())
     }
 
     /// Allocates the file's first `bytes`; it becomes that long if it was shorter. What is there stays as it is.
     ///
-    /// Errors: EOPNOTSUPP where the file system cannot.
+    /// Errors: EOPNOTSUPP or ENOSYS where the file system cannot; EFBIG.
     pub fn allocate(&self, bytes: u64) -> Result<()> {
+        check_length(bytes)?;
         // SAFETY: as above.
         repeated(|| unsafe { libc::fallocate(self.fd(), 0, 0, bytes as i64) }).map(|_| ())
+    }
+
+    /// Bytes that the file system has left for this user; as many as can be where it does not say.
+    pub fn space(&self) -> u64 {
+        // SAFETY: all zeros are a valid statvfs, which the call fills.
+        let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: `found` is a valid place.
+        let result = repeated(|| unsafe { libc::fstatvfs(self.fd(), &mut found) });
+        match result {
+            Ok(_) if found.f_blocks > 0 => found.f_bavail.saturating_mul(found.f_frsize),
+            _ => u64::MAX,
+        }
     }
 
     /// Waits for and takes the lock of `bytes` bytes from a position on, which belongs to this opening of the file.
     ///
     /// Errors: ENOLCK or ENOSYS where the file system has no locks.
     pub fn lock(&self, at: u64, bytes: u64, exclusive: bool) -> Result<()> {
-        let kind = if exclusive {
-            libc::F_WRLCK
-        } else {
-            libc::F_RDLCK
-        };
-        self.locks(libc::F_OFD_SETLKW, kind, at, bytes)
+        self.locks(libc::F_OFD_SETLKW, kind_of_lock(exclusive), at, bytes)
+    }
+
+    /// As [`File::lock`], if it is free. Returns whether it was taken.
+    pub fn try_lock(&self, at: u64, bytes: u64, exclusive: bool) -> Result<bool> {
+        match self.locks(libc::F_OFD_SETLK, kind_of_lock(exclusive), at, bytes) {
+            Ok(()) => Ok(true),
+            Err(why) if matches!(why.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {
+                Ok(false)
+            }
+            Err(why) => Err(why),
+        }
     }
 
     pub fn unlock(&self, at: u64, bytes: u64) -> Result<()> {
@@ -368,7 +429,7 @@ mod tests {
         });
         assert!(result.is_ok());
         assert_eq!((done, calls), (10, 5));
-        let (done, result) = complete(10, whole(10, |done, _| if done < 4 { 4 } else { 0 }));
+        let (done, result) = written(10, 0, |done, _| if done < 4 { 4 } else { 0 });
         assert_eq!(done, 4);
         assert_eq!(result.unwrap_err().raw_os_error(), Some(libc::ENOSPC));
     }
@@ -397,6 +458,16 @@ mod tests {
         file.set_size(10).unwrap();
         assert_eq!(file.facts().unwrap().size, 10);
         file.lock(0, 5, true).unwrap();
+        let other = File::open(
+            &path,
+            &How {
+                writes: true,
+                ..How::default()
+            },
+        )
+        .unwrap();
+        assert!(!other.try_lock(4, 1, true).unwrap());
+        assert!(other.try_lock(5, 1, true).unwrap());
         file.unlock(0, 5).unwrap();
         file.close().unwrap();
         unlink(&path).unwrap();

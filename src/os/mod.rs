@@ -7,6 +7,7 @@ pub mod cancellation;
 pub mod checked_copy;
 pub mod descriptors;
 pub mod file;
+pub mod file_map;
 pub mod hardware;
 pub mod memory;
 pub mod peer_memory;

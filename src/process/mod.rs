@@ -18,6 +18,7 @@ use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::handle;
 use crate::info;
+use crate::io;
 use crate::launch::{self, Job, SegmentPlan};
 use crate::lifetime::{self, collector};
 use crate::node;
@@ -234,6 +235,7 @@ fn end_session() -> Result<()> {
         life.sessions == 1 && life.world != World::Initialized
     };
     if is_last {
+        io::finish("MPI_Session_finalize");
         drain(&wait::Reason::of("MPI_Session_finalize"));
         // What comes later begins without the process's buffer, as after MPI_Finalize.
         buffered::detach_all(|_| true)?;
@@ -410,10 +412,13 @@ pub fn finalize() -> Result<()> {
         (_, World::Before) => return fail!(Class::Other, "called before MPI_Init"),
         (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
+    let is_last = life.sessions == 0;
+    if is_last {
+        io::finish("MPI_Finalize");
+    }
     context_id::at_finalize();
     // From here on the program posts no receive: messages that wait for one would wait for ever, also those of peers that wait
     // for their own messages in here.
-    let is_last = life.sessions == 0;
     if is_last {
         refusal::refuse_all(true);
     }

@@ -68,6 +68,13 @@ pub fn complete(handle: i32) -> Result<()> {
             "request is {handle:#010x}, which is not a generalized request"
         );
     };
+    // Operations on files have requests of this kind without functions.
+    if request.phase == Phase::Active && functions(request).is_none() {
+        return fail!(
+            Class::Request,
+            "request is {handle:#010x}, of an operation on a file"
+        );
+    }
     if request.phase != Phase::Active {
         return fail!(
             Class::Request,

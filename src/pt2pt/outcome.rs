@@ -22,7 +22,7 @@ impl Completion {
     }
 
     #[cold]
-    pub(super) fn failed(error: Error) -> Self {
+    pub fn failed(error: Error) -> Self {
         Self {
             status: Status::empty(),
             error: Some(error),

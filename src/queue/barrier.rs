@@ -9,8 +9,49 @@
 //! lost that has not come, says so and comes to no barrier any more: so nobody passes one to which not all have come. The last one to come
 //! may die before it says so, or any one before it counts itself; whoever waits then looks at all numbers (models below, for loom).
 
+use crate::queue::shape::shape;
 use crate::sync::{AtomicU32, Ordering, fence_after_update};
 use std::cell::Cell;
+
+/// The words of a barrier in shared memory, two lines. Zeros are a fresh one.
+#[repr(C)]
+pub struct Header {
+    epoch: AtomicU32,
+    resting: AtomicU32,
+    lost: AtomicU32,
+    /// Ranks that do not use the memory any more that the barrier lies in.
+    pub left: AtomicU32,
+    _pad: [u32; 12],
+    /// In a line of its own: all ranks change it, and look at the others.
+    arrived: AtomicU32,
+    _pad2: [u32; 15],
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Header>() == 128);
+
+/// The layout of what lies in the heap.
+pub const SHAPE: u64 = shape!(Header {
+    epoch,
+    resting,
+    lost,
+    left,
+    _pad,
+    arrived,
+    _pad2
+});
+
+impl Header {
+    #[inline(always)]
+    pub fn barrier(&self) -> Barrier<'_> {
+        Barrier {
+            epoch: &self.epoch,
+            arrived: &self.arrived,
+            resting: &self.resting,
+            lost: &self.lost,
+        }
+    }
+}
 
 /// The words of a barrier. Zeros are a fresh one.
 #[derive(Clone, Copy)]
@@ -153,15 +194,53 @@ impl Barrier<'_> {
             process
         };
         let done = me.wait(&mut || have_come.get() || holds(), &missing);
+        self.rest_ends(me, done, given_up.get())
+    }
+
+    fn rest_ends<M: Member>(
+        self,
+        me: M,
+        done: Result<(), M::Failure>,
+        given_up: Option<u32>,
+    ) -> Result<(), M::Failure> {
         self.resting.fetch_sub(1, Ordering::SeqCst);
         if done.is_err()
-            && let Some(process) = given_up.get()
+            && let Some(process) = given_up
         {
             self.lost.swap(process + 1, Ordering::SeqCst);
             fence_after_update();
             self.wake_others(me);
         }
         done
+    }
+
+    /// Waits between two barriers for what other ranks store before they [`Barrier::tell`]. No rank may come to the next barrier before
+    /// it holds for all: then one that is lost and has not come to that one is the end of this wait, too.
+    ///
+    /// Errors: a process is lost, on all ranks that live, here or at the next barrier.
+    #[inline(never)]
+    pub fn rest<M: Member>(self, me: M, holds: &mut dyn FnMut() -> bool) -> Result<(), M::Failure> {
+        if me.holds_soon(&mut *holds) {
+            return Ok(());
+        }
+        self.resting.fetch_add(1, Ordering::SeqCst);
+        fence_after_update();
+        let given_up = Cell::new(None);
+        let missing = |is_lost: IsLost<'_>| {
+            let lost = |rank: &usize| is_lost(me.process(*rank));
+            let anyone = || others(me).find(lost).map(|rank| me.process(rank));
+            given_up.set(self.lost(Ordering::Acquire).or_else(anyone));
+            given_up.get()
+        };
+        let done = me.wait(holds, &missing);
+        self.rest_ends(me, done, given_up.get())
+    }
+
+    /// Wakes those that rest, after a store that they wait for.
+    #[inline(always)]
+    pub fn tell(self, me: impl Member) {
+        me.light_fence();
+        self.wake_others(me);
     }
 
     /// Wakes those that sleep at a barrier.

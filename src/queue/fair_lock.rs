@@ -23,8 +23,9 @@ pub struct Lock<'a> {
     pub serving: &'a AtomicU32,
     /// Not zero when some rank has shared the lock, or is about to.
     pub shared: &'a AtomicU32,
-    /// For each ticket modulo the length, a power of two: the ticket in the upper half, its process in the lower.
-    pub queue: &'a [AtomicU64],
+    /// For each ticket modulo the length, a power of two: its process, and one more. What is there is right if no more tickets than the
+    /// length are out, and the ticket's owner has named itself.
+    pub queue: &'a [AtomicU32],
 }
 
 /// A process to be woken.
@@ -103,13 +104,13 @@ impl Lock<'_> {
     fn take_ticket(&self, process: u32) -> u32 {
         let ticket = self.next.fetch_add(1, Ordering::SeqCst);
         fence_after_update();
-        let entry = u64::from(ticket) << 32 | u64::from(process);
-        self.place(ticket).store(entry, Ordering::Relaxed);
+        // Release: whoever reads this sees that the ticket was taken.
+        self.place(ticket).store(process + 1, Ordering::Release);
         ticket
     }
 
     #[inline(always)]
-    fn place(&self, ticket: u32) -> &AtomicU64 {
+    fn place(&self, ticket: u32) -> &AtomicU32 {
         &self.queue[ticket as usize & (self.queue.len() - 1)]
     }
 
@@ -154,14 +155,15 @@ impl Lock<'_> {
 
     /// The process with a ticket that was taken.
     ///
-    /// Where the queue says nothing of it, a ticket one lap before or after is there; or the owner has yet to name itself, and looks at
-    /// the lock after that.
+    /// It may be the owner one lap before, if that of this ticket has yet to name itself; that one looks at the lock then.
     #[cold]
     fn owner(&self, ticket: u32) -> Whom {
-        let entry = self.place(ticket).load(Ordering::Relaxed);
-        match (entry >> 32) as u32 == ticket {
-            true => Whom::Process(entry as u32),
-            false => Whom::Anybody,
+        // Acquire: a ticket one lap later, if its owner has named itself here, is among those that are out.
+        let entry = self.place(ticket).load(Ordering::Acquire);
+        let out = self.next.load(Ordering::Relaxed).wrapping_sub(ticket);
+        match (entry.checked_sub(1), out as usize <= self.queue.len()) {
+            (Some(process), true) => Whom::Process(process),
+            _ => Whom::Anybody,
         }
     }
 
@@ -244,7 +246,7 @@ mod models {
         next: AtomicU32,
         serving: AtomicU32,
         shared: AtomicU32,
-        queue: Vec<AtomicU64>,
+        queue: Vec<AtomicU32>,
         bits: Vec<AtomicU64>,
         sleepers: Sleepers,
         data: UnsafeCell<u32>,
@@ -327,7 +329,7 @@ mod models {
                 next: AtomicU32::new(u32::MAX),
                 serving: AtomicU32::new(u32::MAX),
                 shared: AtomicU32::new(0),
-                queue: (0..places).map(|_| AtomicU64::new(0)).collect(),
+                queue: (0..places).map(|_| AtomicU32::new(0)).collect(),
                 bits: ranks.iter().map(|_| AtomicU64::new(0)).collect(),
                 sleepers: Sleepers::new(ranks.len(), sleeps),
                 data: UnsafeCell::new(0),

@@ -6,10 +6,12 @@ pub mod bulk_ring;
 pub mod channel;
 pub mod eventcount;
 pub mod fair_lock;
+pub mod frames;
 #[cfg(all(test, loom))]
 mod models;
 pub mod named_lock;
 pub mod posts;
+pub mod range_lock;
 pub mod ring;
 pub mod rounds;
 pub mod sequence;

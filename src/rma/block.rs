@@ -1,35 +1,24 @@
 //! The control block of a window: flags and counters that its ranks share, in the node's heap.
 //!
 //! ```text
-//! header      barrier
-//! per rank    TargetLine                       lock of the rank's memory, completion counter, dynamic regions
+//! header      barrier, count of ranks that have left
+//! per rank    TargetLine                       lock of the rank's memory, posts to it, completion counter, dynamic regions
 //! per rank    bitmap, a line or more           origin line: the shared locks that the rank holds, by target
-//! per rank    bitmap, a line or more           post line: the ranks that have posted to the rank
+//! per rank    bitmap, of more than 192 ranks   post line: the ranks that have posted to the rank
 //! ```
 //!
-//! A block of zeros is valid: nothing held, nobody waits.
+//! A block of zeros is valid: nothing held, nobody waits. It is as short as it can be with what is changed at different times in different
+//! lines, since there may be ten thousand.
 
+use crate::queue::barrier;
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64};
 
 const LINE: usize = 64;
 /// Tickets whose holders can be told apart; with more threads waiting than that a release wakes all of them.
 pub const QUEUE: usize = 16;
-
-/// The first two lines.
-#[repr(C)]
-pub struct Header {
-    /// Number of the current barrier; changed by the last rank to arrive.
-    pub epoch: AtomicU32,
-    /// Ranks that may sleep until a barrier is over.
-    pub resting: AtomicU32,
-    /// A process that is lost, and one more: nobody comes to barriers any more.
-    pub lost: AtomicU32,
-    _pad: [u32; 13],
-    /// Ranks that have arrived, over all barriers of more than a few ranks.
-    pub arrived: AtomicU32,
-    _pad2: [u32; 15],
-}
+/// Words of the posts to a rank that have room beside its counters.
+const POSTS: usize = 3;
 
 /// The flags and counters of one rank as a target.
 #[repr(C)]
@@ -43,8 +32,8 @@ pub struct TargetLine {
     /// Not zero when some rank has shared the lock.
     pub shared: AtomicU32,
     _pad: [u32; 12],
-    /// For each ticket modulo [`QUEUE`]: the ticket in the upper half, its process number in the lower.
-    pub queue: [AtomicU64; QUEUE],
+    /// For each ticket modulo [`QUEUE`]: its process, and one more.
+    pub queue: [AtomicU32; QUEUE],
     /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
     pub completed: AtomicU64,
     /// Version of the rank's table of dynamic regions: odd while it is changed.
@@ -54,21 +43,16 @@ pub struct TargetLine {
     pub region_count: AtomicU64,
     /// State of the rank's helper thread, or where its mailbox is (`helper.rs`).
     pub helper: AtomicU64,
-    _pad3: [u64; 3],
+    /// The ranks that have posted to this one, a bit for each, if there are not more than bits.
+    posts: [AtomicU64; POSTS],
 }
 
-const _: () = assert!(size_of::<Header>() == 2 * LINE && size_of::<TargetLine>() == 4 * LINE);
+const _: () =
+    assert!(size_of::<barrier::Header>() == 2 * LINE && size_of::<TargetLine>() == 3 * LINE);
 
 /// The layout of what lies in the heap.
 pub const SHAPE: u64 = shape::combine(&[
-    shape!(Header {
-        epoch,
-        resting,
-        lost,
-        _pad,
-        arrived,
-        _pad2
-    }),
+    barrier::SHAPE,
     shape!(TargetLine {
         next,
         serving,
@@ -81,7 +65,7 @@ pub const SHAPE: u64 = shape::combine(&[
         regions,
         region_count,
         helper,
-        _pad3
+        posts
     }),
     shape::number(shape::START, QUEUE),
     shape::number(shape::START, Block::bytes(1)),
@@ -105,10 +89,17 @@ const fn words(ranks: usize) -> usize {
     ranks.div_ceil(64).next_multiple_of(LINE / 8)
 }
 
+/// Whether the posts of so many ranks have room beside a target's counters.
+const fn has_room(ranks: usize) -> bool {
+    ranks <= POSTS * 64
+}
+
 impl Block {
     /// Bytes of a block for so many ranks.
     pub const fn bytes(ranks: usize) -> usize {
-        size_of::<Header>() + ranks * (size_of::<TargetLine>() + 2 * words(ranks) * 8)
+        let bitmaps = 1 + !has_room(ranks) as usize;
+        size_of::<barrier::Header>()
+            + ranks * (size_of::<TargetLine>() + bitmaps * words(ranks) * 8)
     }
 
     /// # Safety
@@ -122,7 +113,7 @@ impl Block {
     }
 
     #[inline(always)]
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &barrier::Header {
         // SAFETY: by `at`; atomics are valid for any content.
         unsafe { &*self.base.cast() }
     }
@@ -133,7 +124,10 @@ impl Block {
         assert!(rank < self.ranks);
         // SAFETY: by `at`, inside the block.
         unsafe {
-            let first = self.base.add(size_of::<Header>()).cast::<TargetLine>();
+            let first = self
+                .base
+                .add(size_of::<barrier::Header>())
+                .cast::<TargetLine>();
             &*first.add(rank)
         }
     }
@@ -141,10 +135,10 @@ impl Block {
     #[inline(always)]
     fn bitmap(&self, number: usize) -> &[AtomicU64] {
         let words = words(self.ranks);
-        let offset = size_of::<Header>()
+        let offset = size_of::<barrier::Header>()
             + self.ranks * size_of::<TargetLine>()
             + number * words * size_of::<u64>();
-        // SAFETY: by `at`, inside the block: there are two bitmaps for each rank.
+        // SAFETY: by `at`, inside the block: there are as many bitmaps for each rank as `bytes` says.
         unsafe { std::slice::from_raw_parts(self.base.add(offset).cast(), words) }
     }
 
@@ -158,7 +152,12 @@ impl Block {
     /// The ranks that have posted to a rank, a bit for each.
     #[inline(always)]
     pub fn posts(&self, rank: usize) -> &[AtomicU64] {
-        assert!(rank < self.ranks);
-        self.bitmap(self.ranks + rank)
+        match has_room(self.ranks) {
+            true => &self.target(rank).posts,
+            false => {
+                assert!(rank < self.ranks);
+                self.bitmap(self.ranks + rank)
+            }
+        }
     }
 }

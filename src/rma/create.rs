@@ -20,8 +20,8 @@ use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::queue::shape;
-use crate::sync::{AtomicU32, Ordering};
-use crate::transport::{Heap, Notifier, heap};
+use crate::sync::{AtomicU8, Ordering};
+use crate::transport::{FirstNotifier, Heap, heap};
 use parking_lot::Mutex;
 
 /// What a rank asks for.
@@ -145,16 +145,20 @@ impl Drop for Taken {
     }
 }
 
-/// The bytes of a block, and of the count of ranks that have left it.
-fn block_bytes(ranks: usize) -> u64 {
-    (Block::bytes(ranks) + LINE) as u64
-}
+/// Blocks that this process has made, of windows that it has freed.
+static LEFT: Mutex<Vec<(u64, Block)>> = Mutex::new(Vec::new());
 
-/// How many ranks do not use the block any more.
-fn leavers(heap: &Heap, block: u64, ranks: usize) -> Option<&'static AtomicU32> {
-    let at = heap.at(block + Block::bytes(ranks) as u64, LINE as u64)?;
-    // SAFETY: behind the block, allocated with it and aligned; an atomic is valid for any content. It is not used when the block is freed.
-    Some(unsafe { &*at.cast() })
+/// Gives back the blocks that all ranks have left.
+fn sweep(heap: &Heap) {
+    LEFT.lock().retain(|(offset, block)| {
+        // Acquire: their last accesses were before.
+        let left = block.header().left.load(Ordering::Acquire) as usize;
+        let is_over = left == block.ranks();
+        if is_over {
+            heap.release(*offset);
+        }
+        !is_over
+    });
 }
 
 fn is_apart(comm: &Comm) -> bool {
@@ -191,9 +195,10 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
     if comm.rank() == 0 {
-        let bytes = block_bytes(comm.size() as usize);
+        sweep(heap);
+        let bytes = Block::bytes(comm.size() as usize) as u64;
         let block = heap
-            .obtain(bytes, PAGE)
+            .obtain(bytes, LINE)
             .map_err(|why| no_memory("the window's block", bytes, &why))?;
         offer.block = taken.take(block);
     }
@@ -270,7 +275,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     // What follows fails on no rank alone, but for handles that run out, which the ranks tell each other only then.
     let heap = the_heap()?;
     let block = all[0].block;
-    let Some(base) = heap.at(block, block_bytes(ranks)) else {
+    let Some(base) = heap.at(block, Block::bytes(ranks) as u64) else {
         return fail!(Class::Intern, "the block of the window is not in the heap");
     };
     let is_private = |offer: &Offer| matches!(offer.place, Place::Private(_)) && ranks > 1;
@@ -301,14 +306,14 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         // SAFETY: the lowest rank has made it, zeros, and it stays until the last rank has left it.
         block: unsafe { Block::at(base, ranks) },
         block_offset: block,
-        access: Access::new(ranks),
+        access: Access::default(),
         element_mode,
         errhandler: Attached::predefined(ERRORS_ARE_FATAL),
         attributes: Attributes::new(),
         info: Mutex::new(info),
-        facts: Facts::new(own_base, all[rank].bytes, all[rank].unit, wish.flavor),
+        facts: Facts::new(own_base, all[rank].bytes, all[rank].unit),
         memory,
-        dynamic: (wish.flavor == Flavor::Dynamic).then(|| Dynamic::new(ranks)),
+        dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;
     taken.keep();
@@ -392,7 +397,7 @@ fn lay_out(
 }
 
 fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
-    let notifiers: Vec<Option<Notifier>> = {
+    let notifiers: Vec<Option<FirstNotifier>> = {
         let engine = engine::enter();
         let members = comm.members();
         (0..comm.size())
@@ -421,10 +426,11 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
             base,
             bytes: offer.bytes,
             unit: offer.unit,
-            way,
             key,
-            process,
             notifier,
+            process,
+            way,
+            held: AtomicU8::new(0),
         })
     };
     all.iter().enumerate().map(target).collect()
@@ -443,15 +449,17 @@ pub fn free(window: &'static Window) -> Result<()> {
     if part != 0 {
         heap.release(part);
     }
-    let (block, ranks) = (window.block_offset, window.size());
-    let left = leavers(heap, block, ranks);
-    // The last one frees what all have used. AcqRel: their accesses were before.
-    let is_last = left.is_some_and(|left| left.fetch_add(1, Ordering::AcqRel) + 1 == ranks as u32);
-    if is_last {
-        heap.free(block);
-        if shared != 0 {
-            heap.free(shared);
-        }
+    let (block, ranks) = (window.block, window.size());
+    if window.rank == 0 {
+        LEFT.lock().push((window.block_offset, block));
+    }
+    // AcqRel: the last one frees what all have used. The block, which it does not touch any more, goes back to the rank that has made it.
+    let left = block.header().left.fetch_add(1, Ordering::AcqRel) + 1;
+    if left == ranks as u32 && shared != 0 {
+        heap.free(shared);
+    }
+    if window.rank == 0 {
+        sweep(heap);
     }
     window::remove(window.handle);
     Ok(())

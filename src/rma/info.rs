@@ -165,7 +165,7 @@ impl Window {
                 .collect(),
             _ => others().map(|rank| self.targets[rank].way).collect(),
         };
-        let by_kernel = ways.iter().any(|way| matches!(way, Way::Kernel { .. }));
+        let by_kernel = ways.iter().any(|way| matches!(way, Way::Kernel));
         let by_helper = ways.iter().any(|way| matches!(way, Way::Helper));
         match (by_helper, by_kernel) {
             (true, _) => Some("helper"),

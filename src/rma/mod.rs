@@ -37,4 +37,4 @@ pub const SHAPE: u64 = shape::combine(&[
     create::SHAPE,
 ]);
 
-pub use window::{Flavor, NULL, Target, Way, Window, get};
+pub use window::{Flavor, MODEL, NULL, Target, Way, Window, get};

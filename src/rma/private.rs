@@ -4,8 +4,8 @@
 //! dereferences; [`Buffer::runs`] only computes with them.
 
 use super::access::{Pieces, Spot};
-use super::helper;
 use super::window::{Way, Window};
+use super::{helper, ways};
 use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::os::peer_memory::{self, PIECES, Piece};
@@ -84,14 +84,19 @@ impl<'a> Far<'a> {
         }
     }
 
+    fn pid(&self) -> i32 {
+        ways::pid_of(self.window.targets[self.rank].process)
+    }
+
     /// Copies the origin's elements to the target's, which have as many bytes.
     ///
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn put(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let Way::Kernel { pid } = self.way else {
+        if self.way != Way::Kernel {
             return self.put_chunks(origin, target);
-        };
+        }
+        let pid = self.pid();
         self.batches(origin, target, |mut local, mut remote, _| {
             // SAFETY: the origin's elements, which belong to the operation.
             self.transfer(&mut local, &mut remote, |local, remote| unsafe {
@@ -105,9 +110,10 @@ impl<'a> Far<'a> {
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn get(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let Way::Kernel { pid } = self.way else {
+        if self.way != Way::Kernel {
             return self.get_chunks(origin, target);
-        };
+        }
+        let pid = self.pid();
         self.batches(origin, target, |mut local, mut remote, at| {
             if remote.len() > 1 && self.get_span(pid, &remote, origin, at) {
                 return Ok(());
@@ -192,7 +198,8 @@ impl<'a> Far<'a> {
     /// Copies packed bytes to the target's pieces, which have as many.
     pub fn write(&self, remote: &Pieces, data: &[u8]) -> Result<()> {
         match self.way {
-            Way::Kernel { pid } => {
+            Way::Kernel => {
+                let pid = self.pid();
                 let mut local = one(data.as_ptr() as usize, data.len());
                 // SAFETY: `data` is only read.
                 self.transfer(&mut local, &mut remote.clone(), |local, remote| unsafe {
@@ -206,7 +213,8 @@ impl<'a> Far<'a> {
     /// Copies the target's pieces to packed bytes.
     pub fn read(&self, remote: &Pieces, out: &mut [u8]) -> Result<()> {
         match self.way {
-            Way::Kernel { pid } => {
+            Way::Kernel => {
+                let pid = self.pid();
                 let mut local = one(out.as_mut_ptr() as usize, out.len());
                 // SAFETY: `out` is borrowed mutably.
                 self.transfer(&mut local, &mut remote.clone(), |local, remote| unsafe {

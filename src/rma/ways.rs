@@ -25,14 +25,19 @@ pub fn to(process: u32) -> Way {
     let peer = table.of(process);
     let all = KNOWN.get_or_init(|| (0..table.size()).map(|_| AtomicU8::new(UNKNOWN)).collect());
     let known = &all[process as usize];
-    let pid = match known.load(Ordering::Relaxed) {
-        UNKNOWN => peer.writable_by_id(),
-        BY_KERNEL => Some(peer.pid.load(Ordering::Relaxed)),
-        _ => None,
+    let by_kernel = match known.load(Ordering::Relaxed) {
+        UNKNOWN => peer.writable_by_id().is_some(),
+        answer => answer == BY_KERNEL,
     };
     known.store(
-        if pid.is_some() { BY_KERNEL } else { REFUSED },
+        if by_kernel { BY_KERNEL } else { REFUSED },
         Ordering::Relaxed,
     );
-    pid.map_or(Way::Helper, |pid| Way::Kernel { pid })
+    if by_kernel { Way::Kernel } else { Way::Helper }
+}
+
+/// The system's id of a process of this node.
+pub fn pid_of(process: u32) -> i32 {
+    let table = engine::table();
+    table.map_or(0, |table| table.of(process).pid.load(Ordering::Relaxed))
 }

@@ -12,7 +12,8 @@ use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, Table, null};
 use crate::info::Info;
 use crate::pt2pt::PROC_NULL;
-use crate::transport::Notifier;
+use crate::sync::AtomicU8;
+use crate::transport::FirstNotifier;
 use parking_lot::Mutex;
 
 /// MPI_WIN_NULL.
@@ -35,13 +36,13 @@ pub enum Flavor {
 pub enum Way {
     /// By an address of this process.
     Direct,
-    /// By the kernel, in the process with this id.
-    Kernel { pid: i32 },
+    /// By the kernel.
+    Kernel,
     /// By a helper thread of the target's.
     Helper,
 }
 
-/// What an origin knows of a target.
+/// What an origin knows of a target. Its size counts: each rank has one for each rank of each window.
 pub struct Target {
     /// The window's first byte there: an address of this process if the way is direct, else of the target's process. Zero in a dynamic
     /// window, where displacements are addresses.
@@ -49,13 +50,17 @@ pub struct Target {
     pub bytes: u64,
     /// The target's displacement unit, bytes.
     pub unit: u64,
-    pub way: Way,
     /// Identity of the first byte for the accumulate locks: the same for all origins and all windows over this memory.
     pub key: u64,
-    pub process: u32,
     /// What the target's process sleeps on.
-    pub notifier: Notifier,
+    pub notifier: FirstNotifier,
+    pub process: u32,
+    pub way: Way,
+    /// Bits of [`super::epoch::held`]: the epoch of this process that covers the target alone.
+    pub held: AtomicU8,
 }
+
+const _: () = assert!(size_of::<Target>() == 48);
 
 /// A window.
 pub struct Window {
@@ -78,7 +83,7 @@ pub struct Window {
     pub info: Mutex<Info>,
     pub facts: Facts,
     pub(super) memory: Memory,
-    pub(super) dynamic: Option<Dynamic>,
+    pub(super) dynamic: Option<Box<Dynamic>>,
     pub(super) name: Mutex<String>,
 }
 
@@ -88,21 +93,26 @@ pub struct Facts {
     pub bytes: usize,
     /// An int in the low half, as what follows.
     pub unit: usize,
-    pub flavor: usize,
-    pub model: usize,
 }
 
 /// MPI_WIN_UNIFIED.
-const UNIFIED: usize = 2;
+pub static MODEL: usize = 2;
+/// By flavour: its number.
+static FLAVORS: [usize; 5] = [0, 1, 2, 3, 4];
+
+impl Flavor {
+    /// Its number, where C may read it.
+    pub fn fact(self) -> &'static usize {
+        &FLAVORS[self as usize]
+    }
+}
 
 impl Facts {
-    pub(super) fn new(base: usize, bytes: u64, unit: u64, flavor: Flavor) -> Facts {
+    pub(super) fn new(base: usize, bytes: u64, unit: u64) -> Facts {
         Facts {
             base,
             bytes: bytes as usize,
             unit: unit as usize,
-            flavor: flavor as usize,
-            model: UNIFIED,
         }
     }
 }

@@ -269,13 +269,22 @@ thread_local! {
     static INSIDE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
+/// This thread will have no guard: debug builds check that from now on.
+pub fn never_on_this_thread() {
+    #[cfg(debug_assertions)]
+    INSIDE.set(true);
+}
+
 #[cfg(debug_assertions)]
 impl Inside {
     #[track_caller]
     fn assert_not() {
         // A thread that ends may have destroyed it.
         let inside = INSIDE.try_with(std::cell::Cell::get).unwrap_or(false);
-        assert!(!inside, "this thread has a guard already");
+        assert!(
+            !inside,
+            "this thread has a guard already, or must have none"
+        );
     }
 
     fn begin() -> Self {

@@ -17,7 +17,7 @@ pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS};
 pub use shm::layout;
-pub use shm::notifier::Notifier;
+pub use shm::notifier::{FirstNotifier, Notifier};
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
 pub use waiter::Waiter;
 pub use wire::{Header, Packet};
@@ -343,9 +343,9 @@ impl Transport {
     }
 
     /// Wakes the threads that sleep for a peer's first engine, as windows need it; `None` without a way to it.
-    pub fn notifier_of(&self, process: u32) -> Option<Notifier> {
+    pub fn notifier_of(&self, process: u32) -> Option<FirstNotifier> {
         match self.table.of(process).route {
-            Route::Own => Some(Notifier::of(self.shm.own_page(), 0)),
+            Route::Own => Some(FirstNotifier::of(self.shm.own_page())),
             Route::Shm(index) => Some(self.shm.notifier_of(index as usize)),
             #[cfg(test)]
             Route::Loopback(_) => None,

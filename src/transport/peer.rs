@@ -14,6 +14,8 @@ pub const NAME_BYTES: usize = NAME_WORDS * 8;
 
 /// [`Page::context`] of a wait at a window: [`Page::peer`] is a target rank, [`Page::tag`] the window's handle.
 pub const WINDOW: u32 = u32::MAX - 1;
+/// [`Page::context`] of a wait at a file: [`Page::tag`] is its handle.
+pub const FILE: u32 = u32::MAX - 2;
 
 /// Where a rank is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +96,7 @@ pub struct Page {
     pub peer: AtomicI32,
     /// Negative: any.
     pub tag: AtomicI32,
-    /// Of the messages that are waited for; `u32::MAX`: of no particular ones; [`WINDOW`]: none. The two low bits are zero for the program's own
+    /// Of the messages that are waited for; `u32::MAX`: of no particular ones; [`WINDOW`], [`FILE`]: none. The two low bits are zero for the program's own
     /// messages, others are the library's: there peer and tag mean nothing to the program.
     pub context: AtomicU32,
     /// Posted receives.
@@ -111,7 +113,7 @@ pub struct Page {
     /// What others cannot expect of the rank any more, see [`Page::loss`].
     lost: AtomicU32,
     pub function: Name,
-    /// The communicator's name, or the window's.
+    /// The communicator's name, the window's or the file's.
     pub communicator: Name,
 }
 

@@ -5,6 +5,8 @@
  *   core           one processor for all                             cores=2  ... so many at most
  *   quota=100000   a tree of control groups, as containers see it, that grants so many microseconds in 100 ms
  *   pid            a namespace of process ids of its own
+ *   files=fuse     TMPDIR is a folder through bindfs; files=fuse_direct: without the page cache, so without mappings;
+ *   files=tmpfs    ... a fresh tmpfs; files=overlay: an overlay over two folders
  *
  * What was asked for is tried out before the program starts. Exit code 77: this machine does not permit it (the reason is
  * printed); 79: the program left something in /dev/shm; else the program's, 128 + signal if one killed it. */
@@ -165,6 +167,70 @@ static void take_cores(int most)
         refuse("some processors");
 }
 
+/* The folder that files=... makes, with what it is mounted from. */
+static char own_folder[64], mounted[128];
+
+static void command(const char *format)
+{
+    char text[600];
+    int status;
+    snprintf(text, sizeof text, format, own_folder);
+    status = system(text);
+    if (status != 0) {
+        fprintf(stderr, "confine: %s: ended with %d\n", text, WEXITSTATUS(status));
+        exit(not_permitted);
+    }
+}
+
+static void make_files(const char *kind)
+{
+    char options[400];
+    snprintf(own_folder, sizeof own_folder, "/tmp/confine-XXXXXX");
+    unshare_or_become_root(CLONE_NEWNS);
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        refuse("private mounts");
+    if (!mkdtemp(own_folder))
+        refuse(own_folder);
+    command("cd %s && mkdir lower upper work mounted");
+    snprintf(mounted, sizeof mounted, "%s/mounted", own_folder);
+    snprintf(options, sizeof options, "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", own_folder, own_folder, own_folder);
+    if (!strncmp(kind, "fuse", 4)) {
+        if (system("command -v bindfs >/dev/null") != 0) {
+            command("rm -r %s");
+            fprintf(stderr, "confine: bindfs is not installed\n");
+            exit(not_permitted);
+        }
+        /* Its descriptors would keep ours open. */
+        command(kind[4] ? "cd %s && bindfs --no-allow-other -o direct_io upper mounted </dev/null >/dev/null 2>&1"
+                        : "cd %s && bindfs --no-allow-other upper mounted </dev/null >/dev/null 2>&1");
+    } else if (!strcmp(kind, "tmpfs") && mount("tmpfs", mounted, "tmpfs", 0, "size=256m") != 0)
+        refuse("a tmpfs");
+    else if (!strcmp(kind, "overlay") && mount("overlay", mounted, "overlay", 0, options) != 0) {
+        command("rm -r %s");
+        refuse("an overlay");
+    }
+    setenv("TMPDIR", mounted, 1);
+}
+
+/* Whether files were left there; all is removed. */
+static int left_in_files(void)
+{
+    int found = 0;
+    DIR *folder = opendir(mounted);
+    struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.') {
+            fprintf(stderr, "confine: %s/%s was left behind\n", mounted, entry->d_name);
+            found = 1;
+        }
+    if (folder)
+        closedir(folder);
+    if (umount(mounted) != 0)
+        refuse("unmounting");
+    command("rm -r %s");
+    return found;
+}
+
 static void execute(char **words)
 {
     execvp(words[0], words);
@@ -199,6 +265,8 @@ int main(int argc, char **argv)
             watch_shm = 1;
         } else if (!strncmp(argv[at], "deny=", 5)) {
             deny(argv[at] + 5);
+        } else if (!strncmp(argv[at], "files=", 6)) {
+            make_files(argv[at] + 6);
         } else if (!strcmp(argv[at], "core")) {
             take_cores(1);
         } else if (!strncmp(argv[at], "cores=", 6)) {
@@ -217,8 +285,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "confine: no program\n");
         return wrong_use;
     }
-    if (!watch_shm && !fork_first)
+    if (!watch_shm && !fork_first && !*own_folder)
         execute(argv + at + 1);
     code = run(argv + at + 1);
+    if (*own_folder && left_in_files())
+        return left_behind;
     return watch_shm && left_in_shm() ? left_behind : code;
 }

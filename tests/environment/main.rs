@@ -66,6 +66,27 @@ const WINDOWS: Case = Case {
     ranks: 4,
     ..EXCHANGE
 };
+const FILES: Case = Case {
+    ranks: 3,
+    ..EXCHANGE
+};
+/// Programs that are run on files of each kind of file system.
+const OF_FILES: &[&str] = &[
+    "contiguous",
+    "views",
+    "views_random",
+    "shared",
+    "split",
+    "buffers",
+    "resize",
+];
+/// As `confine` calls them.
+const FILE_SYSTEMS: &[&str] = &[
+    "files=fuse",
+    "files=fuse_direct",
+    "files=overlay",
+    "files=tmpfs",
+];
 const EVERYTHING: &[&str] = &["shm=ro", "core", "deny=ENOSYS:process_vm,membarrier"];
 
 const CASES: &[Case] = &[
@@ -225,7 +246,20 @@ fn main() -> ExitCode {
         let stage = stage.clone();
         Trial::test(case.name, move || run(&stage, case))
     });
-    let trials = ours.chain(netpipe::trials(&stage)).collect();
+    let files = FILE_SYSTEMS.iter().flat_map(|system| {
+        let stage = &stage;
+        OF_FILES.iter().map(move |program| {
+            let case = Case {
+                program,
+                all: std::slice::from_ref(system),
+                ..FILES
+            };
+            let name = format!("{}/{program}", system.replace('=', "/"));
+            let stage = stage.clone();
+            Trial::test(name, move || run(&stage, &case))
+        })
+    });
+    let trials = ours.chain(files).chain(netpipe::trials(&stage)).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

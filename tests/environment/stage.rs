@@ -35,6 +35,13 @@ impl Stage {
             "confined/windows",
             "confined/blocked",
             "coll/oversubscribed",
+            "io/contiguous",
+            "io/views",
+            "io/views_random",
+            "io/shared",
+            "io/split",
+            "io/buffers",
+            "io/resize",
         ] {
             let source = root.join(format!("c-tests/{name}.c"));
             stage.compile(&mpicc, &source, &root.join("c-tests/common"))?;

@@ -96,7 +96,17 @@ static void accesses(void)
         CHECK_CLASS(MPI_File_write_ordered(file, last ? NULL : &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_BUFFER);
         MPI(MPI_File_get_position_shared(file, &offset));
         CHECK_INT(offset, 0);
-        CHECK_CLASS(MPI_File_write_at_all_begin(file, last ? -1 : 0, &value, 1, MPI_INT), MPI_ERR_ARG);
+        /* Told where it is found, and to the other ranks at the end. */
+        CHECK_CLASS(MPI_File_write_at_all_begin(file, last ? -1 : 0, &value, 1, MPI_INT), last ? MPI_ERR_ARG : MPI_SUCCESS);
+        CHECK_CLASS(MPI_File_write_at_all_end(file, &value, MPI_STATUS_IGNORE), last ? MPI_ERR_OTHER : MPI_ERR_ARG);
+        int error = MPI_File_iwrite_all(file, &value, last ? -1 : 1, MPI_INT, &request);
+        CHECK_CLASS(error, last ? MPI_ERR_COUNT : MPI_SUCCESS);
+        if (!error)
+            CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+        error = MPI_File_iread_at_all(file, 0, &value, 1, MPI_INT, last ? NULL : &request);
+        CHECK_CLASS(error, last ? MPI_ERR_ARG : MPI_SUCCESS);
+        if (!error)
+            CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_ARG);
         if (size > 1) {
             CHECK_CLASS(MPI_File_set_size(file, rank), MPI_ERR_NOT_SAME);
             CHECK_CLASS(MPI_File_set_atomicity(file, last), MPI_ERR_NOT_SAME);
@@ -113,7 +123,7 @@ static void accesses(void)
 static void split(void)
 {
     MPI_File file = file_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR);
-    int value = 0;
+    int value = 0, other = 0;
     MPI_Status status;
     if (!reference)
         ERROR(MPI_File_read_all_end(file, &value, &status), MPI_ERR_OTHER, NULL, NULL);
@@ -122,6 +132,8 @@ static void split(void)
         ERROR(MPI_File_write_at_all_end(file, &value, &status), MPI_ERR_OTHER, "fh", "MPI_File_write_all_begin");
         ERROR(MPI_File_read_all_begin(file, &value, 1, MPI_INT), MPI_ERR_OTHER, "fh", "MPI_File_write_all_begin");
         ERROR(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_OTHER, "fh", "MPI_File_write_all_end");
+        ERROR(MPI_File_write_all_end(file, &other, &status), MPI_ERR_BUFFER, "buf", "MPI_File_write_all_begin");
+        ERROR(MPI_File_write_all_end(file, &value, NULL), MPI_ERR_ARG, "status", "NULL");
         MPI_File copy = file;
         ERROR(MPI_File_close(&copy), MPI_ERR_OTHER, "fh", "MPI_File_write_all_end");
         MPI(MPI_File_write_at(file, 8, &value, 1, MPI_INT, &status));
@@ -176,16 +188,27 @@ static void full(void)
 {
     MPI_File file = file_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_RDWR);
     MPI_Status status;
-    int value = 0, last = rank == size - 1;
+    MPI_Request request;
+    enum { LARGE = 1 << 20 };
+    char *large = calloc(LARGE, 1);
+    int value = 0, other = 0, last = rank == size - 1;
     ERROR(MPI_File_write_at(file, 0, &value, 1, MPI_INT, &status), MPI_ERR_NO_SPACE, "fh", "/dev/full");
     CHECK_MOVED(status, 0);
     CHECK_CLASS(MPI_File_write_at_all(file, 0, &value, last, MPI_INT, &status), MPI_ERR_NO_SPACE);
     CHECK_CLASS(MPI_File_write_ordered(file, &value, last, MPI_INT, &status), MPI_ERR_NO_SPACE);
-    CHECK_CLASS(MPI_File_write_all_begin(file, &value, last, MPI_INT), MPI_ERR_NO_SPACE);
-    CHECK_CLASS(MPI_File_write_all_end(file, &value, &status), MPI_ERR_OTHER);
+    MPI(MPI_File_write_all_begin(file, last ? &value : NULL, last, MPI_INT));
+    CHECK_CLASS(MPI_File_write_all_end(file, last ? &value : &other, &status), MPI_ERR_NO_SPACE);
+    CHECK_MOVED(status, 0);
+    MPI(MPI_File_iwrite_at(file, 0, &value, 1, MPI_INT, &request));
+    CHECK_CLASS(MPI_Wait(&request, &status), MPI_ERR_NO_SPACE);
+    MPI(MPI_File_iwrite_at(file, 0, large, LARGE, MPI_CHAR, &request));
+    ERROR(MPI_Wait(&request, &status), MPI_ERR_NO_SPACE, "MPI_File_iwrite_at", "/dev/full");
+    MPI(MPI_File_iwrite_all(file, large, last ? LARGE : 0, MPI_CHAR, &request));
+    CHECK_CLASS(MPI_Wait(&request, &status), MPI_ERR_NO_SPACE);
     MPI(MPI_File_read_at_all(file, 0, &value, 1, MPI_INT, &status));
     CHECK_MOVED(status, 4);
     MPI(MPI_File_close(&file));
+    free(large);
 }
 
 int main(int argc, char **argv)

@@ -74,18 +74,16 @@ impl Functions for Representation {
         let (user, file) = (items.user.cast(), items.file.cast());
         let (datatype, position) = (items.datatype, items.position);
         let state = self.state();
-        let converter = self.converter(direction);
-        // SAFETY: as in `extent`; the items are there by the caller.
-        success(unsafe {
-            match converter {
-                None => 0,
-                Some(Converter::Small(convert)) => {
-                    convert(user, datatype, items.count as i32, file, position, state)
-                }
-                Some(Converter::Large(convert)) => {
-                    convert(user, datatype, items.count as i64, file, position, state)
-                }
-            }
+        success(match self.converter(direction) {
+            None => 0,
+            // SAFETY: as in `extent`; the items are there by the caller.
+            Some(Converter::Small(convert)) => unsafe {
+                convert(user, datatype, items.count as i32, file, position, state)
+            },
+            // SAFETY: as above.
+            Some(Converter::Large(convert)) => unsafe {
+                convert(user, datatype, items.count as i64, file, position, state)
+            },
         })
     }
 }

@@ -1,18 +1,17 @@
 //! Access with explicit offsets.
 
 use super::decode::{self, BUF};
-use super::{READ, WRITE, give};
+use super::{READ, WRITE};
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::io::{self, Place, SplitForm, SplitKind};
+use oxmpi::io::{Place, SplitForm};
 
 entry! {
     CommIo fn MPI_File_read_at[_c](
         fh: File, offset: Offset, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(READ, Place::At(offset.0), &buffer)?)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_read_at", fh, READ, Place::At(offset.0), buffer, status)
     }
 }
 
@@ -20,9 +19,8 @@ entry! {
     Collective fn MPI_File_read_at_all[_c](
         fh: File, offset: Offset, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::recv_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_read_at_all", READ, Place::At(offset.0), buffer);
-        give(status, done)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_read_at_all", fh, READ, Place::At(offset.0), buffer, status)
     }
 }
 
@@ -30,10 +28,8 @@ entry! {
     CommIo fn MPI_File_iread_at[_c](
         fh: File, offset: Offset, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(READ, Place::At(offset.0), &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iread_at", fh, READ, Place::At(offset.0), buffer, request)
     }
 }
 
@@ -41,10 +37,8 @@ entry! {
     Collective fn MPI_File_iread_at_all[_c](
         fh: File, offset: Offset, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(READ, Place::At(offset.0), &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::nonblocking_all("MPI_File_iread_at_all", fh, READ, Place::At(offset.0), buffer, request)
     }
 }
 
@@ -53,7 +47,7 @@ entry! {
         fh: File, offset: Offset, buf: RecvBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::recv_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_read_at_all_begin", READ, Place::At(offset.0), buffer)
+        super::begin("MPI_File_read_at_all_begin", fh, READ, Place::At(offset.0), buf.0 as usize, buffer)
     }
 }
 
@@ -61,10 +55,7 @@ entry! {
     Collective fn MPI_File_read_at_all_end(
         fh: File, buf: RecvBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: READ, place: SplitForm::At };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_read_at_all_end", fh, READ, SplitForm::At, buf.0 as usize, status)
     }
 }
 
@@ -72,9 +63,8 @@ entry! {
     CommIo fn MPI_File_write_at[_c](
         fh: File, offset: Offset, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(WRITE, Place::At(offset.0), &buffer)?)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_write_at", fh, WRITE, Place::At(offset.0), buffer, status)
     }
 }
 
@@ -82,9 +72,8 @@ entry! {
     Collective fn MPI_File_write_at_all[_c](
         fh: File, offset: Offset, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::send_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_write_at_all", WRITE, Place::At(offset.0), buffer);
-        give(status, done)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_write_at_all", fh, WRITE, Place::At(offset.0), buffer, status)
     }
 }
 
@@ -92,10 +81,8 @@ entry! {
     CommIo fn MPI_File_iwrite_at[_c](
         fh: File, offset: Offset, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(WRITE, Place::At(offset.0), &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iwrite_at", fh, WRITE, Place::At(offset.0), buffer, request)
     }
 }
 
@@ -103,10 +90,8 @@ entry! {
     Collective fn MPI_File_iwrite_at_all[_c](
         fh: File, offset: Offset, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(WRITE, Place::At(offset.0), &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::nonblocking_all("MPI_File_iwrite_at_all", fh, WRITE, Place::At(offset.0), buffer, request)
     }
 }
 
@@ -115,7 +100,7 @@ entry! {
         fh: File, offset: Offset, buf: SendBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::send_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_write_at_all_begin", WRITE, Place::At(offset.0), buffer)
+        super::begin("MPI_File_write_at_all_begin", fh, WRITE, Place::At(offset.0), buf.0 as usize, buffer)
     }
 }
 
@@ -123,9 +108,6 @@ entry! {
     Collective fn MPI_File_write_at_all_end(
         fh: File, buf: SendBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: WRITE, place: SplitForm::At };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_write_at_all_end", fh, WRITE, SplitForm::At, buf.0 as usize, status)
     }
 }

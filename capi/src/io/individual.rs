@@ -1,18 +1,17 @@
 //! Access with the individual file pointer, and where it is.
 
 use super::decode::{self, BUF};
-use super::{READ, WRITE, give};
+use super::{READ, WRITE};
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::io::{self, Place, SplitForm, SplitKind};
+use oxmpi::io::{Place, SplitForm};
 
 entry! {
     CommIo fn MPI_File_read[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(READ, Place::Individual, &buffer)?)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_read", fh, READ, Place::Individual, buffer, status)
     }
 }
 
@@ -20,9 +19,8 @@ entry! {
     Collective fn MPI_File_read_all[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::recv_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_read_all", READ, Place::Individual, buffer);
-        give(status, done)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_read_all", fh, READ, Place::Individual, buffer, status)
     }
 }
 
@@ -30,10 +28,8 @@ entry! {
     CommIo fn MPI_File_iread[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(READ, Place::Individual, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iread", fh, READ, Place::Individual, buffer, request)
     }
 }
 
@@ -41,10 +37,8 @@ entry! {
     Collective fn MPI_File_iread_all[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(READ, Place::Individual, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::nonblocking_all("MPI_File_iread_all", fh, READ, Place::Individual, buffer, request)
     }
 }
 
@@ -53,7 +47,7 @@ entry! {
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::recv_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_read_all_begin", READ, Place::Individual, buffer)
+        super::begin("MPI_File_read_all_begin", fh, READ, Place::Individual, buf.0 as usize, buffer)
     }
 }
 
@@ -61,10 +55,7 @@ entry! {
     Collective fn MPI_File_read_all_end(
         fh: File, buf: RecvBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: READ, place: SplitForm::All };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_read_all_end", fh, READ, SplitForm::All, buf.0 as usize, status)
     }
 }
 
@@ -72,9 +63,8 @@ entry! {
     CommIo fn MPI_File_write[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(WRITE, Place::Individual, &buffer)?)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_write", fh, WRITE, Place::Individual, buffer, status)
     }
 }
 
@@ -82,9 +72,8 @@ entry! {
     Collective fn MPI_File_write_all[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::send_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_write_all", WRITE, Place::Individual, buffer);
-        give(status, done)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_write_all", fh, WRITE, Place::Individual, buffer, status)
     }
 }
 
@@ -92,10 +81,8 @@ entry! {
     CommIo fn MPI_File_iwrite[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(WRITE, Place::Individual, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iwrite", fh, WRITE, Place::Individual, buffer, request)
     }
 }
 
@@ -103,10 +90,8 @@ entry! {
     Collective fn MPI_File_iwrite_all[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(WRITE, Place::Individual, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::nonblocking_all("MPI_File_iwrite_all", fh, WRITE, Place::Individual, buffer, request)
     }
 }
 
@@ -115,7 +100,7 @@ entry! {
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::send_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_write_all_begin", WRITE, Place::Individual, buffer)
+        super::begin("MPI_File_write_all_begin", fh, WRITE, Place::Individual, buf.0 as usize, buffer)
     }
 }
 
@@ -123,10 +108,7 @@ entry! {
     Collective fn MPI_File_write_all_end(
         fh: File, buf: SendBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: WRITE, place: SplitForm::All };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_write_all_end", fh, WRITE, SplitForm::All, buf.0 as usize, status)
     }
 }
 

@@ -1,18 +1,17 @@
 //! Access with the shared file pointer.
 
 use super::decode::{self, BUF};
-use super::{READ, WRITE, give};
+use super::{READ, WRITE};
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::io::{self, Place, SplitForm, SplitKind};
+use oxmpi::io::{Place, SplitForm};
 
 entry! {
     CommIo fn MPI_File_read_shared[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(READ, Place::Shared, &buffer)?)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_read_shared", fh, READ, Place::Shared, buffer, status)
     }
 }
 
@@ -20,9 +19,8 @@ entry! {
     Collective fn MPI_File_read_ordered[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::recv_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_read_ordered", READ, Place::Shared, buffer);
-        give(status, done)
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_read_ordered", fh, READ, Place::Shared, buffer, status)
     }
 }
 
@@ -30,10 +28,8 @@ entry! {
     CommIo fn MPI_File_iread_shared[_c](
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::recv_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(READ, Place::Shared, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::recv_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iread_shared", fh, READ, Place::Shared, buffer, request)
     }
 }
 
@@ -42,7 +38,7 @@ entry! {
         fh: File, buf: RecvBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::recv_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_read_ordered_begin", READ, Place::Shared, buffer)
+        super::begin("MPI_File_read_ordered_begin", fh, READ, Place::Shared, buf.0 as usize, buffer)
     }
 }
 
@@ -50,10 +46,7 @@ entry! {
     Collective fn MPI_File_read_ordered_end(
         fh: File, buf: RecvBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: READ, place: SplitForm::Ordered };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_read_ordered_end", fh, READ, SplitForm::Ordered, buf.0 as usize, status)
     }
 }
 
@@ -61,9 +54,8 @@ entry! {
     CommIo fn MPI_File_write_shared[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        status.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        status.finish(decode::file(fh)?.transfer(WRITE, Place::Shared, &buffer)?)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking("MPI_File_write_shared", fh, WRITE, Place::Shared, buffer, status)
     }
 }
 
@@ -71,9 +63,8 @@ entry! {
     Collective fn MPI_File_write_ordered[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, status: Out<Status>,
     ) on fh {
-        let buffer = status.not_null().and_then(|()| decode::send_buffer(BUF, buf, count, datatype));
-        let done = decode::file(fh)?.transfer_all("MPI_File_write_ordered", WRITE, Place::Shared, buffer);
-        give(status, done)
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::blocking_all("MPI_File_write_ordered", fh, WRITE, Place::Shared, buffer, status)
     }
 }
 
@@ -81,10 +72,8 @@ entry! {
     CommIo fn MPI_File_iwrite_shared[_c](
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype, request: Out<Request>,
     ) on fh {
-        request.not_null()?;
-        let buffer = decode::send_buffer(BUF, buf, count, datatype)?;
-        let done = decode::file(fh)?.transfer(WRITE, Place::Shared, &buffer)?;
-        request.set(Request(io::completed(done)?))
+        let buffer = decode::send_buffer(BUF, buf, count, datatype);
+        super::nonblocking("MPI_File_iwrite_shared", fh, WRITE, Place::Shared, buffer, request)
     }
 }
 
@@ -93,7 +82,7 @@ entry! {
         fh: File, buf: SendBuffer, count: Count, datatype: Datatype,
     ) on fh {
         let buffer = decode::send_buffer(BUF, buf, count, datatype);
-        decode::file(fh)?.begin_split("MPI_File_write_ordered_begin", WRITE, Place::Shared, buffer)
+        super::begin("MPI_File_write_ordered_begin", fh, WRITE, Place::Shared, buf.0 as usize, buffer)
     }
 }
 
@@ -101,10 +90,7 @@ entry! {
     Collective fn MPI_File_write_ordered_end(
         fh: File, buf: SendBuffer, status: Out<Status>,
     ) on fh {
-        let _ = buf;
-        status.not_null()?;
-        let kind = SplitKind { direction: WRITE, place: SplitForm::Ordered };
-        status.give(decode::file(fh)?.end_split(kind)?)
+        super::end("MPI_File_write_ordered_end", fh, WRITE, SplitForm::Ordered, buf.0 as usize, status)
     }
 }
 

@@ -11,7 +11,7 @@ use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::{AtomicI32, Ordering};
 use oxmpi::transport::layout::Segment;
-use oxmpi::transport::peer::{State, WINDOW};
+use oxmpi::transport::peer::{FILE, State, WINDOW};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ impl Rank {
         let wait = (waits != 0).then(|| {
             let context = load(&page.context);
             let (peer, tag) = match context {
-                u32::MAX => ("-".into(), "-".into()),
+                u32::MAX | FILE => ("-".into(), "-".into()),
                 WINDOW if page.peer.load(Ordering::Relaxed) < 0 => ("all".into(), "-".into()),
                 WINDOW => (number(&page.peer), "-".into()),
                 // What is waited for are messages of a collective operation.
@@ -144,6 +144,7 @@ impl Rank {
                     (false, _) => name,
                     (true, u32::MAX) => "-".into(),
                     (true, WINDOW) => "a window".into(),
+                    (true, FILE) => "a file".into(),
                     // The two low bits say what the library does with it.
                     (true, context) => format!("no name, context {}", context & !3),
                 },

@@ -9,6 +9,7 @@
 mod between;
 mod blocks;
 mod copier;
+mod endless;
 mod nest;
 mod parts;
 mod permute;

@@ -3,7 +3,7 @@
 use super::{all, assert, check_assertion};
 use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
-use crate::queue::barrier::{Barrier, IsLost, Member};
+use crate::queue::barrier::{IsLost, Member};
 use crate::rma::wait::{Wait, holds_soon};
 use crate::rma::window::Window;
 use crate::sync::{AtomicU32, Ordering, compiler_fence};
@@ -115,17 +115,11 @@ impl Window {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
-        let header = self.block.header();
-        let barrier = Barrier {
-            epoch: &header.epoch,
-            arrived: &header.arrived,
-            resting: &header.resting,
-            lost: &header.lost,
-        };
         let at = At {
             window: self,
             function,
         };
+        let barrier = self.block.header().barrier();
         barrier.pass(at, self.size() <= FEW)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Class, Error, Result, fail};
 use crate::queue::fair_lock::{Awaited, Bits, Lock, Locker, Whom};
 use crate::rma::block::TargetLine;
 use crate::rma::wait::Wait;
-use crate::rma::window::Window;
+use crate::rma::window::{Target, Window};
 use crate::sync::{Ordering, full_fence};
 
 /// MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, with the numbers of the ABI.
@@ -152,7 +152,7 @@ impl Window {
         if all & all::LOCK_ALL != 0 || access.started.load(order) != 0 {
             return self.epoch_is_open(self.open_access().unwrap_or_default());
         }
-        let held = &access.held[target];
+        let held = &self.targets[target].held;
         let is_claimed = match has_threads() {
             true => held.compare_exchange(0, bits, order, order).is_ok(),
             false => {
@@ -186,7 +186,7 @@ impl Window {
     /// Errors: MPI_ERR_RMA_SYNC.
     #[inline(always)]
     fn unclaim(&self, target: usize) -> Result<u8> {
-        let held = &self.access.held[target];
+        let held = &self.targets[target].held;
         let bits = held.load(Ordering::Relaxed);
         if bits & LOCKED == 0 {
             return self.is_not_locked(target);
@@ -217,15 +217,15 @@ impl Window {
     pub(super) fn is_locked(&self, target: usize) -> bool {
         let access = &self.access;
         access.all.load(Ordering::Relaxed) & all::LOCK_ALL != 0
-            || access.held[target].load(Ordering::Relaxed) & LOCKED != 0
+            || self.targets[target].held.load(Ordering::Relaxed) & LOCKED != 0
     }
 
     /// Whether any passive target epoch is open.
     #[inline]
     pub(super) fn is_any_locked(&self) -> bool {
         let access = &self.access;
-        let locked = |it: &crate::sync::AtomicU8| it.load(Ordering::Relaxed) & LOCKED != 0;
-        access.all.load(Ordering::Relaxed) & all::LOCK_ALL != 0 || access.held.iter().any(locked)
+        let locked = |it: &Target| it.held.load(Ordering::Relaxed) & LOCKED != 0;
+        access.all.load(Ordering::Relaxed) & all::LOCK_ALL != 0 || self.targets.iter().any(locked)
     }
 
     /// The own locks as words of bits, those of all targets.
@@ -270,7 +270,7 @@ pub fn lock(window: &Window, kind: LockType, target: Option<usize>, assertion: i
         LockType::Shared => at.lock().share(&at),
     };
     if done.is_err() {
-        window.access.held[target].store(0, Ordering::Relaxed);
+        window.targets[target].held.store(0, Ordering::Relaxed);
     }
     done
 }

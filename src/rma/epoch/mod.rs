@@ -78,14 +78,14 @@ impl Window {
     #[inline(always)]
     pub(super) fn has_epoch(&self, target: usize) -> bool {
         self.access.all.load(Ordering::Relaxed) != 0 || {
-            let bits = self.access.held[target].load(Ordering::Relaxed);
+            let bits = self.targets[target].held.load(Ordering::Relaxed);
             bits != 0 && bits & held::AWAITED == 0
         }
     }
 
     #[cold]
     fn await_epoch(&self, target: usize) -> Result<()> {
-        if self.access.held[target].load(Ordering::Relaxed) != 0 {
+        if self.targets[target].held.load(Ordering::Relaxed) != 0 {
             return self.await_post("MPI_Win_start", target);
         }
         fail!(
@@ -111,7 +111,10 @@ impl Window {
         if access.started.load(Ordering::Relaxed) != 0 {
             return Some("MPI_Win_start");
         }
-        let is_held = access.held.iter().any(|it| it.load(Ordering::Relaxed) != 0);
+        let is_held = self
+            .targets
+            .iter()
+            .any(|it| it.held.load(Ordering::Relaxed) != 0);
         is_held.then_some("MPI_Win_lock")
     }
 

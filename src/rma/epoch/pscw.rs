@@ -27,7 +27,7 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
     if window.is_exposed() {
         return window.epoch_is_open("MPI_Win_post");
     }
-    let mut origins = access.origins.lock();
+    let mut origins = access.groups().origins.lock();
     window.ranks_of(group, &mut origins)?;
     access
         .exposed
@@ -46,7 +46,7 @@ pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
     check_assertion(assertion, assert::NOCHECK)?;
     window.begin_access()?;
     let access = &window.access;
-    let mut targets = access.targets.lock();
+    let mut targets = access.groups().targets.lock();
     window.ranks_of(group, &mut targets)?;
     access.started.store(1, Ordering::Relaxed);
     for target in targets.iter() {
@@ -54,7 +54,7 @@ pub fn start(window: &Window, group: &Group, assertion: i32) -> Result<()> {
             true => held::STARTED,
             false => held::STARTED | held::AWAITED,
         };
-        access.held[*target].store(bits, Ordering::Relaxed);
+        window.targets[*target].held.store(bits, Ordering::Relaxed);
     }
     if window.flavor != Flavor::Shared {
         return Ok(());
@@ -75,7 +75,7 @@ pub fn complete(window: &Window) -> Result<()> {
     if window.access.started.load(Ordering::Relaxed) == 0 {
         return Err(window.nothing_to_end("MPI_Win_start"));
     }
-    let mut targets = window.access.targets.lock();
+    let mut targets = window.access.groups().targets.lock();
     let mut done = Ok(());
     for target in targets.iter() {
         let awaited = window.await_post("MPI_Win_complete", *target);
@@ -184,7 +184,7 @@ impl Window {
     /// Errors: MPI_ERR_OTHER, the target is lost.
     #[inline]
     pub(super) fn await_post(&self, function: &'static str, target: usize) -> Result<()> {
-        match self.access.held[target].load(Ordering::Relaxed) & held::AWAITED {
+        match self.targets[target].held.load(Ordering::Relaxed) & held::AWAITED {
             0 => Ok(()),
             _ => self.await_post_long(function, target),
         }
@@ -192,7 +192,7 @@ impl Window {
 
     #[cold]
     fn await_post_long(&self, function: &'static str, target: usize) -> Result<()> {
-        let held = &self.access.held[target];
+        let held = &self.targets[target].held;
         let process = self.targets[target].process;
         let wait = Wait {
             window: self,
@@ -221,7 +221,7 @@ impl Window {
     /// Ends the epoch of MPI_Win_start.
     fn end_start(&self, targets: &mut Vec<usize>) {
         for target in targets.drain(..) {
-            self.access.held[target].store(0, Ordering::Relaxed);
+            self.targets[target].held.store(0, Ordering::Relaxed);
         }
         self.access.started.store(0, Ordering::Relaxed);
     }
@@ -258,7 +258,7 @@ impl Window {
     /// A process that will not call MPI_Win_complete any more. One that has ended in good order may have done so.
     #[cold]
     fn lost_origin(&self, engine: &Engine) -> Option<u32> {
-        let origins = self.access.origins.lock();
+        let origins = self.access.groups().origins.lock();
         let mut all = origins.iter().map(|rank| self.targets[*rank].process);
         if let Some(died) = all.clone().find(|it| liveness::has_died(engine, *it)) {
             return Some(died);

@@ -2,8 +2,9 @@
 //!
 //! Invariant: the access epochs of different kinds exclude each other, but for locks of different targets.
 
-use crate::sync::{AtomicBool, AtomicU8, AtomicU32};
+use crate::sync::{AtomicBool, AtomicU32};
 use parking_lot::Mutex;
+use std::sync::OnceLock;
 
 /// Bits of [`Access::all`]: an epoch that covers every target.
 pub mod all {
@@ -14,7 +15,7 @@ pub mod all {
     pub const NOCHECK: u32 = 4;
 }
 
-/// Bits of [`Access::held`]: an epoch that covers one target.
+/// Bits of [`Target::held`](crate::rma::window::Target::held): an epoch that covers one target.
 pub mod held {
     pub const SHARED: u8 = 1;
     pub const EXCLUSIVE: u8 = 2;
@@ -27,38 +28,31 @@ pub mod held {
 }
 
 /// The epochs of this process at a window: where it may access, and to whom it is exposed.
+#[derive(Default)]
 pub struct Access {
     pub all: AtomicU32,
     /// Whether the locks of all targets are marked as shared, which stays so.
     pub has_shared_all: AtomicBool,
-    /// By target rank.
-    pub held: Box<[AtomicU8]>,
     /// Nonzero between MPI_Win_start and MPI_Win_complete.
     pub started: AtomicU32,
-    /// The targets of MPI_Win_start, ranks of the window.
-    pub targets: Mutex<Vec<usize>>,
     /// Origins of MPI_Win_post and one more; zero: no exposure epoch.
     pub exposed: AtomicU32,
-    /// These origins, ranks of the window.
-    pub origins: Mutex<Vec<usize>>,
     /// Calls of MPI_Win_test in vain.
     pub tests: AtomicU32,
     /// Calls that may be a program's way to poll, see `wait.rs`.
     pub polls: AtomicU32,
+    groups: OnceLock<Box<Groups>>,
+}
+
+/// The groups of the epochs of MPI_Win_start and MPI_Win_post, ranks of the window. Most windows have no such epochs.
+#[derive(Default)]
+pub struct Groups {
+    pub targets: Mutex<Vec<usize>>,
+    pub origins: Mutex<Vec<usize>>,
 }
 
 impl Access {
-    pub fn new(ranks: usize) -> Access {
-        Access {
-            all: AtomicU32::new(0),
-            has_shared_all: AtomicBool::new(false),
-            held: (0..ranks).map(|_| AtomicU8::new(0)).collect(),
-            started: AtomicU32::new(0),
-            targets: Mutex::new(Vec::new()),
-            exposed: AtomicU32::new(0),
-            origins: Mutex::new(Vec::new()),
-            tests: AtomicU32::new(0),
-            polls: AtomicU32::new(0),
-        }
+    pub fn groups(&self) -> &Groups {
+        self.groups.get_or_init(Box::default)
     }
 }

@@ -7,7 +7,7 @@ use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
 use super::heap::Heap;
 use super::layout::{self, RankPage, Segment};
-use super::notifier::{self, Notifier};
+use super::notifier::{self, FirstNotifier, Notifier};
 use super::outbound::{ASKS, Common, KIND_BULK_RING, Outbound};
 use super::pace::Plan;
 use super::pipe::Pipes;
@@ -502,8 +502,8 @@ impl Endpoint {
     }
 
     /// Wakes the threads that sleep for a rank's first engine.
-    pub fn notifier_of(&self, rank: usize) -> Notifier {
-        Notifier::of(self.page(rank), 0)
+    pub fn notifier_of(&self, rank: usize) -> FirstNotifier {
+        FirstNotifier::of(self.page(rank))
     }
 
     /// Wakes the threads that sleep for this end's engine.

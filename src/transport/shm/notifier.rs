@@ -66,6 +66,22 @@ impl Notifier {
     }
 }
 
+/// Wakes the threads of a process that sleep for its first engine; a pointer.
+#[derive(Clone, Copy)]
+pub struct FirstNotifier(&'static RankPage);
+
+impl FirstNotifier {
+    pub fn of(page: &'static RankPage) -> Self {
+        Self(page)
+    }
+
+    /// As [`Notifier::wake_ordered`].
+    #[inline(always)]
+    pub fn wake_ordered(&self) {
+        Notifier::of(self.0, 0).wake_ordered();
+    }
+}
+
 /// A thread that is about to sleep for some engines of its process.
 pub struct Sleeper {
     page: &'static RankPage,

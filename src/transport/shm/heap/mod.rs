@@ -1,7 +1,7 @@
 //! The node's heap: memory that every rank of the node can map, and that is given back.
 //!
 //! ```text
-//! file      | segment | pad to 2 MB | locks | bitmap of pages with entries | entries of pages | pages that are given out
+//! file      | segment | pad to 2 MB | locks | tables of ranges | bitmap of pages with entries | entries of pages | pages that are given out
 //! offset                              0
 //! ```
 //!
@@ -16,21 +16,24 @@
 mod buddy;
 mod pieces;
 mod state;
+mod view;
 
 use super::layout::Segment;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
 use crate::os::{monotonic_nanoseconds, schedule};
+use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
-use buddy::{Buddy, Entries};
+use buddy::Buddy;
 use parking_lot::{Mutex, MutexGuard};
 use pieces::Pieces;
 pub use state::Shared;
-use state::{BROKEN, Entry, NONE, READY};
+use state::{BROKEN, NONE, READY};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
+use view::{View, entries_at, first_page};
 
 pub const PAGE: usize = 4096;
 /// Locks that operations on memory may use, by a hash of what they change.
@@ -40,7 +43,10 @@ const ALIGN: usize = 2 << 20;
 /// The smallest heap.
 const LEAST: u64 = 16 << 20;
 const LOCK_BYTES: usize = LOCKS * size_of::<HeapLock>();
-const ENTRIES_IN_PAGE: usize = PAGE / size_of::<Entry>();
+/// Tables of locked ranges, by a hash of the file that they are in.
+pub const RANGE_TABLES: usize = 16;
+/// What is in front of the bitmap.
+const FIXED_BYTES: usize = LOCK_BYTES + RANGE_TABLES * size_of::<RangeTable>();
 
 /// Bytes that are allocated between two looks at the memory that is left.
 const STEP: u64 = 8 << 20;
@@ -50,7 +56,11 @@ const LOOK_LASTS: u64 = 50_000_000;
 const MARGIN: u64 = 64 << 20;
 
 /// The layout of what lies in the segment's file.
-pub const SHAPE: u64 = shape::combine(&[state::SHAPE, shape::number(shape::START, LOCK_BYTES)]);
+pub const SHAPE: u64 = shape::combine(&[
+    state::SHAPE,
+    range_lock::SHAPE,
+    shape::number(shape::number(shape::START, LOCK_BYTES), FIXED_BYTES),
+]);
 
 /// A lock word in a line of its own.
 #[repr(C, align(64))]
@@ -76,144 +86,11 @@ pub struct Heap {
     pieces: Mutex<Pieces>,
 }
 
-/// Bytes that become accessible at once.
-const GRANULE: usize = 2 << 20;
-
-/// The mapped heap.
-struct View {
-    map: Mapping,
-    pages: usize,
-    /// A bit for each granule to which this process has access.
-    opened: Box<[AtomicU32]>,
-}
-
 /// How much may be allocated without another look at the memory left.
 struct Look {
     bytes: u64,
     /// CLOCK_MONOTONIC nanoseconds.
     until: u64,
-}
-
-const fn bitmap_bytes(pages: usize) -> usize {
-    pages
-        .div_ceil(ENTRIES_IN_PAGE)
-        .div_ceil(8)
-        .next_multiple_of(PAGE)
-}
-
-const fn entries_at(pages: usize) -> usize {
-    LOCK_BYTES + bitmap_bytes(pages)
-}
-
-/// The first page that is given out.
-const fn first_page(pages: usize) -> usize {
-    (entries_at(pages) + pages * size_of::<Entry>()).div_ceil(PAGE)
-}
-
-impl View {
-    /// The view of a mapping that is closed, of which the locks and the bitmap are opened.
-    fn new(map: Mapping) -> Result<View> {
-        let granules = map.bytes().div_ceil(GRANULE);
-        let view = View {
-            pages: map.bytes() / PAGE,
-            map,
-            opened: (0..granules.div_ceil(32))
-                .map(|_| AtomicU32::new(0))
-                .collect(),
-        };
-        match view.at(0, entries_at(view.pages)) {
-            Some(_) => Ok(view),
-            None => Err(Error::from_raw_os_error(libc::ENOMEM)),
-        }
-    }
-
-    /// The address of a range, which is accessible from now on; `None` if it is not inside the heap, or the process has too many mappings.
-    #[inline]
-    fn at(&self, offset: usize, bytes: usize) -> Option<*mut u8> {
-        let address = self.map.at(offset, bytes)?;
-        let last = (offset + bytes.max(1) - 1) / GRANULE;
-        let mut granules = offset / GRANULE..=last;
-        match granules.all(|granule| self.is_open(granule)) || self.open(offset / GRANULE, last) {
-            true => Some(address),
-            false => None,
-        }
-    }
-
-    #[inline]
-    fn is_open(&self, granule: usize) -> bool {
-        // Acquire: pairs with `open`, by another thread.
-        let word = self.opened.get(granule / 32);
-        word.is_some_and(|word| word.load(Ordering::Acquire) & 1 << (granule % 32) != 0)
-    }
-
-    #[cold]
-    fn open(&self, first: usize, last: usize) -> bool {
-        let start = first * GRANULE;
-        if start >= self.map.bytes() {
-            return true; // nothing, at the heap's end
-        }
-        let bytes = ((last + 1) * GRANULE).min(self.map.bytes()) - start;
-        let done = self.map.open(start, bytes).is_ok();
-        if done {
-            for granule in first..=last {
-                self.opened[granule / 32].fetch_or(1 << (granule % 32), Ordering::Release);
-            }
-        }
-        done
-    }
-
-    /// The word and the bit that say whether a page of entries is allocated.
-    fn bit(&self, page: u32) -> (&AtomicU32, u32) {
-        let number = page as usize / ENTRIES_IN_PAGE;
-        // SAFETY: inside the bitmap, which is accessible, and allocated before the heap is ready; atomics are valid for any content.
-        let word = unsafe { &*self.map.base().add(LOCK_BYTES + number / 32 * 4).cast() };
-        (word, 1 << (number % 32))
-    }
-
-    /// Allocates the pages of a range, as [`Mapping::populate`].
-    fn populate(&self, offset: usize, bytes: usize) -> Result<()> {
-        self.accessible(offset, bytes)?;
-        self.map.populate(offset, bytes)
-    }
-
-    /// Gives the pages of a range back, as [`Mapping::punch`].
-    fn punch(&self, offset: usize, bytes: usize) -> Result<()> {
-        self.accessible(offset, bytes)?;
-        self.map.punch(offset, bytes)
-    }
-
-    fn accessible(&self, offset: usize, bytes: usize) -> Result<()> {
-        match self.at(offset, bytes) {
-            Some(_) => Ok(()),
-            None => Err(Error::from_raw_os_error(libc::ENOMEM)),
-        }
-    }
-}
-
-impl Entries for View {
-    fn find(&self, page: u32) -> Option<&Entry> {
-        if page as usize >= self.pages {
-            return None;
-        }
-        let (word, bit) = self.bit(page);
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            return None;
-        }
-        let offset = entries_at(self.pages) + page as usize * size_of::<Entry>();
-        let entry = self.at(offset, size_of::<Entry>())?;
-        // SAFETY: inside the entries, and its page is allocated; atomics are valid for any content.
-        Some(unsafe { &*entry.cast() })
-    }
-
-    fn make(&self, page: u32) -> Result<()> {
-        let (word, bit) = self.bit(page);
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            let number = page as usize / ENTRIES_IN_PAGE;
-            self.populate(entries_at(self.pages) + number * PAGE, PAGE)?;
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
-        Ok(())
-    }
 }
 
 /// The shared lock; given back when dropped.
@@ -534,6 +411,14 @@ impl Heap {
         // SAFETY: at the heap's begin, accessible and allocated before it is ready, and never unmapped: the view is that of a static, and
         // the tests' are leaked. Atomics are valid for any content.
         unsafe { &*view.map.base().cast() }
+    }
+
+    /// The tables of locked ranges. As for [`Heap::locks`].
+    #[inline]
+    pub fn ranges(&self) -> &'static [RangeTable; RANGE_TABLES] {
+        let view = self.view.get().expect("a heap that is in use");
+        // SAFETY: behind the locks, and as those.
+        unsafe { &*view.map.base().add(LOCK_BYTES).cast() }
     }
 }
 

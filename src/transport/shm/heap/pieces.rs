@@ -1,17 +1,41 @@
-//! Small pieces of the heap: pages that this process alone divides, each into pieces of one size.
+//! Small pieces of the heap: slabs of pages that this process alone divides, each into pieces of one size.
 //!
-//! Invariant: a page is in `pages` while one of its pieces is given out, and then goes back.
+//! ```text
+//! bytes a piece    slab      sizes
+//! 64 to 2,048      a page    powers of two
+//! to 8,192         32 KB     eighths of the power of two below: much of the memory of many small windows is here
+//! ```
+//!
+//! Invariant: a slab is in `slabs` while one of its pieces is given out, and then goes back.
 
 use super::{Heap, PAGE};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Error, Result};
 
 /// The largest piece, bytes.
-pub const LONGEST: usize = 2048;
+pub const LONGEST: usize = 8192;
 /// The smallest piece, and what all are aligned to: a cache line.
 pub const SHORTEST: usize = 64;
 
-/// A page in pieces.
+/// The largest piece of a slab of one page, bytes.
+const SHORT: usize = 2048;
+/// Bytes of the slabs of larger pieces.
+const LONG_SLAB: usize = 32 << 10;
+
+/// The bytes of a piece for so many.
+fn size_of_piece(bytes: usize) -> usize {
+    let power = bytes.max(SHORTEST).next_power_of_two();
+    match power <= SHORT {
+        true => power,
+        false => bytes.next_multiple_of(power / 16),
+    }
+}
+
+fn slab_of(size: usize) -> usize {
+    if size <= SHORT { PAGE } else { LONG_SLAB }
+}
+
+/// A slab in pieces.
 struct Divided {
     /// Bytes of a piece.
     size: usize,
@@ -21,78 +45,104 @@ struct Divided {
 
 impl Divided {
     fn all(&self) -> u64 {
-        u64::MAX >> (64 - PAGE / self.size)
+        u64::MAX >> (64 - slab_of(self.size) / self.size)
     }
 }
 
 /// See the module.
 pub struct Pieces {
     /// By offset in the heap.
-    pages: HashMap<u64, Divided>,
-    /// For each size, pages of which pieces are free.
-    free: [Vec<u64>; (LONGEST / SHORTEST).ilog2() as usize + 1],
+    slabs: HashMap<u64, Divided>,
+    /// For each size, slabs of which pieces are free.
+    free: BTreeMap<usize, Vec<u64>>,
 }
 
 impl Pieces {
     pub fn new() -> Pieces {
         Pieces {
-            pages: HashMap::new(),
-            free: Default::default(),
+            slabs: HashMap::new(),
+            free: BTreeMap::new(),
         }
     }
 
     /// A piece of zeros.
     pub fn obtain(&mut self, heap: &Heap, bytes: usize) -> Result<u64> {
-        let size = bytes.max(SHORTEST).next_power_of_two();
-        let free = &mut self.free[(size / SHORTEST).ilog2() as usize];
-        let page = match free.last() {
-            Some(page) => *page,
+        let size = size_of_piece(bytes);
+        let free = self.free.entry(size).or_default();
+        let slab = match free.last() {
+            Some(slab) => *slab,
             None => {
-                let page = heap.allocate(PAGE as u64, PAGE as u64)?;
-                if let Err(error) = heap.populate(page, PAGE as u64) {
-                    heap.free(page);
+                let bytes = slab_of(size) as u64;
+                let slab = heap.allocate(bytes, bytes)?;
+                if let Err(error) = heap.populate(slab, bytes) {
+                    heap.free(slab);
                     return Err(error);
                 }
-                self.pages.insert(page, Divided { size, used: 0 });
-                free.push(page);
-                page
+                self.slabs.insert(slab, Divided { size, used: 0 });
+                free.push(slab);
+                slab
             }
         };
-        let divided = self.pages.get_mut(&page).expect("a page of pieces");
+        let divided = self.slabs.get_mut(&slab).expect("a slab of pieces");
         let piece = divided.used.trailing_ones();
         divided.used |= 1 << piece;
         if divided.used == divided.all() {
             free.pop();
         }
-        let offset = page + u64::from(piece) * size as u64;
+        let offset = slab + u64::from(piece) * size as u64;
         let address = heap
             .at(offset, size as u64)
             .ok_or_else(|| Error::from_raw_os_error(libc::ENOMEM))?;
-        // SAFETY: inside a page of this process's that is allocated, and nobody else has the piece.
+        // SAFETY: inside a slab of this process's that is allocated, and nobody else has the piece.
         unsafe { address.write_bytes(0, size) };
         Ok(offset)
     }
 
-    /// Whether it is a piece that is given out, which goes back; `None`: it is in no page of pieces.
+    /// The slab that an offset lies in.
+    fn slab_at(&self, offset: u64) -> Option<u64> {
+        [PAGE, LONG_SLAB].into_iter().find_map(|bytes| {
+            let slab = offset / bytes as u64 * bytes as u64;
+            let divided = self.slabs.get(&slab)?;
+            (slab_of(divided.size) == bytes).then_some(slab)
+        })
+    }
+
+    /// Whether it is a piece that is given out, which goes back; `None`: it is in no slab of pieces.
     pub fn release(&mut self, heap: &Heap, offset: u64) -> Option<bool> {
-        let page = offset / PAGE as u64 * PAGE as u64;
-        let divided = self.pages.get_mut(&page)?;
-        let (inside, size) = ((offset - page) as usize, divided.size);
+        let slab = self.slab_at(offset)?;
+        let divided = self.slabs.get_mut(&slab)?;
+        let (inside, size) = ((offset - slab) as usize, divided.size);
         let bit = 1u64 << (inside / size);
         if !inside.is_multiple_of(size) || divided.used & bit == 0 {
             return Some(false);
         }
         let was_full = divided.used == divided.all();
         divided.used &= !bit;
-        let free = &mut self.free[(size / SHORTEST).ilog2() as usize];
+        let free = self.free.entry(size).or_default();
         if was_full {
-            free.push(page);
+            free.push(slab);
         }
         if divided.used == 0 {
-            free.retain(|other| *other != page);
-            self.pages.remove(&page);
-            heap.free(page);
+            free.retain(|other| *other != slab);
+            self.slabs.remove(&slab);
+            heap.free(slab);
         }
         Some(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_long_enough_and_a_bit_each() {
+        for bytes in 1..=LONGEST {
+            let size = size_of_piece(bytes);
+            assert!(size >= bytes && size.is_multiple_of(SHORTEST));
+            assert!(size <= bytes.max(SHORTEST) * 2);
+            assert!(bytes <= SHORT || size - bytes <= bytes / 8);
+            assert!((2..=64).contains(&(slab_of(size) / size)));
+        }
     }
 }

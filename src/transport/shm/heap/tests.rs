@@ -79,7 +79,7 @@ fn everything_is_given_back_whoever_frees_it() {
     for step in 0..3000u64 {
         let rank = random(4) as usize;
         if random(2) == 0 || held.is_empty() {
-            let longest = [64, 3000, 100_000, 3 << 20][random(4) as usize];
+            let longest = [64, 9000, 100_000, 3 << 20][random(4) as usize];
             let bytes = 1 + random(longest);
             let value = step as u8 | 1;
             let (offset, owner) = match random(2) {
@@ -119,7 +119,7 @@ fn one_hundred_thousand_allocations_leave_nothing() {
     let heap = heaps(1)[0];
     let kept = heap.obtain(5000, 64).unwrap();
     let cycle = || {
-        let (piece, range) = (heap.obtain(64, 64).unwrap(), heap.obtain(5000, 64).unwrap());
+        let (piece, range) = (heap.obtain(64, 64).unwrap(), heap.obtain(9000, 64).unwrap());
         assert!(heap.release(piece) && heap.release(range));
     };
     cycle();
@@ -147,7 +147,8 @@ fn more_than_there_is_is_an_error() {
 #[test]
 fn a_rank_that_dies_while_it_allocates_is_noticed() {
     let heaps = heaps(2);
-    let offset = heaps[0].obtain(5000, 64).unwrap();
+    let bytes = pieces::LONGEST as u64 + 1;
+    let offset = heaps[0].obtain(bytes, 64).unwrap();
     heaps[0].shared().lock.store(2, Ordering::Relaxed);
     heaps[1]
         .segment
@@ -155,9 +156,9 @@ fn a_rank_that_dies_while_it_allocates_is_noticed() {
         .status
         .set_state(crate::transport::State::Joined);
     heaps[1].segment.rank(1).status.set_exited();
-    let error = heaps[0].obtain(5000, 64).unwrap_err();
+    let error = heaps[0].obtain(bytes, 64).unwrap_err();
     assert!(error.to_string().contains("has died"), "{error}");
-    assert!(holds(heaps[0], offset, 5000, 0));
+    assert!(holds(heaps[0], offset, bytes, 0));
 }
 
 #[test]

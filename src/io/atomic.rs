@@ -1,0 +1,186 @@
+//! The atomic mode: an access has the bytes from its first to its last one to itself.
+//!
+//! ```text
+//! one node          a table in the node's heap, found by device and inode: all handles and ranks of the job meet there
+//! several nodes     the kernel's locks of the file, and a turn of the threads of this process, which those do not keep apart
+//! ```
+//!
+//! Invariant: a range is held while its access moves data and no longer; in between nobody waits for another rank. So locks of several files
+//! or calls cannot wait for each other.
+
+use super::access::Direction;
+use super::convert;
+use super::file::File;
+use super::ranges::{self, Ranges};
+use super::view::View;
+use super::{wait, workers};
+use crate::datatype::Buffer;
+use crate::engine::published::Published;
+use crate::engine::table;
+use crate::error::{Class, Error, Result};
+use crate::os::file::File as Descriptor;
+use crate::os::{monotonic_nanoseconds, schedule};
+use crate::queue::range_lock::{Held, Locker, Range, Table};
+use std::cell::Cell;
+
+/// Looks at a table's lock before the core is given away.
+const POLLS: u32 = 100;
+/// Yields before the holder of a table's lock is looked at.
+const YIELDS: u32 = 2000;
+
+/// An access that locks a range.
+struct Access<'a> {
+    file: &'a File,
+    function: &'static str,
+    process: u32,
+    polls: Cell<u32>,
+}
+
+impl Locker for Access<'_> {
+    type Failure = Error;
+
+    fn process(&self) -> u32 {
+        self.process
+    }
+
+    fn pause(&self) -> bool {
+        let polls = self.polls.get().wrapping_add(1);
+        self.polls.set(polls);
+        match polls < POLLS {
+            true => std::hint::spin_loop(),
+            false => schedule::yield_now(),
+        }
+        polls.is_multiple_of(YIELDS)
+    }
+
+    fn has_died(&self, process: u32) -> bool {
+        table().is_some_and(|table| table.of(process).has_died())
+    }
+
+    fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {
+        let missing = || self.has_died(process).then_some(process);
+        wait::until(self.function, self.file.handle, holds, &missing)
+            .map_err(|_| self.failure(process))
+    }
+
+    fn wake(&self, process: u32) {
+        ranges::wake(process);
+    }
+
+    #[cold]
+    fn failure(&self, process: u32) -> Error {
+        let text = format!(
+            "rank {process} of MPI_COMM_WORLD has ended in an atomic access to {}, and its lock is lost",
+            self.file.title()
+        );
+        Error::new(Class::ProcFailed, text)
+    }
+}
+
+/// A range that is locked; given back when dropped.
+struct Locked<'a> {
+    table: &'a Table,
+    access: Access<'a>,
+    held: Option<Held>,
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.table.locks().unlock(&self.access, held);
+        }
+    }
+}
+
+impl File {
+    /// Prepares the atomic mode, on a thread of the program's.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub(super) fn prepare_atomic(&self) -> Result<()> {
+        if self.ranges.get().is_none() {
+            let _ = self.ranges.set(Ranges::of(self.identity)?);
+        }
+        Ok(())
+    }
+
+    /// An access of the atomic mode, not an empty one: how many bytes were moved.
+    ///
+    /// Errors: MPIX_ERR_PROC_FAILED if a rank that has the range has died; what the kernel says of locks.
+    pub(super) fn locked(
+        &self,
+        function: &'static str,
+        direction: Direction,
+        view: &View,
+        skip: u64,
+        buffer: &Buffer,
+    ) -> Result<(usize, std::io::Result<()>)> {
+        let descriptor = self.descriptor()?;
+        let range = Range {
+            object: 0,
+            first: view.place(skip) as u64,
+            last: view.place(skip + view.length(buffer)? - 1) as u64,
+            exclusive: direction == Direction::Write,
+        };
+        let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
+        match self.ranges.get() {
+            Some(&Ranges::Table { table, object }) => {
+                let _locked = self.lock(function, table, &Range { object, ..range })?;
+                Ok(transfer())
+            }
+            _ => {
+                let failed =
+                    |why: std::io::Error| self.failure("the lock for the atomic mode", &why);
+                let _turn = self.turn.lock();
+                self.lock_by_kernel(function, descriptor, &range)
+                    .map_err(failed)?;
+                let done = transfer();
+                let bytes = range.last - range.first + 1;
+                descriptor.unlock(range.first, bytes).map_err(failed)?;
+                Ok(done)
+            }
+        }
+    }
+
+    fn lock<'a>(
+        &'a self,
+        function: &'static str,
+        table: &'a Table,
+        range: &Range,
+    ) -> Result<Locked<'a>> {
+        let access = Access {
+            file: self,
+            function,
+            process: self.board.process(),
+            polls: Cell::new(0),
+        };
+        let held = Some(table.locks().lock(&access, range)?);
+        Ok(Locked {
+            table,
+            access,
+            held,
+        })
+    }
+
+    fn lock_by_kernel(
+        &self,
+        function: &'static str,
+        descriptor: &Descriptor,
+        range: &Range,
+    ) -> std::io::Result<()> {
+        let (first, bytes) = (range.first, range.last - range.first + 1);
+        if descriptor.try_lock(first, bytes, range.exclusive)? {
+            return Ok(());
+        }
+        let mut published = (!workers::is_worker())
+            .then(|| {
+                let reason = wait::reason(function, self.handle);
+                Published::begin(&reason, 0, monotonic_nanoseconds())
+            })
+            .flatten();
+        if let Some(published) = &mut published {
+            published.name();
+        }
+        descriptor.lock(first, bytes, range.exclusive)
+    }
+}
