@@ -79,15 +79,13 @@ static void odd_hints(void)
             file = file_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR);
             MPI(MPI_File_set_info(file, info));
         }
-        for (size_t k = 0; k < sizeof keys / sizeof *keys && !reference; k++)
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             if (keys[k].wrong[i][0] && has(file, keys[k].key, keys[k].wrong[i]))
                 check_failed(__FILE__, __LINE__, "%s is %s", keys[k].key, keys[k].wrong[i]);
-        for (size_t k = 0; k < sizeof own / sizeof *own && !reference; k++)
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++)
             CHECK(!has(file, own[k], "mine"));
-        if (!reference) {
-            CHECK(has(file, "access_style", "read_once,sequential"));
-            CHECK(has(file, "a key of nobody's", longest));
-        }
+        CHECK(has(file, "access_style", "read_once,sequential"));
+        CHECK(has(file, "a key of nobody's", longest));
         /* What there was of these keys stays. */
         CHECK(has(file, "cb_buffer_size", NULL));
         MPI(MPI_Info_free(&info));
@@ -96,23 +94,20 @@ static void odd_hints(void)
     /* Each rank its own value. */
     snprintf(text, sizeof text, "%d", 65536 * (rank + 1));
     MPI(MPI_Info_create(&info));
-    if (!reference)
-        MPI(MPI_Info_set(info, "cb_buffer_size", text));
+    MPI(MPI_Info_set(info, "cb_buffer_size", text));
     MPI(MPI_Info_set(info, "striping_unit", "65536"));
     MPI(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, info, &file));
-    if (!reference) {
-        CHECK(has(file, "cb_buffer_size", text));
-        MPI(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", rank % 2 ? info : MPI_INFO_NULL));
-        MPI(MPI_File_set_info(file, rank % 2 ? MPI_INFO_NULL : info));
-        CHECK(has(file, "cb_buffer_size", text));
-        /* What get_info gives is a copy, and may be given back. */
-        MPI(MPI_File_get_info(file, &before));
-        MPI(MPI_Info_set(before, "cb_nodes", "77"));
-        CHECK(!has(file, "cb_nodes", "77"));
-        MPI(MPI_File_set_info(file, before));
-        CHECK(has(file, "cb_nodes", "77"));
-        MPI(MPI_Info_free(&before));
-    }
+    CHECK(has(file, "cb_buffer_size", text));
+    MPI(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", rank % 2 ? info : MPI_INFO_NULL));
+    MPI(MPI_File_set_info(file, rank % 2 ? MPI_INFO_NULL : info));
+    CHECK(has(file, "cb_buffer_size", text));
+    /* What get_info gives is a copy, and may be given back. */
+    MPI(MPI_File_get_info(file, &before));
+    MPI(MPI_Info_set(before, "cb_nodes", "77"));
+    CHECK(!has(file, "cb_nodes", "77"));
+    MPI(MPI_File_set_info(file, before));
+    CHECK(has(file, "cb_nodes", "77"));
+    MPI(MPI_Info_free(&before));
     MPI(MPI_Info_free(&info));
     MPI(MPI_File_close(&file));
     file = file_open(MPI_COMM_SELF, name, MPI_MODE_RDONLY);
@@ -219,7 +214,8 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     file_name(name, "info");
     hints();
-    odd_hints();
+    if (!reference) /* which ends the job */
+        odd_hints();
     if (!reference) /* MPICH 4.0.2 does not count who holds a file's handler */
         handlers();
     atomicity();
