@@ -1,6 +1,6 @@
-/* Accesses of pieces of all ranks that lie between each other, collective and each rank for itself, at random, against a model of the file, byte by byte: cyclic and
- * irregular, of one byte to some kilobytes, with and without holes, overlapping, with ranks that have nothing, and with the file's end
- * inside. args: [rounds] [seed] */
+/* Accesses of pieces of all ranks that lie between each other, collective and each rank for itself, at random, against a model of the file,
+ * byte by byte: cyclic and irregular, of one byte to some kilobytes, with and without holes, overlapping, with ranks that have nothing, and
+ * with the file's end inside. args: [rounds] [seed] */
 #include "files.h"
 #include "random_type.h"
 
