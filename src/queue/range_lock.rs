@@ -208,7 +208,8 @@ impl Locks<'_> {
             .store(range.exclusive.into(), Ordering::Relaxed);
         slot.process.store(me.process(), Ordering::Relaxed);
         slot.waiters.store(0, Ordering::Relaxed);
-        slot.ticket.store(ticket, Ordering::Relaxed);
+        // Release: whoever waited for the slot's owner before may see this in place of its end.
+        slot.ticket.store(ticket, Ordering::Release);
         self.head.taken.fetch_or(1 << number, Ordering::Relaxed);
         let mut awaited = 0;
         for other in bits(taken) {
@@ -401,6 +402,8 @@ mod models {
     /// What loom gets through in seconds.
     const CHANGES: usize = 2;
     const BYTES: usize = 2;
+    /// The numbers of processes go up by that, so that all of them want the first of three slots.
+    const STEP: usize = 3;
 
     struct Shared {
         head: Head,
@@ -419,7 +422,7 @@ mod models {
         type Failure = u32;
 
         fn process(&self) -> u32 {
-            self.1 as u32
+            (self.1 * STEP) as u32
         }
 
         fn pause(&self) -> bool {
@@ -428,7 +431,7 @@ mod models {
         }
 
         fn has_died(&self, process: u32) -> bool {
-            self.0.died[process as usize].load(Ordering::Acquire) != 0
+            self.0.died[process as usize / STEP].load(Ordering::Acquire) != 0
         }
 
         fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<(), u32> {
@@ -446,7 +449,7 @@ mod models {
         }
 
         fn wake(&self, process: u32) {
-            self.0.sleepers.wake(process as usize);
+            self.0.sleepers.wake(process as usize / STEP);
         }
 
         fn failure(&self, process: u32) -> u32 {
@@ -497,8 +500,19 @@ mod models {
         sleeps: bool,
         sums: Option<[u32; BYTES]>,
     ) {
+        let changes = if processes.len() > 2 { 1 } else { CHANGES };
         let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(if processes.len() > 2 { 1 } else { CHANGES });
+        builder.preemption_bound = Some(changes);
+        explore_with(builder, processes, slots, sleeps, sums);
+    }
+
+    fn explore_with(
+        builder: loom::model::Builder,
+        processes: &'static [fn(&Process<'_>)],
+        slots: usize,
+        sleeps: bool,
+        sums: Option<[u32; BYTES]>,
+    ) {
         builder.check(move || {
             let shared = Arc::new(Shared {
                 head: fresh_head(),
@@ -599,6 +613,22 @@ mod models {
             2,
             true,
             Some([3, 1]),
+        );
+    }
+
+    /// The end of an owner whose slot is the next one's already is seen, and the names there are not taken by the owner before. The first
+    /// interleavings of many.
+    #[test]
+    fn names_are_those_of_the_owner() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(CHANGES);
+        builder.max_permutations = Some(20_000);
+        explore_with(
+            builder,
+            &[adds_to_the_first, adds_to_the_first, adds_to_the_first],
+            3,
+            true,
+            Some([3, 0]),
         );
     }
 
