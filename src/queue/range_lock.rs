@@ -11,6 +11,9 @@
 //! an owner clears the ticket and then takes the names, so that one sees the other (models below, for loom). Whoever waits for an
 //! owner that has died gets an error; the range stays locked.
 
+#[cfg(all(test, loom))]
+mod models;
+
 use super::named_lock::{self, give_back, try_take};
 use super::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence_after_update};
@@ -208,7 +211,8 @@ impl Locks<'_> {
             .store(range.exclusive.into(), Ordering::Relaxed);
         slot.process.store(me.process(), Ordering::Relaxed);
         slot.waiters.store(0, Ordering::Relaxed);
-        slot.ticket.store(ticket, Ordering::Relaxed);
+        // Release: whoever waited for the slot's owner before may see this in place of its end.
+        slot.ticket.store(ticket, Ordering::Release);
         self.head.taken.fetch_or(1 << number, Ordering::Relaxed);
         let mut awaited = 0;
         for other in bits(taken) {
@@ -387,229 +391,5 @@ mod tests {
         assert!(try_take(&head.lock, 9));
         let result = locks.lock(&Alone(1), &range(0, 1, true));
         assert_eq!(result.unwrap_err(), 109);
-    }
-}
-
-#[cfg(all(test, loom))]
-mod models {
-    use super::*;
-    use crate::queue::models::Sleepers;
-    use crate::sync::UnsafeCell;
-    use loom::sync::Arc;
-    use loom::thread;
-
-    /// What loom gets through in seconds.
-    const CHANGES: usize = 2;
-    const BYTES: usize = 2;
-
-    struct Shared {
-        head: Head,
-        slots: Vec<Slot>,
-        sleepers: Sleepers,
-        died: Vec<AtomicU32>,
-        data: [UnsafeCell<u32>; BYTES],
-    }
-
-    // SAFETY: that `data` is accessed as the locks allow is what the models check.
-    unsafe impl Sync for Shared {}
-
-    struct Process<'a>(&'a Shared, usize);
-
-    impl Locker for Process<'_> {
-        type Failure = u32;
-
-        fn process(&self) -> u32 {
-            self.1 as u32
-        }
-
-        fn pause(&self) -> bool {
-            thread::yield_now();
-            true
-        }
-
-        fn has_died(&self, process: u32) -> bool {
-            self.0.died[process as usize].load(Ordering::Acquire) != 0
-        }
-
-        fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<(), u32> {
-            self.0.sleepers.wait(self.1, || {
-                if holds() {
-                    return Some(Ok(()));
-                }
-                // Died first, then looked at.
-                let died = self.has_died(process);
-                match holds() {
-                    true => Some(Ok(())),
-                    false => died.then_some(Err(process)),
-                }
-            })
-        }
-
-        fn wake(&self, process: u32) {
-            self.0.sleepers.wake(process as usize);
-        }
-
-        fn failure(&self, process: u32) -> u32 {
-            process
-        }
-    }
-
-    impl Process<'_> {
-        fn locks(&self) -> Locks<'_> {
-            Locks {
-                head: &self.0.head,
-                slots: &self.0.slots,
-            }
-        }
-
-        /// Adds to each byte of a range.
-        fn adds(&self, first: usize, last: usize) -> Result<(), u32> {
-            let held = self.locks().lock(self, &range(first, last, true))?;
-            for byte in first..=last {
-                // SAFETY: as above; loom reports accesses at the same time.
-                self.0.data[byte].with_mut(|data| unsafe { *data += 1 });
-            }
-            self.locks().unlock(self, held);
-            Ok(())
-        }
-
-        fn reads(&self, byte: usize) -> u32 {
-            let held = self.locks().lock(self, &range(byte, byte, false)).unwrap();
-            // SAFETY: as above.
-            let seen = self.0.data[byte].with(|data| unsafe { *data });
-            self.locks().unlock(self, held);
-            seen
-        }
-    }
-
-    fn range(first: usize, last: usize, exclusive: bool) -> Range {
-        Range {
-            object: 7,
-            first: first as u64,
-            last: last as u64,
-            exclusive,
-        }
-    }
-
-    fn explore(
-        processes: &'static [fn(&Process<'_>)],
-        slots: usize,
-        sleeps: bool,
-        sums: Option<[u32; BYTES]>,
-    ) {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(if processes.len() > 2 { 1 } else { CHANGES });
-        builder.check(move || {
-            let shared = Arc::new(Shared {
-                head: fresh_head(),
-                slots: (0..slots).map(|_| fresh_slot()).collect(),
-                sleepers: Sleepers::new(processes.len(), sleeps),
-                died: processes.iter().map(|_| AtomicU32::new(0)).collect(),
-                data: std::array::from_fn(|_| UnsafeCell::new(0)),
-            });
-            let threads: Vec<_> = (1..processes.len())
-                .map(|me| {
-                    let shared = shared.clone();
-                    thread::spawn(move || processes[me](&Process(&shared, me)))
-                })
-                .collect();
-            processes[0](&Process(&shared, 0));
-            for thread in threads {
-                thread.join().unwrap();
-            }
-            if let Some(sums) = sums {
-                let me = Process(&shared, 0);
-                assert_eq!([me.reads(0), me.reads(1)], sums);
-                assert_eq!(shared.head.taken.load(Ordering::Relaxed), 0);
-            }
-        });
-    }
-
-    fn adds_to_both(me: &Process<'_>) {
-        me.adds(0, 1).unwrap();
-    }
-
-    fn adds_to_the_first(me: &Process<'_>) {
-        me.adds(0, 0).unwrap();
-    }
-
-    fn adds_to_the_first_twice(me: &Process<'_>) {
-        me.adds(0, 0).unwrap();
-        me.adds(0, 0).unwrap();
-    }
-
-    fn adds_to_the_second(me: &Process<'_>) {
-        me.adds(1, 1).unwrap();
-    }
-
-    fn reads(me: &Process<'_>) {
-        assert!(me.reads(0) <= 2);
-    }
-
-    fn dies_with_the_first(me: &Process<'_>) {
-        let _held = me.locks().lock(me, &range(0, 0, true)).unwrap();
-        me.0.died[me.1].store(1, Ordering::Release);
-        me.0.sleepers.light_fence();
-        me.0.sleepers.wake_all();
-    }
-
-    /// Before the one that dies, or an error that names it.
-    fn adds_or_is_told(me: &Process<'_>) {
-        assert!(matches!(me.adds(0, 1), Ok(()) | Err(0)));
-    }
-
-    /// Whose range no dead one has, but maybe one that waits for it and gives up.
-    fn adds_behind(me: &Process<'_>) {
-        me.adds(1, 1).unwrap();
-    }
-
-    #[test]
-    fn ranges_that_meet_exclude_each_other() {
-        explore(&[adds_to_both, adds_to_the_first], 3, false, Some([2, 1]));
-        explore(
-            &[adds_to_the_first_twice, adds_to_both],
-            3,
-            true,
-            Some([3, 1]),
-        );
-        explore(&[adds_to_both, reads], 3, true, Some([1, 1]));
-    }
-
-    #[test]
-    fn three_processes() {
-        explore(
-            &[adds_to_both, adds_to_the_first, adds_to_the_second],
-            3,
-            true,
-            Some([2, 2]),
-        );
-        explore(
-            &[adds_to_the_first, reads, adds_to_both],
-            3,
-            true,
-            Some([2, 1]),
-        );
-    }
-
-    /// A slot that was just given back is the next one's.
-    #[test]
-    fn slots_are_used_again() {
-        explore(
-            &[adds_to_the_first_twice, adds_to_both],
-            2,
-            true,
-            Some([3, 1]),
-        );
-    }
-
-    #[test]
-    fn whoever_waits_for_a_dead_one_is_told() {
-        explore(&[dies_with_the_first, adds_or_is_told], 3, true, None);
-        explore(
-            &[dies_with_the_first, adds_or_is_told, adds_behind],
-            3,
-            true,
-            None,
-        );
     }
 }
