@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
         struct window w = window_make(kind, ROOM, 1);
-        random_types(&w, slow() ? 10 : 150);
+        random_types(&w, slow() ? 30 : 150);
         strides(&w);
         unusual(&w);
         window_free(&w);

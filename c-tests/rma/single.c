@@ -132,11 +132,10 @@ static void operations(void)
     MPI(MPI_Fetch_and_op(&in, &out, MPI_DOUBLE_INT, target, window_at(&w, target, 32), MPI_NO_OP, w.win));
     MPI(MPI_Win_flush(target, w.win));
     CHECK(out.value == 5 && out.index == 3);
-    long double more, was = 1;
-    memset(&more, 0, sizeof more); /* it has bytes without a value */
-    more = 2.5L;
-    MPI(MPI_Fetch_and_op(&more, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_REPLACE, w.win));
-    MPI(MPI_Fetch_and_op(&more, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_SUM, w.win));
+    static long double given = 2.5L; /* static: its bytes without a value are zeros */
+    long double was = 1, more;
+    MPI(MPI_Fetch_and_op(&given, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_REPLACE, w.win));
+    MPI(MPI_Fetch_and_op(&given, &was, MPI_LONG_DOUBLE, target, window_at(&w, target, 64), MPI_SUM, w.win));
     MPI(MPI_Win_flush(target, w.win));
     CHECK(was == 2.5L);
     window_settle(&w);

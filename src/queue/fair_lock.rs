@@ -23,10 +23,14 @@ pub struct Lock<'a> {
     pub serving: &'a AtomicU32,
     /// Not zero when some rank has shared the lock, or is about to.
     pub shared: &'a AtomicU32,
-    /// For each ticket modulo the length, a power of two: its process, and one more. What is there is right if no more tickets than the
-    /// length are out, and the ticket's owner has named itself.
+    /// For each ticket modulo the length, a power of two: the name of its owner, see [`Lock::name`].
     pub queue: &'a [AtomicU32],
 }
+
+/// Bits of a name that say which process it is, and one more. The others are of the number of the ticket's lap: a slow owner may name
+/// itself where one of a later lap already has.
+const PROCESS_BITS: u32 = 20;
+const PROCESSES: u32 = 1 << PROCESS_BITS;
 
 /// A process to be woken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,9 +108,22 @@ impl Lock<'_> {
     fn take_ticket(&self, process: u32) -> u32 {
         let ticket = self.next.fetch_add(1, Ordering::SeqCst);
         fence_after_update();
-        // Release: whoever reads this sees that the ticket was taken.
-        self.place(ticket).store(process + 1, Ordering::Release);
+        // One that has no room has no name.
+        let own = if process < PROCESSES - 1 {
+            process + 1
+        } else {
+            0
+        };
+        let name = self.name(ticket) | own;
+        self.place(ticket).store(name, Ordering::Relaxed);
         ticket
+    }
+
+    /// What the names of a ticket's owners have in common. With 65,536 lockers at once a lap's number comes again, and a wake-up may
+    /// go to another one.
+    #[inline(always)]
+    fn name(&self, ticket: u32) -> u32 {
+        (ticket / self.queue.len() as u32).wrapping_mul(PROCESSES)
     }
 
     #[inline(always)]
@@ -155,14 +172,13 @@ impl Lock<'_> {
 
     /// The process with a ticket that was taken.
     ///
-    /// It may be the owner one lap before, if that of this ticket has yet to name itself; that one looks at the lock then.
+    /// Where the queue says nothing of it, the owner of a ticket of another lap is there; or the owner has yet to name itself, and looks at
+    /// the lock after that; or its number is too large for a name.
     #[cold]
     fn owner(&self, ticket: u32) -> Whom {
-        // Acquire: a ticket one lap later, if its owner has named itself here, is among those that are out.
-        let entry = self.place(ticket).load(Ordering::Acquire);
-        let out = self.next.load(Ordering::Relaxed).wrapping_sub(ticket);
-        match (entry.checked_sub(1), out as usize <= self.queue.len()) {
-            (Some(process), true) => Whom::Process(process),
+        let name = self.place(ticket).load(Ordering::Relaxed);
+        match name.wrapping_sub(self.name(ticket)).checked_sub(1) {
+            Some(process) if process < PROCESSES - 1 => Whom::Process(process),
             _ => Whom::Anybody,
         }
     }

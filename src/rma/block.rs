@@ -32,7 +32,7 @@ pub struct TargetLine {
     /// Not zero when some rank has shared the lock.
     pub shared: AtomicU32,
     _pad: [u32; 12],
-    /// For each ticket modulo [`QUEUE`]: its process, and one more.
+    /// For each ticket modulo [`QUEUE`]: the name of its owner.
     pub queue: [AtomicU32; QUEUE],
     /// MPI_Win_complete calls to this target that MPI_Win_wait has not consumed.
     pub completed: AtomicU64,
