@@ -58,7 +58,8 @@ static void again_and_again(long times)
     CHECK_INT(descriptors(), open_then);
     /* Two bytes an opening would be more. */
     long grown = pages() - begun;
-    CHECK(grown * 4096 < 256 * 1024 + times * 3 / 2);
+    if (!slow()) /* valgrind keeps freed memory */
+        CHECK(grown * 4096 < 256 * 1024 + times * 3 / 2);
     MPI(MPI_Type_free(&type));
     MPI(MPI_Info_free(&hints));
     barrier();

@@ -43,7 +43,7 @@ static void *with_offsets(void *number)
 
 static void *with_own_file(void *number)
 {
-    char own[NAME_BYTES + 30];
+    char own[NAME_BYTES + 30] = "";
     snprintf(own, sizeof own, "%s-%d-%d", name, rank, (int) (intptr_t) number);
     for (int i = 0; i < 20; i++) {
         MPI_File file = file_open(MPI_COMM_SELF, own, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE);
