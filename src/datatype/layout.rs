@@ -127,7 +127,7 @@ impl Layout {
         }
     }
 
-    /// The same bytes, of other elements.
+    /// A layout with these bytes and another signature.
     pub(super) fn with_signature(self, signature: Signature) -> Layout {
         Layout { signature, ..self }
     }

@@ -23,10 +23,10 @@ pub static SLEEP_AFTER: Variable<u64> = Variable::new(
 
 /// Yields before a wait is published; the condition is checked after each.
 pub const YIELDS: u32 = 32;
-/// A yield that takes less gave the core to nobody, nanoseconds: two changes of threads take longer.
+/// A shorter yield changed no thread, nanoseconds: two changes of threads take longer.
 const AT_ONCE: u64 = 1_000;
-/// So many yields to nobody, where ranks share cores, and the thread sleeps. A yield is one within the session (autogroup), so on a busy
-/// machine it may do nothing for a slice of a millisecond, in which the awaited rank does not run.
+/// Yields without a change of threads before a wait sleeps, on an oversubscribed node. Under autogroup `sched_yield` yields only within the
+/// session: on a busy machine it has no effect for a time slice, in which the awaited rank may not run.
 const KEPT: u32 = 24;
 /// Bounded sleep, where a wake-up could be missed.
 const BOUNDED_SLEEP: Duration = Duration::from_millis(1);

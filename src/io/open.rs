@@ -69,7 +69,7 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Values)> {
     let only_writes = wish.amode & amode::WRONLY != 0;
     let mut how = How {
-        // What is only written is mapped, too, which needs this.
+        // Mappings for writing need a descriptor that can be read, too.
         reads: true,
         writes: wish.amode & amode::RDONLY == 0,
         creates: is_first && wish.amode & amode::CREATE != 0,

@@ -40,8 +40,7 @@ impl File {
     ) -> Result<Result<Completion>> {
         let view = self.view();
         let checked = buffer.and_then(|buffer| {
-            self.check_direction(direction)?;
-            self.descriptor()?;
+            self.check_access(direction)?;
             let bytes = view.length(&buffer)? as usize;
             Ok((etypes(&view, bytes)?, bytes, buffer))
         });

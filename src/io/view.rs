@@ -284,7 +284,7 @@ struct Shown {
 impl Shown {
     fn new(name: &'static str, datatype: &'static Datatype, datarep: Datarep) -> Result<Shown> {
         if datarep.is_native() {
-            // What is found out for the copy stays with the type.
+            // The layout caches its order, which the copy below takes along.
             datatype.layout().order();
         }
         Ok(Shown {

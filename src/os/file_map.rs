@@ -1,8 +1,7 @@
 //! Writing into a mapped part of a file without a fault that ends the process: the kernel copies, and says EFAULT where a store would get
 //! SIGBUS, as when another process has made the file shorter, or the disk is full.
 //!
-//! What is copied lies in a file in memory of the process's own ([`Source`]), from which one call of the kernel reads into up to 1,024 pieces
-//! of the mapping.
+//! The data to be copied lies in a memfd of the process ([`Source`]). One `preadv` of it fills up to 1,024 pieces of the mapping.
 
 use super::file::{File, Piece};
 use super::memory::{Mapping, create};

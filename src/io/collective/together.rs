@@ -45,7 +45,7 @@ struct Work<'a> {
     function: &'static str,
     ring: Ring,
     part: Together,
-    /// What is known of the pieces of all ranks without looking at them.
+    /// Positions that the filetypes alone show to be covered once.
     sure: Sure,
     /// The number of pieces of the file that frames serve.
     pieces: u64,

@@ -45,7 +45,7 @@ const LEAST: u64 = 16 << 20;
 const LOCK_BYTES: usize = LOCKS * size_of::<HeapLock>();
 /// Tables of locked ranges, by a hash of the file that they are in.
 pub const RANGE_TABLES: usize = 16;
-/// What is in front of the bitmap.
+/// Bytes of the locks and tables in front of the bitmap.
 const FIXED_BYTES: usize = LOCK_BYTES + RANGE_TABLES * size_of::<RangeTable>();
 
 /// Bytes that are allocated between two looks at the memory that is left.
