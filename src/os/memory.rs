@@ -106,16 +106,17 @@ pub fn file_limit() -> Option<u64> {
     (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
+/// The kernel's page, bytes.
+pub fn page_bytes() -> usize {
+    // SAFETY: a plain call, which may be made in a handler of signals, too.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize }
+}
+
 /// The machine's memory, bytes.
 pub fn physical() -> u64 {
-    // SAFETY: plain calls.
-    let (pages, page) = unsafe {
-        (
-            libc::sysconf(libc::_SC_PHYS_PAGES),
-            libc::sysconf(libc::_SC_PAGESIZE),
-        )
-    };
-    pages.max(0) as u64 * page.max(0) as u64
+    // SAFETY: a plain call.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    pages.max(0) as u64 * page_bytes() as u64
 }
 
 /// A shared mapping of a file or of a part of it.
