@@ -196,7 +196,7 @@ fn is_mended(address: usize) -> bool {
 unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     // SAFETY: written before this handler was there, and never while it is; its action is a function of the kind that its flags say.
     unsafe {
-        let before = *&raw const PASSED_TO;
+        let before = (&raw const PASSED_TO).read();
         let is_sent = (*info).si_code <= 0;
         match before.sa_sigaction {
             libc::SIG_IGN if is_sent => {}
@@ -261,7 +261,7 @@ fn installed(found: libc::sigaction) -> bool {
     own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | found.sa_flags & libc::SA_RESTART;
     // SAFETY: the handler is not there, so nothing reads this; it calls what may be called in a handler.
     unsafe {
-        *&raw mut PASSED_TO = found;
+        (&raw mut PASSED_TO).write(found);
         libc::sigaction(libc::SIGBUS, &own, std::ptr::null_mut());
     }
     *before = Some(found);
