@@ -80,7 +80,7 @@ pub fn all() -> impl Iterator<Item = &'static Choice> {
 }
 
 /// Names that end the parsing with an answer; see `request::Answer`.
-pub const ANSWERS: &[&str] = &["help", "h", "?", "version", "V", "info"];
+pub const ANSWERS: &[&str] = &["help", "h", "?", "version", "V", "info", "doctor"];
 
 /// The known name that an unknown one most likely means.
 pub fn suggestion(name: &str) -> Option<&'static str> {

@@ -103,13 +103,13 @@ pub fn help() -> String {
             }
         }
     }
-    text += "\nOther:\n  -help, -version, -info\n\n\
+    text += "\nOther:\n  -help, -version, -info\n  -doctor                       what the library finds on this machine, what that means, and what to change\n\n\
              Signals to mpiexec: SIGUSR1 prints what each rank waits for; SIGINT and SIGTERM end the job.\n";
     text
 }
 
 /// Writes words into lines of at most 100 letters; the first begins with `left`, the others with as many blanks.
-fn wrap(text: &mut String, left: &str, words: &str) {
+pub(super) fn wrap(text: &mut String, left: &str, words: &str) {
     let indent = " ".repeat(left.len());
     let mut line = left.to_owned();
     for word in words.split_whitespace() {
