@@ -22,7 +22,8 @@
 # make bench      the benchmarks, against the peers that are installed
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, and that the generated files are current
-# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
+# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md and docs/man from the declared
+#                 variables and options
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
 
@@ -110,6 +111,11 @@ copy:
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/
+	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
+	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
+	install -m 644 docs/man/*.7 $(TO)/share/man/man7/
+	for name in mpirun mpiexec.hydra; do ln -sf mpiexec.1 $(TO)/share/man/man1/$$name.1; done
+	for name in mpicxx mpic++ mpiCC mpifort mpif90 mpif77; do ln -sf mpicc.1 $(TO)/share/man/man1/$$name.1; done
 
 demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
@@ -222,7 +228,7 @@ lint:
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
-	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib the_page_is_current
+	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib current
 
 clean:
 	$(CARGO) clean

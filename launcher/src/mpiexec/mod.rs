@@ -18,6 +18,8 @@ pub mod hosts;
 mod input;
 mod lines;
 pub mod machine;
+#[cfg(test)]
+pub mod manual;
 mod missing;
 mod options;
 mod output;

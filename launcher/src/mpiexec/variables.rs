@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What mpiexec takes from the environment where the command line is silent.
-const HONOURED: &[(&str, &str)] = &[
+pub(super) const HONOURED: &[(&str, &str)] = &[
     (
         "MPIEXEC_TIMEOUT",
         "Seconds after which the job is ended, as -timeout.",
