@@ -114,8 +114,9 @@ copy:
 	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
 	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
 	install -m 644 docs/man/*.7 $(TO)/share/man/man7/
-	for name in mpirun mpiexec.hydra; do ln -sf mpiexec.1 $(TO)/share/man/man1/$$name.1; done
-	for name in mpicxx mpic++ mpiCC mpifort mpif90 mpif77; do ln -sf mpicc.1 $(TO)/share/man/man1/$$name.1; done
+	@# A page under each name of a program.
+	cd $(TO)/bin && for name in *; do case $$(readlink $$name) in oxmpicc) page=mpicc;; mpiexec) page=mpiexec;; *) continue;; esac; \
+	  [ $$name = $$page ] || ln -sf $$page.1 ../share/man/man1/$$name.1; done
 
 demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
@@ -225,6 +226,8 @@ lint:
 	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
 	git diff --exit-code include docs/support.md docs/threads.md
+	@# docs/variables.md and the man pages.
+	$(CARGO) test -q -p oxmpi-launcher --lib current
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi

@@ -54,6 +54,10 @@ fn main() -> ExitCode {
             let stage = stage.clone();
             move || no_mistakes(names::variables(root(), &stage.says(&["-info"])))
         }),
+        Trial::test("man_pages_are_installed", {
+            let stage = stage.clone();
+            move || no_mistakes(stage.programs_without_page())
+        }),
         Trial::test("options", || no_mistakes(names::options(root()))),
     ];
     for page in pages().into_iter().chain(man_pages()) {
@@ -228,6 +232,18 @@ impl Stage {
             command.env_remove(name);
         }
         command
+    }
+
+    /// Names in bin that `man` knows nothing of; the program behind the wrappers is called by their names only.
+    fn programs_without_page(&self) -> Vec<String> {
+        let names = fs::read_dir(self.prefix.join("bin")).unwrap().flatten();
+        let names = names.map(|it| it.file_name().to_string_lossy().into_owned());
+        let pages = self.prefix.join("share/man/man1");
+        let missing =
+            names.filter(|name| name != "oxmpicc" && !pages.join(format!("{name}.1")).exists());
+        missing
+            .map(|name| format!("{name} has no page in share/man/man1"))
+            .collect()
     }
 
     /// What mpiexec says to an option.

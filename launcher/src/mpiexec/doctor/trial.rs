@@ -127,7 +127,7 @@ fn judge(job: Result<u64, String>) -> Finding {
         Err(error) => Finding::problem(
             WHAT,
             format!("failed: {error}"),
-            "change what is a problem above, or see docs/troubleshooting.md",
+            "change what is a problem above, or see troubleshooting.md in share/doc/oxmpi",
         ),
     }
 }
