@@ -59,7 +59,7 @@ impl View {
     /// A system that consists of these files and variables, in a folder of its own, which goes with the test.
     #[cfg(test)]
     pub fn of_test(files: &[(&str, &str)], variables: &[(&str, &str)]) -> View {
-        use std::sync::atomic::{AtomicU32, Ordering};
+        use oxmpi::sync::{AtomicU32, Ordering};
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let root =
