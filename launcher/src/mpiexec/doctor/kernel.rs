@@ -25,7 +25,7 @@ fn left(physical: u64, left: Option<u64>) -> Finding {
         return Finding::ok(WHAT, format!("{all:.1} GB; what is left is not visible"));
     };
     let text = format!(
-        "{:.1} GB of {all:.1} GB are left, the limit of the control group considered",
+        "{:.1} of {all:.1} GB are free, limits of control groups included",
         gigabytes(left)
     );
     match left < segment_bytes(2) {
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(left(8 << 30, Some(4 << 30)).state, State::Ok);
         let little = left(8 << 30, Some(64 << 20));
         assert_eq!(little.state, State::Problem);
-        assert!(little.found.starts_with("0.1 GB of 8.0 GB"), "{little:?}");
+        assert!(little.found.starts_with("0.1 of 8.0 GB"), "{little:?}");
         assert_eq!(left(8 << 30, None).state, State::Ok);
     }
 

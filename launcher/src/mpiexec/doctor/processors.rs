@@ -24,10 +24,10 @@ pub fn findings(view: &View) -> Vec<Finding> {
 fn cores(online: usize, usable: usize, quota: Option<f64>) -> Vec<Finding> {
     let mut found = Vec::new();
     found.push(match usable < online {
-        false => Finding::ok("cores", format!("all {online} of the machine may be used")),
+        false => Finding::ok("cores", format!("all {online} cores of the machine may be used")),
         true => Finding::note(
             "cores",
-            format!("{usable} of {online} may be used (affinity mask, or cpuset of a container or batch system)"),
+            format!("{usable} of {online} cores may be used (affinity mask, or cpuset of a container or batch system)"),
             "start mpiexec where more are allowed; more ranks than cores work, but slower",
         ),
     });
@@ -143,7 +143,7 @@ mod tests {
         assert!(all.iter().all(|it| it.state == State::Ok), "{all:?}");
         let some = cores(8, 2, Some(1.5));
         assert_eq!(some[0].state, State::Note);
-        assert!(some[0].found.starts_with("2 of 8"), "{some:?}");
+        assert!(some[0].found.starts_with("2 of 8 cores"), "{some:?}");
         assert_eq!(some[1].state, State::Note);
         assert!(some[1].found.contains("1.5 cores"), "{some:?}");
         assert_eq!(cores(8, 2, Some(2.0))[1].state, State::Ok);

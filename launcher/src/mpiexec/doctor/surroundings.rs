@@ -92,7 +92,7 @@ fn launcher(view: &View) -> Finding {
             "start programs with this mpiexec, or with srun --mpi=pmi2",
         );
     }
-    Finding::ok(WHAT, "none further out: mpiexec starts the ranks itself")
+    Finding::ok(WHAT, "no other: mpiexec starts the ranks itself")
 }
 
 fn host_file(view: &View) -> Finding {
@@ -162,7 +162,7 @@ fn own_variables(view: &View) -> Vec<Finding> {
         ));
     }
     found.push(match set.is_empty() {
-        true => Finding::ok(WHAT, "none of the library's is set"),
+        true => Finding::ok(WHAT, "no variable of the library is set"),
         false => Finding::ok(WHAT, format!("set: {}", set.join(" "))),
     });
     found
