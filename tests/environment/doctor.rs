@@ -52,6 +52,22 @@ const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "doctor/addresses",
+        before: "ulimit -v 180000",
+        lines: &[
+            ("PROBLEM addresses", "too little for a rank"),
+            (JOB_FAILS, "(ulimit -v may limit it)"),
+        ],
+        code: 1,
+        ..PLAIN
+    },
+    Case {
+        name: "doctor/addresses_for_a_rank",
+        before: "ulimit -v 1000000",
+        lines: &[("note addresses", "976 MB a process"), JOB_RUNS],
+        ..PLAIN
+    },
+    Case {
         name: "doctor/processes",
         // Root has no such limit.
         prefix: &[

@@ -10,8 +10,8 @@ const FILES_OF_MPIEXEC: u64 = 22;
 const FILES_OF_A_RANK: u64 = 3;
 /// The front process, the supervisor, and two ranks.
 const LEAST_PROCESSES: u64 = 4;
-/// A rank's mappings and its libraries.
-const LEAST_ADDRESSES: u64 = 512 << 20;
+/// Of a rank's address space, besides shared memory: the program and its libraries, bytes.
+const ADDRESSES_OF_A_PROGRAM: u64 = 32 << 20;
 const LEAST_STACK: u64 = 1 << 20;
 
 /// Limits, `None` where there is none: bytes, or numbers.
@@ -119,7 +119,7 @@ fn judge(limits: &Limits) -> Vec<Finding> {
         },
         match limits.address_bytes {
             None => Finding::ok("addresses", "no limit"),
-            Some(bytes) if bytes < LEAST_ADDRESSES => Finding::problem(
+            Some(bytes) if bytes < least_file + ADDRESSES_OF_A_PROGRAM => Finding::problem(
                 "addresses",
                 format!("at most {} a process: too little for a rank", size(bytes)),
                 "raise the limit: ulimit -v unlimited",
