@@ -22,8 +22,7 @@
 # make bench      the benchmarks, against the peers that are installed
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, and that the generated files are current
-# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md and docs/man from the declared
-#                 variables and options
+# make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
 
@@ -104,6 +103,12 @@ copy:
 	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
 	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
+	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
+	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
+	install -m 644 docs/man/*.7 $(TO)/share/man/man7/
+	@# A page under each name of a program.
+	cd $(TO)/bin && for name in *; do case $$(readlink $$name) in oxmpicc) page=mpicc;; mpiexec) page=mpiexec;; *) continue;; esac; \
+	  [ $$name = $$page ] || ln -sf $$page.1 ../share/man/man1/$$name.1; done
 	mkdir -p $(TO)/lib/oxmpi/modules
 	install -m 644 $(fortran)/mpi*.f90 $(TO)/lib/oxmpi/modules/
 	@if [ -n "$(gfortran)" ]; then $(TO)/bin/mpifort -fc=gfortran -make-modules -Wno-c-binding-type; \
@@ -111,12 +116,6 @@ copy:
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
 	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/
-	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
-	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
-	install -m 644 docs/man/*.7 $(TO)/share/man/man7/
-	@# A page under each name of a program.
-	cd $(TO)/bin && for name in *; do case $$(readlink $$name) in oxmpicc) page=mpicc;; mpiexec) page=mpiexec;; *) continue;; esac; \
-	  [ $$name = $$page ] || ln -sf $$page.1 ../share/man/man1/$$name.1; done
 
 demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo

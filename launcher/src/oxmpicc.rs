@@ -189,15 +189,6 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
     call
 }
 
-/// Whether one of the wrappers takes this argument for itself.
-#[cfg(test)]
-pub fn is_own_option(argument: &str) -> bool {
-    let languages = [&C, &CXX, &FORTRAN];
-    languages
-        .iter()
-        .any(|language| read(language, vec![argument.into()]).arguments.is_empty())
-}
-
 fn question(argument: &str) -> Option<Question> {
     let argument = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
     Some(match argument {

@@ -58,6 +58,10 @@ fn main() -> ExitCode {
             let stage = stage.clone();
             move || no_mistakes(stage.programs_without_page())
         }),
+        Trial::test("options_of_wrappers", {
+            let stage = stage.clone();
+            move || no_mistakes(stage.options_not_taken())
+        }),
         Trial::test("options", || no_mistakes(names::options(root()))),
     ];
     for page in pages().into_iter().chain(man_pages()) {
@@ -244,6 +248,41 @@ impl Stage {
         missing
             .map(|name| format!("{name} has no page in share/man/man1"))
             .collect()
+    }
+
+    /// Options in mpicc(1) that the wrappers hand on to the compiler: they do not know them.
+    fn options_not_taken(&self) -> Vec<String> {
+        let (mut found, mut seen) = (Vec::new(), 0);
+        for option in names::of_wrappers(root()) {
+            seen += 1;
+            let given = match option.chars().last() {
+                Some('=') => format!("{option}cc"),
+                Some(':') => format!("{option}link"),
+                _ => option.clone(),
+            };
+            let wrapper = match option.as_str() {
+                "-cxx=" => "mpicxx",
+                "-fc=" => "mpifort",
+                // It would compile them.
+                "-make-modules" => continue,
+                _ => "mpicc",
+            };
+            let output = self
+                .command(wrapper)
+                .args([given.as_str(), "demo.c", "-show"])
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            if !output.status.success() || said.split_whitespace().any(|word| word == given) {
+                found.push(format!("{wrapper} does not take {given}: {output:?}"));
+            }
+        }
+        if seen < 8 {
+            found.push(format!(
+                "only {seen} options were found: is the search broken?"
+            ));
+        }
+        found
     }
 
     /// What mpiexec says to an option.

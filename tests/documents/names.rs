@@ -103,6 +103,14 @@ fn of_man_page(page: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Options of the wrappers as their man page writes them, with `=` or `:` where a value follows.
+pub fn of_wrappers(root: &Path) -> Vec<String> {
+    let page = text(root, "docs/man/mpicc.1");
+    let heads = page.lines().filter(|line| line.starts_with("\\fB\\-"));
+    let words = heads.map(|line| plain(line).replace("NAME", "").replace("PART", ""));
+    words.collect()
+}
+
 /// Options of mpiexec and of the wrappers in pages for users that do not exist.
 pub fn options(root: &Path) -> Vec<String> {
     let mpiexec = of_man_page(&text(root, "docs/man/mpiexec.1"));
