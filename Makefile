@@ -103,6 +103,12 @@ copy:
 	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
 	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
 	install -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
+	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
+	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
+	install -m 644 docs/man/*.7 $(TO)/share/man/man7/
+	@# A page under each name of a program.
+	cd $(TO)/bin && for name in *; do case $$(readlink $$name) in oxmpicc) page=mpicc;; mpiexec) page=mpiexec;; *) continue;; esac; \
+	  [ $$name = $$page ] || ln -sf $$page.1 ../share/man/man1/$$name.1; done
 	mkdir -p $(TO)/lib/oxmpi/modules
 	install -m 644 $(fortran)/mpi*.f90 $(TO)/lib/oxmpi/modules/
 	@if [ -n "$(gfortran)" ]; then $(TO)/bin/mpifort -fc=gfortran -make-modules -Wno-c-binding-type; \
@@ -220,10 +226,12 @@ lint:
 	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
 	git diff --exit-code include docs/support.md docs/threads.md
+	@# docs/variables.md and the man pages.
+	$(CARGO) test -q -p oxmpi-launcher --lib current
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
-	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib the_page_is_current
+	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib current
 
 clean:
 	$(CARGO) clean

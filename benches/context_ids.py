@@ -265,7 +265,7 @@ def plots(simulated, results, note, directory):
     drawn = subprocess.run([python, str(libraries.HERE / "context_ids_plot.py"), str(source), str(directory)])
     if drawn.returncode:
         print("no plots, see above; the tables are written nevertheless", flush=True)
-    return "\n" + "".join(f"![{path.stem}](plots/{path.name})\n" for path in sorted(directory.glob("context-ids-*.png")))
+    return "\n" + "".join(f"![{path.stem}](plots/{path.name})\n" for path in sorted(directory.glob("context-ids-*.svg")))
 
 
 def main():

@@ -7,12 +7,13 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "oxmpi", "figure.facecolor": "white"})
 import matplotlib.pyplot as pyplot
 
 
 def save(figure, directory, name):
     figure.tight_layout()
-    figure.savefig(directory / f"context-ids-{name}.png", dpi=110)
+    figure.savefig(directory / f"context-ids-{name}.svg", metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
 
 

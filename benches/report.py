@@ -234,23 +234,43 @@ def not_pinned(data):
     return f"Not pinned to two cores with 2 ranks: {', '.join(sorted(free))}.\n" if free else ""
 
 
-def plots_of(medians, output):
-    """Draws latency and bandwidth over size with matplotlib, installed by pip if need be. Returns the lines for the report."""
-    summary = {}
-    for (place, benchmark, _ranks, series, size), row in medians.table.items():
-        if benchmark in ("latency", "bandwidth") or series in ("limit_latency", "limit_bandwidth"):
-            chart = summary.setdefault(f"{series.removeprefix('limit_')}-{place}", {})
-            for lib, (value, _) in row.items():
-                title = "limit" if lib == LIMIT else LIBRARIES[lib].title
-                chart.setdefault(title, []).append((size, value))
-    # a limit alone is no comparison
-    summary = {name: chart for name, chart in summary.items() if set(chart) - {"limit"}}
-    if not summary:
+def charts_of(medians):
+    """What is drawn: placement -> latency, bandwidth, rate, collectives -> library -> medians."""
+    places = {}
+    for key in sorted(medians.table, key=lambda key: (key[2], key[4])):
+        place, benchmark, ranks, series, size = key
+        charts = places.setdefault(place, {"latency": {}, "bandwidth": {}, "rate": {}, "collective": {}})
+        for lib in [name for name in [*LIBRARIES, LIMIT] if name in medians.table[key]]:
+            title, value = "limit" if lib == LIMIT else LIBRARIES[lib].title, medians.value(key, lib)
+            if series in ("limit_latency", "limit_bandwidth") or benchmark in ("latency", "bandwidth"):
+                charts[series.removeprefix("limit_")].setdefault(title, []).append((size, value))
+            elif benchmark == "rate":
+                charts["rate"][title] = value
+            elif benchmark == "collective":
+                name = f"{series} {bytes_text(size)}" if size >= 0 else series
+                charts["collective"].setdefault(str(ranks), {}).setdefault(title, {})[name] = value
+    for charts in places.values():
+        for what in ("latency", "bandwidth"):
+            # a limit alone is no comparison
+            if not set(charts[what]) - {"limit"}:
+                charts[what] = {}
+    return {place: charts for place, charts in places.items() if any(charts.values())}
+
+
+def plots_of(medians, data, directory):
+    """Draws the charts as SVG with matplotlib, installed by pip if need be, and leaves their numbers beside them. Returns the lines
+    for a report in the folder above."""
+    charts = charts_of(medians)
+    if not charts:
         return ""
-    directory = output.parent / "plots"
     directory.mkdir(parents=True, exist_ok=True)
-    source = WORK / "plots.json"
-    source.write_text(json.dumps(summary))
+    call = data["calls"][-1]
+    source = directory / "charts.json"
+    source.write_text(json.dumps({
+        "commands": [f"{c['command'].strip()}, {c['date']}, revision {c['revision']}, {c['rounds']} rounds" for c in data["calls"]],
+        "machine": call["machine"], "cores": CORES,
+        "line_ns": {place: round(medians.lines[place][0], 1) for place in charts if place in medians.lines}, "places": charts,
+    }, indent=1) + "\n")
     python = sys.executable
     if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode:
         environment = WORK / "plot-venv"
@@ -263,10 +283,11 @@ def plots_of(medians, output):
             return ""
         python = str(environment / "bin" / "python")
     subprocess.run([python, str(libraries.HERE / "plot.py"), str(source), str(directory)], check=True)
-    return "\n" + "".join(f"![{name}](plots/{name}.png)\n" for name in sorted(summary))
+    drawn = [path for path in sorted(directory.glob("*.svg")) if path.stem.rsplit("-", 1)[-1] in charts or path.stem.split("-")[0] == "collectives"]
+    return "\n" + "".join(f"![{path.stem}]({directory.name}/{path.name})\n" for path in drawn)
 
 
-def write(data, output, plots=True):
+def write(data, output, plots=None):
     medians = Medians(data)
     call = data["calls"][-1]
     used = [LIBRARIES[name].title for name in LIBRARIES if any(run["library"] == name for run in data["runs"])]
@@ -292,7 +313,7 @@ def write(data, output, plots=True):
                 text += f"\nCache line, one way: median {middle:.0f} ns ({least:.0f} to {most:.0f} ns over all values).\n"
             text += sections
     if plots:
-        text += plots_of(medians, output)
+        text += plots_of(medians, data, plots)
     output.parent.mkdir(parents=True, exist_ok=True)
     Path(output).write_text(text)
     return text

@@ -6,6 +6,8 @@
     benches/run.py --only latency,rate --libs oxmpi,impi --rounds 5
     benches/run.py --append ...                 adds rounds to those of earlier calls (say, to get the other placement too)
     benches/run.py --report                     only writes the report of what was measured before
+    benches/run.py --quick --rounds 3 --only latency,bandwidth,rate,collective --plots benches/plots
+                                                the pictures alone, from short runs: about eight minutes
 
 A round is: for each benchmark, for each library: probe, run, probe. The probe is the one-way time of a cache line between the
 two cores; it stays beside each number and classes it: separate cores (over 100 ns) or siblings of one core (below). The host
@@ -85,6 +87,7 @@ def parse_arguments():
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--output", type=Path, help="where the report goes; default benches/RESULTS.md for a full run, else target/bench")
     parser.add_argument("--keep-disturbed", action="store_true", help="count runs although others used the machine (to try the runner)")
+    parser.add_argument("--plots", type=Path, metavar="DIRECTORY", help="where the pictures go; default: plots beside the report")
     parser.add_argument("--no-plots", action="store_true")
     options = parser.parse_args()
     options.full = not (options.only or options.libs or options.ranks or options.quick)
@@ -325,7 +328,8 @@ def main():
         data = measure(options)
     complete = options.full and (options.report or options.rounds >= 5)
     output = options.output or (ROOT / "benches" / "RESULTS.md" if complete else WORK / "RESULTS.md")
-    text = report.write(data, output, plots=not options.no_plots)
+    plots = None if options.no_plots else options.plots or output.parent / "plots"
+    text = report.write(data, output, plots)
     print("\n" + text + f"\nwritten to {output}")
 
 

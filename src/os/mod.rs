@@ -9,6 +9,7 @@ pub mod descriptors;
 pub mod file;
 pub mod file_map;
 pub mod hardware;
+pub mod library;
 pub mod memory;
 pub mod peer_memory;
 pub mod process;

@@ -1,7 +1,7 @@
 /* confine WHAT... -- PROGRAM ARGUMENTS...: runs a program where something is missing.
  *
  *   shm=64m        /dev/shm is a fresh file system of that size       shm=ro   ... that nobody may write to
- *   deny=EPERM:process_vm,membarrier                                  these system calls fail so (a seccomp filter)
+ *   deny=EPERM:process_vm,membarrier,memfd                            these system calls fail so (a seccomp filter)
  *   core           one processor for all                             cores=2  ... so many at most
  *   quota=100000   a tree of control groups, as containers see it, that grants so many microseconds in 100 ms
  *   pid            a namespace of process ids of its own
@@ -110,9 +110,10 @@ static void must_fail(const char *name, int number, int expected)
 static void deny(const char *text)
 {
     int code = !strncmp(text, "EPERM:", 6) ? EPERM : !strncmp(text, "ENOSYS:", 7) ? ENOSYS : 0;
-    int memory = strstr(text, "process_vm") != NULL, barrier = strstr(text, "membarrier") != NULL, length = 0;
-    struct sock_filter filter[8];
-    if (code == 0 || !(memory || barrier)) {
+    int memory = strstr(text, "process_vm") != NULL, barrier = strstr(text, "membarrier") != NULL;
+    int file = strstr(text, "memfd") != NULL, length = 0;
+    struct sock_filter filter[10];
+    if (code == 0 || !(memory || barrier || file)) {
         fprintf(stderr, "confine: deny=%s is not understood\n", text);
         exit(wrong_use);
     }
@@ -126,6 +127,8 @@ static void deny(const char *text)
     }
     if (barrier)
         STOP(SYS_membarrier);
+    if (file)
+        STOP(SYS_memfd_create);
     filter[length++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = { (unsigned short) length, filter };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
@@ -136,6 +139,8 @@ static void deny(const char *text)
     }
     if (barrier)
         must_fail("membarrier", SYS_membarrier, code);
+    if (file)
+        must_fail("memfd_create", SYS_memfd_create, code);
 }
 
 static void limit_quota(const char *microseconds)

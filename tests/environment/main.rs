@@ -1,10 +1,11 @@
 //! The library where something is missing: /dev/shm small or read-only, system calls forbidden, processors or their time,
 //! process ids of different namespaces. The staged mpiexec starts programs of `c-tests/`; `confine.c` takes things away.
-//! Also Debian's NPmpich2, unmodified, on the staged library.
+//! Also Debian's NPmpich2, unmodified, on the staged library, and what `mpiexec -doctor` says of all this.
 //!
 //! Invariants: every byte that was exchanged is checked by the ranks; after every job no process of it, no file in
 //! /dev/shm or TMPDIR is left. What this machine does not permit is printed as skipped, with the reason.
 
+mod doctor;
 #[allow(dead_code)]
 #[path = "../../launcher/tests/launch/harness.rs"]
 mod harness;
@@ -259,7 +260,10 @@ fn main() -> ExitCode {
             Trial::test(name, move || run(&stage, &case))
         })
     });
-    let trials = ours.chain(files).chain(netpipe::trials(&stage)).collect();
+    let others = netpipe::trials(&stage)
+        .into_iter()
+        .chain(doctor::trials(&stage));
+    let trials = ours.chain(files).chain(others).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

@@ -6,6 +6,7 @@ pub mod binding;
 mod debugger;
 mod descendants;
 mod descriptors;
+mod doctor;
 mod elf;
 mod ending;
 pub mod environment;
@@ -17,6 +18,8 @@ pub mod hosts;
 mod input;
 mod lines;
 pub mod machine;
+#[cfg(test)]
+pub mod manual;
 mod missing;
 mod options;
 mod output;
@@ -62,9 +65,18 @@ pub fn main() {
             Err(text) => refuse("mpichversion", &text, 1),
         }
     }
+    if let Some((first, rest)) = arguments.split_first()
+        && first == doctor::PART
+    {
+        match doctor::part(rest) {
+            Ok(()) => return,
+            Err(text) => refuse("mpiexec", &text, 1),
+        }
+    }
     match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),
         Ok(Answer::Version) => print(&version::short()),
+        Ok(Answer::Doctor) => std::process::exit(doctor::run()),
         Ok(Answer::Info) => print(&(version::info() + &variables::list())),
         Ok(Answer::Run(request)) => std::process::exit(run(*request)),
         Err(text) => refuse("mpiexec", &text, 1),

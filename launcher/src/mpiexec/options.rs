@@ -21,6 +21,17 @@ pub enum Takes {
     Two(&'static str),
 }
 
+impl Takes {
+    /// As help shows it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Takes::None => "",
+            Takes::One(what) | Takes::Two(what) => what,
+            Takes::Variable => "NAME VALUE",
+        }
+    }
+}
+
 type Set = fn(&mut Parsing, &[String]) -> Result<(), String>;
 
 pub struct Choice {
@@ -79,13 +90,29 @@ pub fn all() -> impl Iterator<Item = &'static Choice> {
     SECTIONS.iter().flat_map(|(_, choices)| choices.iter())
 }
 
-/// Names that end the parsing with an answer; see `request::Answer`.
-pub const ANSWERS: &[&str] = &["help", "h", "?", "version", "V", "info"];
+/// Options that end the parsing with an answer, see `request::Answer`: names and help.
+pub const ANSWERS: &[(&[&str], &str)] = &[
+    (&["help", "h", "?"], "print the options"),
+    (&["version", "V"], "print the version"),
+    (
+        &["info"],
+        "print how the library was built, and all variables with their values",
+    ),
+    (
+        &["doctor"],
+        "print what the library finds on this machine, what that means and what to change; exit code 1 if jobs may fail",
+    ),
+];
+
+/// The names of [`ANSWERS`].
+pub fn answers() -> impl Iterator<Item = &'static str> {
+    ANSWERS.iter().flat_map(|(names, _)| names.iter().copied())
+}
 
 /// The known name that an unknown one most likely means.
 pub fn suggestion(name: &str) -> Option<&'static str> {
     let names = all().flat_map(|choice| choice.names.iter());
-    words::nearest(name, names.chain(ANSWERS).copied())
+    words::nearest(name, names.copied().chain(answers()))
 }
 
 fn positive(text: &str) -> Result<u32, String> {
@@ -130,7 +157,7 @@ mod tests {
     #[test]
     fn no_name_means_two_things() {
         let mut names: Vec<&str> = all().flat_map(|choice| choice.names).copied().collect();
-        names.extend(ANSWERS);
+        names.extend(answers());
         let count = names.len();
         names.sort_unstable();
         names.dedup();

@@ -173,6 +173,7 @@ pub enum Answer {
     Help,
     Version,
     Info,
+    Doctor,
 }
 
 /// Reads a file as text.
@@ -248,6 +249,7 @@ impl Parsing<'_> {
                 "help" | "h" | "?" => return Ok(Some(Answer::Help)),
                 "version" | "V" => return Ok(Some(Answer::Version)),
                 "info" => return Ok(Some(Answer::Info)),
+                "doctor" => return Ok(Some(Answer::Doctor)),
                 _ => {}
             }
             let choice = options::find(name).ok_or_else(|| unknown(argument, name))?;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What mpiexec takes from the environment where the command line is silent.
-const HONOURED: &[(&str, &str)] = &[
+pub(super) const HONOURED: &[(&str, &str)] = &[
     (
         "MPIEXEC_TIMEOUT",
         "Seconds after which the job is ended, as -timeout.",
@@ -109,10 +109,11 @@ pub fn list() -> String {
 #[cfg(test)]
 fn page() -> String {
     let mut text = String::from(
-        "# Variables\n\nMade from the declarations in the source (`make support`). `mpiexec -info` shows the same with the values in \
-         force, and\n`OXMPI_SHOW_VARIABLES=1` lets rank 0 write them. Numbers may have k, m or g behind them. A value that cannot be \
-         read is\nreported by rank 0, and the default is taken. mpiexec reports unknown variables that begin with `OXMPI_`, and with \
-         `-v` those\nthat begin with `MPIR_CVAR_` or `HYDRA_`.\n\n## Of the library\n\n\
+        "# Variables\n\nSettings of the library and of mpiexec, taken from the environment. `mpiexec -info` lists them with the values in \
+         force;\n`OXMPI_SHOW_VARIABLES=1` makes rank 0 print those of a job. A number may end in k, m or g, for powers of 1024. A \
+         value that\ncannot be read is reported by rank 0, and the default is taken. mpiexec reports unknown variables that begin with \
+         `OXMPI_`,\nand with `-v` those that begin with `MPIR_CVAR_` or `HYDRA_`. This page is made from the declarations in the\nsource \
+         (`make support`).\n\n## Of the library\n\n\
          | variable | default | allowed | what it does | other libraries' names that are read too |\n|---|---|---|---|---|\n",
     );
     for variable in settings::all() {

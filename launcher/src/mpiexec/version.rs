@@ -1,6 +1,6 @@
 //! What this library is: mpichversion, -version, -info, -help.
 
-use super::options::{SECTIONS, Takes};
+use super::options::{ANSWERS, SECTIONS};
 use oxmpi::MPICH_VERSION;
 use std::fmt::Write;
 
@@ -87,29 +87,32 @@ pub fn help() -> String {
             continue;
         }
         for choice in *choices {
-            let names: Vec<String> = choice.names.iter().map(|name| format!("-{name}")).collect();
-            let takes = match choice.takes {
-                Takes::None => "",
-                Takes::One(what) | Takes::Two(what) => what,
-                Takes::Variable => "NAME VALUE",
-            };
-            let left = format!("  {} {takes}", names.join(", "));
-            let left = left.trim_end();
-            if left.len() < 32 {
-                wrap(&mut text, &format!("{left:32}"), choice.help);
-            } else {
-                let _ = writeln!(text, "{left}");
-                wrap(&mut text, &" ".repeat(32), choice.help);
-            }
+            entry(&mut text, choice.names, choice.takes.text(), choice.help);
         }
     }
-    text += "\nOther:\n  -help, -version, -info\n\n\
-             Signals to mpiexec: SIGUSR1 prints what each rank waits for; SIGINT and SIGTERM end the job.\n";
+    text += "\nAnswers:\n";
+    for (names, help) in ANSWERS {
+        entry(&mut text, names, "", help);
+    }
+    text += "\nSignals to mpiexec: SIGUSR1 prints what each rank waits for; SIGINT and SIGTERM end the job.\n";
     text
 }
 
+/// An option with what it takes, and what it does beside it or below.
+fn entry(text: &mut String, names: &[&str], takes: &str, help: &str) {
+    let names: Vec<String> = names.iter().map(|name| format!("-{name}")).collect();
+    let left = format!("  {} {takes}", names.join(", "));
+    let left = left.trim_end();
+    if left.len() < 32 {
+        wrap(text, &format!("{left:32}"), help);
+    } else {
+        let _ = writeln!(text, "{left}");
+        wrap(text, &" ".repeat(32), help);
+    }
+}
+
 /// Writes words into lines of at most 100 letters; the first begins with `left`, the others with as many blanks.
-fn wrap(text: &mut String, left: &str, words: &str) {
+pub(super) fn wrap(text: &mut String, left: &str, words: &str) {
     let indent = " ".repeat(left.len());
     let mut line = left.to_owned();
     for word in words.split_whitespace() {
@@ -134,6 +137,9 @@ mod tests {
             for name in choice.names {
                 assert!(help.contains(&format!("-{name}")), "{name}");
             }
+        }
+        for name in super::super::options::answers() {
+            assert!(help.contains(&format!("-{name}")), "{name}");
         }
         assert!(help.lines().all(|line| line.len() <= 100));
     }

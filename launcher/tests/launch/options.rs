@@ -25,6 +25,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ),
     ("options::other_names_of_the_program", other_names),
     ("options::variables_that_steer", variables_that_steer),
+    (
+        "options::doctor_without_a_library",
+        doctor_without_a_library,
+    ),
 ];
 
 fn shell(options: &str, script: &str) -> crate::harness::Outcome {
@@ -324,4 +328,24 @@ fn variables_that_steer() {
         .good()
         .says("no effect here: HYDRA_NONSENSE, MPIR_CVAR_NONSENSE\n");
     assert!(!outcome.error.contains("HYDRA_IFACE"));
+}
+
+/// The mpiexec that cargo has built lies in no prefix. tests/environment has the doctor of a whole one.
+fn doctor_without_a_library() {
+    for option in ["-doctor", "--doctor"] {
+        let outcome = mpiexec([option]).run();
+        assert_eq!(outcome.code, 1, "{outcome:#?}");
+        let missing = "PROBLEM library         no libmpi.so.12 in ../lib beside this mpiexec";
+        assert!(outcome.output.contains(missing), "{outcome:#?}");
+        assert!(
+            outcome.output.contains("Jobs may fail here:"),
+            "{outcome:#?}"
+        );
+    }
+    let part = mpiexec(["-doctor-part", "rank"]).run();
+    assert_eq!(part.code, 1);
+    assert!(
+        part.error.contains("is for mpiexec -doctor alone"),
+        "{part:#?}"
+    );
 }

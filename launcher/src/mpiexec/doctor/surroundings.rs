@@ -1,0 +1,258 @@
+//! Containers, batch systems, other launchers, hosts, networks, and variables.
+
+use super::Finding;
+use super::view::View;
+use crate::mpiexec::request::Request;
+use crate::mpiexec::{environment, hosts, variables};
+use oxmpi::process::settings;
+
+pub fn findings(view: &View) -> Vec<Finding> {
+    let mut found = vec![container(view), batch_system(view), launcher(view)];
+    found.push(host_file(view));
+    found.push(fabric(view));
+    found.extend(own_variables(view));
+    found
+}
+
+fn container(view: &View) -> Finding {
+    const MARKS: &[(&str, &str)] = &[
+        ("/.dockerenv", "Docker"),
+        ("/run/.containerenv", "Podman"),
+        ("/.singularity.d", "Apptainer"),
+    ];
+    let kind = MARKS.iter().find(|(path, _)| view.exists(path));
+    let kind = kind.map(|(_, kind)| *kind);
+    let kind = kind.or(view
+        .variable("KUBERNETES_SERVICE_HOST")
+        .map(|_| "Kubernetes"));
+    match kind.or(view.variable("container")) {
+        Some(kind) => Finding::ok(
+            "container",
+            format!("{kind}: its limits are in the lines above"),
+        ),
+        None => Finding::ok("container", "none seen"),
+    }
+}
+
+fn batch_system(view: &View) -> Finding {
+    const WHAT: &str = "batch system";
+    const SYSTEMS: &[(&str, &str, &str)] = &[
+        ("SLURM_JOB_ID", "Slurm", "SLURM_JOB_NUM_NODES"),
+        ("PBS_JOBID", "PBS", "PBS_NUM_NODES"),
+        ("LSB_JOBID", "LSF", ""),
+        ("PE_HOSTFILE", "Grid Engine", "NHOSTS"),
+        ("COBALT_JOBID", "Cobalt", ""),
+    ];
+    let here = |(name, _, _): &&(&str, &str, &str)| view.variable(name).is_some();
+    let Some((name, system, nodes)) = SYSTEMS.iter().find(here) else {
+        return Finding::ok(WHAT, "none seen");
+    };
+    let job = view.variable(name).unwrap_or_default();
+    let nodes = view
+        .variable(nodes)
+        .and_then(|text| text.parse::<u32>().ok());
+    match nodes.filter(|nodes| *nodes > 1) {
+        Some(nodes) => Finding::note(
+            WHAT,
+            format!("{system} job {job} with {nodes} nodes: mpiexec uses this one only"),
+            "ask for one node",
+        ),
+        None => Finding::ok(
+            WHAT,
+            format!("{system} job {job}; mpiexec starts the ranks on this host"),
+        ),
+    }
+}
+
+/// Launchers further out, by what they tell their ranks.
+fn launcher(view: &View) -> Finding {
+    const WHAT: &str = "launcher";
+    let set = |name: &str| view.variable(name).is_some();
+    let begins = |beginning: &str| {
+        view.variable_names()
+            .any(|name| name.starts_with(beginning))
+    };
+    if set("OXMPI_RANK") {
+        return Finding::note(
+            WHAT,
+            "this process is a rank of another mpiexec of oxmpi; the doctor's own job is apart from it",
+            "",
+        );
+    }
+    if set("PMI_FD") || set("PMI_PORT") {
+        return Finding::ok(
+            WHAT,
+            "a PMI-1 server (hydra, srun --mpi=pmi2): programs can join its job",
+        );
+    }
+    if set("PMIX_NAMESPACE") || begins("OMPI_COMM_WORLD_") {
+        return Finding::note(
+            WHAT,
+            "this process was started by a PMIx launcher (Open MPI's mpirun, prterun, srun --mpi=pmix), which programs cannot join",
+            "start programs with this mpiexec, or with srun --mpi=pmi2",
+        );
+    }
+    Finding::ok(WHAT, "no other: mpiexec starts the ranks itself")
+}
+
+fn host_file(view: &View) -> Finding {
+    const WHAT: &str = "host file";
+    let Some(path) = view.variable("HYDRA_HOST_FILE") else {
+        return Finding::ok(WHAT, "none set");
+    };
+    match hosts::slots(&[], Some(&view.path(path).to_string_lossy())) {
+        Ok(Some(slots)) => Finding::ok(WHAT, format!("{path}: {slots} slots on this host")),
+        Ok(None) => Finding::ok(WHAT, format!("{path}: this host")),
+        Err(error) => Finding::problem(
+            WHAT,
+            format!("HYDRA_HOST_FILE is set, and mpiexec refuses it: {error}"),
+            "unset HYDRA_HOST_FILE, or name this host only",
+        ),
+    }
+}
+
+fn fabric(view: &View) -> Finding {
+    let devices = view.names("/sys/class/infiniband");
+    match devices.is_empty() {
+        true => Finding::ok(
+            "fabric",
+            "none is used: all ranks of a job are on this host",
+        ),
+        false => Finding::note(
+            "fabric",
+            format!(
+                "{} is there and is not used: all ranks of a job are on this host",
+                devices.join(", ")
+            ),
+            "",
+        ),
+    }
+}
+
+/// Variables that steer mpiexec or the library, and those that only seem to.
+fn own_variables(view: &View) -> Vec<Finding> {
+    const WHAT: &str = "variables";
+    let mut found = Vec::new();
+    let get = |name: &str| view.variable(name).map(str::to_owned);
+    if let Err(error) = environment::apply(&mut Request::default(), &get) {
+        found.push(Finding::problem(
+            WHAT,
+            format!("mpiexec refuses {error}"),
+            "unset it",
+        ));
+    }
+    let all = settings::all();
+    let set: Vec<String> = all
+        .iter()
+        .filter_map(|it| Some(format!("{}={}", it.name(), view.variable(&it.name())?)))
+        .collect();
+    for variable in &all {
+        // A value that cannot be read is noted down.
+        let _ = variable.value();
+    }
+    for mistake in oxmpi::variables::take_mistakes() {
+        found.push(Finding::note(WHAT, mistake, "set a value that is allowed"));
+    }
+    let unknown = variables::unknown(view.variable_names().cloned());
+    if !unknown.ours.is_empty() {
+        found.push(Finding::note(
+            WHAT,
+            format!("without effect: {}", unknown.ours.join(", ")),
+            "mpiexec -info lists those that have one",
+        ));
+    }
+    found.push(match set.is_empty() {
+        true => Finding::ok(WHAT, "no variable of the library is set"),
+        false => Finding::ok(WHAT, format!("set: {}", set.join(" "))),
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    fn with(variables: &[(&str, &str)]) -> View {
+        View::of_test(&[], variables)
+    }
+
+    #[test]
+    fn containers_are_known_by_their_marks() {
+        assert!(
+            container(&View::of_test(&[("/.dockerenv", "")], &[]))
+                .found
+                .contains("Docker")
+        );
+        assert!(
+            container(&with(&[("container", "lxc")]))
+                .found
+                .contains("lxc")
+        );
+        assert_eq!(container(&with(&[])).found, "none seen");
+    }
+
+    #[test]
+    fn batch_systems_and_launchers_are_told_apart() {
+        let several = batch_system(&with(&[
+            ("SLURM_JOB_ID", "7"),
+            ("SLURM_JOB_NUM_NODES", "2"),
+        ]));
+        assert_eq!(several.state, State::Note);
+        assert!(
+            several.found.contains("Slurm job 7 with 2 nodes"),
+            "{several:?}"
+        );
+        assert_eq!(
+            batch_system(&with(&[("PBS_JOBID", "8.x")])).state,
+            State::Ok
+        );
+        assert_eq!(
+            launcher(&with(&[("PMIX_NAMESPACE", "x")])).state,
+            State::Note
+        );
+        assert_eq!(
+            launcher(&with(&[("OMPI_COMM_WORLD_SIZE", "2")])).state,
+            State::Note
+        );
+        assert!(launcher(&with(&[("PMI_FD", "3")])).found.contains("PMI-1"));
+        assert!(
+            launcher(&with(&[("OXMPI_RANK", "0")]))
+                .found
+                .contains("a rank of")
+        );
+        assert_eq!(launcher(&with(&[])).state, State::Ok);
+    }
+
+    #[test]
+    fn a_host_file_that_mpiexec_would_refuse_is_a_problem() {
+        let view =
+            |text: &str| View::of_test(&[("/hosts", text)], &[("HYDRA_HOST_FILE", "/hosts")]);
+        let other = host_file(&view("192.0.2.1\n"));
+        assert_eq!(other.state, State::Problem);
+        assert!(other.found.contains("192.0.2.1"), "{other:?}");
+        assert!(host_file(&view("localhost:4\n")).found.contains("4 slots"));
+        assert_eq!(host_file(&with(&[])).state, State::Ok);
+    }
+
+    #[test]
+    fn hardware_that_is_not_used_is_said() {
+        let view = View::of_test(&[("/sys/class/infiniband/mlx5_0/node_type", "1")], &[]);
+        assert_eq!(fabric(&view).state, State::Note);
+        assert!(fabric(&view).found.starts_with("mlx5_0"));
+        assert_eq!(fabric(&with(&[])).state, State::Ok);
+    }
+
+    #[test]
+    fn variables_are_sorted_into_good_and_bad() {
+        let text = |variables: &[(&str, &str)], state: State| {
+            let found = own_variables(&with(variables)).into_iter();
+            let found = found.filter(|it| it.state == state).map(|it| it.found);
+            found.collect::<Vec<_>>().join("\n")
+        };
+        assert!(text(&[("OXMPI_SPINS", "5")], State::Ok).contains("OXMPI_SPINS=5"));
+        assert!(text(&[("OXMPI_SPIN", "5")], State::Note).contains("did you mean OXMPI_SPINS"));
+        assert!(text(&[("HYDRA_PPN", "x")], State::Problem).contains("HYDRA_PPN=x"));
+        assert_eq!(text(&[], State::Problem), "");
+    }
+}
