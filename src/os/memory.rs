@@ -5,7 +5,7 @@
 pub use super::quota::memory_left as left;
 use rustix::fs::MemfdFlags;
 use std::io::{Error, Result};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Gives free memory of the allocator back to the system.
 pub fn trim() {
