@@ -370,15 +370,21 @@ fn has_input(arguments: &[OsString]) -> bool {
     false
 }
 
-/// For the shell, with quotes only where they are needed.
+/// For the shell, with quotes only where they are needed. In `-I"a path"` they begin at the path: CMake's FindMPI reads no others.
 fn quoted(words: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
     let quote = |word: &OsString| {
         let word = word.to_string_lossy();
         if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
+            return word.into_owned();
+        }
+        let mut options = ["-I", "-L", "-Wl,-rpath,"].into_iter();
+        let path = options.find_map(|option| Some((option, word.strip_prefix(option)?)));
+        match path {
+            Some((option, path)) if !path.contains(['"', '$', '`', '\\']) => {
+                format!("{option}\"{path}\"")
+            }
+            _ => format!("'{}'", word.replace('\'', "'\\''")),
         }
     };
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
@@ -436,5 +442,10 @@ mod tests {
     fn words_are_quoted_where_needed() {
         let define = ["-DNAME=\"a b\"", "it's", "x.c"].map(OsString::from);
         assert_eq!(quoted(&define), "'-DNAME=\"a b\"' 'it'\\''s' x.c");
+        let paths = ["-I/a b/include", "-L/a$b/lib", "-Wl,-rpath,/a b"].map(OsString::from);
+        assert_eq!(
+            quoted(&paths),
+            "-I\"/a b/include\" '-L/a$b/lib' -Wl,-rpath,\"/a b\""
+        );
     }
 }
