@@ -21,7 +21,7 @@
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make bench-threads                messages of several threads, and what lifetimes cost
-# make lint       rustfmt, clippy, and that the generated files are current
+# make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
 # make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
@@ -196,6 +196,7 @@ check-packages: stage
 	tests/packages/tarball
 	tests/packages/wheel
 	tests/packages/deb
+	tests/packages/page
 
 check-debian: deb
 	tests/packages/debian
@@ -255,6 +256,9 @@ lint:
 	@# What only check-deep runs still compiles.
 	RUSTFLAGS="--cfg loom" $(CARGO) check -q -p oxmpi --lib --profile test --target-dir target/loom
 	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc -q --workspace --no-deps --exclude oxmpi
+	@# One link of src/rma (`write`, which is a macro too) waits for its owner.
+	RUSTDOCFLAGS="-D warnings -A rustdoc::broken_intra_doc_links" $(CARGO) doc -q --no-deps -p oxmpi
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
 	git diff --exit-code include docs/support.md docs/threads.md
 

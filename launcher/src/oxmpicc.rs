@@ -3,15 +3,18 @@
 //!
 //! Which compiler is meant is read from the name it was called by. `call.rs` reads the options of MPICH's and of
 //! Open MPI's wrappers, so that CMake, autoconf and waf find us like one of them; `settings.rs` their variables and
-//! files. `mpifort -make-modules -fc=NAME` compiles the modules for another Fortran compiler (`modules.rs`).
+//! files. `mpifort -make-modules -fc=NAME` compiles the modules for another Fortran compiler (`modules.rs`). `mpicc_abi` and
+//! `mpicxx_abi`, or `-abi=standard`, compile for the standard ABI.
 //!
 //! Invariant: arguments that are not ours reach the compiler unchanged and in order.
 
 mod call;
+mod command;
 mod modules;
 mod settings;
 
 use call::{Question, read};
+use command::{command, has_input, links, quoted};
 use settings::Settings;
 use std::env;
 use std::ffi::OsString;
@@ -50,6 +53,17 @@ const CXX: Language = Language {
     flags: "CXXFLAGS",
     compilers: &["g++", "c++", "clang++"],
     libraries: &["mpi"],
+};
+
+/// The standard ABI (`mpicc_abi`, `-abi=standard`).
+const C_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..C
+};
+
+const CXX_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..CXX
 };
 
 const FORTRAN: Language = Language {
@@ -130,8 +144,24 @@ fn language(name: &str) -> Result<&'static Language, String> {
     }
 }
 
+/// The same language for programs of the standard ABI.
+fn standard(language: &Language) -> Result<&'static Language, String> {
+    match language.libraries[0] {
+        "mpifort" => {
+            Err("the standard ABI has no Fortran here; leave out -abi=standard".to_owned())
+        }
+        _ if language.options == CXX.options => Ok(&CXX_STANDARD),
+        _ => Ok(&C_STANDARD),
+    }
+}
+
 fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
-    let language = language(name)?;
+    let plain = name.split('.').next().unwrap_or(name);
+    let (plain, of_name) = match plain.strip_suffix("_abi") {
+        Some(plain) => (plain, "standard"),
+        None => (plain, "mpich"),
+    };
+    let mut language = language(plain)?;
     let call = read(language, arguments)?;
     if call.help {
         print!("{}", call::help(name, language));
@@ -140,6 +170,14 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     let mut prefix = prefix()?;
     if let Some(sysroot) = sysroot(&call.arguments) {
         prefix = prefix.in_sysroot(&sysroot);
+    }
+    match call.abi.as_deref().unwrap_or(of_name) {
+        "mpich" => {}
+        "standard" => {
+            language = standard(language)?;
+            prefix.include.push("standard");
+        }
+        other => return Err(format!("-abi={other}: there are mpich and standard")),
     }
     let settings = Settings::of(language, name, &prefix, &call)?;
     let compiler = (call.compiler.clone())
@@ -211,6 +249,14 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
         language.options[0],
         language.variables[1]
     ))
+}
+
+/// Whether one of the wrappers takes this argument for itself.
+#[cfg(test)]
+pub fn is_own_option(argument: &str) -> bool {
+    [&C, &CXX, &FORTRAN].into_iter().any(|language| {
+        read(language, vec![argument.into()]).is_ok_and(|call| call.arguments.is_empty())
+    })
 }
 
 /// The folder that the compiler is told to take for `/`.
@@ -308,114 +354,9 @@ fn link_flags(language: &Language, prefix: &Prefix, rpath: bool) -> Vec<OsString
     flags.into_iter().map(OsString::from).collect()
 }
 
-/// The command that compiles. The compiler may come with arguments of its own, as in
-/// `MPICH_CC="ccache gcc"`. `always_link` shows the link flags also when no file is named.
-fn command(
-    compiler: &str,
-    arguments: &[OsString],
-    include: &[OsString],
-    link: &[OsString],
-    always_link: bool,
-) -> Vec<OsString> {
-    let mut command: Vec<OsString> = compiler.split_whitespace().map(OsString::from).collect();
-    command.extend_from_slice(include);
-    command.extend_from_slice(arguments);
-    if links(arguments) && (always_link || has_input(arguments)) {
-        command.extend_from_slice(link);
-    }
-    command
-}
-
-/// Whether the compiler would go on to link.
-fn links(arguments: &[OsString]) -> bool {
-    const STOPS: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
-    !arguments
-        .iter()
-        .any(|argument| STOPS.iter().any(|stop| argument == stop))
-}
-
-/// Whether anything is there to link: `mpicc -v` and `mpicc --version` name no file.
-fn has_input(arguments: &[OsString]) -> bool {
-    const WITH_VALUE: [&str; 20] = [
-        "-o",
-        "-J",
-        "-I",
-        "-L",
-        "-D",
-        "-U",
-        "-x",
-        "-T",
-        "-u",
-        "-z",
-        "-include",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-Xlinker",
-        "-Xpreprocessor",
-        "-Xassembler",
-    ];
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let text = argument.to_string_lossy();
-        if WITH_VALUE.contains(&text.as_ref()) {
-            arguments.next();
-        } else if !text.starts_with('-') || text == "-" || text.starts_with("-l") {
-            return true;
-        }
-    }
-    false
-}
-
-/// For the shell, with quotes only where they are needed. In `-I"a path"` they begin at the path: CMake's FindMPI reads no others.
-fn quoted(words: &[OsString]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
-    let quote = |word: &OsString| {
-        let word = word.to_string_lossy();
-        if !word.is_empty() && word.chars().all(plain) {
-            return word.into_owned();
-        }
-        let mut options = ["-I", "-L", "-Wl,-rpath,"].into_iter();
-        let path = options.find_map(|option| Some((option, word.strip_prefix(option)?)));
-        match path {
-            Some((option, path)) if !path.contains(['"', '$', '`', '\\']) => {
-                format!("{option}\"{path}\"")
-            }
-            _ => format!("'{}'", word.replace('\'', "'\\''")),
-        }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn words(text: &str) -> Vec<OsString> {
-        text.split_whitespace().map(OsString::from).collect()
-    }
-
-    #[test]
-    fn links_only_when_the_compiler_would() {
-        let link = words("-L/p/lib -lmpi");
-        let include = words("-I/p/include");
-        let line = |text| quoted(&command("gcc", &words(text), &include, &link, false));
-        assert_eq!(line("-o a a.c"), "gcc -I/p/include -o a a.c -L/p/lib -lmpi");
-        assert_eq!(line("-c a.c"), "gcc -I/p/include -c a.c");
-        assert_eq!(line("--version"), "gcc -I/p/include --version");
-        assert_eq!(line("-o a"), "gcc -I/p/include -o a");
-    }
-
-    #[test]
-    fn a_compiler_with_a_launcher_is_split() {
-        assert_eq!(
-            command("ccache gcc", &words("-c a.c"), &words("-I/i"), &[], false),
-            words("ccache gcc -I/i -c a.c")
-        );
-    }
 
     #[test]
     fn names_say_the_language() {
@@ -423,6 +364,14 @@ mod tests {
         assert_eq!(option("mpic++.oxmpi"), Ok("-cxx="));
         assert_eq!(option("x86_64-linux-gnu-mpif90"), Ok("-fc="));
         assert!(option("mpi").is_err());
+    }
+
+    #[test]
+    fn the_standard_abi_is_another_header_and_library() {
+        assert!(is_own_option("-abi=standard") && is_own_option("-mpi-abi"));
+        assert_eq!(standard(&C).unwrap().libraries, ["mpi_abi"]);
+        assert_eq!(standard(&CXX).unwrap().options, CXX.options);
+        assert!(standard(&FORTRAN).is_err() && !is_own_option("-O2"));
     }
 
     #[test]
@@ -435,17 +384,6 @@ mod tests {
         assert!(
             link.starts_with("-L/target/usr/local/lib -Wl,-rpath,/usr/local/lib "),
             "{link}"
-        );
-    }
-
-    #[test]
-    fn words_are_quoted_where_needed() {
-        let define = ["-DNAME=\"a b\"", "it's", "x.c"].map(OsString::from);
-        assert_eq!(quoted(&define), "'-DNAME=\"a b\"' 'it'\\''s' x.c");
-        let paths = ["-I/a b/include", "-L/a$b/lib", "-Wl,-rpath,/a b"].map(OsString::from);
-        assert_eq!(
-            quoted(&paths),
-            "-I\"/a b/include\" '-L/a$b/lib' -Wl,-rpath,\"/a b\""
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Options of the wrappers: what MPICH's and Open MPI's wrappers take, and the answers to their questions.
 
-use super::{Language, Prefix, compiler_name, quoted};
+use super::command::quoted;
+use super::{Language, Prefix, compiler_name};
 use std::env;
 use std::ffi::OsString;
 
@@ -57,6 +58,8 @@ pub struct Call {
     pub help: bool,
     /// Not to compile a program, but the modules for this compiler.
     pub modules: bool,
+    /// `-abi=`.
+    pub abi: Option<String>,
     /// Not to link with MPI.
     pub native: bool,
     /// Names of a configuration file and of a profiling library.
@@ -85,10 +88,13 @@ pub fn read(language: &Language, arguments: Vec<OsString>) -> Result<Call, Strin
             call.config = Some(named("-config=", name, "clang")?);
         } else if let Some(name) = text.strip_prefix("-profile=") {
             call.profile = Some(named("-profile=", name, "mpiP")?);
+        } else if let Some(abi) = text.strip_prefix("-abi=") {
+            call.abi = Some(abi.to_owned());
         } else if text == "-make-modules" && language.libraries[0] == "mpifort" {
             call.modules = true;
         } else {
             match text {
+                "-mpi-abi" | "-mpi_abi" => call.abi = Some("standard".to_owned()),
                 "-echo" => call.echo = true,
                 "-norpath" => call.rpath = false,
                 "-nativelinking" => call.native = true,
@@ -198,6 +204,7 @@ pub fn help(name: &str, language: &Language) -> String {
   -echo                 print the command and run it
   -config=NAME          take compiler and flags from PREFIX/etc/WRAPPER-NAME.conf or /etc/oxmpi
   -profile=NAME         link with the profiling library libNAME, or as PREFIX/etc/NAME.conf says
+  -abi=standard         compile for the standard ABI, as mpicc_abi and mpicxx_abi do
   -nativelinking        do not link with MPI
   -norpath              do not put the library's folder into the program (also OXMPI_RPATH=no)
   -v                    print this wrapper's version, then what the compiler prints
