@@ -26,7 +26,7 @@ pub fn make_at_first_use(name: &str, prefix: &Prefix, compiler: &str, arguments:
     let sources = prefix.library.join("oxmpi/modules");
     if directory(prefix, compiler).is_some()
         || !sources.join("mpi.f90").is_file()
-        || !arguments.iter().any(|argument| uses_module(argument))
+        || !arguments.iter().any(uses_module)
     {
         return;
     }

@@ -81,9 +81,8 @@ impl Settings {
             self.after.splice(0..0, after);
             return Ok(());
         }
-        let present =
-            |ending: &&str| (prefix.library.join(format!("lib{name}.{ending}"))).is_file();
-        if ["so", "a"].iter().any(|ending| present(&ending)) {
+        let library = |ending: &str| (prefix.library.join(format!("lib{name}.{ending}"))).is_file();
+        if library("so") || library("a") {
             self.before.push(format!("-l{name}").into());
             return Ok(());
         }
