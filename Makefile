@@ -21,8 +21,12 @@
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
 # make bench-threads                messages of several threads, and what lifetimes cost
-# make lint       rustfmt, clippy, and that the generated files are current
+# make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
+# make tarball, wheel, deb          packages, into target/packages (docs/install.md)
+# make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
+# make check-debian                 the Debian packages in a new system without any MPI (as root, from Debian's archive)
+# make check-licences               licences of all dependencies, by cargo-deny where it is installed
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
 
@@ -41,7 +45,7 @@ fortran := $(built)/fortran
 mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
-.PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
+.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi \
 	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-threads lint support install clean
 
 all: stage
@@ -55,9 +59,9 @@ stage:
 	@$(MAKE) --no-print-directory $(cxx) $(mpifort)
 	@$(MAKE) --no-print-directory copy TO=$(stage)
 
-# The C++ bindings, for programs built long ago.
+# The C++ bindings, for programs built long ago. By C++ 98, which asks for no newer libstdc++.
 $(cxx): $(wildcard capi/cxx/*) include/mpi.h
-	$(CXX) -O2 -std=c++11 -Wall -Wextra -fPIC -shared -Iinclude -Wl,-soname,libmpicxx.so.12 \
+	$(CXX) -O2 -std=c++98 -Wall -Wextra -fPIC -shared -Iinclude -Wl,-soname,libmpicxx.so.12 \
 	  -o $@ $(wildcard capi/cxx/*.cpp) $(built)/libmpi.so
 
 # The wrappers are compiled twice: as mpi_x_, which calls MPI_X, and as pmpi_x_, which calls PMPI_X.
@@ -114,8 +118,26 @@ copy:
 	@if [ -n "$(gfortran)" ]; then $(TO)/bin/mpifort -fc=gfortran -make-modules -Wno-c-binding-type; \
 	else echo "no gfortran: the modules mpi and mpi_f08 are not compiled (later: mpifort -make-modules)"; fi
 	sed 's/@VERSION@/$(version)/' capi/oxmpi.pc.in > $(TO)/lib/pkgconfig/oxmpi.pc
-	ln -sf oxmpi.pc $(TO)/lib/pkgconfig/mpich.pc
+	for name in mpich mpi; do ln -sf oxmpi.pc $(TO)/lib/pkgconfig/$$name.pc; done
+	mkdir -p $(TO)/share/modulefiles/oxmpi
+	sed 's/@VERSION@/$(version)/' packaging/modulefile.in > $(TO)/share/modulefiles/oxmpi/$(version)
 	install -m 644 README.md CHANGELOG.md docs/*.md $(TO)/share/doc/oxmpi/
+
+packages := target/packages
+
+# A prefix for any Linux that is not too old, and what is made from it.
+portable:
+	packaging/portable
+
+tarball: portable
+	tar -C $(packages) --transform 's,^prefix,oxmpi-$(version),' --owner=0 --group=0 \
+	  -czf $(packages)/oxmpi-$(version)-linux-$(shell uname -m).tar.gz prefix
+
+wheel: portable
+	packaging/wheel $(packages)/prefix $(packages)
+
+deb: all
+	packaging/deb
 
 demo: all
 	$(stage)/bin/mpicc docs/demo.c -o $(stage)/demo
@@ -174,6 +196,23 @@ check-flang: stage
 	C_SUITE_FC=$(FLANG) $(CARGO) test --test c_suite -- /fortran
 	C_SUITE_FC=$(FLANG) $(CARGO) test --test c_suite -- pt2pt/sections
 
+check-packages: stage
+	tests/packages/licences
+	tests/packages/build-systems
+	tests/packages/modulefile
+	tests/packages/tarball
+	tests/packages/wheel
+	tests/packages/deb
+	tests/packages/page
+
+check-debian: deb
+	tests/packages/debian
+
+check-licences:
+	packaging/third-party
+	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny check licenses; \
+	else echo "skipped: cargo-deny is not installed (cargo install cargo-deny)"; fi
+
 check-environment: stage
 	$(CARGO) test --test environment
 
@@ -224,6 +263,9 @@ lint:
 	@# What only check-deep runs still compiles.
 	RUSTFLAGS="--cfg loom" $(CARGO) check -q -p oxmpi --lib --profile test --target-dir target/loom
 	$(CARGO) check -q --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-check
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc -q --workspace --no-deps --exclude oxmpi
+	@# One link of src/rma (`write`, which is a macro too) waits for its owner.
+	RUSTDOCFLAGS="-D warnings -A rustdoc::broken_intra_doc_links" $(CARGO) doc -q --no-deps -p oxmpi
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -q -p oxmpi-capi
 	git diff --exit-code include docs/support.md docs/threads.md
 	@# docs/variables.md and the man pages.

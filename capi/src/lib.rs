@@ -5,7 +5,7 @@
 #![allow(clippy::too_many_arguments)] // as many as the standard has
 
 // A test's harness needs panics that unwind; the library must not have any, for nothing may unwind into C.
-#[cfg(not(any(test, panic = "abort")))]
+#[cfg(not(any(test, doc, panic = "abort")))]
 compile_error!("libmpi has to be built with panic = \"abort\"");
 
 #[macro_use]
