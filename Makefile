@@ -91,11 +91,16 @@ copy:
 	mkdir -p $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/share/doc/oxmpi
 	for program in $(programs); do \
 	  if [ -e $(built)/$$program ]; then install -m 755 $(built)/$$program $(TO)/bin/; fi; done
-	for name in mpicc mpicxx mpic++ mpiCC; do ln -sf oxmpicc $(TO)/bin/$$name; done
+	for name in mpicc mpicxx mpic++ mpiCC mpicc_abi mpicxx_abi mpic++_abi; do ln -sf oxmpicc $(TO)/bin/$$name; done
 	for name in mpifort mpif90 mpif77; do ln -sf oxmpicc $(TO)/bin/$$name; done
 	for name in mpirun mpiexec.hydra mpichversion; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
+	install -m 644 $(built)/libmpi_abi.so $(TO)/lib/libmpi_abi.so.1
+	ln -sf libmpi_abi.so.1 $(TO)/lib/libmpi_abi.so
+	mkdir -p $(TO)/include/standard
+	install -m 644 include/standard/mpi.h include/standard/mpi.symbols $(TO)/include/standard/
+	sed 's/@VERSION@/$(version)/' capi/standard/oxmpi-abi.pc.in > $(TO)/lib/pkgconfig/oxmpi-abi.pc
 	install -m 644 $(cxx) $(TO)/lib/
 	for name in libmpicxx.so libmpichcxx.so libmpichcxx.so.12; do \
 	  ln -sf libmpicxx.so.12 $(TO)/lib/$$name; done

@@ -54,11 +54,18 @@ pub trait Value: Copy + Describe {
     type LargeC: Copy;
     /// See [`Param::PINS`].
     const PINS: bool;
+    /// Whether NULL in place of a result means that nobody wants it (MPI_STATUS_IGNORE of the standard ABI).
+    const NULL_IS_IGNORED: bool = false;
     fn from_small(c: Self::SmallC) -> Self;
     fn from_large(c: Self::LargeC) -> Self;
     /// An error when the value does not fit.
     fn to_small(self) -> Result<Self::SmallC>;
     fn to_large(self) -> Result<Self::LargeC>;
+}
+
+/// What a function can return in place of an error code.
+pub trait Returned: Value {
+    fn returned(self) -> Self::SmallC;
 }
 
 macro_rules! value_is_param {
@@ -136,9 +143,132 @@ macro_rules! plain {
 
             value_is_param!($name);
 
+            impl Returned for $name {
+                #[inline(always)]
+                fn returned(self) -> $c {
+                    self.0
+                }
+            }
+
             impl Describe for $name {
                 fn describe(&self, text: &mut dyn Write) -> fmt::Result {
                     crate::describe::$describe(self.0, text)
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! null_is_ignored {
+    (Status) => {
+        cfg!(standard_abi)
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
+/// What `handles!` and `numbers!` share: `from` makes the value inside from C's, `to` the other way.
+macro_rules! converted {
+    ($(#[$doc:meta])* $name:ident($inside:ty) = $c:ty, $from:path, $to:path) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq)]
+        #[repr(transparent)]
+        pub struct $name(pub $inside);
+
+        impl $name {
+            #[inline(always)]
+            pub fn of_c(c: $c) -> Self {
+                #[cfg(not(standard_abi))]
+                return $name(c);
+                #[cfg(standard_abi)]
+                return $name($from(c));
+            }
+
+            /// As the program has it.
+            #[inline(always)]
+            pub fn to_c(self) -> $c {
+                #[cfg(not(standard_abi))]
+                return self.0;
+                #[cfg(standard_abi)]
+                return $to(self.0);
+            }
+        }
+
+        impl Value for $name {
+            type SmallC = $c;
+            type LargeC = $c;
+            const PINS: bool = pins!($name);
+            const NULL_IS_IGNORED: bool = null_is_ignored!($name);
+            #[inline(always)]
+            fn from_small(c: $c) -> Self {
+                Self::of_c(c)
+            }
+            #[inline(always)]
+            fn from_large(c: $c) -> Self {
+                Self::of_c(c)
+            }
+            #[inline(always)]
+            fn to_small(self) -> Result<$c> {
+                Ok(self.to_c())
+            }
+            #[inline(always)]
+            fn to_large(self) -> Result<$c> {
+                Ok(self.to_c())
+            }
+        }
+
+        impl Returned for $name {
+            #[inline(always)]
+            fn returned(self) -> $c {
+                self.to_c()
+            }
+        }
+
+        value_is_param!($name);
+    };
+}
+
+/// `Name = C type, conversion;` a handle: inside, and in MPICH's C, an integer; a pointer in the standard's.
+macro_rules! handles {
+    ($($name:ident = $c:ty, $describe:ident, $conversion:ident;)*) => {
+        $(
+            converted! {
+                $name(c_int) = $c, crate::standard::handles::$conversion::inside, crate::standard::handles::$conversion::of_program
+            }
+
+            impl $name {
+                /// The integer that stands for the handle in MPI_Comm_toint and its like.
+                pub fn to_int(self) -> HandleInt {
+                    HandleInt(self.to_c() as _)
+                }
+
+                pub fn of_int(number: HandleInt) -> Self {
+                    Self::of_c(number.0 as u32 as usize as _)
+                }
+            }
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    crate::describe::$describe(self.0, text)
+                }
+            }
+        )*
+    };
+}
+
+/// `Name = C type, conversion;` a number with special values, which differ between the ABIs; MPICH's inside.
+macro_rules! numbers {
+    ($($(#[$doc:meta])* $name:ident = $c:ty, $describe:ident, $conversion:ident;)*) => {
+        $(
+            converted! {
+                $(#[$doc])*
+                $name($c) = $c, crate::standard::numbers::$conversion::inside, crate::standard::numbers::$conversion::of_program
+            }
+
+            impl Describe for $name {
+                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+                    crate::describe::$describe(self.to_c(), text)
                 }
             }
         )*
@@ -250,45 +380,91 @@ macro_rules! function {
     };
 }
 
+handles! {
+    Comm = MPI_Comm, comm, comm;
+    Datatype = MPI_Datatype, datatype, datatype;
+    Errhandler = MPI_Errhandler, handle, errhandler;
+    Group = MPI_Group, handle, group;
+    Info = MPI_Info, handle, info;
+    Message = MPI_Message, handle, message;
+    Op = MPI_Op, op, op;
+    Request = MPI_Request, handle, request;
+    Session = MPI_Session, handle, session;
+    Win = MPI_Win, handle, win;
+    Stream = MPIX_Stream, handle, other;
+    GrequestClass = MPIX_Grequest_class, handle, other;
+}
+
+// MPICH's C has pointers for files, too.
+converted! {
+    File(MPI_File) = MPI_File, crate::standard::handles::file::inside, crate::standard::handles::file::of_program
+}
+
+impl Describe for File {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::pointer(self.0, text)
+    }
+}
+
+numbers! {
+    Rank = c_int, rank, rank;
+    Root = c_int, root, rank;
+    Tag = c_int, tag, tag;
+    Keyval = c_int, keyval, keyval;
+    ErrorCode = c_int, integer, error;
+    ErrorClass = c_int, integer, error;
+    ThreadLevel = c_int, integer, thread_level;
+    Comparison = c_int, integer, comparison;
+    Combiner = c_int, integer, combiner;
+    Order = c_int, integer, order;
+    Distribution = c_int, integer, distribution;
+    DistributionArgument = c_int, integer, distribution_argument;
+    TypeClass = c_int, integer, typeclass;
+    SplitType = c_int, integer, split_type;
+    TopologyType = c_int, integer, topology;
+    Assertion = c_int, integer, assertion;
+    LockType = c_int, integer, lock;
+    AccessMode = c_int, integer, access_mode;
+    Whence = c_int, integer, whence;
+    /// Where a view begins; may be MPI_DISPLACEMENT_CURRENT.
+    ViewOffset = MPI_Offset, long, displacement;
+    TSafety = MPI_T_cb_safety, integer, safety;
+    TSourceOrder = MPI_T_source_order, integer, source_order;
+    TVerbosity = c_int, integer, verbosity;
+    TBinding = c_int, integer, binding;
+    TScope = c_int, integer, scope;
+    TVariableClass = c_int, integer, variable_class;
+}
+
+converted! {
+    Status(oxmpi::datatype::Status) = MPI_Status, crate::standard::status::inside, crate::standard::status::of_program
+}
+
+impl Describe for Status {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::status(self.0, text)
+    }
+}
+
+// The number of a variable's handle, beside MPI_T_PVAR_ALL_HANDLES.
+converted! {
+    TPvarHandle(MPI_T_pvar_handle) = MPI_T_pvar_handle, crate::standard::handles::pvar::inside, crate::standard::handles::pvar::of_program
+}
+
+impl Describe for TPvarHandle {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::pointer(self.to_c(), text)
+    }
+}
+
 plain! {
-    Comm = MPI_Comm, comm;
-    Datatype = MPI_Datatype, datatype;
-    Errhandler = MPI_Errhandler, handle;
-    File = MPI_File, pointer;
-    Group = MPI_Group, handle;
-    Info = MPI_Info, handle;
-    Message = MPI_Message, handle;
-    Op = MPI_Op, op;
-    Request = MPI_Request, handle;
-    Session = MPI_Session, handle;
-    Win = MPI_Win, handle;
-    Stream = MPIX_Stream, handle;
-    GrequestClass = MPIX_Grequest_class, handle;
     AsyncThing = MPIX_Async_thing, pointer;
 
     /// A number that means nothing special.
     Int = c_int, integer;
-    Rank = c_int, rank;
-    Root = c_int, root;
-    Tag = c_int, tag;
     Logical = c_int, integer;
     Color = c_int, integer;
-    Keyval = c_int, keyval;
-    ErrorCode = c_int, integer;
-    ErrorClass = c_int, integer;
-    ThreadLevel = c_int, integer;
-    Comparison = c_int, integer;
-    Combiner = c_int, integer;
-    Order = c_int, integer;
-    Distribution = c_int, integer;
-    TypeClass = c_int, integer;
-    SplitType = c_int, integer;
-    TopologyType = c_int, integer;
     Weight = c_int, integer;
-    Assertion = c_int, integer;
-    LockType = c_int, integer;
-    AccessMode = c_int, integer;
-    Whence = c_int, integer;
     /// An index into a list of the caller's; may come back as MPI_UNDEFINED.
     Index = c_int, integer;
     /// A handle of the standard ABI or of Fortran seen as a C int.
@@ -303,16 +479,10 @@ plain! {
 
     TEnum = MPI_T_enum, pointer;
     TCvarHandle = MPI_T_cvar_handle, pointer;
-    TPvarHandle = MPI_T_pvar_handle, pointer;
     TPvarSession = MPI_T_pvar_session, pointer;
     TEventRegistration = MPI_T_event_registration, pointer;
     TEventInstance = MPI_T_event_instance, pointer;
-    TSafety = MPI_T_cb_safety, integer;
-    TSourceOrder = MPI_T_source_order, integer;
-    /// Verbosity, binding, scope or variable class of a tool variable.
-    TProperty = c_int, integer;
 
-    Status = MPI_Status, status;
     F08Status = MPI_F08_status, status;
     Iov = MPIX_Iov, iov;
 

@@ -1,6 +1,7 @@
 //! Initialization and finalization, chapter 11.
 
 use crate::attr;
+use crate::constants::of_program::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use crate::decode;
 use crate::error_return;
 use crate::param::*;
@@ -17,10 +18,11 @@ pub fn level(required: ThreadLevel) -> Result<Level> {
         1 => Level::Funneled,
         2 => Level::Serialized,
         3 => Level::Multiple,
-        other => {
+        _ => {
             return fail!(
                 Class::Arg,
-                "required is {other}; allowed is 0 (MPI_THREAD_SINGLE) to 3 (MPI_THREAD_MULTIPLE)"
+                "required is {}; allowed is {MPI_THREAD_SINGLE} (MPI_THREAD_SINGLE) to {MPI_THREAD_MULTIPLE} (MPI_THREAD_MULTIPLE)",
+                required.to_c()
             );
         }
     })
@@ -83,7 +85,7 @@ entry! {
 }
 
 entry! {
-    Other fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
+    Other fn MPI_Abort(comm: Comm, errorcode: Int) {
         error_return::abort(comm, errorcode.0)
     }
 }

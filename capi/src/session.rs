@@ -1,6 +1,6 @@
 //! Sessions.
 
-use crate::constants::MPI_MAX_PSET_NAME_LEN;
+use crate::constants::of_program::MPI_MAX_PSET_NAME_LEN;
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;

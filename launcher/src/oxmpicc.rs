@@ -4,7 +4,7 @@
 //! Which compiler is meant is read from the name it was called by. Understands the questions of
 //! MPICH's wrappers (`-show`, `-compile_info`, `-link_info`) and of Open MPI's (`-showme...`), so
 //! that CMake, autoconf and waf find us like one of them. `mpifort -make-modules -fc=NAME` compiles the
-//! modules for another Fortran compiler.
+//! modules for another Fortran compiler. `mpicc_abi` and `mpicxx_abi`, or `-abi=standard`, compile for the standard ABI.
 //!
 //! Invariant: arguments that are not ours reach the compiler unchanged and in order.
 
@@ -37,6 +37,17 @@ const CXX: Language = Language {
     variables: &["OXMPI_CXX", "MPICH_CXX"],
     compilers: &["g++", "c++", "clang++"],
     libraries: &["mpi"],
+};
+
+/// The standard ABI (`mpicc_abi`, `-abi=standard`).
+const C_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..C
+};
+
+const CXX_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..CXX
 };
 
 const FORTRAN: Language = Language {
@@ -75,6 +86,8 @@ struct Call {
     compiler: Option<String>,
     echo: bool,
     rpath: bool,
+    /// `-abi=`.
+    abi: Option<String>,
     /// Not to compile a program, but the modules for this compiler.
     modules: bool,
     arguments: Vec<OsString>,
@@ -105,10 +118,33 @@ fn language(name: &str) -> Result<&'static Language, String> {
     }
 }
 
+/// The same language for programs of the standard ABI.
+fn standard(language: &Language) -> Result<&'static Language, String> {
+    match language.libraries[0] {
+        "mpifort" => {
+            Err("the standard ABI has no Fortran here; leave out -abi=standard".to_owned())
+        }
+        _ if language.options == CXX.options => Ok(&CXX_STANDARD),
+        _ => Ok(&C_STANDARD),
+    }
+}
+
 fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
-    let language = language(name)?;
+    let (plain_name, of_name) = match name.strip_suffix("_abi") {
+        Some(plain) => (plain, "standard"),
+        None => (name, "mpich"),
+    };
+    let mut language = language(plain_name)?;
     let call = read(language, arguments);
-    let prefix = prefix()?;
+    let mut prefix = prefix()?;
+    match call.abi.as_deref().unwrap_or(of_name) {
+        "mpich" => {}
+        "standard" => {
+            language = standard(language)?;
+            prefix.include.push("standard");
+        }
+        other => return Err(format!("-abi={other}: there are mpich and standard")),
+    }
     let compiler = match call.compiler {
         Some(compiler) => compiler,
         None => default_compiler(language),
@@ -165,6 +201,7 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
         compiler: None,
         echo: false,
         rpath: env::var_os("OXMPI_RPATH").is_none_or(|value| value != "no"),
+        abi: None,
         modules: false,
         arguments: Vec::new(),
     };
@@ -176,6 +213,10 @@ fn read(language: &Language, arguments: Vec<OsString>) -> Call {
             (language.options.iter()).find_map(|option| text.strip_prefix(option))
         {
             call.compiler = Some(compiler.to_owned());
+        } else if let Some(abi) = text.strip_prefix("-abi=") {
+            call.abi = Some(abi.to_owned());
+        } else if text == "-mpi-abi" || text == "-mpi_abi" {
+            call.abi = Some("standard".to_owned());
         } else if text == "-echo" {
             call.echo = true;
         } else if text == "-make-modules" && language.libraries[0] == "mpifort" {
@@ -466,6 +507,17 @@ mod tests {
         assert_eq!(call.arguments, words("-O2 a.c"));
         // Not ours: the C++ compiler's option given to mpicc.
         assert_eq!(read(&C, words("-cxx=g++")).arguments, words("-cxx=g++"));
+    }
+
+    #[test]
+    fn the_standard_abi_is_another_header_and_library() {
+        assert_eq!(
+            read(&C, words("-abi=standard a.c")).abi.as_deref(),
+            Some("standard")
+        );
+        assert_eq!(standard(&C).unwrap().libraries, ["mpi_abi"]);
+        assert_eq!(standard(&CXX).unwrap().options, CXX.options);
+        assert!(standard(&FORTRAN).is_err());
     }
 
     #[test]
