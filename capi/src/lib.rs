@@ -52,6 +52,7 @@ mod internal;
 mod io;
 mod numbers;
 mod op;
+mod other_library;
 mod pack;
 mod partitioned;
 mod process;

@@ -4,6 +4,7 @@ use crate::attr;
 use crate::constants::of_program::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use crate::decode;
 use crate::error_return;
+use crate::other_library;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::error::{Class, Result};
@@ -32,6 +33,7 @@ entry! {
     Other fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
         // The arguments of main are the program's own: the launcher tells us by other ways.
         let _ = (argc, argv);
+        other_library::begin()?;
         process::init(THREAD_LEVEL.get().into()).map(drop)
     }
 }
@@ -41,7 +43,9 @@ entry! {
         argc: InOut<Int>, argv: InOut<TextArray>, required: ThreadLevel, provided: Out<ThreadLevel>,
     ) {
         let _ = (argc, argv);
-        let given = process::init(level(required)?)?;
+        let level = level(required)?;
+        other_library::begin()?;
+        let given = process::init(level)?;
         provided.set(ThreadLevel(given as i32))
     }
 }

@@ -186,10 +186,28 @@ kinds! {
     info: infos;
     message: messages;
     op: ops;
-    request: requests;
     session: sessions;
     win: windows;
     other: ;
+}
+
+/// Requests that were complete when they were made share handles (`oxmpi::pt2pt`), which are the program's as they are.
+pub mod request {
+    use oxmpi::pt2pt::{RECEIVED_FROM_NOBODY, SENT};
+
+    #[inline(always)]
+    pub fn inside<T>(given: *mut T) -> i32 {
+        let given = given as usize;
+        match given == SENT as usize || given == RECEIVED_FROM_NOBODY as usize {
+            true => given as i32,
+            false => super::inside(given),
+        }
+    }
+
+    #[inline(always)]
+    pub fn of_program<T>(inside: i32) -> *mut T {
+        super::of_program(inside, &[crate::constants::requests::PAIRS]) as *mut T
+    }
 }
 
 pub mod datatype {
