@@ -268,3 +268,63 @@ pub mod pvar {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Handles that are only compared.
+    fn pointer(given: usize) -> *mut u8 {
+        given as *mut u8
+    }
+
+    #[test]
+    fn predefined_handles_in_both_directions() {
+        for pairs in KINDS {
+            for (core, standard) in pairs {
+                assert_eq!(super::inside(*standard as usize), *core);
+                assert!(*standard < LIMIT as i32);
+            }
+        }
+        assert_eq!(datatype::of_program(MPI_DOUBLE_INT), pointer(553));
+        assert_eq!(datatype::inside(pointer(553)), MPI_DOUBLE_INT);
+        assert_eq!(message::of_program(MPI_MESSAGE_NULL), pointer(296));
+        assert_eq!(request::of_program(MPI_REQUEST_NULL), pointer(384));
+        assert_eq!(comm::inside(pointer(257)), MPI_COMM_WORLD);
+    }
+
+    #[test]
+    fn handles_of_objects_are_themselves() {
+        for handle in [0x8400_0000u32, 0xc400_1003, 0x8c00_0005, 0xffff_ffff] {
+            assert_eq!(datatype::inside(pointer(handle as usize)), handle as i32);
+            assert_eq!(
+                datatype::of_program(handle as i32),
+                pointer(handle as usize)
+            );
+        }
+        let sent = oxmpi::pt2pt::SENT;
+        assert_eq!(request::inside(request::of_program::<u8>(sent)), sent);
+    }
+
+    #[test]
+    fn what_stands_for_nothing_is_remembered() {
+        let foreign = [
+            0,
+            9,
+            0x4400_0000,
+            0x2c00_0000,
+            0x1_8400_0000,
+            0x7fff_dead_beef,
+            usize::MAX,
+        ];
+        for given in foreign {
+            let inside = comm::inside(pointer(given));
+            assert_eq!(inside & UNKNOWN, UNKNOWN);
+            assert_eq!(comm::of_program(inside), pointer(given));
+            let text = in_text(&format!("comm is {inside:#010x}, which is none"));
+            assert!(text.contains(&format!("{given:#010x}")), "{text}");
+            assert_eq!(text.contains("MPICH"), given == 0x4400_0000, "{text}");
+        }
+        assert_eq!(datatype::inside(pointer(0x8c00_0000)) & UNKNOWN, UNKNOWN);
+    }
+}
