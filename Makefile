@@ -152,6 +152,10 @@ check-reference: stage
 check-abi: stage
 	C_SUITE_ABI=1 $(CARGO) test --test c_suite
 
+# A short list of exceptions is in the testlist (standard=no:"why").
+check-standard-abi: stage
+	C_SUITE_ABI=standard $(CARGO) test --test c_suite
+
 check-clients: stage
 	tests/clients/netpipe
 	tests/clients/wheels

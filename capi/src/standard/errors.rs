@@ -3,7 +3,7 @@
 //!
 //! The tool interface returns bare classes, which the standard has at 1001 and above.
 
-use crate::constants::{error_classes, tool_errors};
+use crate::constants::{MPIX_ERR_PROC_FAILED, MPIX_ERR_TIMEOUT, error_classes, tool_errors};
 use oxmpi::error::Error;
 
 const CLASSES: i32 = 128;
@@ -23,6 +23,13 @@ const TABLES: ([u8; CLASSES as usize], [u8; CLASSES as usize]) = {
             of_program[core as usize] = standard as u8;
         }
         at += 1;
+    }
+    // MPICH's extensions keep their numbers.
+    let mut extension = MPIX_ERR_PROC_FAILED as usize;
+    while extension <= MPIX_ERR_TIMEOUT as usize {
+        inside[extension] = extension as u8;
+        of_program[extension] = extension as u8;
+        extension += 1;
     }
     let (mut given, mut core) = (0, 0);
     while given < CLASSES as usize {
