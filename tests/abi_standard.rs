@@ -1,6 +1,6 @@
 //! The standard ABI: `libmpi_abi.so.1` and `include/standard/mpi.h` against the facts about it, and programs compiled by either
-//! library's header, which give the same on both libraries. MPICH's is at hand where `OXMPI_STANDARD_PEER` or `/opt/peers/mpich` has
-//! the prefix of its wheel (`pip install mpich`).
+//! library's header, which give the same on both libraries. MPICH's is the prefix `OXMPI_STANDARD_PEER` or
+//! `/opt/peers/mpich`, else its wheel is fetched.
 
 mod abi;
 
@@ -10,24 +10,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 fn header() -> String {
     std::fs::read_to_string(root().join("include/standard/mpi.h")).unwrap()
 }
 
-/// A prefix with MPICH's mpicc_abi and libmpi_abi.so.1.
+/// A prefix with MPICH's mpicc_abi and libmpi_abi.so.1: one that is there, or its wheel, fetched once.
 fn peer() -> Option<PathBuf> {
-    let named = std::env::var_os("OXMPI_STANDARD_PEER").map(PathBuf::from);
-    let prefix = named.unwrap_or_else(|| PathBuf::from("/opt/peers/mpich"));
-    let there =
-        prefix.join("bin/mpicc_abi").exists() && prefix.join("lib/libmpi_abi.so.1").exists();
-    if !there {
-        println!(
-            "skipped: {} has no MPICH 5 (pip install mpich into a virtual environment, and name it in OXMPI_STANDARD_PEER)",
-            prefix.display()
-        );
+    static PEER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let peer = PEER.get_or_init(|| {
+        let named = std::env::var_os("OXMPI_STANDARD_PEER").map(PathBuf::from);
+        let own = root().join("target/clients/mpich5");
+        let places = [named, Some("/opt/peers/mpich".into()), Some(own.clone())];
+        let has_mpich = |prefix: &PathBuf| prefix.join("bin/mpicc_abi").exists();
+        (places.into_iter().flatten().find(has_mpich)).or_else(|| fetched(own).filter(has_mpich))
+    });
+    if peer.is_none() {
+        println!("skipped: there is no MPICH 5, and pip could not fetch its wheel");
     }
-    there.then_some(prefix)
+    peer.clone()
+}
+
+fn fetched(prefix: PathBuf) -> Option<PathBuf> {
+    let succeeds = |command: &mut Command| command.status().is_ok_and(|status| status.success());
+    let made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&prefix));
+    let mut pip = Command::new(prefix.join("bin/pip"));
+    pip.args([
+        "-q",
+        "--retries",
+        "1",
+        "install",
+        "--only-binary",
+        ":all:",
+        "mpich==5.0.2",
+    ]);
+    (made && succeeds(&mut pip)).then_some(prefix)
 }
 
 #[test]

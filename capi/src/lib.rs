@@ -13,6 +13,8 @@ compile_error!("libmpi has to be built with panic = \"abort\"");
 
 #[macro_use]
 mod entry;
+#[macro_use]
+mod tables;
 
 mod constants;
 mod decode;
