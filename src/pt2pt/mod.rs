@@ -18,7 +18,9 @@ pub mod several;
 pub mod signatures;
 
 pub use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
-pub use crate::engine::requests::{Mode, NO_PROC, NULL as REQUEST_NULL};
+pub use crate::engine::requests::{
+    Mode, NO_PROC, NULL as REQUEST_NULL, RECEIVED_FROM_NOBODY, SENT,
+};
 
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};

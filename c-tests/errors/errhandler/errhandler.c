@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     char text[MPI_MAX_ERROR_STRING];
     start(&argc, &argv);
     return_errors();
-    const int no_errhandler = at_least(4, 1) ? 80 : MPI_ERR_ARG; /* 80 is MPI_ERR_ERRHANDLER */
+    const int no_errhandler = at_least(4, 1) ? err_errhandler : MPI_ERR_ARG;
     ERROR(MPI_Comm_create_errhandler(NULL, &errhandler), MPI_ERR_ARG, "comm_errhandler_fn", NULL);
     ERROR(MPI_Comm_create_errhandler(handler, NULL), MPI_ERR_ARG, "errhandler", NULL);
     ERROR(MPI_Comm_set_errhandler(MPI_COMM_NULL, MPI_ERRORS_RETURN), MPI_ERR_COMM, "comm", NULL);
