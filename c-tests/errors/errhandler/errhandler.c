@@ -44,6 +44,12 @@ int main(int argc, char **argv)
     if (!reference) {
         ERROR(MPI_Add_error_code(value + 100000, &value), MPI_ERR_ARG, "errorclass", NULL);
         ERROR(MPI_Add_error_code(-5, &value), MPI_ERR_ARG, "errorclass", "-5");
+        /* Every number up to the last class has a text. */
+        for (int class = 0; class <= 127; class++) {
+            MPI(MPI_Error_string(class, text, &length));
+            CHECK(length > 0);
+            MPI(MPI_Error_class(class, &value));
+        }
         ERROR(MPI_Error_class(-5, &value), MPI_ERR_ARG, "errorcode", "-5");
         ERROR(MPI_Error_string(-5, text, &length), MPI_ERR_ARG, "errorcode", "-5");
     }

@@ -7,9 +7,9 @@ use crate::param::*;
 use crate::pointers::*;
 use crate::process::level;
 use oxmpi::error::{Class, Result};
+use oxmpi::fail;
 use oxmpi::tool::{self, control};
 use oxmpi::variables::Kind;
-use oxmpi::{fail, process};
 
 entry! {
     /// All of it is behind locks, so every level is given.
@@ -66,10 +66,10 @@ entry! {
         offer(datatype, Datatype(type_of(variable.kind())))?;
         offer(enumtype, enumeration(cvar_index.0, variable.kind()))?;
         offer(bind, TBinding(MPI_T_BIND_NO_OBJECT))?;
-        let changeable = match (process::is_initialized(), variable.is_same_on_all()) {
-            (true, _) => MPI_T_SCOPE_READONLY,
-            (false, true) => MPI_T_SCOPE_ALL_EQ,
-            (false, false) => MPI_T_SCOPE_LOCAL,
+        // Also when it can no longer be set: what is said of a variable does not change.
+        let changeable = match variable.is_same_on_all() {
+            true => MPI_T_SCOPE_ALL_EQ,
+            false => MPI_T_SCOPE_LOCAL,
         };
         offer(scope, TScope(changeable))
     }
