@@ -121,6 +121,20 @@ BODY(view_iwrite_all, { MPI_Request r; MUST(MPI_File_iwrite_at_all(file, 0, buff
 BODY(write_sync, { MUST(MPI_File_write_at(file, PLACE, buffer, bytes, MPI_BYTE, IGNORE)); MUST(MPI_File_sync(file)); })
 BODY(raw_sync, { whole(pwrite(fd, buffer, bytes, PLACE), bytes); MPI_Barrier(MPI_COMM_WORLD); if (bench_rank == 0 && fsync(fd)) abort(); MPI_Barrier(MPI_COMM_WORLD); })
 
+/* So many seconds of computing, without MPI. */
+static void compute(double seconds)
+{
+    volatile double sum = 0;
+    for (double end = probe_now() + seconds; probe_now() < end;)
+        for (int i = 1; i < 200; i++)
+            sum += 1.0 / i;
+}
+
+#define COMPUTING 0.01
+BODY(write_and_compute, { MPI_Request r; MUST(MPI_File_iwrite_at(file, bench_rank * (MPI_Offset)bytes, buffer, bytes, MPI_BYTE, &r)); compute(COMPUTING); done(&r); })
+BODY(write_all_and_compute, { MPI_Request r; MUST(MPI_File_iwrite_at_all(file, 0, buffer, bytes, MPI_BYTE, &r)); compute(COMPUTING); done(&r); })
+BODY(raw_write_then_compute, { whole(pwrite(fd, buffer, bytes, (MPI_Offset)bench_rank * bytes), bytes); compute(COMPUTING); })
+
 enum unit { NS, RATE };
 enum view { BYTES, CYCLIC, CYCLIC_32K, BLOCKS, NARROW, WIDE, DEEP_INDEXED, ATOMIC };
 
@@ -171,6 +185,8 @@ static const struct row {
     {"sync_write_at_4M", write_sync, raw_sync, LARGE, RATE, BYTES, 0},
     {"overlap_iwrite_at_64M", iwrite_at, NULL, OVERLAPPED, RATE, BYTES, 1},
     {"overlap_iwrite_all_cyclic_16", view_iwrite_all, NULL, STRIDED, RATE, CYCLIC, 1},
+    {"compute_10ms_iwrite_at_64M", write_and_compute, raw_write_then_compute, OVERLAPPED, NS, BYTES, 0},
+    {"compute_10ms_iwrite_all_cyclic_16", write_all_and_compute, raw_write_then_compute, STRIDED, NS, CYCLIC, 0},
 };
 
 /* Types of views and of memory, all committed. */
@@ -249,15 +265,6 @@ static void verify(const struct row *row, size_t bytes)
     }
     free(found);
     MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* So many seconds of computing, without MPI. */
-static void compute(double seconds)
-{
-    volatile double sum = 0;
-    for (double end = probe_now() + seconds; probe_now() < end;)
-        for (int i = 1; i < 200; i++)
-            sum += 1.0 / i;
 }
 
 static void start_one(const struct row *row, size_t bytes, MPI_Request *request)

@@ -38,6 +38,7 @@ GOALS = {
     "write_shared_8": ("+180 ns", 1.5), "write_ordered_8": (None, 1.5), "open_close_self": ("+2000 ns", 3), "open_close_world": (None, 2),
     "iwrite_at_8_wait": ("+1500 ns", 1), "iread_at_8_wait": ("+1500 ns", 1), "sync_write_at_4M": (None, 1),
     "overlap_iwrite_at_64M": (None, None), "overlap_iwrite_all_cyclic_16": (None, None),
+    "compute_10ms_iwrite_at_64M": (1, 1), "compute_10ms_iwrite_all_cyclic_16": (None, 1),
 }
 ABSOLUTE = {"set_view_100000": "1000 ns, 1 rank", "deep_position": "120 ns for both calls", "overlap_iwrite_at_64M": "90 %",
             "overlap_iwrite_all_cyclic_16": "80 %"}

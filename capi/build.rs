@@ -1,4 +1,4 @@
-//! Makes `include/mpi.h`, `include/mpi.symbols` and the count of what is written from the entries
+//! Makes `include/mpi.h`, `include/mpi.symbols`, both again for the standard ABI in `include/standard`, and the count of what is written from the entries
 //! in `src/`, and gives the library its name. The files in `include/` are committed; this script
 //! rewrites them whenever they are not current, and CI fails if that changes anything.
 
@@ -13,11 +13,13 @@ mod support;
 #[path = "build/threads.rs"]
 mod threads;
 
+use scan::Abi;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rustc-check-cfg=cfg(standard_abi)");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libmpi.so.12");
     // A call inside the library never goes through a symbol that a tool may have interposed.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic-functions");
@@ -27,14 +29,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=OXMPI_WRITE_SUPPORT");
 
     let source = Path::new("src");
-    let entries = scan::entries(source)?;
+    let entries = scan::entries(source, Abi::Mpich)?;
     let types = scan::types(source)?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
 
-    let header = header::generate(&entries, &types, &constants::read(source)?, &out)?;
-    write_if_changed(Path::new("../include/mpi.h"), &header)?;
-    let symbols = header::symbols(&entries, &scan::other_symbols(source)?);
-    write_if_changed(Path::new("../include/mpi.symbols"), &symbols)?;
+    for (abi, directory) in [
+        (Abi::Mpich, "../include"),
+        (Abi::Standard, "../include/standard"),
+    ] {
+        let entries = scan::entries(source, abi)?;
+        let constants = constants::read(source, abi)?;
+        let header = header::generate(&entries, &types, &constants, abi, &out)?;
+        write_if_changed(&Path::new(directory).join("mpi.h"), &header)?;
+        let symbols = header::symbols(&entries, &scan::other_symbols(source, abi)?);
+        write_if_changed(&Path::new(directory).join("mpi.symbols"), &symbols)?;
+    }
 
     // Not at each build: every body that somebody writes changes it.
     if env::var_os("OXMPI_WRITE_SUPPORT").is_some() {

@@ -82,9 +82,11 @@ typedef struct QMPI_Context {
 #define PMPIO_Wait PMPI_Wait
 #define HAVE_MPI_GREQUEST 1
 
-/* Versions and marks of MPICH. */
+/* Version of the MPI standard. */
 #define MPI_SUBVERSION 0
 #define MPI_VERSION 5
+
+/* Versions and marks of MPICH. */
 #define MPICH 1
 #define MPICH_HAS_C2F 1
 #define MPICH_NAME 5
@@ -160,6 +162,24 @@ typedef struct QMPI_Context {
 #define MPI_ERR_RMA_ATTACH 56
 #define MPI_ERR_RMA_SHARED 57
 #define MPI_ERR_RMA_FLAVOR 58
+#define MPI_ERR_SESSION 75
+#define MPI_ERR_PROC_ABORTED 76
+#define MPI_ERR_VALUE_TOO_LARGE 77
+#define MPI_ERR_ERRHANDLER 80
+#define MPI_ERR_ABI 81
+#define MPIX_ERR_PROC_FAILED 101
+#define MPIX_ERR_PROC_FAILED_PENDING 102
+#define MPIX_ERR_REVOKED 103
+#define MPIX_ERR_EAGAIN 104
+#define MPIX_ERR_NOREQ 105
+#define MPIX_ERR_STREAM 106
+#define MPIX_ERR_TIMEOUT 107
+#define MPI_ERR_LASTCODE 0x3fffffff
+#define MPICH_ERR_LAST_CLASS 81
+#define MPICH_ERR_FIRST_MPIX 100
+#define MPICH_ERR_LAST_MPIX 107
+
+/* Error classes of the tool interface. */
 #define MPI_T_ERR_MEMORY 59
 #define MPI_T_ERR_NOT_INITIALIZED 60
 #define MPI_T_ERR_CANNOT_INIT 61
@@ -176,48 +196,48 @@ typedef struct QMPI_Context {
 #define MPI_T_ERR_PVAR_NO_ATOMIC 72
 #define MPI_T_ERR_INVALID_NAME 73
 #define MPI_T_ERR_INVALID 74
-#define MPI_ERR_SESSION 75
-#define MPI_ERR_PROC_ABORTED 76
-#define MPI_ERR_VALUE_TOO_LARGE 77
 #define MPI_T_ERR_NOT_SUPPORTED 78
 #define MPI_T_ERR_NOT_ACCESSIBLE 79
-#define MPI_ERR_ERRHANDLER 80
-#define MPI_ERR_ABI 81
-#define MPIX_ERR_PROC_FAILED 101
-#define MPIX_ERR_PROC_FAILED_PENDING 102
-#define MPIX_ERR_REVOKED 103
-#define MPIX_ERR_EAGAIN 104
-#define MPIX_ERR_NOREQ 105
-#define MPIX_ERR_STREAM 106
-#define MPIX_ERR_TIMEOUT 107
-#define MPI_ERR_LASTCODE 0x3fffffff
-#define MPICH_ERR_LAST_CLASS 81
-#define MPICH_ERR_FIRST_MPIX 100
-#define MPICH_ERR_LAST_MPIX 107
 
-/* Communicators, groups and their comparison. */
+/* Communicators. */
 #define MPI_COMM_NULL ((MPI_Comm)0x04000000)
 #define MPI_COMM_SELF ((MPI_Comm)0x44000001)
 #define MPI_COMM_WORLD ((MPI_Comm)0x44000000)
+
+/* Kinds of parts that communicators are split into. */
 #define MPI_COMM_TYPE_HW_GUIDED 2
 #define MPI_COMM_TYPE_HW_UNGUIDED 3
 #define MPI_COMM_TYPE_RESOURCE_GUIDED 4
 #define MPI_COMM_TYPE_SHARED 1
+
+/* Groups. */
 #define MPI_GROUP_EMPTY ((MPI_Group)0x48000000)
 #define MPI_GROUP_NULL ((MPI_Group)0x08000000)
+
+/* Comparison of communicators and groups. */
 #define MPI_CONGRUENT 1
 #define MPI_IDENT 0
 #define MPI_SIMILAR 2
 #define MPI_UNEQUAL 3
 
-/* Other handles. */
+/* Requests. */
 #define MPI_REQUEST_NULL ((MPI_Request)0x2c000000)
+
+/* Sessions. */
 #define MPI_SESSION_NULL ((MPI_Session)0x38000000)
+
+/* Windows. */
 #define MPI_WIN_NULL ((MPI_Win)0x20000000)
+
+/* Info objects. */
 #define MPI_INFO_ENV ((MPI_Info)0x5c000001)
 #define MPI_INFO_NULL ((MPI_Info)0x1c000000)
+
+/* Messages. */
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)0x6c000000)
 #define MPI_MESSAGE_NULL ((MPI_Message)0x2c000000)
+
+/* Error handlers. */
 #define MPI_ERRHANDLER_NULL ((MPI_Errhandler)0x14000000)
 #define MPI_ERRORS_ABORT ((MPI_Errhandler)0x54000003)
 #define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x54000000)
@@ -322,12 +342,16 @@ typedef struct QMPI_Context {
 #define MPI_REPLACE ((MPI_Op)0x5800000d)
 #define MPI_NO_OP ((MPI_Op)0x5800000e)
 
-/* Ranks, tags, counts. */
+/* Ranks. */
 #define MPI_ANY_SOURCE (-2)
-#define MPI_ANY_TAG (-1)
-#define MPI_BSEND_OVERHEAD 96
 #define MPI_PROC_NULL (-1)
 #define MPI_ROOT (-3)
+
+/* Tags. */
+#define MPI_ANY_TAG (-1)
+
+/* Counts. */
+#define MPI_BSEND_OVERHEAD 96
 #define MPI_UNDEFINED (-32766)
 
 /* Attribute keys. */
@@ -363,16 +387,24 @@ typedef struct QMPI_Context {
 #define MPI_THREAD_SERIALIZED 2
 #define MPI_THREAD_SINGLE 0
 
-/* Datatype constructors. */
+/* Distributed arrays. */
 #define MPI_DISTRIBUTE_BLOCK 121
 #define MPI_DISTRIBUTE_CYCLIC 122
-#define MPI_DISTRIBUTE_DFLT_DARG (-49767)
 #define MPI_DISTRIBUTE_NONE 123
+
+/* Their arguments. */
+#define MPI_DISTRIBUTE_DFLT_DARG (-49767)
+
+/* Order of dimensions. */
 #define MPI_ORDER_C 56
 #define MPI_ORDER_FORTRAN 57
+
+/* Classes of Fortran types. */
 #define MPI_TYPECLASS_COMPLEX 3
 #define MPI_TYPECLASS_INTEGER 2
 #define MPI_TYPECLASS_REAL 1
+
+/* What old programs ask about datatype constructors. */
 #define MPIIMPL_HAVE_MPI_COMBINER_DARRAY 1
 #define MPIIMPL_HAVE_MPI_COMBINER_DUP 1
 #define MPIIMPL_HAVE_MPI_COMBINER_SUBARRAY 1
@@ -383,26 +415,34 @@ typedef struct QMPI_Context {
 #define MPI_F_STATUS_SIZE 5
 #define MPI_F_TAG 3
 
-/* Windows and files. */
+/* Locks of windows. */
 #define MPI_LOCK_EXCLUSIVE 234
 #define MPI_LOCK_SHARED 235
-#define MPI_MODE_APPEND 128
-#define MPI_MODE_CREATE 1
-#define MPI_MODE_DELETE_ON_CLOSE 16
-#define MPI_MODE_EXCL 64
+
+/* Assertions about windows. */
 #define MPI_MODE_NOCHECK 1024
 #define MPI_MODE_NOPRECEDE 8192
 #define MPI_MODE_NOPUT 4096
 #define MPI_MODE_NOSTORE 2048
 #define MPI_MODE_NOSUCCEED 16384
+
+/* Modes of files. */
+#define MPI_MODE_APPEND 128
+#define MPI_MODE_CREATE 1
+#define MPI_MODE_DELETE_ON_CLOSE 16
+#define MPI_MODE_EXCL 64
 #define MPI_MODE_RDONLY 2
 #define MPI_MODE_RDWR 8
 #define MPI_MODE_SEQUENTIAL 256
 #define MPI_MODE_UNIQUE_OPEN 32
 #define MPI_MODE_WRONLY 4
+
+/* Places in files. */
 #define MPI_SEEK_CUR 602
 #define MPI_SEEK_END 604
 #define MPI_SEEK_SET 600
+
+/* The place of a view. */
 #define MPI_DISPLACEMENT_CURRENT ((MPI_Offset)-54278278)
 
 /* Extensions. */
@@ -875,26 +915,16 @@ extern int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, M
 extern int MPI_Get_address(const void *location, MPI_Aint *address);
 extern MPI_Aint MPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 extern MPI_Aint MPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-extern int MPI_Address(void *location, MPI_Aint *address);
 extern int MPI_Attr_delete(MPI_Comm comm, int keyval);
 extern int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 extern int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 extern int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state);
 extern int MPI_Keyval_free(int *keyval);
-extern int MPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
-extern int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
-extern int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
 extern int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 extern int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
-extern int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
 extern int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 extern int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-extern int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 extern int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
-extern int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
-extern int MPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int MPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype);
 extern int MPI_Comm_get_parent(MPI_Comm *parent);
 extern int MPI_Close_port(const char *port_name);
 extern int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
@@ -1263,6 +1293,16 @@ extern int MPI_Status_set_error(MPI_Status *status, int error);
 extern int MPI_Test_cancelled(const MPI_Status *status, int *flag);
 extern int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 extern int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+extern int MPI_Address(void *location, MPI_Aint *address);
+extern int MPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
+extern int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
+extern int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+extern int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
+extern int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
+extern int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
+extern int MPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int MPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype);
 extern int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
 extern int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 extern int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
@@ -1636,26 +1676,16 @@ extern int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, 
 extern int PMPI_Get_address(const void *location, MPI_Aint *address);
 extern MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp);
 extern MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2);
-extern int PMPI_Address(void *location, MPI_Aint *address);
 extern int PMPI_Attr_delete(MPI_Comm comm, int keyval);
 extern int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
 extern int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val);
 extern int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval, void *extra_state);
 extern int PMPI_Keyval_free(int *keyval);
-extern int PMPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
-extern int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
-extern int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
 extern int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 extern int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
-extern int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
 extern int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 extern int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-extern int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 extern int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
-extern int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
-extern int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
-extern int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype);
 extern int PMPI_Comm_get_parent(MPI_Comm *parent);
 extern int PMPI_Close_port(const char *port_name);
 extern int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm);
@@ -2024,6 +2054,16 @@ extern int PMPI_Status_set_error(MPI_Status *status, int error);
 extern int PMPI_Test_cancelled(const MPI_Status *status, int *flag);
 extern int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 extern int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
+extern int PMPI_Address(void *location, MPI_Aint *address);
+extern int PMPI_Errhandler_create(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler);
+extern int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler);
+extern int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler);
+extern int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent);
+extern int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
+extern int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
+extern int PMPI_Type_hindexed(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype);
+extern int PMPI_Type_struct(int count, int *array_of_blocklengths, MPI_Aint *array_of_displacements, MPI_Datatype *array_of_types, MPI_Datatype *newtype);
 extern int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);
 extern int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win);
 extern int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win);

@@ -1,5 +1,5 @@
 //! The only door to atomics and locks: `std` in the library, `loom` when built with `--cfg loom`, and in tests those of a
-//! deterministic scheduler ([`scheduler`]).
+//! deterministic scheduler (`scheduler`).
 //!
 //! Also owns the guards that give `&mut` to process-wide state: a real lock when the program asked for
 //! `MPI_THREAD_MULTIPLE`, and nothing at all below it ([`Exclusive`]), or one that is taken only where several threads

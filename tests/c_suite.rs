@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
 //! | `C_SUITE_REFERENCE` | `1`: Debian's mpicc.mpich and mpiexec.mpich; a path: that prefix. If the stage is there too, both run and their output is compared |
-//! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library |
+//! | `C_SUITE_ABI` | `1`: compiled with mpicc.mpich, run by the staged mpiexec on the staged library; `standard`: for the standard ABI by the staged mpicc_abi; a path: by the mpicc_abi of that prefix |
 //! | `C_SUITE_MPIEXEC` | another launcher for the staged library, such as `mpiexec.hydra` |
 //! | `C_SUITE_FC` | another compiler than gfortran for the Fortran programs, whose modules are there (`make check-flang`) |
 //! | `C_SUITE_LONG` | `1`: the lines marked `long` too |

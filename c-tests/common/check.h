@@ -29,6 +29,26 @@ enum { reference = 1 };
 enum { reference = 0 };
 #endif
 
+#ifdef MPI_ABI_VERSION
+/* The standard ABI has no Fortran integers in C, but their datatypes; and NULL is its MPI_STATUS_IGNORE. */
+typedef int MPI_Fint;
+enum { ignores_null_status = 1 };
+/* Not of the standard: the value that oxmpi gives. */
+enum { MPIX_ERR_PROC_FAILED = 101 };
+/* A handle's integer is what Fortran has. */
+#define MPI_Type_f2c MPI_Type_fromint
+#define MPI_Type_c2f MPI_Type_toint
+#else
+enum { ignores_null_status = 0 };
+#endif
+
+/* Which MPICH 4.0 has no name for. */
+#ifdef MPI_ERR_ERRHANDLER
+enum { err_errhandler = MPI_ERR_ERRHANDLER };
+#else
+enum { err_errhandler = 80 };
+#endif
+
 /* Rank and size in MPI_COMM_WORLD, set by start(). */
 static int rank = -1, size = -1;
 static volatile int check_failures = 0;

@@ -17,7 +17,8 @@ static void on_write(void)
     writes_elsewhere = 1;
     pthread_sigmask(SIG_BLOCK, NULL, &blocked);
     for (int signal = 1; signal < 32; signal++)
-        if (signal != SIGKILL && signal != SIGSTOP && !sigismember(&blocked, signal))
+        /* A failed store of the thread's own is SIGBUS. */
+        if (signal != SIGKILL && signal != SIGSTOP && signal != SIGBUS && !sigismember(&blocked, signal))
             unblocked = signal;
 }
 

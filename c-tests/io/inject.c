@@ -63,7 +63,8 @@ static int one(MPI_File file, const char *call, int i)
     if (!strcmp(call, "fallocate"))
         return MPI_File_preallocate(file, 2000000 + i);
     if (!strcmp(call, "openat")) {
-        code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, &other);
+        /* Which the lowest rank does before the others. */
+        code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &other);
         if (code == MPI_SUCCESS)
             MPI(MPI_File_close(&other));
         return code;

@@ -37,6 +37,12 @@ static int all(MPI_File *file, const char *what)
         code = MPI_File_write_at_all_begin(*file, rank, own, 1, MPI_CHAR);
         return code ? code : MPI_File_write_at_all_end(*file, own, MPI_STATUS_IGNORE);
     }
+    /* Behind the call: pieces of all ranks, of which this rank's worker waits for others. */
+    if (!strcmp(what, "iwrite_at_all")) {
+        MPI_Request request;
+        code = MPI_File_iwrite_at_all(*file, 0, own, sizeof own, MPI_CHAR, &request);
+        return code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
     if (!strcmp(what, "open")) {
         MPI_File other;
         code = MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, &other);
@@ -78,7 +84,7 @@ int main(int argc, char **argv)
     MPI_File file = file_open(MPI_COMM_WORLD, name, mode);
     snprintf(object, sizeof object, "%s", name);
     lost_object = object;
-    if (!strcmp(what, "interleaved")) {
+    if (!strcmp(what, "interleaved") || !strcmp(what, "iwrite_at_all")) {
         MPI_Datatype piece;
         MPI(MPI_Type_contiguous(4, MPI_CHAR, &piece));
         MPI(MPI_Type_create_resized(piece, 0, 4 * size, &cyclic));

@@ -273,7 +273,10 @@ static void sequential(void)
         CHECK_CLASS(MPI_File_iwrite(file, &value, 1, MPI_INT, &request), refused);
         CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), refused);
         CHECK_CLASS(MPI_File_get_position(file, &at), refused);
-        CHECK_CLASS(MPI_File_get_byte_offset(file, 0, &at), refused);
+        CHECK_CLASS(MPI_File_seek_shared(file, 0, MPI_SEEK_SET), refused);
+        CHECK_CLASS(MPI_File_get_position_shared(file, &at), refused);
+        MPI(MPI_File_get_byte_offset(file, 5, &at));
+        CHECK_INT(at, 5);
         CHECK_CLASS(MPI_File_set_size(file, 0), refused);
         CHECK_CLASS(MPI_File_preallocate(file, 100), refused);
         CHECK_CLASS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
@@ -281,9 +284,14 @@ static void sequential(void)
         MPI(MPI_File_write_ordered(file, &value, 1, MPI_INT, &status));
         MPI(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
         MPI(MPI_File_write_shared(file, &value, 1, MPI_CHAR, &status));
-        barrier();
-        MPI(MPI_File_get_position_shared(file, &at));
-        CHECK_INT(at, size);
+        /* What the last rank moves late is seen by those who wait for it in the call. */
+        if (rank == size - 1) {
+            usleep(20000);
+            MPI(MPI_File_write_shared(file, "tail", 4, MPI_CHAR, &status));
+        }
+        MPI(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+        MPI(MPI_File_get_byte_offset(file, 0, &at));
+        CHECK_INT(at, 5 * size + 4);
     }
     MPI(MPI_File_close(&file));
 }

@@ -46,6 +46,6 @@ int main(int argc, char **argv)
     CHECK_INT(copy.MPI_SOURCE + copy.MPI_TAG + copy.MPI_ERROR, 18);
     MPI(MPI_Get_count(&copy, MPI_INT, &count));
     CHECK_INT(count, 3);
-    CHECK_INT(sizeof status, 20);
+    CHECK_INT(sizeof status, ignores_null_status ? 32 : 20);
     return finish();
 }

@@ -81,7 +81,7 @@ static void set(int before)
     MPI(MPI_T_cvar_handle_alloc(limit, NULL, &eager, &count));
     MPI(MPI_T_cvar_handle_alloc(strategy, NULL, &choice, &count));
     MPI(MPI_T_cvar_get_info(strategy, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &scope));
-    CHECK_INT(scope, before ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_READONLY);
+    CHECK_INT(scope, MPI_T_SCOPE_ALL_EQ);
     if (before) {
         bytes = 12345;
         MPI(MPI_T_cvar_write(eager, &bytes));

@@ -1,7 +1,7 @@
 //! From entries to `mpi.h`: plain `extern "C"` prototypes in a file of their own, which cbindgen,
 //! blind to macros, can read; around them the hand-written parts in `capi/header`.
 
-use crate::scan::{Entry, Types};
+use crate::scan::{Abi, Entry, Types};
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,7 @@ pub fn generate(
     entries: &[Entry],
     types: &Types,
     constants: &str,
+    abi: Abi,
     out: &Path,
 ) -> Result<String, Box<dyn Error>> {
     let mut prototypes = String::new();
@@ -21,10 +22,14 @@ pub fn generate(
             }
         }
     }
-    let path = out.join("prototypes.rs");
+    let (parts, prototypes_file) = match abi {
+        Abi::Mpich => ("header", "prototypes.rs"),
+        Abi::Standard => ("header/standard", "prototypes-standard.rs"),
+    };
+    let path = out.join(prototypes_file);
     fs::write(&path, format!("unsafe extern \"C\" {{\n{prototypes}}}\n"))?;
 
-    let part = |name: &str| fs::read_to_string(Path::new("header").join(name));
+    let part = |name: &str| fs::read_to_string(Path::new(parts).join(name));
     let config = cbindgen::Config {
         language: cbindgen::Language::C,
         cpp_compat: true,

@@ -9,6 +9,24 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// What the sources are read for. Whatever is behind `#[cfg(standard_abi)]` or `#[cfg(not(standard_abi))]`, a macro or a module in
+/// `lib.rs`, is of one of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    Mpich,
+    Standard,
+}
+
+impl Abi {
+    /// The attribute of what the other one has.
+    fn excluded(self) -> &'static str {
+        match self {
+            Abi::Mpich => "cfg(standard_abi)",
+            Abi::Standard => "cfg(not(standard_abi))",
+        }
+    }
+}
+
 /// An `entry!`, one function of a `stub!`, or one form of a `forms!`.
 pub struct Entry {
     pub name: String,
@@ -64,6 +82,24 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
+/// The sources of an ABI.
+fn sources_of(source: &Path, abi: Abi) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    sources(source, &mut found)?;
+    let text = fs::read_to_string(source.join("lib.rs"))?;
+    let attribute = format!("#[{}]", abi.excluded());
+    let lines = text.lines().zip(text.lines().skip(1));
+    let excluded: Vec<&str> = lines
+        .filter(|(before, _)| *before == attribute)
+        .filter_map(|(_, line)| line.strip_prefix("mod ")?.strip_suffix(';'))
+        .collect();
+    found.retain(|path| {
+        let inside = path.strip_prefix(source).unwrap_or(path).with_extension("");
+        !excluded.iter().any(|module| inside.starts_with(module))
+    });
+    Ok(found)
+}
+
 fn parse(path: &Path) -> Result<(String, TokenStream)> {
     let text = fs::read_to_string(path)?;
     let tokens = text
@@ -72,20 +108,43 @@ fn parse(path: &Path) -> Result<(String, TokenStream)> {
     Ok((text, tokens))
 }
 
-/// The groups of all `name!{...}` at the top level of a file.
+/// The groups of all `name!{...}` at the top level of a file that MPICH's ABI has.
 pub fn invocations(tokens: TokenStream, name: &str) -> Vec<TokenStream> {
+    invocations_of(tokens, name, Abi::Mpich)
+}
+
+fn invocations_of(tokens: TokenStream, name: &str, abi: Abi) -> Vec<TokenStream> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    tokens
-        .windows(3)
-        .filter_map(|window| match window {
+    let excluded = |at: usize| match tokens[..at].last() {
+        Some(TokenTree::Group(attribute)) if attribute.delimiter() == Delimiter::Bracket => {
+            let tokens: Vec<TokenTree> = attribute.stream().into_iter().collect();
+            squeeze(&tokens).replace(' ', "") == abi.excluded()
+        }
+        _ => false,
+    };
+    let windows = tokens.windows(3).enumerate();
+    windows
+        .filter_map(|(at, window)| match window {
             [
                 TokenTree::Ident(ident),
                 TokenTree::Punct(mark),
                 TokenTree::Group(group),
-            ] if ident == name && mark.as_char() == '!' => Some(group.stream()),
+            ] if ident == name && mark.as_char() == '!' && !excluded(at) => Some(group.stream()),
             _ => None,
         })
         .collect()
+}
+
+/// The two columns of a constant's values, MPICH's and the standard's: `value => value`.
+pub fn columns(values: &[TokenTree]) -> (&[TokenTree], Option<&[TokenTree]>) {
+    let is = |token: &TokenTree, mark| matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark);
+    let arrow = values
+        .windows(2)
+        .position(|pair| is(&pair[0], '=') && is(&pair[1], '>'));
+    match arrow {
+        Some(at) => (&values[..at], Some(&values[at + 2..])),
+        None => (values, None),
+    }
 }
 
 /// Text of tokens without spaces between them.
@@ -93,11 +152,9 @@ pub fn squeeze(tokens: &[TokenTree]) -> String {
     tokens.iter().map(ToString::to_string).collect()
 }
 
-pub fn entries(source: &Path) -> Result<Vec<Entry>> {
-    let mut paths = Vec::new();
-    sources(source, &mut paths)?;
+pub fn entries(source: &Path, abi: Abi) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for path in paths {
+    for path in sources_of(source, abi)? {
         if path.ends_with("entry.rs") {
             continue;
         }
@@ -108,7 +165,7 @@ pub fn entries(source: &Path) -> Result<Vec<Entry>> {
             .map_while(|line| line.strip_prefix("//! "))
             .collect();
         for (macro_name, written) in [("entry", true), ("forms", true), ("stub", false)] {
-            for group in invocations(tokens.clone(), macro_name) {
+            for group in invocations_of(tokens.clone(), macro_name, abi) {
                 functions(group, written, &mut entries)
                     .map_err(|error| format!("{}: {error}", path.display()))?;
             }
@@ -197,7 +254,15 @@ fn parameter_list(group: &Group) -> Vec<(String, String)> {
 pub fn types(source: &Path) -> Result<Types> {
     let (_, tokens) = parse(&source.join("param.rs"))?;
     let mut types = BTreeMap::new();
-    for (table, function) in [("plain", false), ("wide", false), ("function", true)] {
+    const TABLES: [(&str, bool); 6] = [
+        ("plain", false),
+        ("handles", false),
+        ("numbers", false),
+        ("converted", false),
+        ("wide", false),
+        ("function", true),
+    ];
+    for (table, function) in TABLES {
         for group in invocations(tokens.clone(), table) {
             let tokens: Vec<TokenTree> = group.into_iter().collect();
             for row in tokens
@@ -207,8 +272,11 @@ pub fn types(source: &Path) -> Result<Types> {
                 let Some(TokenTree::Ident(name)) = row.first() else {
                     continue;
                 };
-                let right = &row[2..];
-                let right = right
+                let equals = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '=');
+                let Some(at) = row.iter().position(equals) else {
+                    continue;
+                };
+                let right = row[at + 1..]
                     .split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','))
                     .next()
                     .unwrap_or_default();
@@ -254,12 +322,10 @@ fn without_attributes(mut row: &[TokenTree]) -> &[TokenTree] {
     row
 }
 
-/// Names exported by hand in `symbols*.rs`: the strings after `export_name =`.
-pub fn other_symbols(source: &Path) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    sources(source, &mut paths)?;
+/// Names exported by hand: the strings after `export_name =`.
+pub fn other_symbols(source: &Path, abi: Abi) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for path in paths {
+    for path in sources_of(source, abi)? {
         let text = fs::read_to_string(&path)?;
         for line in text.lines() {
             if let Some((_, rest)) = line.split_once("export_name = \"")

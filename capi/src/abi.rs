@@ -4,10 +4,10 @@ use crate::constants::*;
 use crate::error_return;
 use crate::param::*;
 use crate::pointers::*;
-use crate::types::MPI_Datatype;
+use crate::types::integers::MPI_Datatype;
 use oxmpi::datatype as datatypes;
 use oxmpi::error::{Class, Result};
-use oxmpi::{fail, info as infos, io};
+use oxmpi::{fail, info as infos};
 
 /// The types that Fortran's information tells the sizes of, and those it tells whether they exist.
 const SIZES: [(&str, MPI_Datatype); 4] = [
@@ -156,10 +156,11 @@ entry! {
 }
 
 entry! {
-    /// This library has MPICH's ABI, not the standard one; mpi4py asks before MPI_Init.
+    /// MPICH's ABI is none of the standard's; mpi4py asks before MPI_Init.
     None fn MPI_Abi_get_version(abi_major: Out<Int>, abi_minor: Out<Int>) {
-        abi_major.set(Int(-1))?;
-        abi_minor.set(Int(-1))
+        let (major, minor) = if cfg!(standard_abi) { (1, 0) } else { (-1, -1) };
+        abi_major.set(Int(major))?;
+        abi_minor.set(Int(minor))
     }
 }
 
@@ -167,133 +168,133 @@ entry! {
 
 entry! {
     None fn MPI_Comm_toint(comm: Comm) -> HandleInt {
-        HandleInt(comm.0)
+        comm.to_int()
     }
 }
 
 entry! {
     None fn MPI_Comm_fromint(comm: HandleInt) -> Comm {
-        Comm(comm.0)
+        Comm::of_int(comm)
     }
 }
 
 entry! {
     None fn MPI_Errhandler_toint(errhandler: Errhandler) -> HandleInt {
-        HandleInt(errhandler.0)
+        errhandler.to_int()
     }
 }
 
 entry! {
     None fn MPI_Errhandler_fromint(errhandler: HandleInt) -> Errhandler {
-        Errhandler(errhandler.0)
+        Errhandler::of_int(errhandler)
     }
 }
 
 entry! {
     None fn MPI_Group_toint(group: Group) -> HandleInt {
-        HandleInt(group.0)
+        group.to_int()
     }
 }
 
 entry! {
     None fn MPI_Group_fromint(group: HandleInt) -> Group {
-        Group(group.0)
+        Group::of_int(group)
     }
 }
 
 entry! {
     None fn MPI_Info_toint(info: Info) -> HandleInt {
-        HandleInt(info.0)
+        info.to_int()
     }
 }
 
 entry! {
     None fn MPI_Info_fromint(info: HandleInt) -> Info {
-        Info(info.0)
+        Info::of_int(info)
     }
 }
 
 entry! {
     None fn MPI_Message_toint(message: Message) -> HandleInt {
-        HandleInt(message.0)
+        message.to_int()
     }
 }
 
 entry! {
     None fn MPI_Message_fromint(message: HandleInt) -> Message {
-        Message(message.0)
+        Message::of_int(message)
     }
 }
 
 entry! {
     None fn MPI_Op_toint(op: Op) -> HandleInt {
-        HandleInt(op.0)
+        op.to_int()
     }
 }
 
 entry! {
     None fn MPI_Op_fromint(op: HandleInt) -> Op {
-        Op(op.0)
+        Op::of_int(op)
     }
 }
 
 entry! {
     None fn MPI_Request_toint(request: Request) -> HandleInt {
-        HandleInt(request.0)
+        request.to_int()
     }
 }
 
 entry! {
     None fn MPI_Request_fromint(request: HandleInt) -> Request {
-        Request(request.0)
+        Request::of_int(request)
     }
 }
 
 entry! {
     None fn MPI_Session_toint(session: Session) -> HandleInt {
-        HandleInt(session.0)
+        session.to_int()
     }
 }
 
 entry! {
     None fn MPI_Session_fromint(session: HandleInt) -> Session {
-        Session(session.0)
+        Session::of_int(session)
     }
 }
 
 entry! {
     None fn MPI_Type_toint(datatype: Datatype) -> HandleInt {
-        HandleInt(datatype.0)
+        datatype.to_int()
     }
 }
 
 entry! {
     None fn MPI_Type_fromint(datatype: HandleInt) -> Datatype {
-        Datatype(datatype.0)
+        Datatype::of_int(datatype)
     }
 }
 
 entry! {
     None fn MPI_Win_toint(win: Win) -> HandleInt {
-        HandleInt(win.0)
+        win.to_int()
     }
 }
 
 entry! {
     None fn MPI_Win_fromint(win: HandleInt) -> Win {
-        Win(win.0)
+        Win::of_int(win)
     }
 }
 
 entry! {
     /// As MPI_File_c2f.
     None fn MPI_File_toint(file: File) -> HandleInt {
-        HandleInt(io::handle_of(file.0 as usize))
+        file.to_int()
     }
 }
 
 entry! {
     None fn MPI_File_fromint(file: HandleInt) -> File {
-        File::of_handle(file.0)
+        File::of_int(file)
     }
 }

@@ -55,6 +55,7 @@ pub fn of_win(window: &Window, key: i32) -> Result<Option<Found>> {
 
 /// Writes what is found, for C.
 pub fn give(
+    key: Keyval,
     find: impl FnOnce() -> Result<Option<Found>>,
     out: AttributeOut,
     flag: Out<Logical>,
@@ -64,9 +65,21 @@ pub fn give(
     }
     let found = find()?;
     if let Some(found) = found {
-        AddressOut(out.0).write(found.for_c() as *mut c_void)?;
+        AddressOut(out.0).write(for_program(key, found) as *mut c_void)?;
     }
     flag.put_bool(found.is_some())
+}
+
+/// The value or, for a predefined attribute, where the program finds it.
+#[cfg(not(standard_abi))]
+fn for_program(_key: Keyval, found: Found) -> usize {
+    found.for_c()
+}
+
+#[cfg(standard_abi)]
+fn for_program(key: Keyval, found: Found) -> usize {
+    // SAFETY: values of predefined attributes are ints in the core's memory or in a window's.
+    unsafe { crate::standard::attributes::seen(key.0, found.for_c()) }
 }
 
 pub fn free_key(target: Target, key: InOut<Keyval>) -> Result<()> {
@@ -104,7 +117,7 @@ entry! {
         comm: Comm, comm_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
-        give(|| of_comm(comm, comm_keyval.0), attribute_val, flag)
+        give(comm_keyval, || of_comm(comm, comm_keyval.0), attribute_val, flag)
     }
 }
 
@@ -149,7 +162,7 @@ entry! {
     ) {
         decode::running()?;
         let datatype = decode::datatype(datatype)?;
-        give(|| of_type(datatype, type_keyval.0), attribute_val, flag)
+        give(type_keyval, || of_type(datatype, type_keyval.0), attribute_val, flag)
     }
 }
 
@@ -191,7 +204,7 @@ entry! {
         win: Win, win_keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on win {
         let window = decode::win(win)?;
-        give(|| of_win(window, win_keyval.0), attribute_val, flag)
+        give(win_keyval, || of_win(window, win_keyval.0), attribute_val, flag)
     }
 }
 

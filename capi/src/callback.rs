@@ -3,6 +3,7 @@
 //! Invariant: a proxy is given by the language's own wrapper library right after the object was made,
 //! with the prototype that MPICH's library of that language expects.
 
+use crate::param::{Datatype as DatatypeHandle, ErrorCode, File, Keyval};
 use crate::types::*;
 use oxmpi::attr::{Callbacks, Kind, Value};
 use oxmpi::datatype::{self, Datatype};
@@ -47,13 +48,29 @@ impl AttributeFunctions {
         extra_state: *mut c_void,
     ) -> Box<dyn Callbacks> {
         Box::new(AttributeFunctions {
+            #[cfg(not(standard_abi))]
             copy,
+            #[cfg(standard_abi)]
+            copy: copy.map(crate::standard::attributes::copy_function),
             delete,
             extra_state: extra_state as usize,
             proxies: OnceLock::new(),
         })
     }
 }
+
+/// The handle of an object as the program's functions get it.
+fn any_handle(object: i32) -> AnyHandle {
+    #[cfg(not(standard_abi))]
+    return object;
+    #[cfg(standard_abi)]
+    return crate::standard::handles::any(object) as AnyHandle;
+}
+
+#[cfg(not(standard_abi))]
+use crate::internal::is_dup_function;
+#[cfg(standard_abi)]
+use crate::standard::attributes::is_dup_function;
 
 /// The number by which a proxy knows the kind of a value.
 fn number(kind: Kind) -> c_int {
@@ -96,7 +113,7 @@ impl Callbacks for AttributeFunctions {
             }
         } else {
             // C sees what Fortran set by its address; but a plain copy stays what it was.
-            let by_address = kind != Kind::Pointer && !crate::internal::is_dup_function(copy);
+            let by_address = kind != Kind::Pointer && !is_dup_function(copy);
             let seen = if by_address {
                 kind = Kind::Pointer;
                 &raw const value.bits as *mut c_void
@@ -105,16 +122,17 @@ impl Callbacks for AttributeFunctions {
             };
             // SAFETY: the program passed a copy function, which it has to keep callable as long as
             // the key is in use; `copied` and `flag` are ours.
-            unsafe {
+            let code = unsafe {
                 copy(
-                    object,
-                    keyval,
+                    any_handle(object),
+                    Keyval(keyval).to_c(),
                     extra_state,
                     seen,
                     (&raw mut copied).cast(),
                     &mut flag,
                 )
-            }
+            };
+            ErrorCode::of_c(code).0
         };
         if code != 0 {
             return Err(code);
@@ -148,8 +166,9 @@ impl Callbacks for AttributeFunctions {
                 Kind::Pointer => value.bits as *mut c_void,
                 Kind::Address | Kind::Integer => &raw const value.bits as *mut c_void,
             };
+            let key = Keyval(keyval).to_c();
             // SAFETY: as in `copy`.
-            unsafe { delete(object, keyval, seen, extra_state) }
+            ErrorCode::of_c(unsafe { delete(any_handle(object), key, seen, extra_state) }).0
         };
         if code == 0 { Ok(()) } else { Err(code) }
     }
@@ -181,12 +200,19 @@ pub struct ErrhandlerFunction {
 }
 
 impl ErrhandlerFunction {
-    pub fn boxed(
+    pub fn boxed<H>(
         target: Target,
-        function: Option<MPI_Comm_errhandler_function>,
+        function: Option<unsafe extern "C" fn(*mut H, *mut c_int, ...)>,
     ) -> Result<Box<dyn Callback>> {
         let Some(function) = function else {
             return fail!(Class::Arg, "the function of the error handler is NULL");
+        };
+        // SAFETY: the prototypes differ in what the first pointer points to; `call` passes the one of the target.
+        let function = unsafe {
+            std::mem::transmute::<
+                unsafe extern "C" fn(*mut H, *mut c_int, ...),
+                MPI_Comm_errhandler_function,
+            >(function)
         };
         Ok(Box::new(ErrhandlerFunction {
             target,
@@ -197,13 +223,14 @@ impl ErrhandlerFunction {
 }
 
 impl Callback for ErrhandlerFunction {
-    fn call(&self, object: usize, mut code: i32) -> i32 {
+    fn call(&self, object: usize, code: i32) -> i32 {
         let _running = Running::begin();
-        let mut handle = object as c_int;
-        let mut file = object;
-        let object: *mut c_int = match self.target {
+        let mut code = ErrorCode(code).to_c();
+        let mut handle = any_handle(object as c_int);
+        let mut file = File(object as MPI_File).to_c();
+        let object: *mut c_void = match self.target {
             Target::File => (&raw mut file).cast(),
-            _ => &mut handle,
+            _ => (&raw mut handle).cast(),
         };
         match self.proxy.get() {
             // SAFETY: the wrapper that made the handler gave a proxy of this prototype.
@@ -214,15 +241,15 @@ impl Callback for ErrhandlerFunction {
                     Target::Win => 2,
                     Target::Session => 3,
                 };
-                proxy(kind, object.cast(), &mut code, self.function as usize);
+                proxy(kind, object, &mut code, self.function as usize);
                 // The wrapper would call the handler again for a code.
                 0
             },
             // SAFETY: the program passed an error handler function for this kind of object, which
             // it has to keep callable as long as the handler is in use.
             None => unsafe {
-                (self.function)(object, &mut code);
-                code
+                (self.function)(object.cast(), &mut code);
+                ErrorCode::of_c(code).0
             },
         }
     }
@@ -298,7 +325,8 @@ impl Function for ReductionFunction {
         let _running = Running::begin();
         let Elements { origin, count, .. } = elements;
         let named = Named::of(elements.datatype)?;
-        let mut datatype = named.handle();
+        let handle = named.handle();
+        let mut datatype = DatatypeHandle(handle).to_c();
         let input = elements.input.as_ptr().wrapping_offset(origin) as *mut c_void;
         let inout = elements.inout.as_mut_ptr().wrapping_offset(origin).cast();
         match self {
@@ -326,7 +354,7 @@ impl Function for ReductionFunction {
                     // prototype.
                     proxy => unsafe {
                         let proxy = std::mem::transmute::<usize, ReductionProxy>(proxy);
-                        proxy(input, inout, count, datatype, *function as usize);
+                        proxy(input, inout, count, handle, *function as usize);
                     },
                 }
             }

@@ -3,7 +3,8 @@
 //!
 //! Invariant: the core gets only ranks, tags, counts and objects that exist.
 
-use crate::constants::MPI_MAX_STRINGTAG_LEN;
+use crate::constants::of_program::MPI_MAX_STRINGTAG_LEN;
+use crate::describe::spelled;
 use crate::param::*;
 use crate::pointers::{In, InOut, Out};
 use oxmpi::coll;
@@ -21,7 +22,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// MPI_IN_PLACE.
+#[cfg(not(standard_abi))]
 pub const IN_PLACE: usize = usize::MAX;
+#[cfg(standard_abi)]
+pub const IN_PLACE: usize = 1;
+
+/// MPI_BUFFER_AUTOMATIC.
+#[cfg(not(standard_abi))]
+pub const BUFFER_AUTOMATIC: usize = usize::MAX - 1;
+#[cfg(standard_abi)]
+pub const BUFFER_AUTOMATIC: usize = 2;
+
+/// Addresses above this one, as a signed number, are of memory: not NULL and none of the above.
+#[cfg(not(standard_abi))]
+pub const NO_MEMORY: isize = 0;
+#[cfg(standard_abi)]
+pub const NO_MEMORY: isize = BUFFER_AUTOMATIC as isize;
 
 /// Fails unless MPI is running. Entries with `on` an object ask by themselves.
 #[inline(always)]
@@ -70,6 +86,21 @@ impl File {
         File(handle as u32 as usize as *mut _)
     }
 
+    /// The integer of MPI_File_toint.
+    pub fn to_int(self) -> HandleInt {
+        HandleInt(match cfg!(standard_abi) {
+            true => self.to_c() as usize as c_int,
+            false => io::handle_of(self.0 as usize),
+        })
+    }
+
+    pub fn of_int(number: HandleInt) -> File {
+        match cfg!(standard_abi) {
+            true => File::of_c(number.0 as u32 as usize as *mut _),
+            false => File::of_handle(number.0),
+        }
+    }
+
     /// The file, if it is open.
     pub fn find(self) -> Option<&'static io::File> {
         io::get(io::handle_of(self.0 as usize))
@@ -97,7 +128,7 @@ fn no_file<T>(name: &'static str, handle: File) -> Result<T> {
         fail!(
             Class::File,
             "{name} is {:p}, which is no open file, or one that was closed",
-            handle.0
+            handle.to_c()
         )
     }
 }
@@ -109,8 +140,8 @@ fn no_window<T>(handle: Win) -> Result<T> {
     } else {
         fail!(
             Class::Win,
-            "win is {:#010x}, which is no window, or one that was freed",
-            handle.0
+            "win is {}, which is no window, or one that was freed",
+            spelled(handle.0)
         )
     }
 }
@@ -125,8 +156,8 @@ fn no_comm<T>(name: &'static str, handle: Comm) -> Result<T> {
     } else {
         fail!(
             Class::Comm,
-            "{name} is {:#010x}, which is no communicator, or one that was freed",
-            handle.0
+            "{name} is {}, which is no communicator, or one that was freed",
+            spelled(handle.0)
         )
     }
 }
@@ -158,7 +189,7 @@ pub fn rank_below(name: &'static str, rank: Rank, size: c_int) -> Result<c_int> 
     fail!(
         Class::Rank,
         "{name} is {}; allowed is 0 to {}",
-        rank.0,
+        rank.to_c(),
         size - 1
     )
 }
@@ -255,8 +286,8 @@ fn no_datatype<T>(name: &'static str, handle: Datatype) -> Result<T> {
     } else {
         fail!(
             Class::Type,
-            "{name} is {:#010x}, which is no datatype, or one that was freed",
-            handle.0
+            "{name} is {}, which is no datatype, or one that was freed",
+            spelled(handle.0)
         )
     }
 }
@@ -429,7 +460,7 @@ pub fn dest(rank: Rank, comm: &CommObject) -> Result<c_int> {
     if (rank.0 as u32) < comm.peers() as u32 || rank.0 == PROC_NULL {
         return Ok(rank.0);
     }
-    no_rank("dest", rank.0, comm, " or MPI_PROC_NULL")
+    no_rank("dest", rank, comm, " or MPI_PROC_NULL")
 }
 
 /// A rank of `comm`, MPI_ANY_SOURCE or MPI_PROC_NULL.
@@ -438,7 +469,7 @@ pub fn source(rank: Rank, comm: &CommObject) -> Result<c_int> {
     if (rank.0 as u32) < comm.peers() as u32 || rank.0 == ANY_SOURCE || rank.0 == PROC_NULL {
         return Ok(rank.0);
     }
-    no_rank("source", rank.0, comm, ", MPI_ANY_SOURCE or MPI_PROC_NULL")
+    no_rank("source", rank, comm, ", MPI_ANY_SOURCE or MPI_PROC_NULL")
 }
 
 /// The root of a collective operation: a rank, or for intercommunicators also MPI_ROOT or MPI_PROC_NULL.
@@ -453,7 +484,7 @@ pub fn root(rank: Root, comm: &CommObject) -> Result<c_int> {
     fail!(
         Class::Root,
         "root is {}; allowed is 0 to {}{}",
-        rank.0,
+        rank.to_c(),
         comm.peers() - 1,
         if comm.is_inter() {
             ", MPI_ROOT or MPI_PROC_NULL"
@@ -464,10 +495,11 @@ pub fn root(rank: Root, comm: &CommObject) -> Result<c_int> {
 }
 
 #[cold]
-fn no_rank<T>(name: &'static str, rank: c_int, comm: &CommObject, others: &str) -> Result<T> {
+fn no_rank<T>(name: &'static str, rank: Rank, comm: &CommObject, others: &str) -> Result<T> {
     fail!(
         Class::Rank,
-        "{name} is {rank}; allowed is 0 to {}{others}",
+        "{name} is {}; allowed is 0 to {}{others}",
+        rank.to_c(),
         comm.peers() - 1
     )
 }
@@ -477,7 +509,7 @@ pub fn tag(tag: Tag) -> Result<c_int> {
     if tag.0 >= 0 {
         return Ok(tag.0);
     }
-    no_tag("tag", tag.0, "")
+    no_tag("tag", tag, "")
 }
 
 #[inline(always)]
@@ -490,7 +522,7 @@ pub fn named_recv_tag(name: &'static str, tag: Tag) -> Result<c_int> {
     if tag.0 >= 0 || tag.0 == ANY_TAG {
         return Ok(tag.0);
     }
-    no_tag(name, tag.0, " or MPI_ANY_TAG")
+    no_tag(name, tag, " or MPI_ANY_TAG")
 }
 
 #[inline(always)]
@@ -498,14 +530,15 @@ pub fn named_tag(name: &'static str, tag: Tag) -> Result<c_int> {
     if tag.0 >= 0 {
         return Ok(tag.0);
     }
-    no_tag(name, tag.0, "")
+    no_tag(name, tag, "")
 }
 
 #[cold]
-fn no_tag<T>(name: &'static str, tag: c_int, others: &str) -> Result<T> {
+fn no_tag<T>(name: &'static str, tag: Tag, others: &str) -> Result<T> {
     fail!(
         Class::Tag,
-        "{name} is {tag}; allowed is 0 to {TAG_UB}{others}"
+        "{name} is {}; allowed is 0 to {TAG_UB}{others}",
+        tag.to_c()
     )
 }
 

@@ -1,19 +1,11 @@
-//! Deprecated and removed functions, chapters 16 and 17: old programs still call them.
+//! Deprecated functions, chapter 16.
 
 use crate::callback::AttributeFunctions;
-use crate::datatype::constructors;
 use crate::param::*;
 use crate::pointers::*;
-use crate::{attr, decode, errhandler};
+use crate::{attr, decode};
 use oxmpi::attr::{self as core, Target};
-use oxmpi::datatype::create::{self, Displacements, Lengths};
 use oxmpi::error::Result;
-
-entry! {
-    None fn MPI_Address(location: Memory, address: Out<Aint>) {
-        address.set(Aint(location.0 as i64))
-    }
-}
 
 entry! {
     UpdateList fn MPI_Attr_delete(comm: Comm, keyval: Keyval) on comm {
@@ -27,7 +19,7 @@ entry! {
         comm: Comm, keyval: Keyval, attribute_val: AttributeOut, flag: Out<Logical>,
     ) on comm {
         let comm = decode::comm(comm)?;
-        attr::give(|| attr::of_comm(comm, keyval.0), attribute_val, flag)
+        attr::give(keyval, || attr::of_comm(comm, keyval.0), attribute_val, flag)
     }
 }
 
@@ -55,26 +47,6 @@ entry! {
     }
 }
 
-entry! {
-    Allocate fn MPI_Errhandler_create(
-        comm_errhandler_fn: CommErrhandlerFunction, errhandler: Out<Errhandler>,
-    ) {
-        errhandler::create_for_comm(comm_errhandler_fn, errhandler)
-    }
-}
-
-entry! {
-    UpdateRef fn MPI_Errhandler_get(comm: Comm, errhandler: Out<Errhandler>) on comm {
-        errhandler::get_of_comm(decode::comm(comm)?, errhandler)
-    }
-}
-
-entry! {
-    UpdateRef fn MPI_Errhandler_set(comm: Comm, errhandler: Errhandler) on comm {
-        errhandler::set_on_comm(decode::comm(comm)?, errhandler)
-    }
-}
-
 /// A number of the 64-bit functions that the standard made for MPI 3 and replaced by `_c`.
 fn put_large(out: Out<LargeCount>, value: i64) -> Result<()> {
     out.set(LargeCount(value))
@@ -92,12 +64,6 @@ entry! {
 entry! {
     AccessOnly fn MPI_Status_set_elements_x(status: InOut<Status>, datatype: Datatype, count: LargeCount) {
         decode::set_elements(status, datatype, Count(count.0))
-    }
-}
-
-entry! {
-    AccessOnly fn MPI_Type_extent(datatype: Datatype, extent: Out<Aint>) {
-        extent.set(Aint(decode::datatype(datatype)?.extent))
     }
 }
 
@@ -120,60 +86,7 @@ entry! {
 }
 
 entry! {
-    AccessOnly fn MPI_Type_lb(datatype: Datatype, displacement: Out<Aint>) {
-        displacement.set(Aint(decode::datatype(datatype)?.lb))
-    }
-}
-
-entry! {
     AccessOnly fn MPI_Type_size_x(datatype: Datatype, size: Out<LargeCount>) {
         put_large(size, decode::datatype(datatype)?.size as i64)
-    }
-}
-
-entry! {
-    AccessOnly fn MPI_Type_ub(datatype: Datatype, displacement: Out<Aint>) {
-        let datatype = decode::datatype(datatype)?;
-        displacement.set(Aint(datatype.lb + datatype.extent))
-    }
-}
-
-entry! {
-    Allocate fn MPI_Type_hindexed(
-        count: Int, array_of_blocklengths: LooseArray<Int>,
-        array_of_displacements: LooseArray<Aint>, oldtype: Datatype, newtype: Out<Datatype>,
-    ) {
-        let old = constructors::oldtype(newtype, oldtype)?;
-        let blocks = constructors::length("count", Count(count.0.into()))?;
-        let lengths = array_of_blocklengths.numbers(blocks)?;
-        let displacements = array_of_displacements.addresses(blocks)?;
-        let (lengths, displacements) = (Lengths::Each(lengths), Displacements::Bytes(displacements));
-        constructors::give(newtype, create::indexed(false, lengths, displacements, old))
-    }
-}
-
-entry! {
-    Allocate fn MPI_Type_hvector(
-        count: Int, blocklength: Int, stride: Aint, oldtype: Datatype, newtype: Out<Datatype>,
-    ) {
-        let old = constructors::oldtype(newtype, oldtype)?;
-        let (count, blocklength) = (count.0.into(), blocklength.0.into());
-        constructors::give(newtype, create::hvector(false, count, blocklength, stride.0, old))
-    }
-}
-
-entry! {
-    Allocate fn MPI_Type_struct(
-        count: Int, array_of_blocklengths: LooseArray<Int>,
-        array_of_displacements: LooseArray<Aint>, array_of_types: LooseArray<Datatype>,
-        newtype: Out<Datatype>,
-    ) {
-        newtype.not_null()?;
-        let blocks = constructors::length("count", Count(count.0.into()))?;
-        let lengths = array_of_blocklengths.numbers(blocks)?;
-        let displacements = array_of_displacements.addresses(blocks)?;
-        let type_of = |index| array_of_types.get(index);
-        let made = constructors::structure(false, lengths, displacements, type_of);
-        constructors::give(newtype, made)
     }
 }

@@ -2,10 +2,15 @@
 
 #![allow(dead_code)] // until the last function is written
 
-use crate::constants::*;
-use crate::types::{MPI_Status, MPIX_Iov};
+use crate::constants::of_program::{
+    MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_KEYVAL_INVALID, MPI_PROC_NULL, MPI_ROOT,
+};
+use crate::constants::{MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_OP_NULL};
+use crate::decode::IN_PLACE;
+use crate::param::{Rank, Tag};
+use crate::types::MPIX_Iov;
 use oxmpi::comm::Comm;
-use oxmpi::datatype::Datatype;
+use oxmpi::datatype::{Datatype, Status};
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::fmt::{Result, Write};
 
@@ -21,9 +26,21 @@ pub fn double(value: f64, text: &mut dyn Write) -> Result {
     write!(text, "{value}")
 }
 
+/// A handle as the program has it.
 pub fn handle(value: c_int, text: &mut dyn Write) -> Result {
-    write!(text, "{value:#010x}")
+    #[cfg(not(standard_abi))]
+    return write!(text, "{value:#010x}");
+    #[cfg(standard_abi)]
+    return write!(text, "{:#010x}", crate::standard::handles::any(value));
 }
+
+/// A handle as the program has it, in the text of an error.
+#[cfg(not(standard_abi))]
+pub fn spelled(handle: c_int) -> String {
+    format!("{handle:#010x}")
+}
+#[cfg(standard_abi)]
+pub use crate::standard::handles::spelled;
 
 /// By its name, if it has one.
 fn named(value: c_int, name: Option<String>, text: &mut dyn Write) -> Result {
@@ -95,8 +112,9 @@ pub fn pointer<T>(value: *mut T, text: &mut dyn Write) -> Result {
 pub fn address(value: *const std::ffi::c_void, text: &mut dyn Write) -> Result {
     match value as usize {
         0 => text.write_str("NULL"),
-        1 => text.write_str("(void *)1"),
-        usize::MAX => text.write_str("MPI_IN_PLACE"),
+        IN_PLACE => text.write_str("MPI_IN_PLACE"),
+        // MPICH's MPI_STATUS_IGNORE, and what others write for it.
+        number @ 1..10 => write!(text, "(void *){number}"),
         _ => write!(text, "{value:p}"),
     }
 }
@@ -114,8 +132,9 @@ pub fn text(value: *const c_char, text: &mut dyn Write) -> Result {
     }
 }
 
-pub fn status(value: MPI_Status, text: &mut dyn Write) -> Result {
-    write!(text, "status of source {}, tag {}", value.source, value.tag)
+pub fn status(value: Status, text: &mut dyn Write) -> Result {
+    let (source, tag) = (Rank(value.source).to_c(), Tag(value.tag).to_c());
+    write!(text, "status of source {source}, tag {tag}")
 }
 
 pub fn iov(value: MPIX_Iov, text: &mut dyn Write) -> Result {

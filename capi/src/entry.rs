@@ -56,16 +56,18 @@ macro_rules! entry {
             extern "C" fn function(
                 $($argument: <$type as $crate::param::Param<$crate::param::Small>>::C),*
             ) -> <$result as $crate::param::Value>::SmallC {
-                body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
-                    $argument, stringify!($argument))),*).0
+                $crate::param::Returned::returned(
+                    body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
+                        $argument, stringify!($argument))),*))
             }
 
             #[unsafe(export_name = concat!("P", stringify!($name)))]
             extern "C" fn profiled(
                 $($argument: <$type as $crate::param::Param<$crate::param::Small>>::C),*
             ) -> <$result as $crate::param::Value>::SmallC {
-                body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
-                    $argument, stringify!($argument))),*).0
+                $crate::param::Returned::returned(
+                    body($(<$type as $crate::param::Param<$crate::param::Small>>::take(
+                        $argument, stringify!($argument))),*))
             }
         };
     };

@@ -1,8 +1,7 @@
 //! Inquiry of the environment: versions, names, memory, time, chapter 9.
 
-use crate::constants::{
-    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_VERSION,
-};
+use crate::constants::of_program::MPI_MAX_PROCESSOR_NAME;
+use crate::constants::{MPI_MAX_LIBRARY_VERSION_STRING, MPI_SUBVERSION, MPI_VERSION};
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;

@@ -5,7 +5,6 @@ use crate::decode;
 use crate::error_return;
 use crate::param::*;
 use crate::pointers::*;
-use crate::types::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::errhandler::{self as core, Attached, Target};
 use oxmpi::error::{Class, Error, Result, is_code};
@@ -40,7 +39,7 @@ fn check_code(code: ErrorCode) -> Result<Error> {
         return fail!(
             Class::Arg,
             "errorcode is {}, which is no error code",
-            code.0
+            code.to_c()
         );
     }
     Ok(Error::from_code(code.0))
@@ -50,7 +49,7 @@ entry! {
     Own fn MPI_Comm_call_errhandler(comm: Comm, errorcode: ErrorCode) on comm {
         let object = decode::comm(comm)?;
         let error = check_code(errorcode)?;
-        let call = format!("MPI_Comm_call_errhandler({}, {})", object.title_of_argument(), errorcode.0);
+        let call = format!("MPI_Comm_call_errhandler({}, {})", object.title_of_argument(), errorcode.to_c());
         error_return::call_handler(object.errhandler.action(), object.handle as usize, Some(&object.title()), &call, &error);
         Ok(())
     }
@@ -89,7 +88,7 @@ entry! {
         let handler = of_file("fh", fh)?;
         let error = check_code(errorcode)?;
         let name = fh.find().map_or_else(|| "MPI_FILE_NULL".to_owned(), |file| file.title());
-        let call = format!("MPI_File_call_errhandler({name}, {})", errorcode.0);
+        let call = format!("MPI_File_call_errhandler({name}, {})", errorcode.to_c());
         error_return::call_handler(handler.action(), fh.0 as usize, Some(&name), &call, &error);
         Ok(())
     }
@@ -100,14 +99,7 @@ entry! {
         file_errhandler_fn: FileErrhandlerFunction, errhandler: Out<Errhandler>,
     ) {
         errhandler.not_null()?;
-        // SAFETY: the prototypes differ in what the first pointer points to; the handler keeps its
-        // target and passes the right one.
-        let function = file_errhandler_fn.0.map(|function| unsafe {
-            std::mem::transmute::<MPI_File_errhandler_function, MPI_Comm_errhandler_function>(
-                function,
-            )
-        });
-        let function = ErrhandlerFunction::boxed(Target::File, function)?;
+        let function = ErrhandlerFunction::boxed(Target::File, file_errhandler_fn.0)?;
         errhandler.set(Errhandler(core::create(Target::File, function)?))
     }
 }
@@ -159,7 +151,7 @@ entry! {
     Own fn MPI_Session_call_errhandler(session: Session, errorcode: ErrorCode) on session {
         let object = session::get(session.0)?;
         let error = check_code(errorcode)?;
-        let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.0);
+        let call = format!("MPI_Session_call_errhandler({:#x}, {})", session.0, errorcode.to_c());
         error_return::call_handler(object.errhandler.action(), session.0 as usize, None, &call, &error);
         Ok(())
     }
@@ -182,7 +174,7 @@ entry! {
     Own fn MPI_Win_call_errhandler(win: Win, errorcode: ErrorCode) on win {
         let object = decode::win(win)?;
         let error = check_code(errorcode)?;
-        let call = format!("MPI_Win_call_errhandler({:#010x}, {})", win.0, errorcode.0);
+        let call = format!("MPI_Win_call_errhandler({:#010x}, {})", win.0, errorcode.to_c());
         error_return::call_handler(object.errhandler.action(), win.0 as usize, Some(&object.title()), &call, &error);
         Ok(())
     }

@@ -30,7 +30,7 @@ fn no_code(code: ErrorCode) -> core::Result<()> {
     fail!(
         Class::Arg,
         "errorcode is {}, which is no error code",
-        code.0
+        code.to_c()
     )
 }
 

@@ -3,8 +3,9 @@
 //! Invariant: an error handler is called once for a failed call, and only here.
 
 use crate::decode;
+use crate::describe::spelled;
 use crate::errhandler::FILES;
-use crate::param::{Comm, Describe, Errhandler, File, Session, Win};
+use crate::param::{Comm, Describe, Errhandler, ErrorCode, File, Session, Win};
 use crate::pointers::InOut;
 use oxmpi::comm;
 use oxmpi::errhandler::{self, Action, Attached, Failure};
@@ -161,6 +162,18 @@ pub fn raise(
     arguments: &[(&'static str, &dyn Describe)],
     origin: Origin,
 ) -> c_int {
+    #[cfg(standard_abi)]
+    let error = crate::standard::errors::as_given(error);
+    ErrorCode(met(error, function, arguments, origin)).to_c()
+}
+
+/// The core's code for `error`, after the error handler that belongs to `origin` was called.
+fn met(
+    error: Error,
+    function: &'static str,
+    arguments: &[(&'static str, &dyn Describe)],
+    origin: Origin,
+) -> c_int {
     if error.is_handled() {
         return error.code();
     }
@@ -300,12 +313,12 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
         error,
     };
     tell(&errhandler::message(&failure));
-    process::abort(error.class().value())
+    process::abort(ErrorCode(error.class().value()).to_c())
 }
 
 /// MPI_Abort.
 pub fn abort(comm: Comm, code: c_int) -> ! {
-    let name = comm::get(comm.0).map_or_else(|| format!("{:#010x}", comm.0), comm::Comm::title);
+    let name = comm::get(comm.0).map_or_else(|| spelled(comm.0), comm::Comm::title);
     let rank = process::job().map_or(0, |job| job.rank);
     if !SUPPRESS_ABORT_MESSAGE.get() {
         tell(&format!(

@@ -5,8 +5,9 @@ use crate::param::*;
 use crate::pointers::*;
 use crate::types::{
     MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function,
-    MPI_Status, MPIX_Grequest_poll_function,
+    MPIX_Grequest_poll_function,
 };
+use oxmpi::datatype::Status as StatusWords;
 use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -46,7 +47,7 @@ pub struct Generalized {
 }
 
 /// query (&extra_state, status, &code)
-type FortranQuery = unsafe extern "C" fn(*mut c_void, *mut MPI_Status, *mut c_int);
+type FortranQuery = unsafe extern "C" fn(*mut c_void, *mut StatusWords, *mut c_int);
 /// free (&extra_state, &code)
 type FortranFree = unsafe extern "C" fn(*mut c_void, *mut c_int);
 /// cancel (&extra_state, &complete, &code)
@@ -85,7 +86,7 @@ impl Generalized {
 }
 
 impl Functions for Generalized {
-    fn query(&self, status: &mut MPI_Status) -> c_int {
+    fn query(&self, words: &mut StatusWords) -> c_int {
         let _running = Running::begin();
         let (state, mut code) = (self.state as *mut c_void, 0);
         if self.is_fortran() {
@@ -93,12 +94,15 @@ impl Functions for Generalized {
             unsafe {
                 let query =
                     std::mem::transmute::<MPI_Grequest_query_function, FortranQuery>(self.query);
-                query(state, status, &mut code);
+                query(state, words, &mut code);
             }
             return code;
         }
+        let mut status = Status(*words).to_c();
         // SAFETY: the program passed the function for this state, and keeps it as long as the request lives.
-        unsafe { (self.query)(state, status) }
+        let code = unsafe { (self.query)(state, &mut status) };
+        *words = Status::of_c(status).0;
+        ErrorCode::of_c(code).0
     }
 
     fn free(&self) -> c_int {
@@ -114,7 +118,7 @@ impl Functions for Generalized {
             return code;
         }
         // SAFETY: as in `query`.
-        unsafe { (self.free)(state) }
+        ErrorCode::of_c(unsafe { (self.free)(state) }).0
     }
 
     fn cancel(&self, complete: bool) -> c_int {
@@ -130,12 +134,12 @@ impl Functions for Generalized {
             return code;
         }
         // SAFETY: as in `query`.
-        unsafe { (self.cancel)(state, complete) }
+        ErrorCode::of_c(unsafe { (self.cancel)(state, complete) }).0
     }
 
     fn poll(&self) -> c_int {
         let _running = Running::begin();
-        let mut status = MPI_Status::empty();
+        let mut status = Status(StatusWords::empty()).to_c();
         self.poll.map_or(0, |poll| {
             // SAFETY: as in `query`; MPICH's extension has no Fortran side.
             unsafe { poll(self.state as *mut c_void, &mut status) }

@@ -69,8 +69,18 @@ impl LooseArray<Aint> {
     }
 }
 
-impl Array<Distribution> {
-    pub fn integers(&self, length: usize) -> Result<&[i32]> {
-        slice(self.address(), length, || self.null_error())
-    }
+/// Arrays of numbers with special values, as the core has them.
+macro_rules! special {
+    ($($name:ident)*) => {
+        $(
+            impl Array<$name> {
+                pub fn integers(&self, length: usize) -> Result<Vec<i32>> {
+                    let elements = self.elements(length)?;
+                    Ok(elements.into_iter().map(|element| element.0).collect())
+                }
+            }
+        )*
+    };
 }
+
+special!(Distribution DistributionArgument);

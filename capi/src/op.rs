@@ -44,6 +44,7 @@ entry! {
     }
 }
 
+#[cfg(not(standard_abi))]
 entry! {
     /// MPICH's form: the function gets a state, which the destructor gives back.
     Allocate fn MPIX_Op_create_x(

@@ -54,6 +54,8 @@ pub trait Value: Copy + Describe {
     type LargeC: Copy;
     /// See [`Param::PINS`].
     const PINS: bool;
+    /// Whether NULL in place of a result means that nobody wants it (MPI_STATUS_IGNORE of the standard ABI).
+    const NULL_IS_IGNORED: bool = false;
     fn from_small(c: Self::SmallC) -> Self;
     fn from_large(c: Self::LargeC) -> Self;
     /// An error when the value does not fit.
@@ -61,234 +63,96 @@ pub trait Value: Copy + Describe {
     fn to_large(self) -> Result<Self::LargeC>;
 }
 
-macro_rules! value_is_param {
-    ($name:ident) => {
-        impl Param<Small> for $name {
-            type C = <$name as Value>::SmallC;
-            const PINS: bool = <$name as Value>::PINS;
-            #[inline(always)]
-            fn take(c: Self::C, _: &'static str) -> Self {
-                Self::from_small(c)
-            }
-        }
-
-        impl Param<Large> for $name {
-            type C = <$name as Value>::LargeC;
-            const PINS: bool = <$name as Value>::PINS;
-            #[inline(always)]
-            fn take(c: Self::C, _: &'static str) -> Self {
-                Self::from_large(c)
-            }
-        }
-    };
+/// What a function can return in place of an error code.
+pub trait Returned: Value {
+    fn returned(self) -> Self::SmallC;
 }
 
-/// Handles of objects that are collected only when no call uses them. Groups, infos, operations, error handlers and sessions are
-/// reference-counted: a call holds its own reference.
-macro_rules! pins {
-    (Comm) => {
-        true
-    };
-    (Datatype) => {
-        true
-    };
-    (File) => {
-        true
-    };
-    (Win) => {
-        true
-    };
-    ($other:ident) => {
-        false
-    };
+handles! {
+    Comm = MPI_Comm, comm, comm;
+    Datatype = MPI_Datatype, datatype, datatype;
+    Errhandler = MPI_Errhandler, handle, errhandler;
+    Group = MPI_Group, handle, group;
+    Info = MPI_Info, handle, info;
+    Message = MPI_Message, handle, message;
+    Op = MPI_Op, op, op;
+    Request = MPI_Request, handle, request;
+    Session = MPI_Session, handle, session;
+    Win = MPI_Win, handle, win;
+    Stream = MPIX_Stream, handle, other;
+    GrequestClass = MPIX_Grequest_class, handle, other;
 }
 
-/// `Name = C type;` the same in both bindings.
-macro_rules! plain {
-    ($($(#[$doc:meta])* $name:ident = $c:ty, $describe:ident;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq)]
-            #[repr(transparent)]
-            pub struct $name(pub $c);
-
-            impl Value for $name {
-                type SmallC = $c;
-                type LargeC = $c;
-                const PINS: bool = pins!($name);
-                #[inline(always)]
-                fn from_small(c: $c) -> Self {
-                    $name(c)
-                }
-                #[inline(always)]
-                fn from_large(c: $c) -> Self {
-                    $name(c)
-                }
-                #[inline(always)]
-                fn to_small(self) -> Result<$c> {
-                    Ok(self.0)
-                }
-                #[inline(always)]
-                fn to_large(self) -> Result<$c> {
-                    Ok(self.0)
-                }
-            }
-
-            value_is_param!($name);
-
-            impl Describe for $name {
-                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-                    crate::describe::$describe(self.0, text)
-                }
-            }
-        )*
-    };
+// MPICH's C has pointers for files, too.
+converted! {
+    File(MPI_File) = MPI_File, crate::standard::handles::file::inside, crate::standard::handles::file::of_program
 }
 
-/// `Name = C type without suffix | C type with _c;` 64 bits inside.
-macro_rules! wide {
-    ($($(#[$doc:meta])* $name:ident = $small:ty | $large:ty;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy, PartialEq, Eq)]
-            pub struct $name(pub i64);
-
-            impl Value for $name {
-                type SmallC = $small;
-                type LargeC = $large;
-                const PINS: bool = false;
-                #[inline(always)]
-                fn from_small(c: $small) -> Self {
-                    $name(c.into())
-                }
-                #[inline(always)]
-                fn from_large(c: $large) -> Self {
-                    $name(c)
-                }
-                fn to_small(self) -> Result<$small> {
-                    <$small>::try_from(self.0).or_else(|_| {
-                        fail!(Class::ValueTooLarge, "the result {} needs the function with the \
-                            suffix _c", self.0)
-                    })
-                }
-                #[inline(always)]
-                fn to_large(self) -> Result<$large> {
-                    Ok(self.0)
-                }
-            }
-
-            value_is_param!($name);
-
-            impl Describe for $name {
-                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-                    write!(text, "{}", self.0)
-                }
-            }
-        )*
-    };
+impl Describe for File {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::pointer(self.0, text)
+    }
 }
 
-/// `Name = C function type without suffix | with _c;` a function of the program, or none.
-macro_rules! function {
-    ($($(#[$doc:meta])* $name:ident = $small:ident | $large:ident;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy)]
-            pub enum $name {
-                Small(Option<$small>),
-                Large(Option<$large>),
-            }
+numbers! {
+    Rank = c_int, rank, rank;
+    Root = c_int, root, rank;
+    Tag = c_int, tag, tag;
+    Keyval = c_int, keyval, keyval;
+    ErrorCode = c_int, integer, error;
+    ErrorClass = c_int, integer, error;
+    ThreadLevel = c_int, integer, thread_level;
+    Comparison = c_int, integer, comparison;
+    Combiner = c_int, integer, combiner;
+    Order = c_int, integer, order;
+    Distribution = c_int, integer, distribution;
+    DistributionArgument = c_int, integer, distribution_argument;
+    TypeClass = c_int, integer, typeclass;
+    SplitType = c_int, integer, split_type;
+    TopologyType = c_int, integer, topology;
+    Assertion = c_int, integer, assertion;
+    LockType = c_int, integer, lock;
+    AccessMode = c_int, integer, access_mode;
+    Whence = c_int, integer, whence;
+    /// Where a view begins; may be MPI_DISPLACEMENT_CURRENT.
+    ViewOffset = MPI_Offset, long, displacement;
+    TSafety = MPI_T_cb_safety, integer, safety;
+    TSourceOrder = MPI_T_source_order, integer, source_order;
+    TVerbosity = c_int, integer, verbosity;
+    TBinding = c_int, integer, binding;
+    TScope = c_int, integer, scope;
+    TVariableClass = c_int, integer, variable_class;
+}
 
-            impl Param<Small> for $name {
-                type C = Option<$small>;
-                const PINS: bool = false;
-                #[inline(always)]
-                fn take(c: Self::C, _: &'static str) -> Self {
-                    $name::Small(c)
-                }
-            }
+converted! {
+    Status(oxmpi::datatype::Status) = MPI_Status, crate::standard::status::inside, crate::standard::status::of_program
+}
 
-            impl Param<Large> for $name {
-                type C = Option<$large>;
-                const PINS: bool = false;
-                #[inline(always)]
-                fn take(c: Self::C, _: &'static str) -> Self {
-                    $name::Large(c)
-                }
-            }
+impl Describe for Status {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::status(self.0, text)
+    }
+}
 
-            impl Describe for $name {
-                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-                    let absent = matches!(self, $name::Small(None) | $name::Large(None));
-                    text.write_str(if absent { "NULL" } else { "function" })
-                }
-            }
-        )*
-    };
-    ($($(#[$doc:meta])* $name:ident = $c:ident;)*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Copy)]
-            #[repr(transparent)]
-            pub struct $name(pub Option<$c>);
+// The number of a variable's handle, beside MPI_T_PVAR_ALL_HANDLES.
+converted! {
+    TPvarHandle(MPI_T_pvar_handle) = MPI_T_pvar_handle, crate::standard::handles::pvar::inside, crate::standard::handles::pvar::of_program
+}
 
-            impl<F> Param<F> for $name {
-                type C = Option<$c>;
-                const PINS: bool = false;
-                #[inline(always)]
-                fn take(c: Self::C, _: &'static str) -> Self {
-                    $name(c)
-                }
-            }
-
-            impl Describe for $name {
-                fn describe(&self, text: &mut dyn Write) -> fmt::Result {
-                    text.write_str(if self.0.is_none() { "NULL" } else { "function" })
-                }
-            }
-        )*
-    };
+impl Describe for TPvarHandle {
+    fn describe(&self, text: &mut dyn Write) -> fmt::Result {
+        crate::describe::pointer(self.to_c(), text)
+    }
 }
 
 plain! {
-    Comm = MPI_Comm, comm;
-    Datatype = MPI_Datatype, datatype;
-    Errhandler = MPI_Errhandler, handle;
-    File = MPI_File, pointer;
-    Group = MPI_Group, handle;
-    Info = MPI_Info, handle;
-    Message = MPI_Message, handle;
-    Op = MPI_Op, op;
-    Request = MPI_Request, handle;
-    Session = MPI_Session, handle;
-    Win = MPI_Win, handle;
-    Stream = MPIX_Stream, handle;
-    GrequestClass = MPIX_Grequest_class, handle;
     AsyncThing = MPIX_Async_thing, pointer;
 
     /// A number that means nothing special.
     Int = c_int, integer;
-    Rank = c_int, rank;
-    Root = c_int, root;
-    Tag = c_int, tag;
     Logical = c_int, integer;
     Color = c_int, integer;
-    Keyval = c_int, keyval;
-    ErrorCode = c_int, integer;
-    ErrorClass = c_int, integer;
-    ThreadLevel = c_int, integer;
-    Comparison = c_int, integer;
-    Combiner = c_int, integer;
-    Order = c_int, integer;
-    Distribution = c_int, integer;
-    TypeClass = c_int, integer;
-    SplitType = c_int, integer;
-    TopologyType = c_int, integer;
     Weight = c_int, integer;
-    Assertion = c_int, integer;
-    LockType = c_int, integer;
-    AccessMode = c_int, integer;
-    Whence = c_int, integer;
     /// An index into a list of the caller's; may come back as MPI_UNDEFINED.
     Index = c_int, integer;
     /// A handle of the standard ABI or of Fortran seen as a C int.
@@ -303,16 +167,10 @@ plain! {
 
     TEnum = MPI_T_enum, pointer;
     TCvarHandle = MPI_T_cvar_handle, pointer;
-    TPvarHandle = MPI_T_pvar_handle, pointer;
     TPvarSession = MPI_T_pvar_session, pointer;
     TEventRegistration = MPI_T_event_registration, pointer;
     TEventInstance = MPI_T_event_instance, pointer;
-    TSafety = MPI_T_cb_safety, integer;
-    TSourceOrder = MPI_T_source_order, integer;
-    /// Verbosity, binding, scope or variable class of a tool variable.
-    TProperty = c_int, integer;
 
-    Status = MPI_Status, status;
     F08Status = MPI_F08_status, status;
     Iov = MPIX_Iov, iov;
 

@@ -15,13 +15,13 @@ use std::ffi::c_void;
 fn whole(
     buf: *mut c_void,
     partitions: Int,
-    count: LargeCount,
+    count: i64,
     datatype: Datatype,
     info: Info,
 ) -> Result<(Buffer, usize)> {
     infos::hints(info.0)?;
     let number = decode::length("partitions", partitions)?;
-    let each = decode::count("count", Count(count.0))?;
+    let each = decode::count("count", Count(count))?;
     let kind = decode::datatype_of(MESSAGE, datatype, each)?;
     let all = each.checked_mul(number as u64);
     let Some(all) = all.filter(|all| all.checked_mul(kind.size).is_some()) else {
@@ -44,29 +44,68 @@ fn source(rank: Rank, comm: &CommObject) -> Result<i32> {
     decode::source(rank, comm)
 }
 
+/// Buffer, partitions, count of each, datatype and info.
+type Parts = (*mut c_void, Int, i64, Datatype, Info);
+/// Rank, tag and communicator.
+type Peer = (Rank, Tag, Comm);
+
+fn send_init(parts: Parts, (dest, tag, comm): Peer, request: Out<Request>) -> Result<()> {
+    request.not_null()?;
+    let comm = decode::comm(comm)?;
+    let (dest, tag) = (decode::dest(dest, comm)?, decode::tag(tag)?);
+    let (whole, number) = whole(parts.0, parts.1, parts.2, parts.3, parts.4)?;
+    request.set(Request(core::send_init(whole, number, dest, tag, comm)))
+}
+
+fn recv_init(parts: Parts, (dest, tag, comm): Peer, request: Out<Request>) -> Result<()> {
+    request.not_null()?;
+    let comm = decode::comm(comm)?;
+    let (source, tag) = (source(dest, comm)?, decode::tag(tag)?);
+    let (whole, number) = whole(parts.0, parts.1, parts.2, parts.3, parts.4)?;
+    request.set(Request(core::recv_init(whole, number, source, tag, comm)))
+}
+
+// MPICH's ABI has one binding, with an MPI_Count.
+
+#[cfg(not(standard_abi))]
 entry! {
     Allocate fn MPI_Psend_init(
         buf: SendBuffer, partitions: Int, count: LargeCount, datatype: Datatype, dest: Rank,
         tag: Tag, comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
-        request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let (dest, tag) = (decode::dest(dest, comm)?, decode::tag(tag)?);
-        let (whole, number) = whole(buf.0.cast_mut(), partitions, count, datatype, info)?;
-        request.set(Request(core::send_init(whole, number, dest, tag, comm)))
+        let parts = (buf.0.cast_mut(), partitions, count.0, datatype, info);
+        send_init(parts, (dest, tag, comm), request)
     }
 }
 
+#[cfg(standard_abi)]
+entry! {
+    Allocate fn MPI_Psend_init[_c](
+        buf: SendBuffer, partitions: Int, count: Count, datatype: Datatype, dest: Rank,
+        tag: Tag, comm: Comm, info: Info, request: Out<Request>,
+    ) on comm {
+        let parts = (buf.0.cast_mut(), partitions, count.0, datatype, info);
+        send_init(parts, (dest, tag, comm), request)
+    }
+}
+
+#[cfg(not(standard_abi))]
 entry! {
     Allocate fn MPI_Precv_init(
         buf: Memory, partitions: Int, count: LargeCount, datatype: Datatype, dest: Rank, tag: Tag,
         comm: Comm, info: Info, request: Out<Request>,
     ) on comm {
-        request.not_null()?;
-        let comm = decode::comm(comm)?;
-        let (source, tag) = (source(dest, comm)?, decode::tag(tag)?);
-        let (whole, number) = whole(buf.0, partitions, count, datatype, info)?;
-        request.set(Request(core::recv_init(whole, number, source, tag, comm)))
+        recv_init((buf.0, partitions, count.0, datatype, info), (dest, tag, comm), request)
+    }
+}
+
+#[cfg(standard_abi)]
+entry! {
+    Allocate fn MPI_Precv_init[_c](
+        buf: Memory, partitions: Int, count: Count, datatype: Datatype, dest: Rank, tag: Tag,
+        comm: Comm, info: Info, request: Out<Request>,
+    ) on comm {
+        recv_init((buf.0, partitions, count.0, datatype, info), (dest, tag, comm), request)
     }
 }
 

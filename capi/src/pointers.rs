@@ -56,19 +56,21 @@ macro_rules! pointers {
                 }
             }
 
+            impl<T: Value> $name<T> {
+                /// Fails for NULL: for results that must have a pointer before anything is done.
+                #[inline(always)]
+                pub fn not_null(&self) -> Result<()> {
+                    if self.address.is_null() && !T::NULL_IS_IGNORED {
+                        return Err(self.null_error());
+                    }
+                    Ok(())
+                }
+            }
+
             impl<T> $name<T> {
                 #[inline(always)]
                 pub fn is_null(&self) -> bool {
                     self.address.is_null()
-                }
-
-                /// Fails for NULL: for results that must have a pointer before anything is done.
-                #[inline(always)]
-                pub fn not_null(&self) -> Result<()> {
-                    if self.address.is_null() {
-                        return Err(self.null_error());
-                    }
-                    Ok(())
                 }
 
                 /// The address as a number, to compare with MPI_STATUS_IGNORE and its like.

@@ -1,8 +1,10 @@
 //! Initialization and finalization, chapter 11.
 
 use crate::attr;
+use crate::constants::of_program::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE};
 use crate::decode;
 use crate::error_return;
+use crate::other_library;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::error::{Class, Result};
@@ -17,10 +19,11 @@ pub fn level(required: ThreadLevel) -> Result<Level> {
         1 => Level::Funneled,
         2 => Level::Serialized,
         3 => Level::Multiple,
-        other => {
+        _ => {
             return fail!(
                 Class::Arg,
-                "required is {other}; allowed is 0 (MPI_THREAD_SINGLE) to 3 (MPI_THREAD_MULTIPLE)"
+                "required is {}; allowed is {MPI_THREAD_SINGLE} (MPI_THREAD_SINGLE) to {MPI_THREAD_MULTIPLE} (MPI_THREAD_MULTIPLE)",
+                required.to_c()
             );
         }
     })
@@ -30,6 +33,7 @@ entry! {
     Other fn MPI_Init(argc: InOut<Int>, argv: InOut<TextArray>) {
         // The arguments of main are the program's own: the launcher tells us by other ways.
         let _ = (argc, argv);
+        other_library::begin()?;
         process::init(THREAD_LEVEL.get().into()).map(drop)
     }
 }
@@ -39,7 +43,9 @@ entry! {
         argc: InOut<Int>, argv: InOut<TextArray>, required: ThreadLevel, provided: Out<ThreadLevel>,
     ) {
         let _ = (argc, argv);
-        let given = process::init(level(required)?)?;
+        let level = level(required)?;
+        other_library::begin()?;
+        let given = process::init(level)?;
         provided.set(ThreadLevel(given as i32))
     }
 }
@@ -83,7 +89,7 @@ entry! {
 }
 
 entry! {
-    Other fn MPI_Abort(comm: Comm, errorcode: ErrorCode) {
+    Other fn MPI_Abort(comm: Comm, errorcode: Int) {
         error_return::abort(comm, errorcode.0)
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::param::*;
 use crate::pointers::{Array, InOutArray, Out, OutArray};
+use crate::types::{MPI_Request, MPI_Status};
 use oxmpi::datatype::Status as StatusWords;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
@@ -11,7 +12,10 @@ use oxmpi::pt2pt::complete::{Completion, UNDEFINED};
 use std::ffi::{c_char, c_int, c_void};
 
 /// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
+#[cfg(not(standard_abi))]
 const STATUS_IGNORE: usize = 1;
+#[cfg(standard_abi)]
+const STATUS_IGNORE: usize = 0;
 
 impl TextOut {
     /// Writes as much of `text` as fits into `capacity` bytes, the zero included, cut between two
@@ -71,6 +75,20 @@ impl Out<Count> {
     }
 }
 
+/// Writes a status but for its MPI_ERROR.
+///
+/// # Safety
+/// There is a status at `target`.
+#[inline(always)]
+unsafe fn write_status(target: *mut MPI_Status, status: StatusWords) {
+    let mut status = Status(status).to_c();
+    // SAFETY: the contract above.
+    unsafe {
+        status.error = (&raw const (*target).error).read();
+        target.write(status);
+    }
+}
+
 impl Out<Status> {
     /// Writes what a call gives for no operation at all: an empty status, MPI_ERROR included.
     pub fn give_empty(&self) -> Result<()> {
@@ -90,8 +108,8 @@ impl Out<Status> {
     /// Writes a status unless it is MPI_STATUS_IGNORE. MPI_ERROR stays as it is: only functions
     /// that return several statuses write it.
     #[inline(always)]
-    pub fn give(&self, mut status: StatusWords) -> Result<()> {
-        let target = self.address().cast::<StatusWords>();
+    pub fn give(&self, status: StatusWords) -> Result<()> {
+        let target = self.address().cast::<MPI_Status>();
         if target as usize == STATUS_IGNORE {
             return Ok(());
         }
@@ -99,10 +117,7 @@ impl Out<Status> {
             return Err(self.null_error());
         }
         // SAFETY: not null, and the caller of the C function has a status there.
-        unsafe {
-            status.error = (&raw const (*target).error).read();
-            target.write(status);
-        }
+        unsafe { write_status(target, status) }
         Ok(())
     }
 }
@@ -110,26 +125,23 @@ impl Out<Status> {
 impl OutArray<Status> {
     /// Fails for NULL where statuses are to be written.
     pub fn check(&self, length: usize) -> Result<()> {
-        if self.is_null() && length > 0 {
+        if self.is_null() && length > 0 && STATUS_IGNORE != 0 {
             return Err(self.null_error());
         }
         Ok(())
     }
 
-    fn target(&self, index: usize) -> Option<*mut StatusWords> {
-        let target = self.address().cast::<StatusWords>();
+    fn target(&self, index: usize) -> Option<*mut MPI_Status> {
+        let target = self.address().cast::<MPI_Status>();
         (target as usize != STATUS_IGNORE).then(|| target.wrapping_add(index))
     }
 
     /// Writes a status, but not its MPI_ERROR, unless they are ignored. After `check`.
-    pub fn give(&self, index: usize, mut status: StatusWords) {
+    pub fn give(&self, index: usize, status: StatusWords) {
         if let Some(target) = self.target(index) {
             // SAFETY: `check` saw that it is not null, and the caller of the C function has that
             // many statuses there.
-            unsafe {
-                status.error = (&raw const (*target).error).read();
-                target.write(status);
-            }
+            unsafe { write_status(target, status) }
         }
     }
 
@@ -137,36 +149,94 @@ impl OutArray<Status> {
     pub fn give_error(&self, index: usize, code: c_int) {
         if let Some(target) = self.target(index) {
             // SAFETY: as in `give`.
-            unsafe { (&raw mut (*target).error).write(code) }
+            unsafe { (&raw mut (*target).error).write(ErrorCode(code).to_c()) }
         }
     }
 }
 
+/// The caller's array of requests for as long as a call works on it: the array itself where handles are the core's, else a copy,
+/// which is written back.
+pub struct Requests<'a> {
+    #[cfg(not(standard_abi))]
+    handles: &'a mut [c_int],
+    #[cfg(standard_abi)]
+    handles: smallvec::SmallVec<[c_int; 32]>,
+    #[cfg(standard_abi)]
+    of_program: &'a mut [MPI_Request],
+}
+
 impl InOutArray<Request> {
-    /// The caller's array itself.
-    pub fn slice(&mut self, length: usize) -> Result<&mut [c_int]> {
-        if length == 0 {
-            return Ok(&mut []);
+    pub fn slice(&mut self, length: usize) -> Result<Requests<'_>> {
+        let of_program: &mut [MPI_Request] = match length {
+            0 => &mut [],
+            _ if self.is_null() => return Err(self.null_error()),
+            // SAFETY: not null; the caller of the C function owns an array of that many handles, and nobody else uses it during
+            // the call.
+            _ => unsafe { std::slice::from_raw_parts_mut(self.address().cast(), length) },
+        };
+        #[cfg(not(standard_abi))]
+        return Ok(Requests {
+            handles: of_program,
+        });
+        #[cfg(standard_abi)]
+        return Ok(Requests {
+            handles: of_program
+                .iter()
+                .map(|handle| Request::of_c(*handle).0)
+                .collect(),
+            of_program,
+        });
+    }
+}
+
+impl std::ops::Deref for Requests<'_> {
+    type Target = [c_int];
+
+    fn deref(&self) -> &[c_int] {
+        &self.handles
+    }
+}
+
+impl std::ops::DerefMut for Requests<'_> {
+    fn deref_mut(&mut self) -> &mut [c_int] {
+        &mut *self.handles
+    }
+}
+
+#[cfg(standard_abi)]
+impl Drop for Requests<'_> {
+    fn drop(&mut self) {
+        for (to, handle) in self.of_program.iter_mut().zip(&self.handles) {
+            // What stands for nothing stays as the program has it.
+            *to = Request(*handle).to_c();
         }
-        if self.is_null() {
-            return Err(self.null_error());
-        }
-        // SAFETY: not null; the caller of the C function owns an array of that many handles, which
-        // are ints, and nobody else uses it during the call.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.address().cast(), length) })
     }
 }
 
 impl Array<Request> {
-    /// The caller's array itself.
-    pub fn slice(&self, length: usize) -> Result<&[c_int]> {
+    /// The handles, which are only read.
+    pub fn slice(&self, length: usize) -> Result<Handles<'_>> {
         if length == 0 {
-            return Ok(&[]);
+            return Ok(Handles::default());
         }
         if self.is_null() {
             return Err(self.null_error());
         }
-        // SAFETY: as above; it is only read.
-        Ok(unsafe { std::slice::from_raw_parts(self.address().cast(), length) })
+        // SAFETY: as above.
+        let of_program: &[MPI_Request] =
+            unsafe { std::slice::from_raw_parts(self.address().cast(), length) };
+        #[cfg(not(standard_abi))]
+        return Ok(of_program);
+        #[cfg(standard_abi)]
+        return Ok(of_program
+            .iter()
+            .map(|handle| Request::of_c(*handle).0)
+            .collect());
     }
 }
+
+/// The core's handles in an array of the caller's.
+#[cfg(not(standard_abi))]
+pub type Handles<'a> = &'a [c_int];
+#[cfg(standard_abi)]
+pub type Handles<'a> = smallvec::SmallVec<[c_int; 32]>;

@@ -1,7 +1,8 @@
 //! Sessions.
 
-use crate::constants::MPI_MAX_PSET_NAME_LEN;
+use crate::constants::of_program::MPI_MAX_PSET_NAME_LEN;
 use crate::decode;
+use crate::other_library;
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::error::Class;
@@ -14,7 +15,9 @@ use oxmpi::{fail, group, info as infos};
 entry! {
     Other fn MPI_Session_init(info: Info, errhandler: Errhandler, session: Out<Session>) on errhandler {
         session.not_null()?;
-        session.set(Session(core::open(infos::hints(info.0)?, errhandler.0)?))
+        let hints = infos::hints(info.0)?;
+        other_library::begin()?;
+        session.set(Session(core::open(hints, errhandler.0)?))
     }
 }
 

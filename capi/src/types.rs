@@ -1,7 +1,7 @@
 //! The C types of the ABI, under their C names, and the functions that programs pass to us.
 //! What is written here is only the layout; the meaning of an argument is in `param`.
 //!
-//! Invariant: sizes and alignments are those of MPICH's ABI (asserted below, and against a C
+//! Invariant: sizes and alignments are those of the ABI, MPICH's or the standard's (asserted below, and against a C
 //! compiler in `tests/abi_constants.rs`).
 
 #![allow(non_camel_case_types)]
@@ -13,18 +13,28 @@ pub type MPI_Count = c_longlong;
 pub type MPI_Offset = c_longlong;
 pub type MPI_Fint = c_int;
 
-pub type MPI_Comm = c_int;
-pub type MPI_Datatype = c_int;
-pub type MPI_Errhandler = c_int;
-pub type MPI_Group = c_int;
-pub type MPI_Info = c_int;
-pub type MPI_Message = c_int;
-pub type MPI_Op = c_int;
-pub type MPI_Request = c_int;
-pub type MPI_Session = c_int;
-pub type MPI_Win = c_int;
-pub type MPIX_Stream = c_int;
-pub type MPIX_Grequest_class = c_int;
+/// Handles as the core has them, and as MPICH's C has them.
+pub mod integers {
+    use std::ffi::c_int;
+
+    pub use super::MPI_Offset;
+
+    pub type MPI_Comm = c_int;
+    pub type MPI_Datatype = c_int;
+    pub type MPI_Errhandler = c_int;
+    pub type MPI_Group = c_int;
+    pub type MPI_Info = c_int;
+    pub type MPI_Message = c_int;
+    pub type MPI_Op = c_int;
+    pub type MPI_Request = c_int;
+    pub type MPI_Session = c_int;
+    pub type MPI_Win = c_int;
+    pub type MPIX_Stream = c_int;
+    pub type MPIX_Grequest_class = c_int;
+}
+
+#[cfg(not(standard_abi))]
+pub use integers::*;
 
 macro_rules! pointer_handles {
     ($($name:ident = $structure:ident;)*) => {
@@ -34,6 +44,23 @@ macro_rules! pointer_handles {
             pub type $name = *mut $structure;
         )*
     };
+}
+
+// The standard's handles.
+#[cfg(standard_abi)]
+pointer_handles! {
+    MPI_Comm = MPI_ABI_Comm;
+    MPI_Datatype = MPI_ABI_Datatype;
+    MPI_Errhandler = MPI_ABI_Errhandler;
+    MPI_Group = MPI_ABI_Group;
+    MPI_Info = MPI_ABI_Info;
+    MPI_Message = MPI_ABI_Message;
+    MPI_Op = MPI_ABI_Op;
+    MPI_Request = MPI_ABI_Request;
+    MPI_Session = MPI_ABI_Session;
+    MPI_Win = MPI_ABI_Win;
+    MPIX_Stream = MPI_ABI_Stream;
+    MPIX_Grequest_class = MPI_ABI_Grequest_class;
 }
 
 pointer_handles! {
@@ -52,10 +79,23 @@ pub type MPI_T_cb_safety = c_int;
 pub type MPI_T_source_order = c_int;
 
 /// MPI_Status: 20 bytes. Bit 0 of the second word is the cancelled flag.
+#[cfg(not(standard_abi))]
 pub type MPI_Status = oxmpi::datatype::Status;
 
+/// MPI_Status of the standard ABI: 32 bytes.
+#[cfg(standard_abi)]
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq)]
+pub struct MPI_Status {
+    pub source: c_int,
+    pub tag: c_int,
+    pub error: c_int,
+    /// The core's two words of the count, and three that nobody uses.
+    pub internal: [c_int; 5],
+}
+
 /// MPI_Status as seen by Fortran 2008.
-pub type MPI_F08_status = MPI_Status;
+pub type MPI_F08_status = oxmpi::datatype::Status;
 
 /// A piece of memory of a datatype (MPIX_Type_iov).
 #[repr(C)]
@@ -65,13 +105,28 @@ pub struct MPIX_Iov {
     pub iov_len: MPI_Aint,
 }
 
-const _: () = assert!(size_of::<MPI_Status>() == 20 && align_of::<MPI_Status>() == 4);
+const _: () = assert!(
+    size_of::<MPI_Status>() == if cfg!(standard_abi) { 32 } else { 20 }
+        && align_of::<MPI_Status>() == 4
+);
 const _: () = assert!(size_of::<MPI_Aint>() == 8 && size_of::<MPI_Count>() == 8);
 const _: () = assert!(size_of::<MPIX_Iov>() == 16);
 
-type AttributeCopy =
-    unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
-type AttributeDelete = unsafe extern "C" fn(c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+/// The handle of a communicator, datatype or window.
+#[cfg(not(standard_abi))]
+pub type AnyHandle = c_int;
+#[cfg(standard_abi)]
+pub type AnyHandle = *mut c_void;
+
+type AttributeCopy = unsafe extern "C" fn(
+    AnyHandle,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+type AttributeDelete = unsafe extern "C" fn(AnyHandle, c_int, *mut c_void, *mut c_void) -> c_int;
 
 pub type MPI_Copy_function = AttributeCopy;
 pub type MPI_Delete_function = AttributeDelete;

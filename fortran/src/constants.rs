@@ -3,7 +3,7 @@
 //! Invariant: mpif.h is at once valid in fixed and in free form: nothing beyond column 72, nothing
 //! before column 7, no continuation lines.
 
-use crate::scan::{invocations, squeeze};
+use crate::scan::{columns, invocations, squeeze};
 use proc_macro2::{TokenStream, TokenTree};
 use std::error::Error;
 use std::fs;
@@ -66,7 +66,7 @@ pub fn read(source: &Path) -> Result<Vec<Constant>, Box<dyn Error>> {
                 constant(
                     &row[0].to_string(),
                     &kind,
-                    &row[equals + 1..],
+                    columns(&row[equals + 1..]).0,
                     &mut constants,
                 )?;
             }
@@ -79,7 +79,12 @@ pub fn read(source: &Path) -> Result<Vec<Constant>, Box<dyn Error>> {
                 let body: Vec<TokenTree> = body.stream().into_iter().collect();
                 for row in body.split(|token| is(token, ',')) {
                     if row.len() > 2 {
-                        constant(&row[0].to_string(), "c_int", &row[2..], &mut constants)?;
+                        constant(
+                            &row[0].to_string(),
+                            "c_int",
+                            columns(&row[2..]).0,
+                            &mut constants,
+                        )?;
                     }
                 }
             }

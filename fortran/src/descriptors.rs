@@ -249,7 +249,7 @@ mod tests {
     use std::path::Path;
 
     fn policies(name: &str) -> Vec<Policy> {
-        let entries = scan::entries(Path::new("../capi/src")).unwrap();
+        let entries = scan::entries(Path::new("../capi/src"), scan::Abi::Mpich).unwrap();
         let functions = model::functions(&entries).unwrap();
         let function = functions.iter().find(|f| f.name == name).unwrap();
         (0..function.arguments.len())

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [source, out] = arguments.as_slice() else {
         return Err("usage: oxmpi-fortran SOURCE OUT".into());
     };
-    let functions = model::functions(&scan::entries(source)?)?;
+    let functions = model::functions(&scan::entries(source, scan::Abi::Mpich)?)?;
     check(&functions)?;
     let constants = constants::read(source)?;
     fs::create_dir_all(out)?;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_entry_has_its_fortran_side() {
-        let entries = scan::entries(Path::new("../capi/src")).unwrap();
+        let entries = scan::entries(Path::new("../capi/src"), scan::Abi::Mpich).unwrap();
         let functions = model::functions(&entries).unwrap();
         check(&functions).unwrap();
         assert!(functions.len() > 600, "{}", functions.len());

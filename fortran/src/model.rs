@@ -235,7 +235,7 @@ fn form(written: &str, large: bool) -> Result<(Form, Intent)> {
         "ByteDisplacement" => wide(Width::Address, Width::Count),
         "LargeCount" => Form::Number(Width::Count),
         "Aint" => Form::Number(Width::Address),
-        "Offset" => Form::Number(Width::Offset),
+        "Offset" | "ViewOffset" => Form::Number(Width::Offset),
         "Comm" | "Datatype" | "Errhandler" | "Group" | "Info" | "Message" | "Op" | "Request"
         | "Session" | "Win" => Form::Handle(written.to_owned()),
         "File" => Form::File,
@@ -257,9 +257,27 @@ fn form(written: &str, large: bool) -> Result<(Form, Intent)> {
         "AttributeOut" => return Ok((Form::Attribute, Intent::Out)),
         "ExtraState" => Form::ExtraState,
         "Range" => Form::Range,
-        "Int" | "Rank" | "Root" | "Tag" | "Color" | "Keyval" | "ErrorCode" | "ErrorClass"
-        | "ThreadLevel" | "Comparison" | "Combiner" | "Order" | "Distribution" | "TypeClass"
-        | "SplitType" | "TopologyType" | "Assertion" | "LockType" | "AccessMode" | "Whence"
+        "Int"
+        | "Rank"
+        | "Root"
+        | "Tag"
+        | "Color"
+        | "Keyval"
+        | "ErrorCode"
+        | "ErrorClass"
+        | "ThreadLevel"
+        | "Comparison"
+        | "Combiner"
+        | "Order"
+        | "Distribution"
+        | "DistributionArgument"
+        | "TypeClass"
+        | "SplitType"
+        | "TopologyType"
+        | "Assertion"
+        | "LockType"
+        | "AccessMode"
+        | "Whence"
         | "Index" => Form::Number(Width::Default),
         _ => match written.strip_suffix("Function") {
             Some(kind) => Form::Function(interface(kind, large)),

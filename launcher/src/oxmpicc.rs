@@ -1,13 +1,21 @@
 //! `mpicc`, `mpicxx`, `mpifort` and their other names: calls the real compiler with what a program needs to
 //! compile and link with the oxmpi of the prefix that this file lies in (`PREFIX/bin`).
 //!
-//! Which compiler is meant is read from the name it was called by. Understands the questions of
-//! MPICH's wrappers (`-show`, `-compile_info`, `-link_info`) and of Open MPI's (`-showme...`), so
-//! that CMake, autoconf and waf find us like one of them. `mpifort -make-modules -fc=NAME` compiles the
-//! modules for another Fortran compiler.
+//! Which compiler is meant is read from the name it was called by. `call.rs` reads the options of MPICH's and of
+//! Open MPI's wrappers, so that CMake, autoconf and waf find us like one of them; `settings.rs` their variables and
+//! files. `mpifort -make-modules -fc=NAME` compiles the modules for another Fortran compiler (`modules.rs`). `mpicc_abi` and
+//! `mpicxx_abi`, or `-abi=standard`, compile for the standard ABI.
 //!
 //! Invariant: arguments that are not ours reach the compiler unchanged and in order.
 
+mod call;
+mod command;
+mod modules;
+mod settings;
+
+use call::{Question, read};
+use command::{command, has_input, links, quoted};
+use settings::Settings;
 use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -20,6 +28,10 @@ struct Language {
     options: &'static [&'static str],
     /// Environment variables that name it, the first one set wins.
     variables: &'static [&'static str],
+    /// Names of the compiler and of its flags in configuration files; of the flags also in the environment, after
+    /// `OXMPI_`, `MPICH_` or `OMPI_`.
+    setting: &'static str,
+    flags: &'static str,
     /// Compilers to look for, the first one found wins.
     compilers: &'static [&'static str],
     libraries: &'static [&'static str],
@@ -27,57 +39,82 @@ struct Language {
 
 const C: Language = Language {
     options: &["-cc="],
-    variables: &["OXMPI_CC", "MPICH_CC"],
+    variables: &["OXMPI_CC", "MPICH_CC", "OMPI_CC", "I_MPI_CC"],
+    setting: "CC",
+    flags: "CFLAGS",
     compilers: &["gcc", "cc", "clang"],
     libraries: &["mpi"],
 };
 
 const CXX: Language = Language {
     options: &["-cxx="],
-    variables: &["OXMPI_CXX", "MPICH_CXX"],
+    variables: &["OXMPI_CXX", "MPICH_CXX", "OMPI_CXX", "I_MPI_CXX"],
+    setting: "CXX",
+    flags: "CXXFLAGS",
     compilers: &["g++", "c++", "clang++"],
     libraries: &["mpi"],
 };
 
+/// The standard ABI (`mpicc_abi`, `-abi=standard`).
+const C_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..C
+};
+
+const CXX_STANDARD: Language = Language {
+    libraries: &["mpi_abi"],
+    ..CXX
+};
+
 const FORTRAN: Language = Language {
     options: &["-fc=", "-f90=", "-f77="],
-    variables: &["OXMPI_FC", "MPICH_FC", "MPICH_F90", "MPICH_F77"],
+    variables: &[
+        "OXMPI_FC",
+        "MPICH_FC",
+        "MPICH_F90",
+        "MPICH_F77",
+        "OMPI_FC",
+        "I_MPI_FC",
+        "I_MPI_F90",
+        "I_MPI_F77",
+    ],
+    setting: "FC",
+    flags: "FCFLAGS",
     compilers: &["gfortran", "flang", "flang-new", "f95"],
     libraries: &["mpifort", "mpi"],
 };
 
 /// Where the things of this installation are.
 struct Prefix {
+    root: PathBuf,
     include: PathBuf,
     library: PathBuf,
+    /// Where the library is when the program runs: differs for a sysroot.
+    runtime: PathBuf,
 }
 
-/// What the wrapper is to print instead of compiling.
-#[derive(Clone, Copy, PartialEq)]
-enum Question {
-    /// The whole command.
-    Command,
-    /// The command for compiling only, or for linking only, as MPICH's wrappers say it.
-    Compile,
-    Link,
-    /// Flags alone, as Open MPI's wrappers say them.
-    CompileFlags,
-    LinkFlags,
-    Compiler,
-    IncludeDirectories,
-    LibraryDirectories,
-    Libraries,
-    Version,
-}
+impl Prefix {
+    fn new(root: &Path, runtime: &Path) -> Prefix {
+        Prefix {
+            include: root.join("include"),
+            library: root.join("lib"),
+            runtime: runtime.join("lib"),
+            root: root.to_owned(),
+        }
+    }
 
-struct Call {
-    question: Option<Question>,
-    compiler: Option<String>,
-    echo: bool,
-    rpath: bool,
-    /// Not to compile a program, but the modules for this compiler.
-    modules: bool,
-    arguments: Vec<OsString>,
+    /// Compiling for the system in that folder: the prefix lies in it, or one of its name does.
+    fn in_sysroot(self, sysroot: &Path) -> Prefix {
+        if let Ok(inside) = self.root.strip_prefix(sysroot) {
+            return Prefix::new(&self.root, &Path::new("/").join(inside));
+        }
+        let inside = self.root.strip_prefix("/").unwrap_or(&self.root);
+        let there = sysroot.join(inside);
+        if there.join("include/mpi.h").is_file() {
+            return Prefix::new(&there, &self.root);
+        }
+        self
+    }
 }
 
 /// The program, with the arguments of this process.
@@ -96,8 +133,10 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Takes `mpicc.oxmpi` and `x86_64-linux-gnu-mpicc`, too.
 fn language(name: &str) -> Result<&'static Language, String> {
-    match name.split('.').next().unwrap_or(name) {
+    let plain = name.split('.').next().unwrap_or(name);
+    match plain.rsplit('-').next().unwrap_or(plain) {
         "mpicc" | "oxmpicc" => Ok(&C),
         "mpicxx" | "mpic++" | "mpiCC" => Ok(&CXX),
         "mpifort" | "mpif90" | "mpif77" => Ok(&FORTRAN),
@@ -105,19 +144,58 @@ fn language(name: &str) -> Result<&'static Language, String> {
     }
 }
 
-fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
-    let language = language(name)?;
-    let call = read(language, arguments);
-    let prefix = prefix()?;
-    let compiler = match call.compiler {
-        Some(compiler) => compiler,
-        None => default_compiler(language),
-    };
-    if call.modules {
-        return make_modules(&prefix, &compiler, &call.arguments);
+/// The same language for programs of the standard ABI.
+fn standard(language: &Language) -> Result<&'static Language, String> {
+    match language.libraries[0] {
+        "mpifort" => {
+            Err("the standard ABI has no Fortran here; leave out -abi=standard".to_owned())
+        }
+        _ if language.options == CXX.options => Ok(&CXX_STANDARD),
+        _ => Ok(&C_STANDARD),
     }
-    let include = include_flags(language, &prefix, &compiler);
-    let link = link_flags(language, &prefix, call.rpath);
+}
+
+fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
+    let plain = name.split('.').next().unwrap_or(name);
+    let (plain, of_name) = match plain.strip_suffix("_abi") {
+        Some(plain) => (plain, "standard"),
+        None => (plain, "mpich"),
+    };
+    let mut language = language(plain)?;
+    let call = read(language, arguments)?;
+    if call.help {
+        print!("{}", call::help(name, language));
+        return Ok(());
+    }
+    let mut prefix = prefix()?;
+    if let Some(sysroot) = sysroot(&call.arguments) {
+        prefix = prefix.in_sysroot(&sysroot);
+    }
+    match call.abi.as_deref().unwrap_or(of_name) {
+        "mpich" => {}
+        "standard" => {
+            language = standard(language)?;
+            prefix.include.push("standard");
+        }
+        other => return Err(format!("-abi={other}: there are mpich and standard")),
+    }
+    let settings = Settings::of(language, name, &prefix, &call)?;
+    let compiler = (call.compiler.clone())
+        .or(settings.compiler.clone())
+        .unwrap_or_else(|| default_compiler(language));
+    if call.modules {
+        return modules::make(&prefix, &compiler, &call.arguments);
+    }
+    if call.question.is_none() && language.libraries[0] == "mpifort" {
+        modules::make_at_first_use(name, &prefix, &compiler, &call.arguments);
+    }
+    let mut include = include_flags(language, &prefix, &compiler);
+    include.extend_from_slice(&settings.compile);
+    let link = if call.native {
+        Vec::new()
+    } else {
+        settings.around(link_flags(language, &prefix, call.rpath))
+    };
     match call.question {
         None => {}
         Some(Question::Command) => {
@@ -132,10 +210,24 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
             return Ok(());
         }
         Some(question) => {
-            let answer = answer(question, language, &compiler, &prefix, &include, &link);
-            println!("{answer}");
+            let asked = call::Asked {
+                language,
+                compiler: &compiler,
+                prefix: &prefix,
+                include: &include,
+                link: &link,
+                arguments: &call.arguments,
+            };
+            println!("{}", asked.answer(name, question));
             return Ok(());
         }
+    }
+    if links(&call.arguments)
+        && has_input(&call.arguments)
+        && !call.native
+        && call.arguments.iter().any(|argument| argument == "-static")
+    {
+        return Err(call::no_static_library("-static"));
     }
     if call.arguments.iter().any(|argument| argument == "-v") {
         println!("{name} for oxmpi version {}", env!("CARGO_PKG_VERSION"));
@@ -144,7 +236,8 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     flags.extend(own_flags(language, &compiler));
     let command = command(&compiler, &call.arguments, &flags, &link, false);
     if call.echo {
-        println!("{}", quoted(&command));
+        // Beside the compiler's output, which may be a preprocessed program.
+        eprintln!("{}", quoted(&command));
     }
     let (program, arguments) = command
         .split_first()
@@ -158,52 +251,27 @@ fn run(name: &str, arguments: Vec<OsString>) -> Result<(), String> {
     ))
 }
 
-/// Takes out what is meant for the wrapper.
-fn read(language: &Language, arguments: Vec<OsString>) -> Call {
-    let mut call = Call {
-        question: None,
-        compiler: None,
-        echo: false,
-        rpath: env::var_os("OXMPI_RPATH").is_none_or(|value| value != "no"),
-        modules: false,
-        arguments: Vec::new(),
-    };
-    for argument in arguments {
-        let text = argument.to_str().unwrap_or_default();
-        if let Some(question) = question(text) {
-            call.question = Some(question);
-        } else if let Some(compiler) =
-            (language.options.iter()).find_map(|option| text.strip_prefix(option))
-        {
-            call.compiler = Some(compiler.to_owned());
-        } else if text == "-echo" {
-            call.echo = true;
-        } else if text == "-make-modules" && language.libraries[0] == "mpifort" {
-            call.modules = true;
-        } else if text == "-norpath" {
-            call.rpath = false;
-        } else {
-            call.arguments.push(argument);
-        }
-    }
-    call
+/// Whether one of the wrappers takes this argument for itself.
+#[cfg(test)]
+pub fn is_own_option(argument: &str) -> bool {
+    [&C, &CXX, &FORTRAN].into_iter().any(|language| {
+        read(language, vec![argument.into()]).is_ok_and(|call| call.arguments.is_empty())
+    })
 }
 
-fn question(argument: &str) -> Option<Question> {
-    let argument = argument.strip_prefix("--").or(argument.strip_prefix('-'))?;
-    Some(match argument {
-        "show" | "showme" => Question::Command,
-        "compile_info" | "compile-info" => Question::Compile,
-        "link_info" | "link-info" => Question::Link,
-        "showme:compile" => Question::CompileFlags,
-        "showme:link" => Question::LinkFlags,
-        "showme:command" => Question::Compiler,
-        "showme:incdirs" => Question::IncludeDirectories,
-        "showme:libdirs" => Question::LibraryDirectories,
-        "showme:libs" => Question::Libraries,
-        "showme:version" => Question::Version,
-        _ => return None,
-    })
+/// The folder that the compiler is told to take for `/`.
+fn sysroot(arguments: &[OsString]) -> Option<PathBuf> {
+    let mut arguments = arguments.iter().map(|argument| argument.to_str());
+    while let Some(argument) = arguments.next() {
+        match argument {
+            Some("--sysroot" | "-isysroot") => return arguments.next()?.map(PathBuf::from),
+            Some(text) if text.starts_with("--sysroot=") => {
+                return Some(PathBuf::from(&text["--sysroot=".len()..]));
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The prefix of the `PREFIX/bin` that this very file lies in, symbolic links followed.
@@ -213,10 +281,7 @@ fn prefix() -> Result<Prefix, String> {
         .parent()
         .and_then(Path::parent)
         .ok_or_else(|| format!("{} is in no directory bin", file.display()))?;
-    Ok(Prefix {
-        include: root.join("include"),
-        library: root.join("lib"),
-    })
+    Ok(Prefix::new(root, root))
 }
 
 fn default_compiler(language: &Language) -> String {
@@ -240,12 +305,7 @@ fn default_compiler(language: &Language) -> String {
 fn include_flags(language: &Language, prefix: &Prefix, compiler: &str) -> Vec<OsString> {
     let mut flags = vec![format!("-I{}", prefix.include.display())];
     if language.libraries[0] == "mpifort" {
-        let name = compiler_name(compiler);
-        let family = name.split(['-', '.']).next().unwrap_or_default().to_owned();
-        let found = [&name, &family]
-            .map(|name| prefix.library.join("oxmpi/modules").join(name))
-            .into_iter()
-            .find(|directory| directory.is_dir());
+        let found = modules::directory(prefix, compiler);
         flags.extend(found.map(|directory| format!("-I{}", directory.display())));
     }
     flags.into_iter().map(OsString::from).collect()
@@ -266,53 +326,6 @@ fn compiler_name(compiler: &str) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Compiles the installed sources of the modules, as they lie in `lib/oxmpi/modules`, into a
-/// directory named after the compiler beside them, where later calls find them.
-fn make_modules(prefix: &Prefix, compiler: &str, flags: &[OsString]) -> Result<(), String> {
-    let sources = prefix.library.join("oxmpi/modules");
-    let directory = sources.join(compiler_name(compiler));
-    // Made apart: nobody may find half a module.
-    let apart = sources.join(format!("new-{}", std::process::id()));
-    let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
-    std::fs::create_dir_all(&directory).map_err(failed)?;
-    std::fs::create_dir_all(&apart).map_err(failed)?;
-    let result = compile_modules(&sources, &apart, compiler, flags);
-    if result.is_ok() {
-        for file in std::fs::read_dir(&apart).map_err(failed)?.flatten() {
-            let name = file.file_name();
-            std::fs::rename(file.path(), directory.join(name)).map_err(failed)?;
-        }
-    }
-    let _ = std::fs::remove_dir_all(&apart);
-    result
-}
-
-/// Every compiler leaves its module files where it runs; the objects have nothing in them.
-fn compile_modules(
-    sources: &Path,
-    directory: &Path,
-    compiler: &str,
-    flags: &[OsString],
-) -> Result<(), String> {
-    for module in ["mpi_f08_types", "mpi", "mpi_f08"] {
-        let mut words = compiler.split_whitespace();
-        let status = Command::new(words.next().unwrap_or_default())
-            .args(words)
-            .args(flags)
-            .arg("-c")
-            .arg(sources.join(format!("{module}.f90")))
-            .current_dir(directory)
-            .status();
-        let _ = std::fs::remove_file(directory.join(format!("{module}.o")));
-        match status {
-            Ok(status) if status.success() => {}
-            Ok(_) => return Err(format!("{compiler} does not compile the module {module}")),
-            Err(error) => return Err(format!("cannot run {compiler}: {error}")),
-        }
-    }
-    Ok(())
-}
-
 fn gfortran_version(compiler: &str) -> u32 {
     let mut words = compiler.split_whitespace();
     let output = Command::new(words.next().unwrap_or_default())
@@ -325,160 +338,52 @@ fn gfortran_version(compiler: &str) -> u32 {
 }
 
 fn link_flags(language: &Language, prefix: &Prefix, rpath: bool) -> Vec<OsString> {
-    let library = prefix.library.display();
-    let mut flags = vec![format!("-L{library}")];
-    let found_anyway = ["/usr/lib", "/lib"]
-        .iter()
-        .any(|path| prefix.library == Path::new(path));
+    let mut flags = vec![format!("-L{}", prefix.library.display())];
+    let runtime = prefix.runtime.display().to_string();
+    let found_anyway = ["/usr/lib", "/lib"].contains(&runtime.as_str());
     if rpath && !found_anyway {
-        flags.push(format!("-Wl,-rpath,{library}"));
+        if runtime.contains(',') {
+            // `-Wl,` would cut it there.
+            flags.extend(["-Xlinker", "-rpath", "-Xlinker", &runtime].map(str::to_owned));
+        } else {
+            flags.push(format!("-Wl,-rpath,{runtime}"));
+        }
         flags.push("-Wl,--enable-new-dtags".to_owned());
     }
     flags.extend(language.libraries.iter().map(|name| format!("-l{name}")));
     flags.into_iter().map(OsString::from).collect()
 }
 
-fn answer(
-    question: Question,
-    language: &Language,
-    compiler: &str,
-    prefix: &Prefix,
-    include: &[OsString],
-    link: &[OsString],
-) -> String {
-    match question {
-        Question::Command | Question::Compile => format!("{compiler} {}", quoted(include)),
-        Question::Link => format!("{compiler} {} {}", quoted(include), quoted(link)),
-        Question::CompileFlags => quoted(include),
-        Question::LinkFlags => quoted(link),
-        Question::Compiler => compiler.to_owned(),
-        Question::IncludeDirectories => include
-            .iter()
-            .filter_map(|flag| Some(flag.to_str()?.strip_prefix("-I")?.to_owned()))
-            .collect::<Vec<_>>()
-            .join(" "),
-        Question::LibraryDirectories => prefix.library.display().to_string(),
-        Question::Libraries => language.libraries.join(" "),
-        Question::Version => format!("oxmpi {}", env!("CARGO_PKG_VERSION")),
-    }
-}
-
-/// The command that compiles. The compiler may come with arguments of its own, as in
-/// `MPICH_CC="ccache gcc"`. `always_link` shows the link flags also when no file is named.
-fn command(
-    compiler: &str,
-    arguments: &[OsString],
-    include: &[OsString],
-    link: &[OsString],
-    always_link: bool,
-) -> Vec<OsString> {
-    let mut command: Vec<OsString> = compiler.split_whitespace().map(OsString::from).collect();
-    command.extend_from_slice(include);
-    command.extend_from_slice(arguments);
-    if links(arguments) && (always_link || has_input(arguments)) {
-        command.extend_from_slice(link);
-    }
-    command
-}
-
-/// Whether the compiler would go on to link.
-fn links(arguments: &[OsString]) -> bool {
-    const STOPS: [&str; 6] = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"];
-    !arguments
-        .iter()
-        .any(|argument| STOPS.iter().any(|stop| argument == stop))
-}
-
-/// Whether anything is there to link: `mpicc -v` and `mpicc --version` name no file.
-fn has_input(arguments: &[OsString]) -> bool {
-    const WITH_VALUE: [&str; 20] = [
-        "-o",
-        "-J",
-        "-I",
-        "-L",
-        "-D",
-        "-U",
-        "-x",
-        "-T",
-        "-u",
-        "-z",
-        "-include",
-        "-isystem",
-        "-iquote",
-        "-idirafter",
-        "-MF",
-        "-MT",
-        "-MQ",
-        "-Xlinker",
-        "-Xpreprocessor",
-        "-Xassembler",
-    ];
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let text = argument.to_string_lossy();
-        if WITH_VALUE.contains(&text.as_ref()) {
-            arguments.next();
-        } else if !text.starts_with('-') || text == "-" || text.starts_with("-l") {
-            return true;
-        }
-    }
-    false
-}
-
-/// For the shell, with quotes only where they are needed.
-fn quoted(words: &[OsString]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
-    let quote = |word: &OsString| {
-        let word = word.to_string_lossy();
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<OsString> {
-        text.split_whitespace().map(OsString::from).collect()
+    #[test]
+    fn names_say_the_language() {
+        let option = |name| language(name).map(|language| language.options[0]);
+        assert_eq!(option("mpic++.oxmpi"), Ok("-cxx="));
+        assert_eq!(option("x86_64-linux-gnu-mpif90"), Ok("-fc="));
+        assert!(option("mpi").is_err());
     }
 
     #[test]
-    fn links_only_when_the_compiler_would() {
-        let link = words("-L/p/lib -lmpi");
-        let include = words("-I/p/include");
-        let line = |text| quoted(&command("gcc", &words(text), &include, &link, false));
-        assert_eq!(line("-o a a.c"), "gcc -I/p/include -o a a.c -L/p/lib -lmpi");
-        assert_eq!(line("-c a.c"), "gcc -I/p/include -c a.c");
-        assert_eq!(line("--version"), "gcc -I/p/include --version");
-        assert_eq!(line("-o a"), "gcc -I/p/include -o a");
+    fn the_standard_abi_is_another_header_and_library() {
+        assert!(is_own_option("-abi=standard") && is_own_option("-mpi-abi"));
+        assert_eq!(standard(&C).unwrap().libraries, ["mpi_abi"]);
+        assert_eq!(standard(&CXX).unwrap().options, CXX.options);
+        assert!(standard(&FORTRAN).is_err() && !is_own_option("-O2"));
     }
 
     #[test]
-    fn own_options_are_taken_out() {
-        let call = read(&C, words("-cc=clang -O2 -show a.c -norpath"));
-        assert_eq!(call.compiler.as_deref(), Some("clang"));
-        assert!(call.question == Some(Question::Command) && !call.rpath);
-        assert_eq!(call.arguments, words("-O2 a.c"));
-        // Not ours: the C++ compiler's option given to mpicc.
-        assert_eq!(read(&C, words("-cxx=g++")).arguments, words("-cxx=g++"));
-    }
-
-    #[test]
-    fn a_compiler_with_a_launcher_is_split() {
-        assert_eq!(
-            command("ccache gcc", &words("-c a.c"), &words("-I/i"), &[], false),
-            words("ccache gcc -I/i -c a.c")
+    fn a_sysroot_is_not_part_of_the_path_at_run_time() {
+        let given = ["a.c", "--sysroot", "/target"].map(OsString::from);
+        let sysroot = sysroot(&given).unwrap();
+        let root = Path::new("/target/usr/local");
+        let prefix = Prefix::new(root, root).in_sysroot(&sysroot);
+        let link = quoted(&link_flags(&C, &prefix, true));
+        assert!(
+            link.starts_with("-L/target/usr/local/lib -Wl,-rpath,/usr/local/lib "),
+            "{link}"
         );
-    }
-
-    #[test]
-    fn words_are_quoted_where_needed() {
-        let define = ["-DNAME=\"a b\"", "it's", "x.c"].map(OsString::from);
-        assert_eq!(quoted(&define), "'-DNAME=\"a b\"' 'it'\\''s' x.c");
     }
 }

@@ -164,9 +164,24 @@ fn reduces_by_node(shape: Shape) -> bool {
     shape.several_nodes && (shape.commutes || shape.in_order)
 }
 
-/// Larger operations of ranks that share cores go to trays.
-pub const LEAST_AT_TRAYS: usize = 32 << 10;
-/// Bytes of one rank's part from which an allgather of ranks that share cores goes to trays: shorter ones are as fast through slots.
+/// Ranks with a core each that go to trays: of 2 there are pipes, and of more the pieces are too short for what a round costs
+/// (docs/collectives.md).
+const RANKS_AT_TRAYS: std::ops::RangeInclusive<usize> = 3..=16;
+
+/// Whether larger operations of so many ranks go to trays.
+pub fn has_trays(oversubscribed: bool, ranks: usize) -> bool {
+    oversubscribed || RANKS_AT_TRAYS.contains(&ranks)
+}
+
+/// Bytes from which a reduction or broadcast goes to trays.
+pub fn least_at_trays(oversubscribed: bool) -> usize {
+    match oversubscribed {
+        true => 32 << 10,
+        false => 16 << 10,
+    }
+}
+
+/// Bytes of one rank's part from which an allgather goes to trays: of ranks that share cores shorter ones are as fast through slots.
 pub const LEAST_TO_GATHER_AT_TRAYS: usize = 16 << 10;
 /// So many ranks make a part each of an allreduce, which all take: fewer bytes, but all have to run twice. Of more, whoever runs
 /// makes a share.

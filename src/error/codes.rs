@@ -72,12 +72,14 @@ pub fn class_of(code: i32) -> Class {
     }
 }
 
-/// Whether `code` is one that this library or the user made, or could have made.
+/// Whether `code` is one that this library or the user made, or could have made; also a number among the classes that means none, because
+/// programs print the text of each.
 pub fn is_code(code: i32) -> bool {
     if code & USER_BIT != 0 {
         user::class_of(code).is_some()
     } else {
-        code >= 0 && Class::from_value(code & CLASS_MASK).is_predefined()
+        (0..=CLASS_MASK).contains(&code)
+            || code >= 0 && Class::from_value(code & CLASS_MASK).is_predefined()
     }
 }
 
@@ -93,7 +95,10 @@ pub fn string_of(code: i32) -> Option<String> {
     let stored = STORE.lock().find(code).map(shorten);
     Some(stored.unwrap_or_else(|| {
         let class = Class::from_value(code & CLASS_MASK);
-        format!("{}: {}", class.name(), class.meaning())
+        match class.is_predefined() {
+            true => format!("{}: {}", class.name(), class.meaning()),
+            false => format!("{code} is no error class of this library"),
+        }
     }))
 }
 

@@ -129,6 +129,13 @@ impl Error {
         self
     }
 
+    /// Changes the reason in words, at the edge, where numbers of the core become those that the program knows.
+    #[cold]
+    pub fn with_text(mut self, change: impl FnOnce(&str) -> String) -> Error {
+        self.0.text = change(&self.0.text);
+        self
+    }
+
     /// The `int` that a C caller gets: the class in the low seven bits and, above, a number under
     /// which the text is kept for MPI_Error_string.
     #[cold]

@@ -27,7 +27,7 @@ pub type Words = [u64; WORDS];
 /// As many ranks look at each other's lines.
 const FEW: usize = 3;
 const LOOKS: u32 = 100;
-const PAGE: usize = 4096;
+const LINE: usize = 64;
 
 #[repr(C)]
 struct Header {
@@ -126,7 +126,8 @@ impl Reserved {
         if comm.rank() != 0 {
             return Ok(Reserved(0));
         }
-        let offset = heap.obtain(bytes(comm.size() as usize), PAGE);
+        heap.release_left();
+        let offset = heap.obtain(bytes(comm.size() as usize), LINE);
         offset.map(Reserved).map_err(|why| no_memory(&why))
     }
 
@@ -295,22 +296,21 @@ impl Board {
 }
 
 impl Drop for Board {
-    /// This rank uses the board no more; the last one gives it back.
+    /// This rank uses the board no more. The last one gives the ring back; the board goes back to the rank that has made it.
     fn drop(&mut self) {
-        let Some(block) = &self.block else { return };
-        let left = Self::header(block)
-            .barrier
-            .left
-            .fetch_add(1, Ordering::AcqRel)
-            + 1;
-        if left as usize == self.ranks()
-            && let Some(heap) = heap()
-        {
-            let ring = Self::header(block).ring.load(Ordering::Relaxed);
-            if ring != 0 {
-                heap.free(ring);
-            }
-            heap.free(block.offset);
+        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+            return;
+        };
+        let header = Self::header(block);
+        // Before the board may be another one's. It changes only where all ranks take part.
+        let ring = header.ring.load(Ordering::Relaxed);
+        // AcqRel: the last one gives back what all have used.
+        let left = header.barrier.left.fetch_add(1, Ordering::AcqRel) + 1;
+        if left as usize == self.ranks() && ring != 0 {
+            heap.free(ring);
+        }
+        if self.rank == 0 {
+            heap.release_when_left(block.offset, self.ranks() as u32);
         }
     }
 }

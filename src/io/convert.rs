@@ -11,8 +11,8 @@ use crate::error::{Class, Error};
 use crate::os::file::File as Descriptor;
 use std::io;
 
-/// Bytes of the file that are converted at once.
-const SCRATCH: usize = 256 << 10;
+/// Bytes of the file that are converted at once, in memory of their own: the access of a piece may use the thread's.
+const PIECE: usize = 256 << 10;
 
 /// Why a function of the program's made an access fail, as the access returns it.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl At<'_> {
         while done < all {
             let from = bytes_of(done);
             // At least one, however large it is.
-            let next = elements_in(from + SCRATCH as u64).min(all).max(done + 1);
+            let next = elements_in(from + PIECE as u64).min(all).max(done + 1);
             let bytes = (bytes_of(next) - from) as usize;
             scratch.resize(scratch.len().max(bytes), 0);
             let piece = &mut scratch[..bytes];

@@ -176,21 +176,22 @@ struct Opening {
 }
 
 impl Opening {
-    /// The lowest rank opens the file first, which alone may make it; then the others do.
+    /// All ranks open the file; where it may have to be made, the lowest one first, which alone may do that.
     fn agree(&mut self, function: &'static str, wish: &Wish) -> Result<()> {
         let rank = self.file.rank();
         let mut own = Ok(());
         let mut values = NOTHING;
-        if rank == 0 {
-            own = self.keep(open_one(wish, rank, true), &mut values);
+        let mut made = false;
+        if wish.amode & amode::CREATE != 0 {
+            if rank == 0 {
+                own = self.keep(open_one(wish, rank, true), &mut values);
+            }
+            made = rank == 0 && own.is_ok() && wish.amode & amode::EXCL != 0;
+            self.round(function, own, values)?;
+            own = Ok(());
         }
-        let made = rank == 0 && own.is_ok() && wish.amode & amode::EXCL != 0;
-        let first = self.round(function, own, values)?;
-        let mut own = Ok(());
-        if rank != 0 {
+        if self.file.descriptor.is_none() {
             own = self.keep(open_one(wish, rank, false), &mut values);
-        } else {
-            values = first[0];
         }
         let agreed = self.round(function, own, values).and_then(|all| {
             let is_other = |values: &Values| values[..2] != all[0][..2];

@@ -59,9 +59,8 @@ impl File {
 
     /// MPI_File_get_byte_offset.
     ///
-    /// Errors: MPI_ERR_ARG, MPI_ERR_UNSUPPORTED_OPERATION.
+    /// Errors: MPI_ERR_ARG.
     pub fn byte_offset(&self, offset: i64) -> Result<i64> {
-        self.check_not_sequential()?;
         let view = self.view();
         let byte = byte_at(&view, "offset", offset, 0)?;
         if view.unit > 0 {

@@ -23,6 +23,7 @@ use crate::engine::roots::Held;
 use crate::engine::wait::FILE;
 use crate::engine::{self, enter, has_threads, tasks};
 use crate::error::{Error, Result};
+use crate::os::file_map;
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
 use std::sync::Arc;
@@ -278,4 +279,5 @@ pub fn finish(function: &'static str) {
         until_done(function, 0, || ALL.load(Ordering::Acquire) == 0);
     }
     workers::end();
+    file_map::end();
 }

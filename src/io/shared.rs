@@ -68,19 +68,28 @@ impl File {
     }
 
     /// MPI_File_get_position_shared.
-    pub fn shared_position(&self) -> i64 {
+    ///
+    /// Errors: MPI_ERR_UNSUPPORTED_OPERATION.
+    pub fn shared_position(&self) -> Result<i64> {
+        self.check_not_sequential()?;
+        Ok(self.pointer_value())
+    }
+
+    /// The shared file pointer, in etypes.
+    pub(super) fn pointer_value(&self) -> i64 {
         self.board.pointer().load(Ordering::Relaxed)
     }
 
     /// MPI_File_seek_shared.
     ///
-    /// Errors: MPI_ERR_NOT_SAME for different arguments; those of MPI_File_seek.
+    /// Errors: MPI_ERR_NOT_SAME for different arguments; MPI_ERR_UNSUPPORTED_OPERATION; those of MPI_File_seek.
     pub fn seek_shared(
         &self,
         function: &'static str,
         offset: i64,
         whence: Result<Whence>,
     ) -> Result<()> {
+        let whence = whence.and_then(|whence| self.check_not_sequential().map(|()| whence));
         let number = whence.as_ref().map_or(0, |whence| *whence as u64);
         let mut values = NOTHING;
         (values[0], values[1]) = (offset as u64, number);
@@ -95,7 +104,7 @@ impl File {
                 2 => Whence::End,
                 _ => return fail!(Class::Intern, "whence has the number {number}"),
             };
-            let current = self.shared_position();
+            let current = self.pointer_value();
             own = self
                 .target(&self.view(), offset, whence, current)
                 .map(|target| self.board.pointer().store(target, Ordering::Relaxed));

@@ -128,6 +128,7 @@ impl File {
         datarep: Result<String>,
         hints: Result<Info>,
     ) -> Result<()> {
+        let is_current = displacement == DISPLACEMENT_CURRENT;
         let checked = self.checked_view(displacement, types, datarep, hints);
         let mut values = NOTHING;
         let (own, new) = match checked {
@@ -142,7 +143,7 @@ impl File {
             Err(error) => (Err(error), None),
         };
         // A rank that has moved it sees that.
-        values[3] = self.shared_position() as u64;
+        values[3] = self.pointer_value() as u64;
         let all = self.agree_on(function, own, values)?;
         same(
             "the extent of etype",
@@ -152,7 +153,12 @@ impl File {
             "the hash of datarep",
             all.iter().map(|values| values[1] as i64),
         )?;
-        if let Some((view, hints)) = new {
+        if let Some((mut view, hints)) = new {
+            if is_current {
+                // It only grows in a sequential file, and each rank has seen what it has moved itself.
+                let most = all.iter().map(|values| values[3]).max().unwrap_or(0);
+                view.displacement = self.place_of_shared(most);
+            }
             hints::change(&mut self.info.lock(), &hints)?;
             *self.view.write() = Arc::new(view);
         }
@@ -169,6 +175,12 @@ impl File {
         self.agree(function, Ok(()))
     }
 
+    /// The byte of the file that a shared pointer stands at, in the view that there is.
+    fn place_of_shared(&self, etypes: u64) -> i64 {
+        let view = self.view();
+        view.place(etypes.saturating_mul(view.unit))
+    }
+
     fn checked_view(
         &self,
         displacement: i64,
@@ -180,11 +192,8 @@ impl File {
         let (types, datarep, hints) = (types?, datarep?, hints?);
         let sequential = self.amode & amode::SEQUENTIAL != 0;
         let displacement = match displacement {
-            DISPLACEMENT_CURRENT if sequential => {
-                let view = self.view();
-                let skip = self.shared_position() as u64 * view.unit;
-                view.place(skip)
-            }
+            // As far as this rank can know; see above.
+            DISPLACEMENT_CURRENT if sequential => self.place_of_shared(self.pointer_value() as u64),
             DISPLACEMENT_CURRENT => {
                 return fail!(
                     Class::Arg,

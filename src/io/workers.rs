@@ -7,9 +7,9 @@
 //!
 //! A collective access waits for other ranks, which may have begun those of several files in another order: hence a queue for each file.
 //! Independent ones wait for nobody who waits for them. Invariant: a queue is served by one thread at a time; a worker never enters an
-//! engine (debug builds check that), and has all signals blocked.
+//! engine (debug builds check that), and has all signals blocked but SIGBUS.
 
-use crate::os::descriptors;
+use crate::os::{descriptors, file_map};
 use crate::sync::guarded;
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
@@ -135,6 +135,7 @@ impl Pool {
 fn work() {
     IS_WORKER.set(true);
     guarded::never_on_this_thread();
+    file_map::unblock();
     let mut pool = POOL.lock();
     loop {
         if let Some(queue) = pool.ready.pop_front() {

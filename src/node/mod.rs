@@ -10,6 +10,7 @@ mod prober;
 use crate::os::schedule::{self, CPU_WORDS};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::variables::{Listed, Variable};
 use prober::Distances;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -41,6 +42,16 @@ pub const SHAPE: u64 = shape::combine(&[
         distances
     }),
 ]);
+
+static PRETEND_CORES: Variable<u64> = Variable::new(
+    "PRETEND_CORES",
+    0,
+    "The ranks of a node behave as if they might use so many cores, whatever there is; 0: as many as there are. To try out the \
+     library: ranks that wait do not make room for those that share their core, so it is slow where there are fewer.",
+)
+.same_on_all();
+
+pub static VARIABLES: &[&dyn Listed] = &[&PRETEND_CORES];
 
 const OPEN: u32 = 0;
 const ENOUGH_CORES: u32 = 1;
@@ -134,11 +145,22 @@ impl Node {
 
     /// The cores that the ranks may use, by affinity and quota.
     pub fn usable_cores(&self) -> f64 {
-        let quota = self.shared.quota.load(Ordering::Relaxed);
+        let quota = self.quota();
         usable_hundredths(self.cores(), quota) as f64 / 100.0
     }
 
+    fn quota(&self) -> u32 {
+        match PRETEND_CORES.get() {
+            0 => self.shared.quota.load(Ordering::Relaxed),
+            _ => 0,
+        }
+    }
+
     fn cores(&self) -> usize {
+        let pretended = PRETEND_CORES.get();
+        if pretended > 0 {
+            return pretended as usize;
+        }
         if !self.all_joined() {
             return schedule::online_cores();
         }
@@ -148,8 +170,7 @@ impl Node {
     }
 
     fn estimate(&self) -> u32 {
-        let quota = self.shared.quota.load(Ordering::Relaxed);
-        match too_many(self.ranks, self.cores(), quota) {
+        match too_many(self.ranks, self.cores(), self.quota()) {
             true => OVERSUBSCRIBED,
             false => ENOUGH_CORES,
         }

@@ -2,11 +2,14 @@
 //!
 //! Transfers go on after signals and after short ones, to the end or the first error, and tell how far they came.
 
+use super::file_map::{Window, Windows};
 use crate::sync::{AtomicI32, AtomicU64, Ordering};
 use std::ffi::CString;
 use std::io::{Error, Result};
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What a call of the kernel moves at most, bytes.
 const MOST: usize = 0x7fff_f000;
@@ -49,7 +52,20 @@ pub struct Facts {
 }
 
 /// A file that is open until it is closed or dropped.
-pub struct File(AtomicI32);
+pub struct File {
+    descriptor: AtomicI32,
+    windows: Windows,
+    /// Whether it can be written by windows; looked at once.
+    is_mapped: OnceLock<bool>,
+}
+
+/// File systems whose mappings show what is written and read at once, by number (statfs(2)).
+const MAPPED: [u32; 4] = [
+    0x0102_1994, // tmpfs
+    0xef53,      // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+];
 
 /// What a closed file has for a descriptor.
 const CLOSED: libc::c_int = -1;
@@ -176,11 +192,15 @@ impl File {
         if how.writes {
             note_limit();
         }
-        Ok(File(AtomicI32::new(fd)))
+        Ok(File {
+            descriptor: AtomicI32::new(fd),
+            windows: Windows::default(),
+            is_mapped: OnceLock::new(),
+        })
     }
 
-    pub(super) fn fd(&self) -> libc::c_int {
-        self.0.load(Ordering::Relaxed)
+    fn fd(&self) -> libc::c_int {
+        self.descriptor.load(Ordering::Relaxed)
     }
 
     /// Makes transfers wait for a device, which [`File::open`] did not.
@@ -354,9 +374,35 @@ impl File {
         repeated(|| unsafe { libc::fcntl(self.fd(), command, &lock) }).map(|_| ())
     }
 
+    /// Whether it is a plain file of which windows can be written, as far as its file system goes.
+    pub fn is_mapped(&self) -> bool {
+        *self.is_mapped.get_or_init(|| {
+            // SAFETY: all zeros are a valid statfs, which the call fills.
+            let mut found: libc::statfs = unsafe { std::mem::zeroed() };
+            // SAFETY: `found` is a valid place.
+            let failed = unsafe { libc::fstatfs(self.fd(), &mut found) } != 0;
+            let nature = self.facts().map(|facts| facts.nature);
+            !failed
+                && MAPPED.contains(&(found.f_type as u32))
+                && nature.is_ok_and(|it| it == Nature::Regular)
+        })
+    }
+
+    /// A window of the file, as [`Windows::take`].
+    pub fn take_window(&self, number: u64) -> Result<Window> {
+        // SAFETY: the descriptor is open as long as this file is borrowed.
+        let fd = unsafe { BorrowedFd::borrow_raw(self.fd()) };
+        self.windows.take(fd, number)
+    }
+
+    pub fn keep_window(&self, window: Window) {
+        self.windows.keep(window);
+    }
+
     /// Closes it, and says what that says; the descriptor is gone anyway. No other call is to be in progress.
     pub fn close(&self) -> Result<()> {
-        let fd = self.0.swap(CLOSED, Ordering::Relaxed);
+        let fd = self.descriptor.swap(CLOSED, Ordering::Relaxed);
+        self.windows.drop_all();
         if fd == CLOSED {
             return Ok(());
         }

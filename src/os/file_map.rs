@@ -1,138 +1,342 @@
-//! Writing into a mapped part of a file without a fault that ends the process: the kernel copies, and says EFAULT where a store would get
-//! SIGBUS, as when another process has made the file shorter, or the disk is full.
+//! Stores into mapped parts of files. Where another process has made the file shorter, or the disk is full, a store gets SIGBUS; that becomes
+//! an error.
 //!
-//! The data to be copied lies in a memfd of the process ([`Source`]). One `preadv` of it fills up to 1,024 pieces of the mapping.
+//! The handler puts anonymous memory where the store has failed, so that it goes on, and marks the window, whose data then has to go to the file
+//! otherwise. A SIGBUS anywhere else goes to the handler that was there before, as does one that a process has sent.
+//!
+//! Invariants: `SLOTS` names a window before anything is stored into it. Nothing is stored while the handler is another one, or while the
+//! thread has the signal blocked.
 
-use super::file::{File, Piece};
-use super::memory::{Mapping, create};
+use super::memory::Mapping;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+use parking_lot::Mutex;
 use std::io::{Error, Result};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
-/// Bytes that are copied at once.
-pub const SOURCE: usize = 256 << 10;
+/// Bytes of the file that a window shows; its position is a multiple of that.
+pub const WINDOW: u64 = 4 << 20;
+/// Windows of this process at the same time.
+const MOST: usize = 1024;
+/// Windows that a file keeps for its next accesses.
+const KEPT: usize = 4;
 
-/// Memory that the kernel copies out of.
-pub struct Source {
-    fd: OwnedFd,
-    memory: Mapping,
+/// What the handler finds a window by.
+struct Slot {
+    /// 0: free; else the window's first address, or [`CHANGING`].
+    base: AtomicUsize,
+    /// A store was lost.
+    lost: AtomicBool,
 }
 
-impl Source {
-    pub fn new() -> Result<Source> {
-        let fd = create("oxmpi-source", SOURCE as u64, false)?;
-        let memory = Mapping::of(std::os::fd::AsFd::as_fd(&fd))?;
-        Ok(Source { fd, memory })
-    }
+/// No address of a mapping.
+const CHANGING: usize = 1;
 
-    /// Its [`SOURCE`] bytes.
-    pub fn memory(&mut self) -> &mut [u8] {
-        // SAFETY: a mapping of that size, whose file nobody else has; the borrow is of all of it.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.base(), SOURCE) }
+static SLOTS: [Slot; MOST] = [const {
+    Slot {
+        base: AtomicUsize::new(0),
+        lost: AtomicBool::new(false),
     }
+}; MOST];
 
-    /// Copies its bytes from `offset` on into pieces of memory. Returns how many were copied.
+/// The handler of before, while ours is there.
+static BEFORE: Mutex<Option<libc::sigaction>> = Mutex::new(None);
+/// The same for the handler, which can take no lock: written before ours is there.
+// SAFETY: all zeros are a valid sigaction.
+static mut PASSED_TO: libc::sigaction = unsafe { std::mem::zeroed() };
+
+/// A part of a file that is mapped to be written.
+pub struct Window {
+    number: u64,
+    map: Mapping,
+    slot: &'static Slot,
+}
+
+impl Window {
+    /// The part of the file from `number` times [`WINDOW`] on.
     ///
-    /// Errors: EFAULT, a piece cannot be written.
-    ///
-    /// # Safety
-    /// The pieces are the caller's to write, or not mapped.
-    pub unsafe fn copy_to(&self, pieces: &[Piece], offset: usize) -> Result<usize> {
-        loop {
-            // Not through the C library: it is no access to a file that tools look for.
-            // SAFETY: the kernel checks the addresses, which the caller vouches for.
-            let copied = unsafe {
-                libc::syscall(
-                    libc::SYS_preadv,
-                    self.fd.as_raw_fd(),
-                    pieces.as_ptr(),
-                    pieces.len() as libc::c_long,
-                    offset as libc::c_long,
-                    0,
-                )
-            };
-            if copied >= 0 {
-                return Ok(copied as usize);
+    /// Errors: EACCES where the file is not open for reading, too; ENODEV, ENOMEM; EAGAIN, there are too many windows.
+    fn new(fd: BorrowedFd<'_>, number: u64) -> Result<Window> {
+        let claims = |slot: &&Slot| {
+            if slot.base.load(Ordering::Relaxed) != 0 {
+                return false;
             }
-            let error = Error::last_os_error();
-            if error.raw_os_error() != Some(libc::EINTR) {
-                return Err(error);
+            let claimed =
+                slot.base
+                    .compare_exchange(0, CHANGING, Ordering::Acquire, Ordering::Relaxed);
+            claimed.is_ok()
+        };
+        let Some(slot) = SLOTS.iter().find(claims) else {
+            return Err(Error::from_raw_os_error(libc::EAGAIN));
+        };
+        match Mapping::of_part(fd, number * WINDOW, WINDOW as usize) {
+            Ok(map) => {
+                slot.lost.store(false, Ordering::Relaxed);
+                // Release: the mark first.
+                slot.base.store(map.base() as usize, Ordering::Release);
+                Ok(Window { number, map, slot })
+            }
+            Err(error) => {
+                slot.base.store(0, Ordering::Release);
+                Err(error)
+            }
+        }
+    }
+
+    /// Has `stores` store into the window, to which it gets the address, within a range of it that is given in bytes. The pages are had before,
+    /// which costs less than one by one; where that fails the stores meet the reason. Returns the window, for the next access.
+    ///
+    /// Errors: EFAULT, the file has not got all of what was stored; ENOTSUP, stores that fail would end the process.
+    pub fn fill(
+        self,
+        range: std::ops::Range<usize>,
+        stores: impl FnOnce(*mut u8),
+    ) -> Result<Window> {
+        if !is_guarded() {
+            return Err(Error::from_raw_os_error(libc::ENOTSUP));
+        }
+        let page = super::memory::page_bytes();
+        let first = range.start / page * page;
+        let _ = self
+            .map
+            .populate(first, range.end.next_multiple_of(page) - first);
+        stores(self.map.base());
+        // The handler runs in the middle of the stores.
+        compiler_fence(Ordering::SeqCst);
+        // Relaxed: this thread's own handler has marked it.
+        match self.slot.lost.load(Ordering::Relaxed) {
+            false => Ok(self),
+            true => Err(Error::from_raw_os_error(libc::EFAULT)),
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        // The mapping goes right after that; nothing is stored any more.
+        self.slot.base.store(0, Ordering::Release);
+    }
+}
+
+/// The windows that a file keeps.
+#[derive(Default)]
+pub struct Windows(Mutex<Vec<Window>>);
+
+impl Windows {
+    /// A window of the file, which nobody else has until it is kept again.
+    ///
+    /// Errors: as [`Window::new`].
+    pub fn take(&self, fd: BorrowedFd<'_>, number: u64) -> Result<Window> {
+        let kept = {
+            let mut kept = self.0.lock();
+            let at = kept.iter().position(|window| window.number == number);
+            at.map(|at| kept.remove(at))
+        };
+        kept.map_or_else(|| Window::new(fd, number), Ok)
+    }
+
+    /// Keeps a window, instead of the one that was not used for longest.
+    pub fn keep(&self, window: Window) {
+        let mut kept = self.0.lock();
+        kept.push(window);
+        let old = (kept.len() > KEPT).then(|| kept.remove(0));
+        drop(kept);
+        drop(old);
+    }
+
+    pub fn drop_all(&self) {
+        let all = std::mem::take(&mut *self.0.lock());
+        drop(all);
+    }
+}
+
+extern "C" fn on_bus_error(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    // SAFETY: the kernel passes a valid siginfo; errno is this thread's.
+    unsafe {
+        let errno = *libc::__errno_location();
+        if !((*info).si_code > 0 && is_mended((*info).si_addr() as usize)) {
+            pass_on(signal, info, context);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Puts memory where a window's store has failed. False: it was none.
+fn is_mended(address: usize) -> bool {
+    let is_there = |slot: &&Slot| {
+        let base = slot.base.load(Ordering::Acquire);
+        base > CHANGING && address.wrapping_sub(base) < WINDOW as usize
+    };
+    let Some(slot) = SLOTS.iter().find(is_there) else {
+        return false;
+    };
+    let page = super::memory::page_bytes();
+    // SAFETY: a page of the window, in which this thread is storing; what it shows of the file is lost, which is noted.
+    let put = unsafe {
+        libc::mmap(
+            (address / page * page) as *mut libc::c_void,
+            page,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    slot.lost.store(true, Ordering::Relaxed);
+    put != libc::MAP_FAILED
+}
+
+/// What would have happened without this library.
+///
+/// # Safety
+/// The arguments of a handler.
+unsafe fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: written before this handler was there, and never while it is; its action is a function of the kind that its flags say.
+    unsafe {
+        let before = (&raw const PASSED_TO).read();
+        let is_sent = (*info).si_code <= 0;
+        match before.sa_sigaction {
+            libc::SIG_IGN if is_sent => {}
+            libc::SIG_IGN | libc::SIG_DFL => {
+                let mut default: libc::sigaction = std::mem::zeroed();
+                default.sa_sigaction = libc::SIG_DFL;
+                libc::sigaction(signal, &default, std::ptr::null_mut());
+                // A store fails again when this returns.
+                if is_sent {
+                    libc::raise(signal);
+                }
+            }
+            action if before.sa_flags & libc::SA_SIGINFO != 0 => {
+                type Informed = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+                std::mem::transmute::<usize, Informed>(action)(signal, info, context);
+            }
+            action => {
+                std::mem::transmute::<usize, extern "C" fn(libc::c_int)>(action)(signal);
             }
         }
     }
 }
 
-/// File systems whose mappings show what is written and read at once, by number (statfs(2)).
-const MAPPED: [u32; 4] = [
-    0x0102_1994, // tmpfs
-    0xef53,      // ext2, ext3, ext4
-    0x5846_5342, // xfs
-    0x9123_683e, // btrfs
-];
+fn own_action() -> usize {
+    on_bus_error as *const () as usize
+}
 
-impl File {
-    /// Whether parts of it can be written by mappings, as far as the file system goes.
-    pub fn is_on_mapped_file_system(&self) -> bool {
-        // SAFETY: all zeros are a valid statfs, which the call fills.
-        let mut found: libc::statfs = unsafe { std::mem::zeroed() };
-        // SAFETY: `found` is a valid place.
-        let failed = unsafe { libc::fstatfs(self.fd(), &mut found) } != 0;
-        !failed && MAPPED.contains(&(found.f_type as u32))
+/// What SIGBUS does in this process.
+fn current() -> libc::sigaction {
+    // SAFETY: all zeros are a valid sigaction, which the call fills.
+    let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place; nothing is changed.
+    unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut found) };
+    found
+}
+
+/// Whether this thread's stores that fail come to our handler, which is put there at the first question. If the program has put one of its own
+/// there since, it stays.
+fn is_guarded() -> bool {
+    let found = current();
+    if found.sa_sigaction != own_action() && !installed(found) {
+        return false;
     }
+    // SAFETY: all zeros are a valid set, which the call fills.
+    let mut blocked: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place; nothing is changed.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut blocked);
+        libc::sigismember(&blocked, libc::SIGBUS) == 0
+    }
+}
 
-    /// Maps `bytes` from a position on, a multiple of the page size, to be written.
-    ///
-    /// Errors: EACCES where the file is not open for reading, too; ENODEV, ENOMEM.
-    pub fn map(&self, at: u64, bytes: usize) -> Result<Mapping> {
-        // SAFETY: the descriptor is open as long as this file is borrowed.
-        let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(self.fd()) };
-        Mapping::of_part(fd, at, bytes)
+/// Puts our handler there, if it was not yet.
+#[cold]
+fn installed(found: libc::sigaction) -> bool {
+    let mut before = BEFORE.lock();
+    if before.is_some() {
+        return current().sa_sigaction == own_action();
+    }
+    let mut own = found;
+    own.sa_sigaction = own_action();
+    own.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | found.sa_flags & libc::SA_RESTART;
+    // SAFETY: the handler is not there, so nothing reads this; it calls what may be called in a handler.
+    unsafe {
+        (&raw mut PASSED_TO).write(found);
+        libc::sigaction(libc::SIGBUS, &own, std::ptr::null_mut());
+    }
+    *before = Some(found);
+    true
+}
+
+/// Puts the handler of before back, unless the program has put another one there.
+pub fn end() {
+    let Some(before) = BEFORE.lock().take() else {
+        return;
+    };
+    if current().sa_sigaction == own_action() {
+        // SAFETY: what was there before, in the same process.
+        unsafe { libc::sigaction(libc::SIGBUS, &before, std::ptr::null_mut()) };
+    }
+}
+
+/// Lets failing stores of this thread come to the handler.
+pub fn unblock() {
+    // SAFETY: all zeros are a valid set; only this thread's mask changes.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigaddset(&mut set, libc::SIGBUS);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::file::{How, unlink};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::FileExt;
+
+    fn store(window: Window, at: usize, bytes: &[u8]) -> Result<Window> {
+        window.fill(at..at + bytes.len(), |memory| {
+            // SAFETY: a part of the window, which nobody else uses.
+            unsafe { memory.add(at).copy_from(bytes.as_ptr(), bytes.len()) };
+        })
+    }
 
     #[test]
-    fn what_is_behind_the_end_is_an_error() {
+    fn what_the_file_does_not_take_is_an_error() {
         let name = format!("oxmpi-map-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
-        let how = How {
-            reads: true,
-            writes: true,
-            creates: true,
-            exclusive: false,
-            permissions: 0o600,
-        };
-        let file = File::open(&path, &how).unwrap();
-        file.set_size(5000).unwrap();
-        let map = file.map(0, 3 * 4096).unwrap();
-        let mut source = Source::new().unwrap();
-        source.memory()[..6].copy_from_slice(b"abcdef");
-        let piece = |at: usize, bytes| Piece {
-            iov_base: map.base().wrapping_add(at).cast(),
-            iov_len: bytes,
-        };
-        // SAFETY: parts of the mapping, which nobody else uses.
-        unsafe {
-            let pieces = [piece(10, 2), piece(4095, 3)];
-            assert_eq!(source.copy_to(&pieces, 1).unwrap(), 5);
-            let behind = source.copy_to(&[piece(9000, 3)], 0);
-            assert_eq!(behind.unwrap_err().raw_os_error(), Some(libc::EFAULT));
-            // As if another process had made it shorter.
-            file.set_size(0).unwrap();
-            let gone = source.copy_to(&[piece(10, 3)], 0);
-            assert_eq!(gone.unwrap_err().raw_os_error(), Some(libc::EFAULT));
-        }
-        file.set_size(5000).unwrap();
-        // SAFETY: as above.
-        unsafe { source.copy_to(&[piece(0, 1), piece(4095, 3)], 0).unwrap() };
+        let file = std::fs::File::options();
+        let file = file
+            .clone()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .unwrap();
+        let before = current().sa_sigaction;
+        let windows = Windows::default();
+        let take = || windows.take(file.as_fd(), 0).unwrap();
+        file.set_len(5000).unwrap();
+        let window = store(take(), 10, b"ab").unwrap();
+        let base = window.map.base();
+        windows.keep(store(window, 4095, b"cde").unwrap());
+        assert_eq!(take().map.base(), base);
+        let behind = store(take(), 9000, b"xyz").map(|_| ());
+        assert_eq!(behind.unwrap_err().raw_os_error(), Some(libc::EFAULT));
+        // As if another process had made it shorter.
+        let window = store(take(), 20, b"f").unwrap();
+        file.set_len(0).unwrap();
+        let gone = store(window, 10, b"xyz").map(|_| ());
+        assert_eq!(gone.unwrap_err().raw_os_error(), Some(libc::EFAULT));
+        file.set_len(5000).unwrap();
+        windows.keep(store(take(), 4095, b"cde").unwrap());
         let mut found = [0u8; 4];
-        // SAFETY: memory of this function's.
-        let (done, result) = unsafe { file.read_at(found.as_mut_ptr(), 4, 4094) };
-        result.unwrap();
-        assert_eq!((done, &found), (4, b"\0bcd"));
-        unlink(&path).unwrap();
+        file.read_exact_at(&mut found, 4094).unwrap();
+        assert_eq!(&found, b"\0cde");
+        windows.drop_all();
+        std::fs::remove_file(&path).unwrap();
+        end();
+        assert_eq!(current().sa_sigaction, before);
     }
 }

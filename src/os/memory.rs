@@ -3,8 +3,9 @@
 //! Invariant: a [`Mapping`] stays mapped until it is dropped, and the library never drops the one of the job.
 
 pub use super::quota::memory_left as left;
+use rustix::fs::MemfdFlags;
 use std::io::{Error, Result};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Gives free memory of the allocator back to the system.
 pub fn trim() {
@@ -17,15 +18,13 @@ pub fn trim() {
 
 /// Makes an anonymous file in memory of `bytes` (sparse: nothing is allocated yet), inherited over exec if asked.
 pub fn create(name: &str, bytes: u64, inherited: bool) -> Result<OwnedFd> {
-    let name = std::ffi::CString::new(name)?;
-    let flags = if inherited { 0 } else { libc::MFD_CLOEXEC };
-    // SAFETY: `name` is a terminated string.
-    let fd = unsafe { libc::memfd_create(name.as_ptr(), flags) };
-    if fd < 0 {
-        return Err(Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just made and nobody else owns it.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    let flags = if inherited {
+        MemfdFlags::empty()
+    } else {
+        MemfdFlags::CLOEXEC
+    };
+    // The system call itself: the function of the C library would ask for a glibc of 2018.
+    let fd = rustix::fs::memfd_create(name, flags)?;
     check_limit(bytes)?;
     // SAFETY: a plain call on a descriptor that is open.
     if unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) } != 0 {
@@ -106,16 +105,17 @@ pub fn file_limit() -> Option<u64> {
     (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
+/// The kernel's page, bytes.
+pub fn page_bytes() -> usize {
+    // SAFETY: a plain call, which may be made in a handler of signals, too.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize }
+}
+
 /// The machine's memory, bytes.
 pub fn physical() -> u64 {
-    // SAFETY: plain calls.
-    let (pages, page) = unsafe {
-        (
-            libc::sysconf(libc::_SC_PHYS_PAGES),
-            libc::sysconf(libc::_SC_PAGESIZE),
-        )
-    };
-    pages.max(0) as u64 * page.max(0) as u64
+    // SAFETY: a plain call.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    pages.max(0) as u64 * page_bytes() as u64
 }
 
 /// A shared mapping of a file or of a part of it.

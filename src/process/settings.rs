@@ -10,7 +10,7 @@ use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
-    choice, coll, context_id, datatype, engine, errhandler, events, io, launch, lifetime, op,
+    choice, coll, context_id, datatype, engine, errhandler, events, io, launch, lifetime, node, op,
     pt2pt, rma,
 };
 
@@ -100,7 +100,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 14] {
+pub fn chapters() -> [Chapter; 15] {
     [
         (
             "collectives",
@@ -133,6 +133,7 @@ pub fn chapters() -> [Chapter; 14] {
             "Memory that the ranks of a node share.",
             layout::VARIABLES,
         ),
+        ("node", "What the ranks of a node may use.", node::VARIABLES),
         (
             "waiting",
             "How ranks wait for messages.",

@@ -2,7 +2,7 @@
 //!
 //! Arguments have been checked at the edge: ranks are of the communicator or MPI_PROC_NULL (receives also
 //! MPI_ANY_SOURCE), tags in range. Requests and messages are handles (MPICH's integers) already here.
-//! Errors of a completion carry the communicator's handle ([`crate::error::Error::communicator`]).
+//! Errors of a completion carry the communicator's handle ([`crate::error::Error::on`]).
 
 pub mod buffered;
 pub mod complete;
@@ -18,7 +18,9 @@ pub mod several;
 pub mod signatures;
 
 pub use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
-pub use crate::engine::requests::{Mode, NO_PROC, NULL as REQUEST_NULL};
+pub use crate::engine::requests::{
+    Mode, NO_PROC, NULL as REQUEST_NULL, RECEIVED_FROM_NOBODY, SENT,
+};
 
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};

@@ -145,22 +145,6 @@ impl Drop for Taken {
     }
 }
 
-/// Blocks that this process has made, of windows that it has freed.
-static LEFT: Mutex<Vec<(u64, Block)>> = Mutex::new(Vec::new());
-
-/// Gives back the blocks that all ranks have left.
-fn sweep(heap: &Heap) {
-    LEFT.lock().retain(|(offset, block)| {
-        // Acquire: their last accesses were before.
-        let left = block.header().left.load(Ordering::Acquire) as usize;
-        let is_over = left == block.ranks();
-        if is_over {
-            heap.release(*offset);
-        }
-        !is_over
-    });
-}
-
 fn is_apart(comm: &Comm) -> bool {
     let members = comm.members();
     let node = |rank| engine::node_of(members.process(rank));
@@ -195,7 +179,7 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
     if comm.rank() == 0 {
-        sweep(heap);
+        heap.release_left();
         let bytes = Block::bytes(comm.size() as usize) as u64;
         let block = heap
             .obtain(bytes, LINE)
@@ -450,16 +434,13 @@ pub fn free(window: &'static Window) -> Result<()> {
         heap.release(part);
     }
     let (block, ranks) = (window.block, window.size());
-    if window.rank == 0 {
-        LEFT.lock().push((window.block_offset, block));
-    }
     // AcqRel: the last one frees what all have used. The block, which it does not touch any more, goes back to the rank that has made it.
     let left = block.header().left.fetch_add(1, Ordering::AcqRel) + 1;
     if left == ranks as u32 && shared != 0 {
         heap.free(shared);
     }
     if window.rank == 0 {
-        sweep(heap);
+        heap.release_when_left(window.block_offset, ranks as u32);
     }
     window::remove(window.handle);
     Ok(())

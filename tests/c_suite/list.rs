@@ -9,7 +9,7 @@
 //! repeated; on oxmpi only), `without="text"` (must not be in stderr; likewise), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
-//! do it yet), `compare=no`, `launcher=own` (says nothing about
+//! do it yet), `standard=no:"why"` (not compiled for the standard ABI), `compare=no`, `launcher=own` (says nothing about
 //! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
@@ -52,6 +52,8 @@ pub struct Line {
     pub unwrapped: bool,
     pub own_launcher: bool,
     pub not_yet: Option<String>,
+    /// Why it is nothing for the standard ABI.
+    pub not_standard: Option<String>,
     pub styles: Vec<String>,
 }
 
@@ -70,6 +72,9 @@ impl Line {
             if self.ranks > self.reference_ranks {
                 return Some("too slow there with so many ranks".into());
             }
+        }
+        if on.standard_abi && self.not_standard.is_some() {
+            return self.not_standard.clone();
         }
         if !on.is_reference && self.not_yet.is_some() {
             return self.not_yet.clone();
@@ -180,6 +185,7 @@ fn line(
         unwrapped: false,
         own_launcher: false,
         not_yet: None,
+        not_standard: None,
         styles: Vec::new(),
     };
     let mut label = String::new();
@@ -228,6 +234,9 @@ fn line(
             }
             "compare" if value == "no" => line.compare = false,
             "oxmpi" => line.not_yet = Some(value.strip_prefix("no:").ok_or_else(bad)?.into()),
+            "standard" => {
+                line.not_standard = Some(value.strip_prefix("no:").ok_or_else(bad)?.into())
+            }
             "styles" => line.styles = value.split(',').map(str::to_owned).collect(),
             "launcher" if value == "own" => line.own_launcher = true,
             "alone" => line.alone = true,

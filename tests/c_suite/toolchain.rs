@@ -21,6 +21,8 @@ pub struct Toolchain {
     /// Set for the ranks, so that a program built elsewhere finds this library.
     pub library_path: Option<PathBuf>,
     pub is_reference: bool,
+    /// Programs are compiled for the standard ABI.
+    pub standard_abi: bool,
     /// The launcher is not this library's own.
     pub foreign_launcher: bool,
     /// `MPI_VERSION.MPI_SUBVERSION` of its header.
@@ -48,7 +50,21 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
         None => need("bin/mpiexec")?,
     };
     need("lib/libmpi.so.12")?;
-    let mut stage = if crate::flag("C_SUITE_ABI") {
+    let abi = std::env::var("C_SUITE_ABI").unwrap_or_default();
+    let mut stage = if abi == "standard" {
+        let (cc, cxx) = (need("bin/mpicc_abi")?, need("bin/mpicxx_abi")?);
+        let mut standard = toolchain("standard", cc, cxx, mpiexec, build)?;
+        standard.standard_abi = true;
+        standard
+    } else if abi.contains('/') {
+        let bin = PathBuf::from(&abi).join("bin");
+        let name = format!("standard-of{}", abi.replace('/', "_"));
+        let (cc, cxx) = (bin.join("mpicc_abi"), bin.join("mpicxx_abi"));
+        let mut other = toolchain(&name, cc, cxx, mpiexec, build)?;
+        other.standard_abi = true;
+        other.library_path = Some(prefix.join("lib"));
+        other
+    } else if crate::flag("C_SUITE_ABI") {
         let mut debian = toolchain("debian-abi", "mpicc.mpich", "mpicxx.mpich", mpiexec, build)?;
         debian.library_path = Some(prefix.join("lib"));
         debian
@@ -135,6 +151,7 @@ fn toolchain(
         mpiexec: mpiexec.into(),
         library_path: None,
         is_reference: true,
+        standard_abi: false,
         foreign_launcher: false,
         build,
         stamp: SystemTime::UNIX_EPOCH,

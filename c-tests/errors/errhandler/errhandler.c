@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     char text[MPI_MAX_ERROR_STRING];
     start(&argc, &argv);
     return_errors();
-    const int no_errhandler = at_least(4, 1) ? 80 : MPI_ERR_ARG; /* 80 is MPI_ERR_ERRHANDLER */
+    const int no_errhandler = at_least(4, 1) ? err_errhandler : MPI_ERR_ARG;
     ERROR(MPI_Comm_create_errhandler(NULL, &errhandler), MPI_ERR_ARG, "comm_errhandler_fn", NULL);
     ERROR(MPI_Comm_create_errhandler(handler, NULL), MPI_ERR_ARG, "errhandler", NULL);
     ERROR(MPI_Comm_set_errhandler(MPI_COMM_NULL, MPI_ERRORS_RETURN), MPI_ERR_COMM, "comm", NULL);
@@ -44,6 +44,12 @@ int main(int argc, char **argv)
     if (!reference) {
         ERROR(MPI_Add_error_code(value + 100000, &value), MPI_ERR_ARG, "errorclass", NULL);
         ERROR(MPI_Add_error_code(-5, &value), MPI_ERR_ARG, "errorclass", "-5");
+        /* Every number up to the last class has a text. */
+        for (int class = 0; class <= 127; class++) {
+            MPI(MPI_Error_string(class, text, &length));
+            CHECK(length > 0);
+            MPI(MPI_Error_class(class, &value));
+        }
         ERROR(MPI_Error_class(-5, &value), MPI_ERR_ARG, "errorcode", "-5");
         ERROR(MPI_Error_string(-5, text, &length), MPI_ERR_ARG, "errorcode", "-5");
     }

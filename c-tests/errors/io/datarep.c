@@ -130,8 +130,8 @@ static void sequential(void)
     MPI(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "external32", MPI_INFO_NULL));
     MPI(MPI_File_get_view(file, &at, &etype, &filetype, datarep));
     CHECK_INT(at, 4 * size);
-    MPI(MPI_File_get_position_shared(file, &at));
-    CHECK_INT(at, 0);
+    MPI(MPI_File_get_byte_offset(file, 0, &at));
+    CHECK_INT(at, 4 * size);
     MPI(MPI_File_close(&file));
 }
 

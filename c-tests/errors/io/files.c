@@ -133,7 +133,8 @@ static void split(void)
         ERROR(MPI_File_read_all_begin(file, &value, 1, MPI_INT), MPI_ERR_OTHER, "fh", "MPI_File_write_all_begin");
         ERROR(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_ERR_OTHER, "fh", "MPI_File_write_all_end");
         ERROR(MPI_File_write_all_end(file, &other, &status), MPI_ERR_BUFFER, "buf", "MPI_File_write_all_begin");
-        ERROR(MPI_File_write_all_end(file, &value, NULL), MPI_ERR_ARG, "status", "NULL");
+        if (!ignores_null_status)
+            ERROR(MPI_File_write_all_end(file, &value, NULL), MPI_ERR_ARG, "status", "NULL");
         MPI_File copy = file;
         ERROR(MPI_File_close(&copy), MPI_ERR_OTHER, "fh", "MPI_File_write_all_end");
         MPI(MPI_File_write_at(file, 8, &value, 1, MPI_INT, &status));

@@ -41,11 +41,17 @@ int main(int argc, char **argv)
     ERROR(MPI_Testsome(2, null, NULL, indices, statuses), MPI_ERR_ARG, "outcount", NULL);
     ERROR(MPI_Waitsome(2, null, &outcount, NULL, statuses), MPI_ERR_ARG, "array_of_indices", NULL);
     ERROR(MPI_Testsome(2, null, &outcount, NULL, statuses), MPI_ERR_ARG, "array_of_indices", NULL);
-    ERROR(MPI_Waitall(2, null, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
-    ERROR(MPI_Testall(2, null, &flag, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
-    ERROR(MPI_Waitsome(2, null, &outcount, indices, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
-    ERROR(MPI_Testsome(2, null, &outcount, indices, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
-    ERROR(MPI_Waitany(2, null, &index, NULL), MPI_ERR_ARG, "status", NULL);
-    ERROR(MPI_Testany(2, null, &index, &flag, NULL), MPI_ERR_ARG, "status", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Waitall(2, null, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Testall(2, null, &flag, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Waitsome(2, null, &outcount, indices, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Testsome(2, null, &outcount, indices, NULL), MPI_ERR_ARG, "array_of_statuses", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Waitany(2, null, &index, NULL), MPI_ERR_ARG, "status", NULL);
+    if (!ignores_null_status)
+        ERROR(MPI_Testany(2, null, &index, &flag, NULL), MPI_ERR_ARG, "status", NULL);
     return finish();
 }

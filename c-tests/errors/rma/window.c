@@ -122,7 +122,7 @@ static void others(void)
     ERROR(MPI_Win_get_name(win, name, NULL), MPI_ERR_ARG, "resultlen", "NULL");
     ERROR(MPI_Win_get_errhandler(win, NULL), MPI_ERR_ARG, "errhandler", "NULL");
     MPI(MPI_Comm_create_errhandler((MPI_Comm_errhandler_function *) abort, &of_comm));
-    ERROR(MPI_Win_set_errhandler(win, of_comm), at_least(4, 1) ? 80 : MPI_ERR_ARG, "errhandler", NULL); /* MPI_ERR_ERRHANDLER */
+    ERROR(MPI_Win_set_errhandler(win, of_comm), at_least(4, 1) ? err_errhandler : MPI_ERR_ARG, "errhandler", NULL);
     MPI(MPI_Errhandler_free(&of_comm));
     ERROR(MPI_Win_call_errhandler(win, -5), MPI_ERR_ARG, "errorcode", "-5");
     MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL));

@@ -212,7 +212,7 @@ entry! {
 entry! {
     Allocate fn MPI_Type_create_darray[_c](
         size: Int, rank: Rank, ndims: Int, array_of_gsizes: Array<Count>,
-        array_of_distribs: Array<Distribution>, array_of_dargs: Array<Int>,
+        array_of_distribs: Array<Distribution>, array_of_dargs: Array<DistributionArgument>,
         array_of_psizes: Array<Int>, order: Order, oldtype: Datatype, newtype: Out<Datatype>,
     ) {
         let old = self::oldtype(newtype, oldtype)?;
@@ -221,8 +221,8 @@ entry! {
             size: size.0,
             rank: rank.0,
             sizes: array_of_gsizes.numbers(number)?,
-            distributions: array_of_distribs.integers(number)?,
-            arguments: array_of_dargs.integers(number)?,
+            distributions: &array_of_distribs.integers(number)?,
+            arguments: &array_of_dargs.integers(number)?,
             processes: array_of_psizes.integers(number)?,
             order: DimensionOrder::of(order.0)?,
         };

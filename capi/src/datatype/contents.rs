@@ -69,6 +69,34 @@ fn made_of_something(contents: &Contents, datatype: Datatype) -> Result<()> {
     Ok(())
 }
 
+/// The integers, as the program gave them.
+fn integers(contents: &Contents) -> Vec<Int> {
+    let mut integers: Vec<Int> = contents
+        .integers
+        .iter()
+        .map(|number| Int(*number))
+        .collect();
+    // Where the number of dimensions is, and the lists before distributions.
+    let place = match (contents.combiner, contents.counts.is_empty()) {
+        (core::Combiner::Subarray, _) => None,
+        (core::Combiner::Darray, small) => Some((2, usize::from(small))),
+        _ => return integers,
+    };
+    if let Some((at, lists)) = place {
+        let number = integers[at].0 as usize;
+        let first = at + 1 + lists * number;
+        for place in first..first + number {
+            integers[place] = Int(Distribution(integers[place].0).to_c());
+            let argument = &mut integers[place + number];
+            *argument = Int(DistributionArgument(argument.0).to_c());
+        }
+    }
+    if let Some(order) = integers.last_mut() {
+        *order = Int(Order(order.0).to_c());
+    }
+    integers
+}
+
 /// Writes the types that a type was made from: predefined ones as they are, else handles that the program has to free.
 fn give_datatypes(contents: &Contents, out: OutArray<Datatype>) -> Result<()> {
     if !contents.datatypes.is_empty() {
@@ -95,8 +123,8 @@ entry! {
         fits("max_integers", max_integers.0.into(), contents.integers.len())?;
         fits("max_addresses", max_addresses.0.into(), contents.addresses.len())?;
         fits("max_datatypes", max_datatypes.0.into(), contents.datatypes.len())?;
-        for (index, number) in contents.integers.iter().enumerate() {
-            array_of_integers.put(index, Int(*number))?;
+        for (index, number) in integers(contents).into_iter().enumerate() {
+            array_of_integers.put(index, number)?;
         }
         for (index, address) in contents.addresses.iter().enumerate() {
             array_of_addresses.put(index, Aint(*address))?;
@@ -118,8 +146,8 @@ entry! {
         fits("max_addresses", max_addresses.0, contents.addresses.len())?;
         fits("max_large_counts", max_large_counts.0, contents.counts.len())?;
         fits("max_datatypes", max_datatypes.0, contents.datatypes.len())?;
-        for (index, number) in contents.integers.iter().enumerate() {
-            array_of_integers.put(index, Int(*number))?;
+        for (index, number) in integers(contents).into_iter().enumerate() {
+            array_of_integers.put(index, number)?;
         }
         for (index, address) in contents.addresses.iter().enumerate() {
             array_of_addresses.put(index, Aint(*address))?;

@@ -50,7 +50,7 @@ impl Representation {
 }
 
 fn success(code: i32) -> std::result::Result<(), i32> {
-    match code {
+    match ErrorCode::of_c(code).0 {
         0 => Ok(()),
         code => Err(code),
     }
@@ -61,7 +61,7 @@ impl Functions for Representation {
         let _running = Running::begin();
         let mut bytes = 0;
         // SAFETY: the program passed the function for this state, and keeps both; `bytes` is ours.
-        success(unsafe { (self.extent)(datatype, &mut bytes, self.state()) })?;
+        success(unsafe { (self.extent)(Datatype(datatype).to_c(), &mut bytes, self.state()) })?;
         Ok(bytes)
     }
 
@@ -72,7 +72,7 @@ impl Functions for Representation {
     unsafe fn convert(&self, direction: Direction, items: Items) -> std::result::Result<(), i32> {
         let _running = Running::begin();
         let (user, file) = (items.user.cast(), items.file.cast());
-        let (datatype, position) = (items.datatype, items.position);
+        let (datatype, position) = (Datatype(items.datatype).to_c(), items.position);
         let state = self.state();
         success(match self.converter(direction) {
             None => 0,

@@ -157,7 +157,7 @@ pub(super) fn representation(datarep: Text) -> Result<String> {
 
 entry! {
     Collective fn MPI_File_set_view(
-        fh: File, disp: Offset, etype: Datatype, filetype: Datatype, datarep: Text, info: Info,
+        fh: File, disp: ViewOffset, etype: Datatype, filetype: Datatype, datarep: Text, info: Info,
     ) on fh {
         let file = decode::file(fh)?;
         file.set_view(

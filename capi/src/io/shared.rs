@@ -96,7 +96,7 @@ entry! {
 
 entry! {
     CommIo fn MPI_File_get_position_shared(fh: File, offset: Out<Offset>) on fh {
-        offset.set(Offset(decode::file(fh)?.shared_position()))
+        offset.set(Offset(decode::file(fh)?.shared_position()?))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Buffers for buffered sends: of the process, a communicator, a session.
 
-use crate::decode;
+use crate::decode::{self, BUFFER_AUTOMATIC};
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::error::{Class, Result};
@@ -12,7 +12,10 @@ fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
     let Ok(bytes) = u64::try_from(size.0) else {
         return fail!(Class::Arg, "size is {}; it must not be negative", size.0);
     };
-    let address = buffer.0 as usize;
+    let address = match buffer.0 as usize {
+        BUFFER_AUTOMATIC => buffered::AUTOMATIC,
+        address => address,
+    };
     if address == 0 && bytes > 0 {
         return fail!(Class::Buffer, "buffer is NULL, but {bytes} bytes are meant");
     }
@@ -24,6 +27,10 @@ fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {
     address.not_null()?;
     let Some((buffer, bytes)) = buffered::detach(scope)? else {
         return fail!(Class::Buffer, "no buffer is attached there");
+    };
+    let buffer = match buffer {
+        buffered::AUTOMATIC => BUFFER_AUTOMATIC,
+        buffer => buffer,
     };
     address.write(buffer as *mut std::ffi::c_void)?;
     size.set(Count(bytes as i64))

@@ -153,10 +153,10 @@ entry! {
     ) {
         decode::running()?;
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
-        let requests = requests.slice(decode::requests("count", count)?)?;
+        let mut requests = requests.slice(decode::requests("count", count)?)?;
         statuses.check(requests.len())?;
         let mut failures = Failures::default();
-        complete::wait_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
+        complete::wait_all(&mut requests, |at, done| failures.take(at, at, done, &statuses))?;
         failures.finish(requests.len(), &statuses)
     }
 }
@@ -169,10 +169,10 @@ entry! {
         decode::running()?;
         flag.not_null()?;
         let (mut requests, statuses) = (array_of_requests, array_of_statuses);
-        let requests = requests.slice(decode::requests("count", count)?)?;
+        let mut requests = requests.slice(decode::requests("count", count)?)?;
         statuses.check(requests.len())?;
         let mut failures = Failures::default();
-        let done = complete::test_all(requests, |at, done| failures.take(at, at, done, &statuses))?;
+        let done = complete::test_all(&mut requests, |at, done| failures.take(at, at, done, &statuses))?;
         flag.put_bool(done)?;
         failures.finish(requests.len(), &statuses)
     }
@@ -186,8 +186,8 @@ entry! {
         index.not_null()?;
         status.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::requests("count", count)?)?;
-        match several::wait_any(requests)? {
+        let mut requests = requests.slice(decode::requests("count", count)?)?;
+        match several::wait_any(&mut requests)? {
             None => {
                 index.set(Index(UNDEFINED))?;
                 status.give_empty()
@@ -210,8 +210,8 @@ entry! {
         flag.not_null()?;
         status.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::requests("count", count)?)?;
-        let done = put_any(several::test_any(requests)?, index, flag, &status)?;
+        let mut requests = requests.slice(decode::requests("count", count)?)?;
+        let done = put_any(several::test_any(&mut requests)?, index, flag, &status)?;
         done.map_or(Ok(()), |done| status.finish(done))
     }
 }
@@ -224,8 +224,8 @@ entry! {
         decode::running()?;
         outcount.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::requests("incount", incount)?)?;
-        some(requests, outcount, array_of_indices, array_of_statuses, true)
+        let mut requests = requests.slice(decode::requests("incount", incount)?)?;
+        some(&mut requests, outcount, array_of_indices, array_of_statuses, true)
     }
 }
 
@@ -237,8 +237,8 @@ entry! {
         decode::running()?;
         outcount.not_null()?;
         let mut requests = array_of_requests;
-        let requests = requests.slice(decode::requests("incount", incount)?)?;
-        some(requests, outcount, array_of_indices, array_of_statuses, false)
+        let mut requests = requests.slice(decode::requests("incount", incount)?)?;
+        some(&mut requests, outcount, array_of_indices, array_of_statuses, false)
     }
 }
 
@@ -283,7 +283,7 @@ entry! {
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
         array_of_statuses.check(requests.len())?;
         let done =
-            get_status::get_status_all(requests, |at, status| array_of_statuses.give(at, status))?;
+            get_status::get_status_all(&requests, |at, status| array_of_statuses.give(at, status))?;
         flag.put_bool(done)
     }
 }
@@ -298,7 +298,7 @@ entry! {
         flag.not_null()?;
         status.not_null()?;
         let requests = array_of_requests.slice(decode::requests("count", count)?)?;
-        let done = put_any(get_status::get_status_any(requests)?, index, flag, &status)?;
+        let done = put_any(get_status::get_status_any(&requests)?, index, flag, &status)?;
         done.map_or(Ok(()), |words| status.give(words))
     }
 }
@@ -316,7 +316,7 @@ entry! {
             array_of_indices.not_null()?;
         }
         let mut indices = Vec::new();
-        let count = get_status::get_status_some(requests, |at, status| {
+        let count = get_status::get_status_some(&requests, |at, status| {
             array_of_statuses.give(indices.len(), status);
             indices.push(at);
         })?;

@@ -74,6 +74,6 @@ entry! {
         decode::running()?;
         let mut requests = array_of_requests;
         let requests = requests.slice(decode::requests("count", count)?)?;
-        persistent::start_all(requests)
+        persistent::start_all(&requests)
     }
 }

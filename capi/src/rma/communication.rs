@@ -82,8 +82,7 @@ fn plain(
     origin: Elements,
     target: Elements,
 ) -> Option<(u64, &'static DatatypeObject)> {
-    // NULL and MPI_IN_PLACE are no positive numbers.
-    let usable = address as isize > 0 && origin.0.0 > 0;
+    let usable = address as isize > decode::NO_MEMORY && origin.0.0 > 0;
     if !usable || origin.0 != target.0 || origin.1 != target.1 {
         return None;
     }

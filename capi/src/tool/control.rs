@@ -7,9 +7,9 @@ use crate::param::*;
 use crate::pointers::*;
 use crate::process::level;
 use oxmpi::error::{Class, Result};
+use oxmpi::fail;
 use oxmpi::tool::{self, control};
 use oxmpi::variables::Kind;
-use oxmpi::{fail, process};
 
 entry! {
     /// All of it is behind locks, so every level is given.
@@ -54,24 +54,24 @@ fn enumeration(index: i32, kind: Kind) -> TEnum {
 entry! {
     /// Values can be set until they are used, in MPI_Init at the latest.
     ReadList fn MPI_T_cvar_get_info(
-        cvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
+        cvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TVerbosity>,
         datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut, desc_len: InOut<Int>,
-        bind: Out<TProperty>, scope: Out<TProperty>,
+        bind: Out<TBinding>, scope: Out<TScope>,
     ) {
         tool::check()?;
         let variable = control::variable(cvar_index.0)?;
         offer_text(name, name_len, &variable.name())?;
         offer_text(desc, desc_len, &variable.full_text())?;
-        offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
+        offer(verbosity, TVerbosity(MPI_T_VERBOSITY_USER_BASIC))?;
         offer(datatype, Datatype(type_of(variable.kind())))?;
         offer(enumtype, enumeration(cvar_index.0, variable.kind()))?;
-        offer(bind, TProperty(MPI_T_BIND_NO_OBJECT))?;
-        let changeable = match (process::is_initialized(), variable.is_same_on_all()) {
-            (true, _) => MPI_T_SCOPE_READONLY,
-            (false, true) => MPI_T_SCOPE_ALL_EQ,
-            (false, false) => MPI_T_SCOPE_LOCAL,
+        offer(bind, TBinding(MPI_T_BIND_NO_OBJECT))?;
+        // Also when it can no longer be set: what is said of a variable does not change.
+        let changeable = match variable.is_same_on_all() {
+            true => MPI_T_SCOPE_ALL_EQ,
+            false => MPI_T_SCOPE_LOCAL,
         };
-        offer(scope, TProperty(changeable))
+        offer(scope, TScope(changeable))
     }
 }
 

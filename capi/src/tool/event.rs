@@ -43,10 +43,10 @@ fn offer_info(info: Out<Info>) -> Result<()> {
 entry! {
     /// The arrays are written as far as they go; `num_elements` says afterwards how many elements there are.
     ReadList fn MPI_T_event_get_info(
-        event_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
+        event_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TVerbosity>,
         array_of_datatypes: OutArray<Datatype>, array_of_displacements: OutArray<Aint>,
         num_elements: InOut<Int>, enumtype: Out<TEnum>, info: Out<Info>, desc: TextOut,
-        desc_len: InOut<Int>, bind: Out<TProperty>,
+        desc_len: InOut<Int>, bind: Out<TBinding>,
     ) {
         let event = event::event(event_index.0)?;
         offer_text(name, name_len, event.name())?;
@@ -64,9 +64,9 @@ entry! {
             }
             num_elements.set(Int(displacements.len() as i32))?;
         }
-        offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
+        offer(verbosity, TVerbosity(MPI_T_VERBOSITY_USER_BASIC))?;
         offer(enumtype, TEnum(std::ptr::null_mut()))?;
-        offer(bind, TProperty(MPI_T_BIND_NO_OBJECT))?;
+        offer(bind, TBinding(MPI_T_BIND_NO_OBJECT))?;
         offer_info(info)
     }
 }

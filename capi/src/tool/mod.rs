@@ -13,7 +13,7 @@ use crate::constants::{MPI_DOUBLE, MPI_INT, MPI_UNSIGNED_LONG};
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
-use crate::types::MPI_Datatype;
+use crate::types::integers::MPI_Datatype;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::variables::Kind;

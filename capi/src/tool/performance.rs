@@ -19,7 +19,7 @@ entry! {
 }
 
 entry! {
-    ReadList fn MPI_T_pvar_get_index(name: Text, var_class: TProperty, pvar_index: Out<Int>) {
+    ReadList fn MPI_T_pvar_get_index(name: Text, var_class: TVariableClass, pvar_index: Out<Int>) {
         tool::check()?;
         pvar_index.not_null()?;
         let index = performance::index_of(&decode::text("name", name)?, var_class.0)?;
@@ -30,21 +30,21 @@ entry! {
 entry! {
     /// What is continuous can only be read; counters begin at zero in each handle.
     ReadList fn MPI_T_pvar_get_info(
-        pvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TProperty>,
-        var_class: Out<TProperty>, datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut,
-        desc_len: InOut<Int>, bind: Out<TProperty>, readonly: Out<Logical>,
+        pvar_index: Int, name: TextOut, name_len: InOut<Int>, verbosity: Out<TVerbosity>,
+        var_class: Out<TVariableClass>, datatype: Out<Datatype>, enumtype: Out<TEnum>, desc: TextOut,
+        desc_len: InOut<Int>, bind: Out<TBinding>, readonly: Out<Logical>,
         continuous: Out<Logical>, atomic: Out<Logical>,
     ) {
         tool::check()?;
         let variable = performance::variable(pvar_index.0)?;
         offer_text(name, name_len, variable.name())?;
         offer_text(desc, desc_len, variable.text())?;
-        offer(verbosity, TProperty(MPI_T_VERBOSITY_USER_BASIC))?;
-        offer(var_class, TProperty(variable.shows() as i32))?;
+        offer(verbosity, TVerbosity(MPI_T_VERBOSITY_USER_BASIC))?;
+        offer(var_class, TVariableClass(variable.shows() as i32))?;
         let element = if variable.is_mask() { MPI_UNSIGNED } else { MPI_UNSIGNED_LONG };
         offer(datatype, Datatype(element))?;
         offer(enumtype, TEnum(std::ptr::null_mut()))?;
-        offer(bind, TProperty(MPI_T_BIND_NO_OBJECT))?;
+        offer(bind, TBinding(MPI_T_BIND_NO_OBJECT))?;
         let only_read = Logical(variable.is_continuous().into());
         offer(readonly, only_read)?;
         offer(continuous, only_read)?;

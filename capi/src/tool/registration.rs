@@ -4,6 +4,7 @@
 
 use crate::param::*;
 use crate::pointers::*;
+use crate::types::MPI_T_cb_safety;
 use oxmpi::engine::epochs::Callback as Running;
 use oxmpi::error::{Class, Result};
 use oxmpi::events::{self, Callback, Safety};
@@ -28,6 +29,10 @@ fn hints(info: Info) -> Result<Hints> {
     }
 }
 
+fn safety_of_program(safety: Safety) -> MPI_T_cb_safety {
+    TSafety(safety as i32).to_c()
+}
+
 fn safety(level: TSafety) -> Result<Safety> {
     let known = Safety::ALL
         .into_iter()
@@ -36,8 +41,10 @@ fn safety(level: TSafety) -> Result<Safety> {
         Some(safety) => Ok(safety),
         None => fail!(
             Class::TInvalid,
-            "cb_safety is {}; allowed is MPI_T_CB_REQUIRE_NONE to MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE (0 to 3)",
-            level.0
+            "cb_safety is {}; allowed is MPI_T_CB_REQUIRE_NONE to MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE ({} to {})",
+            level.to_c(),
+            safety_of_program(Safety::None),
+            safety_of_program(Safety::AsyncSignalSafe)
         ),
     }
 }
@@ -130,7 +137,7 @@ entry! {
             };
             let _running = Running::begin();
             // SAFETY: the program passed a function of this prototype, which has to be callable until it was called.
-            unsafe { function(pointer(number), required as _, pointer(user_data)) }
+            unsafe { function(pointer(number), safety_of_program(required), pointer(user_data)) }
         }))
     }
 }
@@ -152,7 +159,7 @@ entry! {
                 // SAFETY: the program passed a function of this prototype, which has to be callable until the registration
                 // was freed.
                 unsafe {
-                    function(pointer(instance), pointer(number), required as _, pointer(user_data));
+                    function(pointer(instance), pointer(number), safety_of_program(required), pointer(user_data));
                 }
             };
             Callback { call: Arc::new(call), user_data, info }
@@ -178,7 +185,7 @@ fn of_level<R>(
             None => fail!(
                 Class::TInvalid,
                 "cb_safety is {}, for which no function is registered",
-                cb_safety.0
+                cb_safety.to_c()
             ),
         }
     })
@@ -214,7 +221,7 @@ entry! {
                 let _running = Running::begin();
                 let user_data: *mut c_void = pointer(user_data);
                 // SAFETY: as of an event's callback. All events come from the first source.
-                unsafe { function(count as _, pointer(number), 0, required as _, user_data) }
+                unsafe { function(count as _, pointer(number), 0, safety_of_program(required), user_data) }
             };
             Arc::new(call) as Arc<_>
         });

@@ -1,4 +1,4 @@
-//! Large operations of ranks that share cores, at trays (`transport/shm/trays.rs`): piece by piece all lay out their data, whoever
+//! Large operations of ranks that share cores, or of 3 to 16 with a core each, at trays (`transport/shm/trays.rs`): piece by piece all lay out their data, whoever
 //! runs makes shares of the result, in rank order, and all take what they need. One turn of each rank a piece, because each lays
 //! out the next one before it takes; a piece of all ranks stays in the caches.
 //!
@@ -78,7 +78,7 @@ impl Course {
 impl Work<'_> {
     /// False: not an operation for trays.
     pub(super) fn at_trays(&mut self, call: &CollArgs) -> Step<bool> {
-        if !self.crowded || !self.fits_trays(call) {
+        if !choose::has_trays(self.crowded, self.ranks) || !self.fits_trays(call) {
             return Ok(false);
         }
         let service = match call {
@@ -114,13 +114,14 @@ impl Work<'_> {
     }
 
     fn fits_trays(&self, call: &CollArgs) -> bool {
+        let least = choose::least_at_trays(self.crowded);
         let reduces = |own: &Buffer, with: &Operands| {
-            own.len() >= choose::LEAST_AT_TRAYS
+            own.len() >= least
                 && with.datatype.size as usize <= reduction::SHORTEST_SHARE
                 && !choose::reproducible()
         };
         match call {
-            CollArgs::Bcast { buffer, .. } => buffer.len() >= choose::LEAST_AT_TRAYS,
+            CollArgs::Bcast { buffer, .. } => buffer.len() >= least,
             CollArgs::Allgather { parts, .. } => {
                 let longest = (0..self.ranks).map(|rank| parts.len(rank)).max();
                 longest.unwrap_or(0) >= choose::LEAST_TO_GATHER_AT_TRAYS

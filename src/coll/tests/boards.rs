@@ -193,7 +193,7 @@ impl Play {
             4 * slot + 7,
             5 * slot,
         ];
-        let least = choose::LEAST_AT_TRAYS;
+        let least = choose::least_at_trays(self.crowded);
         let large = [
             choose::LEAST_DIRECT,
             least - 1,

@@ -178,6 +178,22 @@ impl Work<'_> {
         });
     }
 
+    /// Copies a portion into a frame, each rank from another place on: ranks whose pieces share lines do not store into these at once.
+    fn fill(&self, memory: *mut u8, low: u64, portion: Portion) {
+        let board = &self.file.board;
+        let first = portion.length * board.rank() / board.ranks();
+        let rest = Portion {
+            offset: portion.offset + first,
+            length: portion.length - first,
+        };
+        let start = Portion {
+            length: first,
+            ..portion
+        };
+        self.copy(Direction::Write, memory, low, rest);
+        self.copy(Direction::Write, memory, low, start);
+    }
+
     fn rest(&self, holds: &mut dyn FnMut() -> bool) -> Result<()> {
         let done = self.file.board.rest(self.function, holds);
         done.map_err(|error| error.context(self.file.title()))
@@ -263,7 +279,7 @@ impl Work<'_> {
         let mut marks = 0;
         let is_sure = self.sure.has(low, high);
         if is_filled && portion.length > 0 {
-            self.copy(Direction::Write, memory, low, portion);
+            self.fill(memory, low, portion);
             if !is_sure {
                 let skip = self.skip + portion.offset as u64;
                 marks = marks::of_runs(&self.view, skip, portion.length as u64);

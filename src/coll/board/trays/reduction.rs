@@ -18,6 +18,8 @@ use std::ops::Range;
 /// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.
 const LONGEST_SHARE: usize = 16 << 10;
 pub(super) const SHORTEST_SHARE: usize = 4 << 10;
+/// The least where all ranks run side by side: each makes one.
+const SHORTEST_BESIDE: usize = 1 << 10;
 const SHARES: usize = 16;
 /// Streams that are read at the same time: more of them hinder each other (benches/counts.md).
 const GROUP: usize = 8;
@@ -72,7 +74,11 @@ impl Work<'_> {
     ) -> Step {
         let (me, ranks) = (self.me, self.ranks);
         let piece = Self::elements(with, trays.tray_bytes());
-        let share = (own.len().min(piece) / SHARES).clamp(SHORTEST_SHARE, LONGEST_SHARE);
+        let shortest = match self.crowded {
+            true => SHORTEST_SHARE,
+            false => SHORTEST_BESIDE,
+        };
+        let share = (own.len().min(piece) / SHARES).clamp(shortest, LONGEST_SHARE);
         let share = Self::elements(with, share);
         let streams = self.trays_stream(mine.len());
         let course = Course::new(trays, own.len(), piece, Made::Shares(share));

@@ -22,6 +22,7 @@ use super::layout::Segment;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
 use crate::os::{monotonic_nanoseconds, schedule};
+use crate::queue::barrier;
 use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
@@ -84,6 +85,8 @@ pub struct Heap {
     turn: Mutex<()>,
     look: Mutex<Look>,
     pieces: Mutex<Pieces>,
+    /// Blocks of this process's that ranks may still use: offset and ranks, see [`Heap::release_when_left`].
+    waiting: Mutex<Vec<(u64, u32)>>,
 }
 
 /// How much may be allocated without another look at the memory left.
@@ -118,6 +121,7 @@ impl Heap {
             turn: Mutex::new(()),
             look: Mutex::new(Look { bytes: 0, until: 0 }),
             pieces: Mutex::new(Pieces::new()),
+            waiting: Mutex::new(Vec::new()),
         }
     }
 
@@ -380,6 +384,29 @@ impl Heap {
     pub fn release(&self, offset: u64) -> bool {
         let piece = self.pieces.lock().release(self, offset);
         piece.unwrap_or_else(|| self.free(offset))
+    }
+
+    /// Gives back a block of this process's that begins with a [`barrier::Header`], now or in a later call: when so many ranks have left it.
+    pub fn release_when_left(&self, offset: u64, ranks: u32) {
+        self.waiting.lock().push((offset, ranks));
+        self.release_left();
+    }
+
+    /// Gives back the blocks of [`Heap::release_when_left`] that all ranks have left.
+    pub fn release_left(&self) {
+        self.waiting.lock().retain(|(offset, ranks)| {
+            let Some(block) = self.at(*offset, size_of::<barrier::Header>() as u64) else {
+                return true;
+            };
+            // SAFETY: a block that begins so, and is given back below and nowhere else.
+            let header = unsafe { &*block.cast::<barrier::Header>() };
+            // Acquire: their last accesses were before.
+            let is_left = header.left.load(Ordering::Acquire) == *ranks;
+            if is_left {
+                self.release(*offset);
+            }
+            !is_left
+        });
     }
 
     /// The address of a range here; `None` if it is not inside the heap, or the heap cannot be had.

@@ -6,7 +6,8 @@
 //! to 8,192         32 KB     eighths of the power of two below: much of the memory of many small windows is here
 //! ```
 //!
-//! Invariant: a slab is in `slabs` while one of its pieces is given out, and then goes back.
+//! Invariant: a slab is in `slabs` while one of its pieces is given out, and then goes back; but the last one stays until another one is
+//! empty, so that what is made and freed in turn costs no calls of the kernel.
 
 use super::{Heap, PAGE};
 use std::collections::{BTreeMap, HashMap};
@@ -55,6 +56,8 @@ pub struct Pieces {
     slabs: HashMap<u64, Divided>,
     /// For each size, slabs of which pieces are free.
     free: BTreeMap<usize, Vec<u64>>,
+    /// The slab of which no piece is given out.
+    empty: Option<u64>,
 }
 
 impl Pieces {
@@ -62,6 +65,7 @@ impl Pieces {
         Pieces {
             slabs: HashMap::new(),
             free: BTreeMap::new(),
+            empty: None,
         }
     }
 
@@ -84,6 +88,9 @@ impl Pieces {
             }
         };
         let divided = self.slabs.get_mut(&slab).expect("a slab of pieces");
+        if self.empty == Some(slab) {
+            self.empty = None;
+        }
         let piece = divided.used.trailing_ones();
         divided.used |= 1 << piece;
         if divided.used == divided.all() {
@@ -122,12 +129,20 @@ impl Pieces {
         if was_full {
             free.push(slab);
         }
-        if divided.used == 0 {
-            free.retain(|other| *other != slab);
-            self.slabs.remove(&slab);
-            heap.free(slab);
+        if divided.used == 0
+            && let Some(old) = self.empty.replace(slab)
+        {
+            self.give_back(heap, old);
         }
         Some(true)
+    }
+
+    /// Gives an empty slab back.
+    fn give_back(&mut self, heap: &Heap, slab: u64) {
+        let divided = self.slabs.remove(&slab).expect("a slab of pieces");
+        let free = self.free.entry(divided.size).or_default();
+        free.retain(|other| *other != slab);
+        heap.free(slab);
     }
 }
 
