@@ -26,14 +26,35 @@ const WRAPPER_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "-showme:",
         "PART",
-        "Print a part of the command: command, compile, link, incdirs, libdirs, libs or version.",
+        "Print a part of the command: command, compile, link, incdirs, libdirs, libs, version or help.",
     ),
     ("-echo", "", "Print the command and run it."),
+    (
+        "-config=",
+        "NAME",
+        "Take compiler and flags from PREFIX/etc/WRAPPER-NAME.conf, or from that file in /etc/oxmpi.",
+    ),
+    (
+        "-profile=",
+        "NAME",
+        "Link with the profiling library libNAME, or as PREFIX/etc/NAME.conf says.",
+    ),
+    (
+        "-abi=standard",
+        "",
+        "Compile for MPI's standard ABI (libmpi_abi.so.1), as mpicc_abi and mpicxx_abi do.",
+    ),
+    ("-nativelinking", "", "Do not link with MPI."),
     (
         "-norpath",
         "",
         "Do not put the folder of the library into the program (also OXMPI_RPATH=no). It is then found by LD_LIBRARY_PATH or \
          by the system.",
+    ),
+    (
+        "-help",
+        "",
+        "Print the options; --help and --version are answered by the compiler.",
     ),
     (
         "-make-modules",
@@ -54,6 +75,10 @@ const WRAPPER_VARIABLES: &[(&str, &str)] = &[
         "The Fortran compiler.",
     ),
     ("OXMPI_RPATH", "no: as -norpath."),
+    (
+        "OXMPI_CPPFLAGS, OXMPI_CFLAGS, OXMPI_CXXFLAGS, OXMPI_FCFLAGS, OXMPI_LDFLAGS, OXMPI_LIBS",
+        "Flags for each call; also with MPICH_ or OMPI_ in place of OXMPI_.",
+    ),
 ];
 
 /// Commands with what they do.
