@@ -274,7 +274,8 @@ fn stopped_and_continued() {
     running.signal(Signal::CONT);
     let outcome: Outcome = running.finish();
     assert_eq!(outcome.good().output, "done\n");
-    let outcome = role_with(2, "kill:9", &["-disable-auto-cleanup", "-timeout", "0.5"]).run();
+    // Long enough for the rank to end before, on a busy machine too.
+    let outcome = role_with(2, "kill:9", &["-disable-auto-cleanup", "-timeout", "4"]).run();
     assert_eq!(outcome.code, 137);
     outcome.says("time limit");
     outcome.says("when memory runs out");
