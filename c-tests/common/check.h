@@ -36,6 +36,9 @@ enum { ignores_null_status = 1 };
 /* Not of the standard: the value that oxmpi gives. */
 enum { MPIX_ERR_PROC_FAILED = 101 };
 /* A handle's integer is what Fortran has. */
+#define MPI_Comm_c2f MPI_Comm_toint
+#define MPI_File_f2c MPI_File_fromint
+#define MPI_File_c2f MPI_File_toint
 #define MPI_Type_f2c MPI_Type_fromint
 #define MPI_Type_c2f MPI_Type_toint
 #else

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
         MPI(MPI_Type_size(types[i], &bytes));
         MPI(MPI_Type_get_extent(types[i], &lower, &extent));
         MPI(MPI_Type_get_true_extent(types[i], &true_lower, &true_extent));
-        printf("%08x %s: size %d, from %ld, extent %ld, true from %ld, true extent %ld\n", (unsigned) types[i], name, bytes, (long) lower,
+        printf("%08x %s: size %d, from %ld, extent %ld, true from %ld, true extent %ld\n", (unsigned) (intptr_t) types[i], name, bytes, (long) lower,
                (long) extent, (long) true_lower, (long) true_extent);
     }
     return finish();

@@ -46,7 +46,7 @@ static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, 
         MPI(MPI_Pack(before + 64 + at, count, type, b, (int) bytes, &other, MPI_COMM_SELF));
         if (packed != other || memcmp(a, b, (size_t) packed))
             check_failed(__FILE__, __LINE__, "%s window, %s, operation %#x, %d elements at %d: the result is not what was there",
-                         window_names[w.kind], name, (unsigned) op, count, at);
+                         window_names[w.kind], name, (unsigned) (intptr_t) op, count, at);
         free(a), free(b);
         CHECK_INT(result[bytes + 1], 0x2b);
     }
@@ -54,7 +54,7 @@ static void compare(const char *name, MPI_Datatype type, MPI_Op op, int number, 
     for (size_t i = 0; i < bytes + 256; i++)
         if (w.base[i] != expected[i]) {
             check_failed(__FILE__, __LINE__, "%s window, %s, operation %#x, %d elements at %d: byte %zu", window_names[w.kind], name,
-                         (unsigned) op, count, at, i);
+                         (unsigned) (intptr_t) op, count, at, i);
             break;
         }
     MPI(MPI_Barrier(MPI_COMM_WORLD));

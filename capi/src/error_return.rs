@@ -313,7 +313,7 @@ fn end_job(call: &str, object: Option<&str>, error: &Error) -> ! {
         error,
     };
     tell(&errhandler::message(&failure));
-    process::abort(ErrorCode(error.class().value()).to_c())
+    process::abort(error.class().value())
 }
 
 /// MPI_Abort.

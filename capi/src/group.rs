@@ -59,10 +59,10 @@ fn new(from: Group, group: core::Group, out: Out<Group>) -> Result<()> {
     out.set(Group(handle))
 }
 
-/// The `n` ranks of an array.
+/// The `n` ranks of an array, none of which may be a special value: as the program has them, for the texts of errors.
 fn ranks(n: Int, array: Array<Rank>) -> Result<Vec<i32>> {
     let ranks = array.elements(decode::length("n", n)?)?;
-    Ok(ranks.iter().map(|rank| rank.0).collect())
+    Ok(ranks.iter().map(|rank| rank.to_c()).collect())
 }
 
 /// The `n` ranges of an array.

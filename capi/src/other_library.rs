@@ -69,7 +69,7 @@ fn is_in_use(path: &CStr) -> bool {
             return false;
         }
         let found = libc::dlsym(library, QUESTION);
-        let other = !found.is_null() && found as usize != in_use as *const () as usize;
+        let other = !found.is_null() && !std::ptr::eq(found.cast(), in_use as *const ());
         let used =
             other && std::mem::transmute::<*mut c_void, extern "C" fn() -> c_int>(found)() != 0;
         libc::dlclose(library);

@@ -2,6 +2,8 @@
 //!
 //! Invariant: MPI_ERROR of a status is written only where MPI says so.
 
+#![allow(clippy::needless_borrow)] // arrays of requests are slices in one ABI only
+
 use crate::param::*;
 use crate::pointers::{Array, InOutArray, Out, OutArray};
 use crate::types::{MPI_Request, MPI_Status};
@@ -160,9 +162,61 @@ pub struct Requests<'a> {
     #[cfg(not(standard_abi))]
     handles: &'a mut [c_int],
     #[cfg(standard_abi)]
-    handles: smallvec::SmallVec<[c_int; 32]>,
+    handles: Copied,
     #[cfg(standard_abi)]
     of_program: &'a mut [MPI_Request],
+}
+
+/// The core's handles of an array; a few without an allocation.
+#[cfg(standard_abi)]
+pub struct Copied {
+    few: [c_int; Copied::FEW],
+    many: Vec<c_int>,
+    length: usize,
+}
+
+#[cfg(standard_abi)]
+impl Copied {
+    const FEW: usize = 8;
+
+    fn of(of_program: &[MPI_Request]) -> Copied {
+        let mut copied = Copied {
+            few: [0; Copied::FEW],
+            many: Vec::new(),
+            length: of_program.len(),
+        };
+        if of_program.len() > Copied::FEW {
+            copied.many.resize(of_program.len(), 0);
+        }
+        for (to, handle) in copied.iter_mut().zip(of_program) {
+            *to = Request::of_c(*handle).0;
+        }
+        copied
+    }
+}
+
+#[cfg(standard_abi)]
+impl std::ops::Deref for Copied {
+    type Target = [c_int];
+
+    #[inline]
+    fn deref(&self) -> &[c_int] {
+        match self.length > Copied::FEW {
+            true => &self.many,
+            false => &self.few[..self.length],
+        }
+    }
+}
+
+#[cfg(standard_abi)]
+impl std::ops::DerefMut for Copied {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [c_int] {
+        match self.length > Copied::FEW {
+            true => &mut self.many,
+            false => &mut self.few[..self.length],
+        }
+    }
 }
 
 impl InOutArray<Request> {
@@ -174,39 +228,37 @@ impl InOutArray<Request> {
             // the call.
             _ => unsafe { std::slice::from_raw_parts_mut(self.address().cast(), length) },
         };
-        #[cfg(not(standard_abi))]
-        return Ok(Requests {
+        Ok(Requests {
+            #[cfg(not(standard_abi))]
             handles: of_program,
-        });
-        #[cfg(standard_abi)]
-        return Ok(Requests {
-            handles: of_program
-                .iter()
-                .map(|handle| Request::of_c(*handle).0)
-                .collect(),
+            #[cfg(standard_abi)]
+            handles: Copied::of(of_program),
+            #[cfg(standard_abi)]
             of_program,
-        });
+        })
     }
 }
 
 impl std::ops::Deref for Requests<'_> {
     type Target = [c_int];
 
+    #[inline]
     fn deref(&self) -> &[c_int] {
         &self.handles
     }
 }
 
 impl std::ops::DerefMut for Requests<'_> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [c_int] {
-        &mut *self.handles
+        &mut self.handles
     }
 }
 
 #[cfg(standard_abi)]
 impl Drop for Requests<'_> {
     fn drop(&mut self) {
-        for (to, handle) in self.of_program.iter_mut().zip(&self.handles) {
+        for (to, handle) in self.of_program.iter_mut().zip(&*self.handles) {
             // What stands for nothing stays as the program has it.
             *to = Request(*handle).to_c();
         }
@@ -216,22 +268,16 @@ impl Drop for Requests<'_> {
 impl Array<Request> {
     /// The handles, which are only read.
     pub fn slice(&self, length: usize) -> Result<Handles<'_>> {
-        if length == 0 {
-            return Ok(Handles::default());
-        }
-        if self.is_null() {
-            return Err(self.null_error());
-        }
-        // SAFETY: as above.
-        let of_program: &[MPI_Request] =
-            unsafe { std::slice::from_raw_parts(self.address().cast(), length) };
+        let of_program: &[MPI_Request] = match length {
+            0 => &[],
+            _ if self.is_null() => return Err(self.null_error()),
+            // SAFETY: as above.
+            _ => unsafe { std::slice::from_raw_parts(self.address().cast(), length) },
+        };
         #[cfg(not(standard_abi))]
         return Ok(of_program);
         #[cfg(standard_abi)]
-        return Ok(of_program
-            .iter()
-            .map(|handle| Request::of_c(*handle).0)
-            .collect());
+        return Ok(Copied::of(of_program));
     }
 }
 
@@ -239,4 +285,4 @@ impl Array<Request> {
 #[cfg(not(standard_abi))]
 pub type Handles<'a> = &'a [c_int];
 #[cfg(standard_abi)]
-pub type Handles<'a> = smallvec::SmallVec<[c_int; 32]>;
+pub type Handles<'a> = Copied;

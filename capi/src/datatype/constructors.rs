@@ -211,7 +211,7 @@ entry! {
 
 entry! {
     Allocate fn MPI_Type_create_darray[_c](
-        size: Int, rank: Rank, ndims: Int, array_of_gsizes: Array<Count>,
+        size: Int, rank: Int, ndims: Int, array_of_gsizes: Array<Count>,
         array_of_distribs: Array<Distribution>, array_of_dargs: Array<DistributionArgument>,
         array_of_psizes: Array<Int>, order: Order, oldtype: Datatype, newtype: Out<Datatype>,
     ) {

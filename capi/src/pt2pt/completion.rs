@@ -1,5 +1,7 @@
 //! Completion of requests: wait, test, free, cancel.
 
+#![allow(clippy::needless_borrow)] // arrays of requests are slices in one ABI only
+
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;

@@ -61,6 +61,12 @@ impl Weights {
     }
 }
 
+/// Ranks, none of which may be a special value: as the program has them, for the texts of errors.
+fn named(ranks: Array<Rank>, number: usize) -> Result<Vec<i32>> {
+    let ranks = ranks.elements(number)?;
+    Ok(ranks.into_iter().map(Rank::to_c).collect())
+}
+
 fn neighbors_of(
     (count_name, names): (&'static str, (&'static str, &'static str)),
     degree: Int,
@@ -70,7 +76,7 @@ fn neighbors_of(
 ) -> Result<Vec<Neighbor>> {
     let degree = decode::length(count_name, degree)?;
     let weights = weights.read(names.1, degree)?;
-    Adjacent::list(names, ints!(ranks, degree)?, weights, comm.size())
+    Adjacent::list(names, named(ranks, degree)?, weights, comm.size())
 }
 
 entry! {
@@ -145,8 +151,8 @@ entry! {
             }
             let count = degrees.iter().map(|degree| *degree as usize).sum();
             let names = ("sources", "weights");
-            let sources = Adjacent::list(names, ints!(sources, number)?, None, comm.size())?;
-            let ranks = ints!(destinations, count)?;
+            let sources = Adjacent::list(names, named(sources, number)?, None, comm.size())?;
+            let ranks = named(destinations, count)?;
             let names = ("destinations", "weights");
             let numbers = weights.read("weights", count)?;
             let destinations = Adjacent::list(names, ranks, numbers, comm.size())?;
