@@ -206,7 +206,7 @@ pub fn write(window: &Window, rank: usize, remote: &Pieces, data: &[u8]) -> Resu
 
 /// Copies pieces of a target's memory to packed bytes.
 ///
-/// Errors: as for [`write`].
+/// Errors: as for [`write()`].
 pub fn read(window: &Window, rank: usize, remote: &Pieces, out: &mut [u8]) -> Result<()> {
     let request = Request::begin(window, rank)?;
     request.end(remote, false)?;
