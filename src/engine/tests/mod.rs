@@ -54,7 +54,7 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
-    let reached = plays(0..120);
+    let reached = plays(0..150);
     for what in ANSWERS.iter().chain(&QUEUED).chain(&CANCELS) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }

@@ -169,6 +169,9 @@ impl Play {
             {
                 self.post_any(at);
             }
+            if self.dice.one_in(20) {
+                self.cancel_send(at, reached);
+            }
             self.handle_some(at, reached);
             self.engines[at].flush_busy();
             self.check(reached);
