@@ -37,6 +37,20 @@ static void messages(void)
     LOSS(MPI_Sendrecv(big, sizeof big, MPI_CHAR, last, 0, &x, 1, MPI_INT, last, 0, w, MPI_STATUS_IGNORE));
     LOSS(MPI_Sendrecv(big, 1, MPI_CHAR, MPI_PROC_NULL, 0, &x, 1, MPI_INT, last, 0, w, MPI_STATUS_IGNORE));
     LOSS(MPI_Sendrecv_replace(big, sizeof big, MPI_CHAR, last, 0, last, 0, w, MPI_STATUS_IGNORE));
+    /* A send that is marked ends without an error. */
+    for (int test = 0; test < 2; test++) {
+        MPI_Request request;
+        MPI_Status status;
+        int done = 0, cancelled = 0;
+        MPI(MPI_Issend(&x, 1, MPI_INT, last, 0, w, &request));
+        MPI(MPI_Cancel(&request));
+        while (test && !done)
+            MPI(MPI_Test(&request, &done, &status));
+        if (!test)
+            MPI(MPI_Wait(&request, &status));
+        MPI(MPI_Test_cancelled(&status, &cancelled));
+        CHECK(cancelled);
+    }
     /* Who has ended takes nothing any more, who is in MPI_Finalize all that fits into memory. */
     int code = MPI_SUCCESS, sent = 0;
     while (code == MPI_SUCCESS && sent++ < 5000)

@@ -11,6 +11,7 @@
 //! | waits | `Short` or `Rts` | its packet leaves: complete (`Short`), or announced |
 //! | announced, eager part not gone (`moved < eager_part`) | `EagerPart` | its data leaves; the CTS may come before |
 //! | announced, eager part gone, [`Answer::Awaited`] | nothing | the CTS |
+//! | asked for back ([`Answer::Marked`], `cancel.rs`) | `Cancel`, until it leaves | the CTS |
 //! | streams ([`Answer::Come`], `moved < wanted`) | an entry of `streams` | its data leaves |
 //! | complete | nothing | |
 //!
@@ -119,6 +120,8 @@ pub enum Outgoing {
     Rts(Index),
     /// The rest of an announced message's eager part.
     EagerPart(Index),
+    /// A wish for the cancellation of this send, whose eager part has left.
+    Cancel(Index),
     /// A CTS to a sender.
     Cts { flags: u8, cts: Cts },
 }
@@ -127,9 +130,10 @@ impl Outgoing {
     /// The request that it belongs to; a CTS has none here.
     pub(super) fn request(&self) -> Option<Index> {
         match self {
-            Outgoing::Short(index) | Outgoing::Rts(index) | Outgoing::EagerPart(index) => {
-                Some(*index)
-            }
+            Outgoing::Short(index)
+            | Outgoing::Rts(index)
+            | Outgoing::EagerPart(index)
+            | Outgoing::Cancel(index) => Some(*index),
             Outgoing::Cts { .. } => None,
         }
     }
@@ -147,6 +151,7 @@ impl Engine {
             Outgoing::Short(index) => self.dispatch_short(process, index),
             Outgoing::Rts(index) => self.dispatch_rts(process, index),
             Outgoing::EagerPart(index) => self.dispatch_eager_part(process, index),
+            Outgoing::Cancel(index) => self.dispatch_cancel(process, index),
             Outgoing::Cts { flags, cts } => {
                 let header = self.header(packets::CTS, flags, Cts::BYTES);
                 if self.push_payload(process, &header, &cts) {
@@ -171,7 +176,12 @@ impl Engine {
     }
 
     /// Sends a packet whose payload is one of [`packets`].
-    fn push_payload<P: Payload>(&mut self, process: usize, header: &Header, payload: &P) -> bool {
+    pub(super) fn push_payload<P: Payload>(
+        &mut self,
+        process: usize,
+        header: &Header,
+        payload: &P,
+    ) -> bool {
         let mut bytes = [0u8; packets::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
         self.transport
@@ -321,7 +331,7 @@ impl Engine {
 
     /// Completes an announced send if nothing is left to wait for: its eager part has left, the CTS has come if one is
     /// expected, and all that the receiver wants has left.
-    fn finish_send(&mut self, index: Index) {
+    pub(super) fn finish_send(&mut self, index: Index) {
         let request = self.requests.at(index);
         if request.moved < request.eager_part as usize {
             return;
@@ -329,9 +339,11 @@ impl Engine {
         match request.answer {
             Answer::NotWanted => self.complete(index),
             Answer::Awaited => {}
+            Answer::Marked => self.ask_for(index),
             Answer::Come if request.moved < request.wanted() => {}
             Answer::Come => self.end_rendezvous(index),
             Answer::Refused => self.on_refused(index),
+            Answer::Cancelled => self.end_cancelled(index),
         }
     }
 
@@ -470,14 +482,20 @@ impl Engine {
             .get(cts.sender)
             .filter(|request| {
                 request.phase == Phase::Active
-                    && request.answer == Answer::Awaited
+                    && matches!(request.answer, Answer::Awaited | Answer::Marked)
                     && request.process as usize == process
             })
             .unwrap_or_else(|| panic!("process {process} answered a send that does not exist"));
+        let marked = request.answer == Answer::Marked;
         request.answer = match flags & packets::REFUSED {
             0 => Answer::Come,
+            _ if marked => Answer::Cancelled,
             _ => Answer::Refused,
         };
+        if marked {
+            self.is_answered(process, cts.sender);
+        }
+        let request = self.requests.at(cts.sender);
         if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);
             self.finish_send(cts.sender);

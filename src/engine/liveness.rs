@@ -124,6 +124,11 @@ impl Engine {
         let Some(process) = self.unreachable(index) else {
             return;
         };
+        if self.is_marked(index) {
+            self.unqueue(index);
+            self.end_cancelled(index);
+            return;
+        }
         let error = error(self, process);
         self.end_by(index, error);
         // The other half of an exchange.
@@ -222,19 +227,25 @@ impl Engine {
     /// Ends a request with an error.
     fn end_by(&mut self, index: Index, error: Error) {
         let request = self.requests.at(index);
-        let (kind, process) = (request.kind, request.process as usize);
+        let kind = request.kind;
         request.error = Some(error);
         request.answer = Answer::NotWanted;
         if kind != Kind::Receive {
-            let peer = &mut self.peers[process];
-            peer.queue.retain(|waits| waits.request() != Some(index));
-            peer.streams.retain(|stream| *stream != index);
+            self.unqueue(index);
             self.complete(index);
         } else if self.cancel_receive(index) {
             self.requests.at(index).status.set_cancelled(false);
         } else {
             self.complete(index);
         }
+    }
+
+    /// Drops what is queued of a send.
+    fn unqueue(&mut self, index: Index) {
+        let process = self.requests.at(index).process as usize;
+        let peer = &mut self.peers[process];
+        peer.queue.retain(|waits| waits.request() != Some(index));
+        peer.streams.retain(|stream| *stream != index);
     }
 
     /// The active sends of a kind.

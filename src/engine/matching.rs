@@ -343,6 +343,19 @@ impl Unexpected {
         self.node(wanted).map(|index| self.lists.remove(index))
     }
 
+    /// Takes the oldest message with this key, without wildcards, that `is` returns true for.
+    pub fn take_one(&mut self, key: Key, mut is: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut index = self.lists.first(key)?;
+        while index != NONE {
+            let node = &self.lists.nodes[index as usize];
+            if node.key == key && is(node.value) {
+                return Some(self.lists.remove(index));
+            }
+            index = node.next;
+        }
+        None
+    }
+
     #[inline]
     fn node(&self, wanted: Key) -> Option<u32> {
         if wanted.class() == 0 {
@@ -433,6 +446,13 @@ mod tests {
                     let key = random.key(false);
                     unexpected.push(key, value);
                     plain.push((key, value));
+                } else if random.below(4) == 0 {
+                    let key = random.key(false);
+                    let third = random.below(3) as u32;
+                    let is = |value: u32| value % 3 == third;
+                    let at = plain.iter().position(|one| one.0 == key && is(one.1));
+                    let expected = at.map(|at| plain.remove(at).1);
+                    assert_eq!(unexpected.take_one(key, is), expected);
                 } else {
                     let wanted = random.key(true);
                     let at = plain.iter().position(|cursor| wanted.takes(cursor.0));

@@ -7,6 +7,7 @@
 mod arrival;
 pub mod aside;
 pub mod bsend;
+mod cancel;
 mod cells;
 mod contention;
 pub mod dispatch;
@@ -344,8 +345,8 @@ impl Engine {
         sum.requests += self.requests.count() as u64;
         sum.unexpected_bytes += self.messages.bytes() as u64;
         sum.unexpected_ever += self.unexpected.ever();
-        sum.matches += self.posted.ever() - posted - self.counted.cancelled;
-        sum.matches += self.unexpected.ever() - unexpected;
+        let taken = self.posted.ever() - posted + self.unexpected.ever() - unexpected;
+        sum.matches += taken - self.counted.cancelled;
         sum.eager += self.counted.eager;
         sum.rendezvous += self.counted.rendezvous;
         sum.spins += self.counted.spins;
@@ -402,14 +403,17 @@ impl Engine {
         }
     }
 
-    /// Whether something that is queued names a send. A CTS may be in front of its eager part, other sends may not.
+    /// Whether something that is queued names a send. A CTS or CANCEL may be in front of its eager part, other sends may not.
     fn has_queued(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
         if !matches!(request.kind, requests::Kind::Send(_)) {
             return false;
         }
         let peer = &self.peers[request.process as usize];
-        let first = peer.queue.iter().find_map(Outgoing::request);
+        let of_others =
+            |what: &&Outgoing| matches!(what, Outgoing::Cancel(other) if *other != index);
+        let mut others = peer.queue.iter().skip_while(of_others);
+        let first = others.find_map(Outgoing::request);
         first == Some(index) || peer.streams.contains(&index)
     }
 

@@ -3,7 +3,7 @@
 //! `SHORT` carries a whole message. `RTS` announces one: its payload begins with an [`Rts`], the first bytes of the message
 //! follow it, or are in the copy buffer that it names where ranks have no bulk ring. Further bytes are the whole payload of a
 //! `CELL` packet in the bulk ring, or in the copy buffer that a `CELL` packet names. `CTS` is the receiver's answer at the
-//! match.
+//! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]).
 
 /// Kinds of a packet ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
@@ -12,6 +12,7 @@ pub const CELL: u8 = 3;
 pub const CTS: u8 = 4;
 /// Its `context` is the token that a `CELL` packet has in [`Cell::token`].
 pub const DATA: u8 = 5;
+pub const CANCEL: u8 = 6;
 
 /// The bits from 16 on belong to the transport.
 ///
@@ -23,7 +24,7 @@ pub const RTS_ADDRESS: u8 = 2;
 pub const FIN: u8 = 4;
 /// Flag of `CTS`: the receiver cannot read the sender's memory, now and later.
 pub const UNREADABLE: u8 = 8;
-/// Flag of `CTS`: the receiver is in MPI_Finalize and has no receive for the message.
+/// Flag of `CTS`: there will be no receive for the message. The receiver is in MPI_Finalize, or has got a `CANCEL`.
 pub const REFUSED: u8 = 1;
 // The four upper bits belong to the transport.
 
@@ -66,6 +67,13 @@ pub struct Cts {
     pub receiver: u32,
     /// How many bytes of the message the receiver wants, counted from the start.
     pub wanted: u64,
+}
+
+/// Payload of `CANCEL`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cancel {
+    /// The sender's request.
+    pub token: u32,
 }
 
 /// The longest of the payloads here.
@@ -142,6 +150,20 @@ impl Payload for Cts {
             sender: word(bytes, 0),
             receiver: word(bytes, 4),
             wanted: long(bytes, 8),
+        }
+    }
+}
+
+impl Payload for Cancel {
+    const BYTES: usize = 4;
+
+    fn encode(&self, out: &mut [u8]) {
+        out.copy_from_slice(&self.token.to_ne_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Self {
+            token: word(bytes, 0),
         }
     }
 }

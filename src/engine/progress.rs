@@ -1,7 +1,7 @@
 //! Progress: what has come in is handled, what waited for room goes on.
 
 use super::Engine;
-use super::packets::{self, Cell, Cts, Payload, Rts};
+use super::packets::{self, Cancel, Cell, Cts, Payload, Rts};
 use crate::transport::Packet;
 
 /// Packets handled before the caller checks its own request.
@@ -75,6 +75,10 @@ impl Engine {
             packets::CTS => {
                 let cts = self.decode::<Cts>(packet);
                 self.on_cts(process, packet.flags, cts);
+            }
+            packets::CANCEL => {
+                let cancel = self.decode::<Cancel>(packet);
+                self.on_cancel(packet, cancel);
             }
             kind => panic!("process {process} sent a packet of unknown kind {kind}"),
         }

@@ -49,7 +49,7 @@ pub enum Direct {
 }
 
 #[inline(always)]
-fn key_of(packet: &Packet) -> Key {
+pub(super) fn key_of(packet: &Packet) -> Key {
     Key {
         context: packet.context,
         source: packet.source,

@@ -154,9 +154,13 @@ pub enum Answer {
     /// None is expected.
     NotWanted,
     Awaited,
+    /// Awaited, and MPI_Cancel was called ([`super::cancel`]).
+    Marked,
     Come,
     /// There will be no receive for the message.
     Refused,
+    /// As `Refused`, and MPI_Cancel was called.
+    Cancelled,
 }
 
 /// What a request does.

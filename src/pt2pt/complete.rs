@@ -8,7 +8,7 @@ use super::outcome::{engines_of, unknown};
 use super::{REQUEST_NULL, generalized, partitioned, signatures};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
-use crate::engine::requests::{self, Index, Kind, Phase, Reaped};
+use crate::engine::requests::{self, Index, Kind, Phase, Reaped, Request};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
 use crate::engine::{Engine, EngineCursor, enter, enter_at};
 use crate::error::{Class, Result, fail};
@@ -55,6 +55,13 @@ pub(super) fn status_of_done(handle: i32) -> Status {
     }
 }
 
+/// The status of a complete send.
+pub(super) fn status_of_sent(request: &Request) -> Status {
+    let mut status = Status::empty();
+    status.set_cancelled(request.status.cancelled());
+    status
+}
+
 /// Takes the result of a request that is complete or inactive; `None` while it is active.
 #[inline]
 fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completion> {
@@ -67,11 +74,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
         Phase::Complete => {
             let status = match request.kind {
                 Kind::Receive | Kind::Task | Kind::General => request.status,
-                Kind::Send(_) => {
-                    let mut status = Status::empty();
-                    status.set_cancelled(request.status.cancelled());
-                    status
-                }
+                Kind::Send(_) => status_of_sent(request),
             };
             let owner = request.owner;
             let error = request.error.take();
@@ -351,7 +354,7 @@ fn in_steps<T>(handle: i32, what: &str) -> Result<T> {
     )
 }
 
-/// MPI_Cancel. A receive that has not met its message is cancelled; sends never are.
+/// MPI_Cancel. A receive that has not met its message is cancelled at once, a send that has not met its receive soon.
 pub fn cancel(handle: i32) -> Result<()> {
     let mut engine = enter_at(of_handle(handle));
     match find(&mut engine, handle) {
@@ -372,10 +375,11 @@ pub fn cancel(handle: i32) -> Result<()> {
                     drop(engine);
                     return generalized::cancel(handle);
                 }
-                _ => {}
-            }
-            if request.kind == Kind::Receive && request.others == 0 {
-                engine.cancel_receive(index);
+                Kind::Send(_) => engine.cancel_send(index),
+                Kind::Receive if request.others == 0 => {
+                    engine.cancel_receive(index);
+                }
+                Kind::Receive => {}
             }
             Ok(())
         }

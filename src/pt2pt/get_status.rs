@@ -1,6 +1,6 @@
 //! Status of requests without completing them.
 
-use super::complete::{Found, find, is_active, status_of_done};
+use super::complete::{Found, find, is_active, status_of_done, status_of_sent};
 use super::outcome::{engines_of, unknown};
 use super::several::Any;
 use super::{generalized, signatures};
@@ -22,7 +22,8 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
             Ok(match (request.phase, request.kind) {
                 (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
                 (Phase::Complete, Kind::Task | Kind::General) => Some(request.status),
-                (Phase::Complete, _) | (Phase::Inactive, _) => Some(Status::empty()),
+                (Phase::Complete, Kind::Send(_)) => Some(status_of_sent(request)),
+                (Phase::Inactive, _) => Some(Status::empty()),
                 _ => None,
             })
         }

@@ -18,10 +18,12 @@ use parking_lot::Mutex;
 /// A case: the program of each process. The dice fall alike for all.
 type Case = fn(&mut Rank<'_>, Dice);
 
-const CASES: [(&str, Case); 9] = [
+const CASES: [(&str, Case); 11] = [
     ("eager", eager),
     ("bulk", bulk),
     ("cancel", cancel),
+    ("cancelled sends", cancelled_sends),
+    ("cancelled or received", cancelled_or_received),
     ("probe", probe),
     ("truncation", truncation),
     ("synchronous", synchronous),
@@ -198,6 +200,67 @@ fn cancel(rank: &mut Rank<'_>, mut dice: Dice) {
     rank.complete(send);
 }
 
+/// A send that nobody receives is cancelled; what is sent before it and after it arrives, and a probe finds nothing of it.
+fn cancelled_sends(rank: &mut Rank<'_>, mut dice: Dice) {
+    let (next, before) = (rank.next(), rank.before());
+    for round in 0..3 {
+        let sizes = [(); 3].map(|()| dice.one_of(&[0, 8, 5000, 20_000, 100_000, 300_000]));
+        let first = rank.send(Mode::Standard, next, round, sizes[0]);
+        let never = rank.send(Mode::Synchronous, next, 50 + round, sizes[1]);
+        rank.look_around(dice.below(4));
+        let last = rank.send(Mode::Standard, next, round, sizes[2]);
+        rank.cancel_send(&never);
+        rank.look_around(dice.below(4));
+        // The peers, too, wait for each other's answers only.
+        let (status, error, _) = rank.take(never);
+        assert!(status.cancelled() && error.is_none());
+        rank.expect(before, round, sizes[0]);
+        rank.expect(before, round, sizes[2]);
+        rank.complete(first);
+        rank.complete(last);
+        // All know that they were cancelled: nothing of them is left.
+        let token = rank.send(Mode::Standard, next, 60, 8);
+        rank.expect(before, 60, 8);
+        rank.complete(token);
+        assert!(!rank.finds(before as i32, 50 + round));
+    }
+}
+
+/// A receive and MPI_Cancel are after the same message, at any moment: one of them has it, and both know which.
+fn cancelled_or_received(rank: &mut Rank<'_>, mut dice: Dice) {
+    let (next, before) = (rank.next(), rank.before());
+    for round in 1..6 {
+        let bytes = dice.one_of(&[0, 8, 5000, 16_385, 65_536, 65_537, 300_000]);
+        let mode = dice.one_of(&[Mode::Standard, Mode::Synchronous, Mode::Synchronous]);
+        let send = rank.send(mode, next, round, bytes);
+        let (pause, delay) = (dice.below(12), dice.below(12));
+        let early = dice.one_in(3);
+        let receive = early.then(|| rank.receive(before as i32, round, bytes));
+        rank.look_around(pause);
+        rank.cancel_send(&send);
+        rank.look_around(delay);
+        let receive = receive.unwrap_or_else(|| rank.receive(before as i32, round, bytes));
+        let (status, error, _) = rank.take(send);
+        assert_eq!(error, None);
+        // The next one goes to the receive if this one does not.
+        let second = status.cancelled();
+        let again = rank.send(Mode::Standard, next, round, bytes);
+        rank.arrived(receive, before, round, bytes);
+        let said = rank.send(Mode::Standard, next, 70 + i32::from(second), 8);
+        let told = rank.receive(before as i32, ANY_TAG, bytes.max(8));
+        let (status, error, _) = rank.take(told);
+        assert_eq!(error, None);
+        if status.tag == round {
+            // Both have come: this is the second.
+            rank.expect(before, 70, 8);
+        } else {
+            assert_eq!(status.tag, 71, "a message is lost, or two are one");
+        }
+        rank.complete(again);
+        rank.complete(said);
+    }
+}
+
 /// A probe shows what the next receive gets, and a matched message is nobody else's.
 fn probe(rank: &mut Rank<'_>, mut dice: Dice) {
     let sizes = [(); 4].map(|()| dice.one_of(&[0, 8, 148, 5000, 20_000, 100_000]));
@@ -325,9 +388,18 @@ fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
         return rank.end();
     }
     rank.expect(lost, 1, bytes);
+    let marked = rank.send(Mode::Synchronous, lost, 2, bytes);
+    let marked_later = rank.send(Mode::Synchronous, lost, 2, bytes);
+    if dice.one_in(2) {
+        rank.cancel_send(&marked);
+    }
     let send = rank.send(Mode::Synchronous, lost, 2, bytes);
     let receive = rank.receive(lost as i32, 3, bytes);
     rank.until_lost(lost);
+    rank.cancel_send(&marked);
+    rank.ends_cancelled(marked);
+    rank.cancel_send(&marked_later);
+    rank.ends_cancelled(marked_later);
     assert_eq!(rank.fails(send), Class::Other);
     assert_eq!(rank.fails(receive), Class::Other);
     // Those that are left go on.

@@ -27,7 +27,20 @@ const ANSWERS: [&str; 11] = [
 ];
 
 /// What has waited for room, and for receives.
-const QUEUED: [&str; 5] = ["short", "RTS", "eager part", "CTS", "held back"];
+const QUEUED: [&str; 6] = ["short", "RTS", "eager part", "CTS", "CANCEL", "held back"];
+
+/// Where MPI_Cancel has found a send, and what came of it.
+const CANCELS: [&str; 9] = [
+    "cancelled, own",
+    "cancelled, refused",
+    "cancelled, queued",
+    "marked, eager part gone",
+    "marked, eager part queued",
+    "not marked, CTS was here",
+    "marked and refused",
+    "marked and received",
+    "CANCEL finds nothing",
+];
 
 fn plays(seeds: std::ops::Range<u64>) -> Reached {
     let mut reached = Reached::default();
@@ -41,8 +54,8 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
-    let reached = plays(0..120);
-    for what in ANSWERS.iter().chain(&QUEUED) {
+    let reached = plays(0..150);
+    for what in ANSWERS.iter().chain(&QUEUED).chain(&CANCELS) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }
 }

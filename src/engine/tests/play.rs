@@ -1,18 +1,19 @@
 //! One play: see the module above.
 
+mod judge;
+
 use super::data::{BLOCK, Data, Dice};
 use super::job::{Job, Shape, Ways, build};
 use crate::datatype;
 use crate::engine::Engine;
-use crate::engine::dispatch::{Limits, Outgoing};
+use crate::engine::dispatch::Limits;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
-use crate::engine::packets::{self, Cts};
+use crate::engine::packets;
 use crate::engine::progress::Handled;
-use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
+use crate::engine::requests::{Answer, Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
-use crate::error::Class;
 use crate::node::distance::CacheDistance;
-use crate::transport::Packet;
+use judge::note;
 use std::collections::BTreeMap;
 
 /// How often something was reached.
@@ -51,10 +52,22 @@ struct Message {
     bytes: usize,
     /// The order of its receive, once received.
     received: Option<usize>,
+    fate: Fate,
+}
+
+/// What the sender knows of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Open,
+    /// Marked for cancellation, and nobody is told what became of it.
+    Unknown,
+    Cancelled,
+    Sent,
 }
 
 struct Send {
     at: usize,
+    number: usize,
     index: Index,
     data: Data,
 }
@@ -131,6 +144,7 @@ impl Play {
                 5..=7 => self.post(at),
                 8 => self.receive_probed(at),
                 9 if self.dice.one_in(4) => self.cancel(at),
+                9 if self.dice.one_in(2) => self.cancel_send(at, reached),
                 10 if self.dice.one_in(10) => {
                     let from = self.dice.below(self.engines.len());
                     self.engines[at].peers[from].readable = Some(false);
@@ -155,6 +169,9 @@ impl Play {
             {
                 self.post_any(at);
             }
+            if self.dice.one_in(20) {
+                self.cancel_send(at, reached);
+            }
             self.handle_some(at, reached);
             self.engines[at].flush_busy();
             self.check(reached);
@@ -172,7 +189,12 @@ impl Play {
                 .engines
                 .iter_mut()
                 .all(|engine| engine.transport.peek().is_none());
-        silent && (refuses || self.received == self.messages.len())
+        silent
+            && (refuses
+                || self
+                    .engines
+                    .iter()
+                    .all(|engine| engine.unexpected.is_empty()))
     }
 
     fn size(&mut self) -> usize {
@@ -201,6 +223,7 @@ impl Play {
             tag,
             bytes,
             received: None,
+            fate: Fate::Open,
         });
         let data = Data::new(bytes, self.dice.one_in(2));
         data.buffer.write(0, &content(number, bytes));
@@ -225,6 +248,10 @@ impl Play {
             1 => {
                 // MPI_Request_free.
                 let index = engine.send(mode, &envelope, data.buffer);
+                if self.dice.one_in(4) {
+                    engine.cancel_send(index);
+                    self.messages[number].fate = Fate::Unknown;
+                }
                 match engine.requests.at(index).phase {
                     Phase::Complete => engine.requests.release(index),
                     _ => engine.requests.at(index).detached = true,
@@ -235,6 +262,7 @@ impl Play {
                 let index = engine.send(mode, &envelope, data.buffer);
                 self.sends.push(Send {
                     at: from,
+                    number,
                     index,
                     data,
                 });
@@ -326,6 +354,33 @@ impl Play {
         }
     }
 
+    /// Marks a send for cancellation, whatever state it is in.
+    fn cancel_send(&mut self, at: usize, reached: &mut Reached) {
+        let all: Vec<&Send> = self.sends.iter().filter(|send| send.at == at).collect();
+        if all.is_empty() {
+            return;
+        }
+        let send = all[self.dice.below(all.len())];
+        let engine = &mut self.engines[at];
+        let request = engine.requests.at(send.index);
+        let gone = request.moved >= request.eager_part as usize;
+        let answer = request.answer;
+        engine.cancel_send(send.index);
+        let request = engine.requests.at(send.index);
+        let complete = request.phase == Phase::Complete;
+        let own = request.process as usize == at;
+        let name = match (answer, gone, request.answer) {
+            _ if complete && own => "cancelled, own",
+            (Answer::Refused, ..) => "cancelled, refused",
+            _ if complete => "cancelled, queued",
+            (Answer::Awaited, true, Answer::Marked) => "marked, eager part gone",
+            (Answer::Awaited, false, Answer::Marked) => "marked, eager part queued",
+            (Answer::Come, ..) => "not marked, CTS was here",
+            _ => return,
+        };
+        *reached.entry(name).or_default() += 1;
+    }
+
     /// Handles some of the packets that have come in.
     fn handle_some(&mut self, at: usize, reached: &mut Reached) {
         let packets = self.dice.one_of(&[1, 1, 2, 5, 40]);
@@ -338,8 +393,12 @@ impl Play {
             }
             let may_defer = self.dice.one_in(4);
             let engine = &mut self.engines[at];
+            let before = engine.unexpected.len();
             if engine.handle(&packet, may_defer) == Handled::Deferred {
                 return;
+            }
+            if packet.kind == packets::CANCEL && engine.unexpected.len() == before {
+                *reached.entry("CANCEL finds nothing").or_default() += 1;
             }
             engine.transport.done(&packet);
             self.overwrite(at);
@@ -354,7 +413,15 @@ impl Play {
                 return true;
             }
             assert!(engine.requests.at(send.index).error.is_none());
+            let cancelled = engine.requests.at(send.index).status.cancelled();
             engine.requests.release(send.index);
+            let message = &mut self.messages[send.number];
+            assert!(!cancelled || message.received.is_none());
+            message.fate = if cancelled {
+                Fate::Cancelled
+            } else {
+                Fate::Sent
+            };
             send.data.memory.fill(OVERWRITTEN);
             // What still reads it reads this.
             self.kept.push(Data {
@@ -364,119 +431,4 @@ impl Play {
             false
         });
     }
-
-    fn check(&mut self, reached: &mut Reached) {
-        for at in 0..self.engines.len() {
-            self.overwrite(at);
-            for to in 0..self.engines.len() {
-                let route = self.engines[at].peers[to].route;
-                if self.engines[at].transport.is_held(route) {
-                    *reached.entry("held back").or_default() += 1;
-                }
-            }
-            for peer in &self.engines[at].peers {
-                for what in &peer.queue {
-                    let name = match what {
-                        Outgoing::Short(_) => "short",
-                        Outgoing::Rts(_) => "RTS",
-                        Outgoing::EagerPart(_) => "eager part",
-                        Outgoing::Cts { .. } => "CTS",
-                    };
-                    *reached.entry(name).or_default() += 1;
-                }
-            }
-        }
-        let receives = std::mem::take(&mut self.receives);
-        for receive in receives {
-            let engine = &mut self.engines[receive.at];
-            if engine.requests.at(receive.index).phase == Phase::Complete {
-                self.compare(&receive);
-            } else {
-                self.receives.push(receive);
-            }
-        }
-    }
-
-    fn compare(&mut self, receive: &Receive) {
-        let engine = &mut self.engines[receive.at];
-        let request = engine.requests.at(receive.index);
-        let (status, error) = (request.status, request.error.take());
-        engine.requests.release(receive.index);
-        self.received += 1;
-        let (bytes, room) = (status.bytes() as usize, receive.data.buffer.len());
-        if status.tag == TAG_OF_SMALL || bytes < 8 {
-            return;
-        }
-        let mut found = vec![0; bytes];
-        receive.data.buffer.read(0, &mut found);
-        let number = u64::from_ne_bytes(found[..8].try_into().unwrap()) as usize;
-        assert!(
-            number < self.messages.len(),
-            "{bytes} bytes begin with {number:#x}"
-        );
-        let message = &mut self.messages[number];
-        assert_eq!(
-            (message.from as i32, message.to),
-            (status.source, receive.at)
-        );
-        assert_eq!((message.tag, message.bytes.min(room)), (status.tag, bytes));
-        let truncated = error.map(|error| error.class() == Class::Truncate);
-        assert_eq!(truncated, (message.bytes > room).then_some(true));
-        assert_eq!(message.received.replace(receive.order), None);
-        let expected = content(number, message.bytes);
-        let wrong = (0..bytes).find(|at| found[*at] != expected[*at]);
-        assert_eq!(wrong, None, "of the {bytes} bytes of message {number}");
-    }
-
-    fn end(&mut self, refuses: bool) {
-        for receive in std::mem::take(&mut self.receives) {
-            let engine = &mut self.engines[receive.at];
-            assert!(
-                engine.cancel_receive(receive.index),
-                "half of a message came"
-            );
-            engine.requests.release(receive.index);
-        }
-        assert!(self.sends.is_empty());
-        for engine in &self.engines {
-            assert_eq!(engine.requests.count(), 0);
-            assert!(refuses || engine.unexpected.is_empty());
-            assert!(refuses || engine.holding == 0);
-            for peer in &engine.peers {
-                assert!(refuses || peer.unexpected_bytes == 0 && !peer.holds);
-                assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.partial.is_none());
-            }
-        }
-        // Messages of one sender and tag meet receives in the order of both.
-        let mut last: BTreeMap<(usize, usize, i32), usize> = BTreeMap::new();
-        for message in &self.messages {
-            if let Some(order) = message.received {
-                let before = last.insert((message.from, message.to, message.tag), order);
-                assert!(before < Some(order), "a message was overtaken");
-            }
-        }
-    }
-}
-
-/// Notes in which state a send is whose CTS is here.
-fn note(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
-    let cts = engine.decode::<Cts>(packet);
-    let request = engine.requests.at(cts.sender);
-    let gone = request.moved >= request.eager_part as usize;
-    let name = match packet.flags {
-        packets::REFUSED if gone => "refused, eager part gone",
-        packets::REFUSED => "refused, eager part queued",
-        packets::FIN if gone => "done, eager part gone",
-        packets::FIN => "done, eager part queued",
-        packets::UNREADABLE if cts.wanted == 0 => "unreadable and nothing wanted, eager part gone",
-        packets::UNREADABLE => "unreadable, eager part gone",
-        0 => match (cts.wanted > u64::from(request.eager_part), gone) {
-            (true, true) => "more, eager part gone",
-            (true, false) => "more, eager part queued",
-            (false, true) => "enough, eager part gone",
-            (false, false) => "enough, eager part queued",
-        },
-        _ => "read, eager part gone",
-    };
-    *reached.entry(name).or_default() += 1;
 }

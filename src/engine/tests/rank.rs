@@ -223,6 +223,22 @@ impl<'a> Rank<'a> {
         self.engine.cancel_receive(receive.index)
     }
 
+    pub fn cancel_send(&mut self, send: &End) {
+        self.engine.cancel_send(send.index);
+        self.moved();
+    }
+
+    /// Whether a probe finds a message now.
+    pub fn finds(&mut self, source: i32, tag: i32) -> bool {
+        let key = Key {
+            context: CONTEXT,
+            source,
+            tag,
+        };
+        self.engine.progress();
+        self.engine.probe(key).is_some()
+    }
+
     /// Waits until a receive has met its message.
     pub fn until_met(&mut self, receive: &End) {
         let index = receive.index;
@@ -252,6 +268,18 @@ impl<'a> Rank<'a> {
 
     /// Waits for a request as a call does that is asked whether it is in vain; the error.
     pub fn fails(&mut self, end: End) -> Class {
+        let (_, error, _) = self.give_up(end);
+        error.expect("an error")
+    }
+
+    /// As [`Self::fails`], for a send that is marked.
+    pub fn ends_cancelled(&mut self, send: End) {
+        let (status, error, _) = self.give_up(send);
+        assert!(status.cancelled());
+        assert_eq!(error, None);
+    }
+
+    fn give_up(&mut self, end: End) -> (Status, Option<Class>, Data) {
         let index = end.index;
         loop {
             self.engine.give_up(index);
@@ -261,8 +289,7 @@ impl<'a> Rank<'a> {
                 break;
             }
         }
-        let (_, error, _) = self.take(end);
-        error.expect("an error")
+        self.take(end)
     }
 
     /// Goes on until all are done and nothing is under way.
