@@ -170,6 +170,7 @@ check-long: stage
 	OXMPI_PRETEND_CORES=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
 	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
+	$(MAKE) --no-print-directory check-packages
 
 # Every part runs, whatever the ones before it found; the last lines have the time of each (docs/testing.md).
 check-deep:
