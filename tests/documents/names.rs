@@ -29,7 +29,6 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_CXXFLAGS",
     "OXMPI_FC",
     "OXMPI_FCFLAGS",
-    "OXMPI_GLIBC",
     "OXMPI_LDFLAGS",
     "OXMPI_LIBS",
     "OXMPI_RPATH",
