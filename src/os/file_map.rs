@@ -40,7 +40,7 @@ static SLOTS: [Slot; MOST] = [const {
 
 /// The handler of before, while ours is there.
 static BEFORE: Mutex<Option<libc::sigaction>> = Mutex::new(None);
-/// The same for the handler, which can take no lock: written before ours is there.
+/// A copy of it for our handler, which can take no lock; written before that is installed.
 // SAFETY: all zeros are a valid sigaction.
 static mut PASSED_TO: libc::sigaction = unsafe { std::mem::zeroed() };
 

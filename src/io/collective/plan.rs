@@ -6,7 +6,7 @@ use crate::io::view::View;
 
 /// Mean run from which on each rank moves its own, bytes: calls of the kernel cost less than copying twice.
 pub const LONG: u64 = 64 << 10;
-/// The same for reading, which ranks do side by side: half a microsecond for a call is less than a further copy of so much.
+/// Mean run from which each rank reads its own, bytes. Ranks read side by side; a call's half microsecond is less than one more copy of that size.
 const LONG_TO_READ: u64 = 8 << 10;
 /// As many runs of a rank are looked at to know how long they are.
 const SAMPLE: u64 = 32;
