@@ -8,7 +8,7 @@ use super::packed::{Packed, packed_copy, scratch};
 use super::team::{Combine, Reduction, Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
-    reduce_scatter, scan, scatter,
+    reduce_scatter, scan, scatter, staged,
 };
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Datatype, Parts};
@@ -120,6 +120,12 @@ impl Operands {
 impl CollArgs {
     /// Runs it on the ranks of an intracommunicator.
     pub async fn run(&self, team: &Team<'_>) {
+        if let Some(staging) = team.staging()
+            && let Some(done) =
+                staged::run(staging.access, team.coll(), staging.geometry, self).await
+        {
+            return team.note(done);
+        }
         match self {
             CollArgs::Barrier => run_barrier(team).await,
             CollArgs::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,

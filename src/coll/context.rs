@@ -271,7 +271,7 @@ impl<'a> CollContext<'a> {
             || self.function == FINALIZE && liveness::of(engine, sender) == Some(Loss::Finalizing);
         let process = match watch.is_unreachable(engine, sender) && !all_finalize() {
             true => sender,
-            false if engine.checks_liveness() => self.lost_at_board()?,
+            false if engine.checks_liveness() => self.lost_in_staging()?,
             false => return None,
         };
         // What it sent last may have come after the last look and before it ended.
@@ -282,13 +282,13 @@ impl<'a> CollContext<'a> {
         Some(Err(liveness::error(engine, process)))
     }
 
-    /// A rank of whose loss somebody has told at the communicator's board: no member need come to its collective operations any more.
+    /// A rank of whose loss somebody has told at the communicator's staging area: no member need come to its collective operations any more.
     #[cold]
-    fn lost_at_board(&self) -> Option<u32> {
+    fn lost_in_staging(&self) -> Option<u32> {
         let is_collective = self.receive_context & 3 == COLLECTIVE && self.function != FINALIZE;
         comm::get(self.communicator)
             .filter(|_| is_collective)?
-            .lost_at_board()
+            .lost_in_staging()
     }
 
     fn reason(&self, peer: i32) -> Reason {
@@ -297,6 +297,14 @@ impl<'a> CollContext<'a> {
             peer,
             tag: self.tag,
             context: self.receive_context,
+        }
+    }
+
+    /// A wait for ranks that stage data.
+    pub fn staged_reason(&self) -> Reason {
+        Reason {
+            context: self.receive_context,
+            ..Reason::of(self.function)
         }
     }
 

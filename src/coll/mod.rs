@@ -11,7 +11,6 @@ mod alltoall;
 mod amounts;
 mod barrier;
 mod bcast;
-mod board;
 mod call;
 mod check;
 pub mod choose;
@@ -28,6 +27,7 @@ mod scan;
 mod scatter;
 #[cfg(test)]
 mod simulation;
+mod staged;
 mod team;
 #[cfg(test)]
 mod tests;

@@ -1,41 +1,70 @@
 //! The three ways in which a collective operation runs: to its end at once, as a task with a request, and as a task that is
 //! started again and again.
 //!
-//! Invariant: the tag of a blocking operation is one for all; every other operation has its own from the moment it is made,
-//! in the same order on all ranks, so that persistent ones may be started in any order.
+//! Invariants: the tag of a blocking operation is one for all; every other operation has its own from the moment it is made,
+//! in the same order on all ranks, so that persistent ones may be started in any order. Operations are staged in the order in which they
+//! were called, because they share an area; a persistent one has an area of its own.
 
 use super::call::CollArgs;
+use super::choose::staging;
 use super::context::{CollContext, block_on};
-use super::team::Team;
-use super::{board, check, inter};
+use super::team::{StagingOf, Team};
+use super::{check, inter};
 use crate::comm::{COLLECTIVE, Comm};
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, tasks};
 use crate::error::Result;
+use crate::transport::collective::{Access, Geometry};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Runs it to its end.
+#[inline]
 pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
+    let coll = CollContext::new(comm, function);
     if let Some(number) = check::number(comm) {
-        block_on(check::agree(
-            comm,
-            &CollContext::new(comm, function),
-            number,
-            call,
-        ))?;
+        block_on(check::agree(comm, &coll, number, call))?;
     }
-    if let Some(result) = board::run(comm, function, call) {
-        return result;
+    let turn = comm.turns.next();
+    if !comm.turns.is(turn) {
+        block_on(coll.until(|| comm.turns.is(turn)));
     }
-    block_on(run_on(comm, CollContext::new(comm, function), call))
+    let staging = staging_of(comm, &comm.staging, Geometry::of);
+    block_on(run_on(comm, coll, staging, call))
 }
 
-async fn run_on(comm: &Comm, coll: CollContext<'_>, call: &CollArgs) -> Result<()> {
+/// The staging area of the communicator's ranks on this node, of which there are more than this one.
+#[inline]
+fn staging_of<'a>(
+    comm: &Comm,
+    access: &'a Mutex<Access>,
+    geometry: impl Fn(usize) -> Geometry,
+) -> Option<StagingOf<'a>> {
+    if comm.is_inter() {
+        return None;
+    }
+    let ranks = match comm.nodes() {
+        None => comm.size() as usize,
+        Some(nodes) => nodes.ranks(nodes.node_of(comm.rank() as usize)).len(),
+    };
+    (ranks > 1).then(|| StagingOf {
+        access,
+        geometry: geometry(ranks),
+    })
+}
+
+#[inline]
+async fn run_on(
+    comm: &Comm,
+    coll: CollContext<'_>,
+    staging: Option<StagingOf<'_>>,
+    call: &CollArgs,
+) -> Result<()> {
     if comm.is_inter() {
         return inter::run(comm, coll, call).await;
     }
-    let team = Team::over(coll, comm.nodes());
+    let team = Team::over(coll, comm.nodes()).with_staging(staging);
     call.run(&team).await;
     team.result()
 }
@@ -49,16 +78,52 @@ struct Operation {
     tag: i32,
     /// Its number, if calls are compared.
     number: Option<u32>,
+    /// When it is staged.
+    turn: Turn,
+}
+
+#[derive(Clone)]
+enum Turn {
+    /// It is not.
+    Never,
+    /// In the communicator's area, in its turn.
+    Shared(u64),
+    /// In an area of its own.
+    Own(Arc<OwnArea>),
+}
+
+/// The area of a persistent operation, which it leaves when it is freed.
+struct OwnArea(Mutex<Access>);
+
+impl Drop for OwnArea {
+    fn drop(&mut self) {
+        self.0.lock().leave();
+    }
 }
 
 impl Operation {
-    fn new(comm: &'static Comm, function: &'static str, call: CollArgs) -> Operation {
+    fn new(
+        comm: &'static Comm,
+        function: &'static str,
+        call: CollArgs,
+        is_persistent: bool,
+    ) -> Operation {
+        let turn = match staging_of(comm, &comm.staging, Geometry::of) {
+            Some(staging) if staging::may_be_staged(&call, &staging.geometry) => {
+                match is_persistent {
+                    true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
+                    false => Turn::Shared(comm.turns.take()),
+                }
+            }
+            _ => Turn::Never,
+        };
         Operation {
             comm,
             function,
             call: Arc::new(call),
             tag: comm.next_operation(),
             number: check::number(comm),
+            turn,
         }
     }
 
@@ -82,11 +147,31 @@ impl Operation {
     }
 
     async fn run(&self) -> Result<()> {
+        let comm = self.comm;
+        match &self.turn {
+            Turn::Never => self.run_in(None).await,
+            Turn::Own(area) => {
+                self.run_in(staging_of(comm, &area.0, Geometry::of_operation))
+                    .await
+            }
+            Turn::Shared(turn) => {
+                if !comm.turns.is(*turn) {
+                    tasks::condition(|| comm.turns.is(*turn)).await;
+                }
+                let staging = staging_of(comm, &comm.staging, Geometry::of);
+                let done = self.run_in(staging).await;
+                comm.turns.end();
+                done
+            }
+        }
+    }
+
+    async fn run_in(&self, staging: Option<StagingOf<'_>>) -> Result<()> {
         let coll = CollContext::new(self.comm, self.function).task(self.tag);
         if let Some(number) = self.number {
             check::agree(self.comm, &coll, number, &self.call).await?;
         }
-        run_on(self.comm, coll, &self.call).await
+        run_on(self.comm, coll, staging, &self.call).await
     }
 }
 
@@ -94,13 +179,13 @@ impl Operation {
 pub fn begin(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
     let context = comm.receive_context() + COLLECTIVE;
     let request = enter_at(comm.engine_mapping().of_library().1).begin_task(comm.handle, context);
-    Operation::new(comm, function, call).start(request);
+    Operation::new(comm, function, call, false).start(request);
     requests::handle_of(request)
 }
 
 /// The handle of an inactive request, which runs it whenever it is started.
 pub fn keep(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
-    let operation = Operation::new(comm, function, call);
+    let operation = Operation::new(comm, function, call, true);
     let held = operation.hold();
     let restart = move |request| {
         let _ = &held;

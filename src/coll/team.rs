@@ -7,6 +7,7 @@ use super::context::{CollContext, Pending};
 use crate::comm::{Members, Nodes};
 use crate::datatype::Buffer;
 use crate::error::{Class, Error, Result, fail};
+use crate::transport::collective::{Access, Geometry};
 use parking_lot::Mutex;
 
 /// See the module.
@@ -16,7 +17,16 @@ pub struct Team<'a> {
     nodes: Option<&'a Nodes>,
     /// The most members that share a node, and its cores.
     ranks_per_node: usize,
+    /// The staging area of the members on this node, if they have one.
+    staging: Option<StagingOf<'a>>,
     failure: Mutex<Option<Error>>,
+}
+
+/// Where an operation finds the staging area of those of its ranks that are on this node.
+#[derive(Clone, Copy)]
+pub struct StagingOf<'a> {
+    pub access: &'a Mutex<Access>,
+    pub geometry: Geometry,
 }
 
 /// Combines `left op right` into `right`; both hold the same number of packed bytes of whole elements.
@@ -35,8 +45,31 @@ impl<'a> Team<'a> {
             coll,
             nodes,
             ranks_per_node: nodes.map_or(coll.size() as usize, Nodes::most),
+            staging: None,
             failure: Mutex::new(None),
         }
+    }
+
+    /// With a staging area.
+    #[inline]
+    pub fn with_staging(self, staging: Option<StagingOf<'a>>) -> Self {
+        Self { staging, ..self }
+    }
+
+    /// The staging area of all members, if they are on one node and have one.
+    #[inline]
+    pub fn staging(&self) -> Option<StagingOf<'a>> {
+        self.staging.filter(|_| self.nodes.is_none())
+    }
+
+    /// The members on this node, as [`Self::part`].
+    pub fn inside<'b>(&self, members: &'b Members, rank: usize) -> Team<'b>
+    where
+        'a: 'b,
+    {
+        let ranks_per_node = members.size() as usize;
+        self.part(members, rank, ranks_per_node)
+            .with_staging(self.staging)
     }
 
     /// Some of the members, among whom this one has this rank; `ranks_per_node`, how many of them share a node.

@@ -10,8 +10,8 @@ use crate::sync::keep::keep;
 use choose::PIECE;
 use std::future::Future;
 
-mod boards;
 mod hierarchies;
+mod staged;
 
 /// What rank r has for rank s, byte by byte.
 fn pattern(rank: usize, other: usize, bytes: usize) -> Box<[u8]> {

@@ -22,7 +22,7 @@ use crate::launch;
 use crate::references;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
-use crate::transport::collective::Place;
+use crate::transport::collective::{Access, Turns};
 pub use engines::engines_offered_by;
 use engines::mapping;
 pub use members::Members;
@@ -105,8 +105,9 @@ pub struct Comm {
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
-    /// Memory that blocking collective operations share.
-    pub place: Mutex<Place>,
+    /// Memory that collective operations share with the ranks of this node, but persistent ones, and whose turn it is.
+    pub staging: Mutex<Access>,
+    pub turns: Turns,
     /// Set once, before the program knows the communicator; one pointer where there is none.
     topology: OnceBox<Arc<Topology>>,
     /// Found out when it is first asked for; in a job of one node it never is.
@@ -261,20 +262,14 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
-    /// Gives up the place at a board, when no blocking operation will come any more.
-    pub fn leave_board(&self) {
-        if let Place::Given(seat) = std::mem::replace(&mut *self.place.lock(), Place::Refused) {
-            seat.board.leave(seat.me == 0);
-        }
+    /// Gives up the staging area, when no operation will come any more.
+    pub fn leave_staging(&self) {
+        self.staging.lock().leave();
     }
 
-    /// A member of whose loss somebody has told at the board, unless this rank is there now.
-    pub fn lost_at_board(&self) -> Option<u32> {
-        match &*self.place.try_lock()? {
-            Place::Given(seat) => seat.board.lost(),
-            Place::Lost(world) => Some(*world),
-            _ => None,
-        }
+    /// A member of whose loss somebody has told at the staging area, unless this rank is there now.
+    pub fn lost_in_staging(&self) -> Option<u32> {
+        self.staging.try_lock()?.lost()
     }
 
     /// The topology, if it has one.
@@ -312,7 +307,8 @@ impl Comm {
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
-            place: Mutex::new(Place::Counting(0)),
+            staging: Mutex::new(Access::Unknown),
+            turns: Turns::default(),
             topology: OnceBox::new(),
             nodes: OnceBox::new(),
         }

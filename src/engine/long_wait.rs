@@ -113,7 +113,10 @@ pub(super) fn long_wait<R>(
             if let Some(published) = published.as_mut() {
                 published.name();
             }
-            tasks::watch();
+            if tasks::prepare_sleep() {
+                began = 0;
+                continue;
+            }
             if now - asked > LIVENESS_INTERVAL.as_nanos() as u64 {
                 asked = now;
                 if let Some(result) = liveness::ask(engines, done) {

@@ -44,6 +44,7 @@ const POLLS_PER_CHECK: usize = 1024;
 thread_local! {
     /// What the future that is being polled on this thread waits for, and of which process.
     static WAITS_FOR: Cell<(Index, u32)> = const { Cell::new((ANYTHING, 0)) };
+    static SLEEPS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Begins a task; its first steps are made at once.
@@ -97,11 +98,29 @@ fn run_all() -> bool {
     moved
 }
 
-/// Liveness check of the processes that tasks wait for. For a thread that is about to sleep.
-pub(super) fn watch() {
-    if let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() {
+/// Lets tasks announce that they may sleep, and looks whether the processes that they wait for still live. For a thread that is about to
+/// sleep. True if a task could go on.
+pub(super) fn prepare_sleep() -> bool {
+    if !any() {
+        return false;
+    }
+    SLEEPS.set(true);
+    let moved = run_all();
+    SLEEPS.set(false);
+    if let Some(mut tasks) = TASKS.try_lock() {
         give_up(&mut tasks);
     }
+    moved
+}
+
+/// Whether the thread that polls a task is about to sleep: who is to wake it must learn of that now.
+pub fn before_sleep() -> bool {
+    SLEEPS.get()
+}
+
+/// The future that is being polled waits for something that is no request.
+pub fn wait_for_anything() {
+    WAITS_FOR.set((ANYTHING, 0));
 }
 
 /// Ends waits for messages of processes that are lost.
@@ -190,7 +209,7 @@ pub async fn condition(mut holds: impl FnMut() -> bool) {
         if holds() {
             return Poll::Ready(());
         }
-        WAITS_FOR.set((ANYTHING, 0));
+        wait_for_anything();
         Poll::Pending
     })
     .await;

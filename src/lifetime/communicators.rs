@@ -30,7 +30,7 @@ fn end(comm: &Comm, when: When) {
         return;
     }
     comm.tell(Event::CommunicatorFreed);
-    comm.leave_board();
+    comm.leave_staging();
     comm.errhandler.set(ERRORS_ARE_FATAL);
     if references::are_counted()
         && let Some(references) = references::of_communicator(comm.handle)

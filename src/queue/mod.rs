@@ -13,6 +13,7 @@ pub mod named_lock;
 pub mod posts;
 pub mod range_lock;
 pub mod ring;
-pub mod rounds;
+
 pub mod sequence;
 pub mod shape;
+pub mod shares;

@@ -22,14 +22,15 @@ pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
 pub use waiter::Waiter;
 pub use wire::{Header, Packet};
 
-/// Memory of a node's ranks for collective operations, until those have a border of their own.
+/// Staging of collective operations in a node's memory.
 pub mod collective {
-    pub use super::shm::board::{Board, DEPTH, MOST_RANKS};
-    pub use super::shm::pipe::{LONGEST, Pipes, Reader};
-    pub use super::shm::seat::{Earned, Place, Reach, Seat};
+    pub use super::shm::staging::area::{
+        Area, Event, Geometry, INLINE, MOST_RANKS, Place, RESULT_SLOTS, SHARED_ROUNDS, SMALL_DEPTH,
+        UNIT,
+    };
     #[cfg(test)]
-    pub use super::shm::stage::Stage;
-    pub use super::shm::trays::{Service, Trays};
+    pub use super::shm::staging::fixture::Fixture;
+    pub use super::shm::staging::{Access, Large, Reach, Spacing, Staging, Turns};
 }
 
 use crate::node::Node;

@@ -3,16 +3,14 @@
 //! Invariant: packets to one peer leave by one ring at a time. The switch from the peer's inbox to a private ring is
 //! itself the last packet in the inbox, and the peer polls the private ring only after it has read that packet.
 
-use super::board::Board;
 use super::cells::{self, CellName, Lack, Pool};
 use super::heap::Heap;
 use super::layout::{self, RankPage, Segment};
 use super::notifier::{self, FirstNotifier, Notifier};
 use super::outbound::{ASKS, Common, KIND_BULK_RING, Outbound};
 use super::pace::Plan;
-use super::pipe::Pipes;
 use super::settings::{self, Other};
-use super::trays::{Service, Trays};
+use super::staging::area::{Area, Geometry};
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
 use crate::os::memory::Mapping;
@@ -464,35 +462,24 @@ impl Endpoint {
         }
     }
 
-    /// Makes a board for so many ranks of this node; where it is. `None`: there are enough.
-    pub fn make_board(&self, ranks: usize) -> Option<usize> {
-        Board::make(self.common.segment, self.fd.as_fd(), ranks)
+    /// Makes a staging area for ranks of this node; where it is. `None`: there is no memory for it.
+    pub fn make_area(&self, geometry: Geometry) -> Option<usize> {
+        Area::make(self.common.segment, self.fd.as_fd(), geometry)
     }
 
-    /// The board at an offset that another rank told.
-    pub fn board(&self, offset: usize, ranks: usize) -> Option<Board> {
-        Board::open(self.common.segment, offset, ranks)
+    /// The staging area at an offset that another rank told.
+    pub fn area(&self, offset: usize, geometry: Geometry) -> Option<Area> {
+        Area::open(self.common.segment, offset, geometry)
     }
 
-    /// Gives a board of two ranks pipes, see [`Board::make_pipes`].
-    pub fn make_pipes(&self, board: &Board) {
-        board.make_pipes(self.common.segment, self.fd.as_fd());
+    /// Gives an area large rings, see [`Area::make_large`].
+    pub fn make_large_rings(&self, area: &Area) {
+        area.make_large(self.common.segment, self.fd.as_fd());
     }
 
-    /// A rank's ends of the pipes of its board, where it has some.
-    pub fn pipes(&self, board: &Board, me: usize) -> Option<Pipes> {
-        // SAFETY: a seat asks once, when its board has told that they are made, and keeps them.
-        unsafe { board.pipes(self.common.segment, me) }
-    }
-
-    /// Gives a board trays, see [`Board::make_trays`].
-    pub fn make_trays(&self, board: &Board, service: Service) {
-        board.make_trays(self.common.segment, self.fd.as_fd(), service);
-    }
-
-    /// A rank's view of its board's trays, where it has some.
-    pub fn trays(&self, board: &Board, service: Service) -> Option<Trays> {
-        board.trays(self.common.segment, service)
+    /// Looks for them, see [`Area::open_large`].
+    pub fn open_large_rings(&self, area: &mut Area) -> bool {
+        area.open_large(self.common.segment)
     }
 
     /// Wakes a rank if it sleeps, after something was stored for it.

@@ -9,8 +9,8 @@ use crate::os::memory::{self, Mapping};
 use crate::queue::bulk_ring::{self, BulkRing};
 use crate::queue::eventcount::{self, EventCount};
 use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
-use crate::queue::rounds;
 use crate::queue::shape::{self, shape};
+use crate::queue::shares;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::peer::{self, Page};
 use crate::variables::{Listed, Variable};
@@ -44,7 +44,7 @@ const LAYOUT: u64 = {
         ring::SHAPE,
         bulk_ring::SHAPE,
         eventcount::SHAPE,
-        rounds::SHAPE,
+        shares::SHAPE,
         node::SHAPE,
         peer::SHAPE,
         super::SHAPE,
@@ -57,7 +57,7 @@ const LAYOUT: u64 = {
             settings,
             bytes,
             next,
-            boards,
+            staging,
             heap,
             node
         }),
@@ -117,8 +117,8 @@ pub struct SegmentHeader {
     bytes: AtomicU64,
     /// First byte that has not been handed out.
     next: AtomicU64,
-    /// Bytes of all boards.
-    pub boards: AtomicU64,
+    /// Bytes of all staging areas and their large rings.
+    pub staging: AtomicU64,
     /// The memory behind the segment.
     pub heap: heap::Shared,
     /// The ranks and their cores.

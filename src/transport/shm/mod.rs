@@ -1,7 +1,6 @@
 //! Shared memory within a node: the segment, its rings, copy buffers and event counts.
 #![allow(unsafe_code)]
 
-pub mod board;
 pub mod cells;
 pub mod endpoint;
 pub mod heap;
@@ -10,21 +9,16 @@ pub mod notifier;
 pub mod outbound;
 pub mod pace;
 mod packing;
-pub mod pipe;
-pub mod seat;
 pub mod settings;
-#[cfg(test)]
-pub mod stage;
-pub mod trays;
+pub mod staging;
 
 use crate::queue::shape;
 
 /// The layouts of what is built upon the segment, which a build must know alike to join it.
 const SHAPE: u64 = shape::combine(&[
     shape::number(shape::START, cells::CELL_BYTES),
-    shape::number(shape::START, board::MOST_RANKS),
+    shape::number(shape::START, staging::area::MOST_RANKS),
     settings::SHAPE,
-    board::SHAPE,
-    pipe::SHAPE,
+    staging::area::SHAPE,
     heap::SHAPE,
 ]);

@@ -3,6 +3,8 @@
 //! Invariant: an answer depends on nothing that may differ between the ranks of one call: not on the datatypes' layout, and
 //! not on how many ranks have joined. A setting that an operation cannot be run by is not followed.
 
+pub mod staging;
+
 use crate::choice;
 use crate::variables::{Listed, Variable};
 
@@ -102,12 +104,13 @@ static REPRODUCIBLE: Variable<bool> = Variable::new(
      machine and the settings of algorithms are; the number of ranks still matters. They are slower.",
 )
 .same_on_all();
-static BOARDS: Variable<bool> = Variable::new(
-    "BOARDS",
+static STAGING: Variable<bool> = Variable::new(
+    "STAGING",
     true,
-    "Blocking collective operations within a node go through memory that the communicator's ranks share, where there is \
-     enough; no: by messages.",
+    "Collective operations within a node go through memory that the communicator's ranks share, where there is enough; \
+     no: by messages.",
 )
+.with_aliases(&["OXMPI_BOARDS"])
 .same_on_all();
 /// All of them.
 pub static VARIABLES: &[&dyn Listed] = &[
@@ -122,16 +125,16 @@ pub static VARIABLES: &[&dyn Listed] = &[
     &REDUCE_SCATTER,
     &SCAN,
     &REPRODUCIBLE,
-    &BOARDS,
+    &STAGING,
     &super::check::CHECK_COLLECTIVES,
 ];
 
 /// Pieces of the chains.
 pub const PIECE: usize = 32 << 10;
 
-/// Whether blocking operations may go through shared memory.
-pub fn boards() -> bool {
-    BOARDS.get()
+/// Whether operations may be staged in shared memory.
+pub fn stages() -> bool {
+    STAGING.get()
 }
 
 /// Whether reductions keep to one association.
@@ -147,54 +150,10 @@ pub fn in_pairs(ranks: usize) -> bool {
         && ALLREDUCE.get() == Allreduce::Auto
 }
 
-/// The bytes (as in [`Shape`], without that of all parts of an allgather: of the longest) up to which an operation of so many
-/// ranks goes through a board. Pieces through slots are slower than bulk rings between two ranks with cores of their own; where
-/// ranks share cores, a reduction, broadcast or allgather at a board needs fewer turns than any by messages.
-pub fn most_at_board(oversubscribed: bool, is_reduction_or_broadcast: bool) -> usize {
-    match (oversubscribed, is_reduction_or_broadcast) {
-        (true, true) => usize::MAX,
-        (true, false) => 16 << 10,
-        (false, true) => 4096,
-        (false, false) => 2048,
-    }
-}
-
 /// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
 fn reduces_by_node(shape: Shape) -> bool {
     shape.several_nodes && (shape.commutes || shape.in_order)
 }
-
-/// Ranks with a core each that go to trays: of 2 there are pipes, and of more the pieces are too short for what a round costs
-/// (docs/collectives.md).
-const RANKS_AT_TRAYS: std::ops::RangeInclusive<usize> = 3..=16;
-
-/// Whether larger operations of so many ranks go to trays.
-pub fn has_trays(oversubscribed: bool, ranks: usize) -> bool {
-    oversubscribed || RANKS_AT_TRAYS.contains(&ranks)
-}
-
-/// Bytes from which a reduction or broadcast goes to trays.
-pub fn least_at_trays(oversubscribed: bool) -> usize {
-    match oversubscribed {
-        true => 32 << 10,
-        false => 16 << 10,
-    }
-}
-
-/// Bytes of one rank's part from which an allgather goes to trays: of ranks that share cores shorter ones are as fast through slots.
-pub const LEAST_TO_GATHER_AT_TRAYS: usize = 16 << 10;
-/// So many ranks make a part each of an allreduce, which all take: fewer bytes, but all have to run twice. Of more, whoever runs
-/// makes a share.
-pub const MOST_RANKS_WITH_A_PART_EACH: usize = 4;
-
-/// Bytes up to which two ranks with a core each use the board although they have pipes.
-pub const MOST_BESIDE_PIPES: usize = 1024;
-
-/// Bytes of one rank's part from which an alltoall goes to trays, and its ranks at most: more would have short pieces.
-pub const LEAST_TO_EXCHANGE_AT_TRAYS: usize = 16 << 10;
-pub const MOST_RANKS_TO_EXCHANGE_AT_TRAYS: usize = 16;
-/// What more ranks that share cores read of each other's memory at least in an alltoall: in its slots there is little for each.
-pub const LEAST_DIRECT: usize = 16 << 10;
 
 pub fn barrier(shape: Shape) -> Barrier {
     match BARRIER.get() {
@@ -408,8 +367,6 @@ mod tests {
                 allreduce(shape) as usize,
                 reduce_scatter(shape) as usize,
                 scan(shape) as usize,
-                most_at_board(oversubscribed, true),
-                most_at_board(oversubscribed, false),
             ]
         };
         (0..25).flat_map(|power| of_size(1 << power)).collect()

@@ -1,41 +1,41 @@
-//! Operations at boards and trays and through pipes, against their definition: the ranks take turns in one thread
-//! (`sync/scheduler.rs`), many operations of all kinds follow each other on one board, and a seed decides all of it: which, on how
-//! much data, and who goes on at each access to what the ranks share.
+//! Staged operations against their definition: the ranks take turns in one thread (`sync/scheduler.rs`), many operations of all kinds
+//! follow each other in one area, and a seed decides all of it: which, on how much data, and who goes on at each access to what the
+//! ranks share.
 
 use super::compose_into;
-use crate::coll::{Operands, choose};
+use crate::coll::Operands;
 use crate::datatype::{self, Datatype, create};
 use crate::error::Result;
 use crate::op::{self, Elements, Function};
 use crate::sync::scheduler;
-use crate::transport::collective::Board;
-use crate::transport::collective::Seat;
-use crate::transport::collective::Service;
-use crate::transport::collective::Stage;
-use acts::{Act, Kind};
+use crate::transport::collective::{Fixture, Geometry, Staging};
+use scenarios::{Kind, Scenario};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-mod acts;
+mod scenarios;
 
-/// What the acts of a play are like.
+/// What the operations of a test are like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Style {
     /// Anything on any number of bytes.
     Mixed,
     /// Little data from or to one root, again and again: ranks run ahead.
     Rooted,
-    /// Trays, pipes, and other ranks' memory.
+    /// Large rings, and other ranks' memory.
     Large,
 }
 
+/// Operations that follow each other.
 #[derive(Clone, Copy, Debug)]
-struct Play {
+struct Sequence {
     seed: u64,
     ranks: usize,
-    crowded: bool,
+    oversubscribed: bool,
+    /// In the area of one persistent operation.
+    own: bool,
     style: Style,
-    acts: usize,
+    length: usize,
 }
 
 /// Numbers below others, by a seed.
@@ -113,29 +113,41 @@ fn types() -> &'static Types {
     })
 }
 
-impl Play {
-    /// The acts of a play.
-    fn script(&self, stage: &Stage, board: &Board) -> Vec<Act> {
-        let mut dice = Dice(self.seed ^ (self.ranks as u64) << 32 ^ u64::from(self.crowded) << 50);
-        let mut last: Option<Act> = None;
+impl Sequence {
+    fn geometry(&self) -> Geometry {
+        match self.own {
+            true => Geometry::of_operation(self.ranks),
+            false => Geometry::of(self.ranks),
+        }
+    }
+
+    /// The operations of a sequence.
+    fn script(&self) -> Vec<Scenario> {
+        let mut dice = Dice(
+            self.seed
+                ^ (self.ranks as u64) << 32
+                ^ u64::from(self.oversubscribed) << 50
+                ^ u64::from(self.own) << 51,
+        );
+        let mut last: Option<Scenario> = None;
         // So many alike.
         let alike = match self.style {
             Style::Rooted => dice.one_of(&[4, 70]),
             _ => 1 + dice.below(2),
         };
-        let acts = (0..self.acts).map(|number| {
+        let all = (0..self.length).map(|number| {
             let again = last.filter(|_| !dice.one_in(alike));
-            let act = Act {
+            let scenario = Scenario {
                 number,
-                ..again.unwrap_or_else(|| self.act(&mut dice, stage, board))
+                ..again.unwrap_or_else(|| self.scenario(&mut dice))
             };
-            last = Some(act);
-            act
+            last = Some(scenario);
+            scenario
         });
-        acts.collect()
+        all.collect()
     }
 
-    fn act(&self, dice: &mut Dice, stage: &Stage, board: &Board) -> Act {
+    fn scenario(&self, dice: &mut Dice) -> Scenario {
         let kind = match self.style {
             Style::Rooted if !dice.one_in(6) => dice.one_of(&[
                 Kind::Bcast,
@@ -161,13 +173,8 @@ impl Play {
             true => types().sum.datatype,
             false => types().all[first + dice.below(5 - first)],
         };
-        let service = match kind {
-            Kind::Alltoall => Service::Exchange,
-            _ => Service::Parts,
-        };
-        let tray = stage.tray_bytes(service, self.ranks);
-        let bytes = self.bytes(dice, (board.slot_bytes(), tray), kind);
-        Act {
+        let bytes = self.bytes(dice, kind);
+        Scenario {
             number: 0,
             kind,
             count: bytes.div_ceil(datatype.size as usize),
@@ -180,12 +187,16 @@ impl Play {
     }
 
     /// So many, on both sides of all borders, that all ranks together do not have too much.
-    fn bytes(&self, dice: &mut Dice, (slot, tray): (usize, usize), kind: Kind) -> usize {
+    fn bytes(&self, dice: &mut Dice, kind: Kind) -> usize {
+        let Geometry { slot, large, .. } = self.geometry();
         let short = [0, 1, 8, 47, 48, 49, 200, 1000, 1023, 1024, 1025];
         let medium = [
+            2047,
             2048,
+            2049,
             4095,
             4096,
+            4097,
             slot - 1,
             slot,
             slot + 1,
@@ -193,16 +204,16 @@ impl Play {
             4 * slot + 7,
             5 * slot,
         ];
-        let least = choose::least_at_trays(self.crowded);
+        let piece = (2 << 20) / self.ranks;
+        let most_piece = large / 8;
         let large = [
-            choose::LEAST_DIRECT,
-            least - 1,
-            least,
-            tray,
-            tray + 1,
-            2 * tray + 100,
-            5 * tray / 2,
-            choose::LEAST_TO_GATHER_AT_TRAYS,
+            16 << 10,
+            (32 << 10) - 1,
+            32 << 10,
+            piece.min(256 << 10),
+            piece.min(256 << 10) + 1,
+            2 * most_piece + 100,
+            5 * most_piece / 2,
             (64 << 10) + 1,
             200_000,
         ];
@@ -214,7 +225,7 @@ impl Play {
         let most = (1 << 20) / self.ranks / share;
         loop {
             let bytes = match self.style {
-                // Two ranks: also so much that a pipe is full before all stamps are used, or after.
+                // Two ranks: also so much that a ring is full before all lines are used, or after.
                 Style::Rooted if self.ranks == 2 && dice.one_in(2) => {
                     dice.one_of(&[1025, 3000, 9000, 40_000, 120_000])
                 }
@@ -223,28 +234,27 @@ impl Play {
                 _ if dice.one_in(2) => dice.one_of(&short),
                 _ => dice.one_of(&medium),
             };
-            let least = if share > 1 {
-                most.max(choose::LEAST_DIRECT)
-            } else {
-                most
-            };
-            if bytes <= least.max(tray + 1) {
+            if bytes <= most.max(20 << 10) {
                 return bytes;
             }
         }
     }
 
-    fn perform(&self, stage: &mut Stage) {
+    fn run(&self, fixture: &mut Fixture) {
         let mut dice = Dice(self.seed);
         let hidden = dice.one_in(4).then(|| dice.below(self.ranks));
-        let board = stage.set(self.ranks, hidden);
-        let acts = self.script(stage, &board);
-        let scenes: Vec<acts::Scene> = acts.iter().map(|act| act.scene(self.ranks)).collect();
-        let way = (&*stage, self.crowded);
+        let has_large = !dice.one_in(5);
+        let area = fixture.set(self.geometry(), has_large, hidden);
+        let cases: Vec<scenarios::Case> = self
+            .script()
+            .into_iter()
+            .map(|scenario| scenario.case(self.ranks))
+            .collect();
+        let way = (&*fixture, self.oversubscribed);
         let done = scheduler::run(self.seed, self.ranks, |me| {
-            let mut seat = Seat::new(board, me);
-            for scene in &scenes {
-                scene.perform(&mut seat, way);
+            let mut staging = Staging::new(area, me);
+            for case in &cases {
+                case.perform(&mut staging, way);
             }
         });
         if let Err(text) = done {
@@ -253,21 +263,27 @@ impl Play {
     }
 }
 
-/// Plays with so many ranks, with cores of their own and without.
-fn plays(style: Style, acts: usize, ranks: impl Iterator<Item = usize> + Clone, seeds: Range<u64>) {
-    let mut stage = Stage::build();
+/// Sequences of so many ranks, with cores of their own and without.
+fn sequences(
+    style: Style,
+    length: usize,
+    ranks: impl Iterator<Item = usize> + Clone,
+    seeds: Range<u64>,
+) {
+    let mut fixture = Fixture::new();
     for seed in seeds {
         for ranks in ranks.clone() {
-            for crowded in [false, true] {
+            for oversubscribed in [false, true] {
                 let seed = seed * 1000 + ranks as u64;
-                let play = Play {
+                let sequence = Sequence {
                     seed,
                     ranks,
-                    crowded,
+                    oversubscribed,
+                    own: seed % 3 == 1,
                     style,
-                    acts,
+                    length,
                 };
-                play.perform(&mut stage);
+                sequence.run(&mut fixture);
             }
         }
     }
@@ -275,33 +291,33 @@ fn plays(style: Style, acts: usize, ranks: impl Iterator<Item = usize> + Clone, 
 
 #[test]
 fn operations_of_all_kinds_follow_each_other() {
-    plays(Style::Mixed, 10, 2..=33, 0..1);
-    plays(Style::Mixed, 30, 2..=6, 1..5);
+    sequences(Style::Mixed, 10, 2..=33, 0..1);
+    sequences(Style::Mixed, 30, 2..=6, 1..5);
 }
 
 #[test]
 fn ranks_run_ahead() {
-    plays(Style::Rooted, 90, 2..=10, 0..2);
-    plays(Style::Rooted, 250, 2..=2, 10..20);
-    plays(Style::Rooted, 70, (11..=33).step_by(11), 0..1);
+    sequences(Style::Rooted, 90, 2..=10, 0..2);
+    sequences(Style::Rooted, 250, 2..=2, 10..20);
+    sequences(Style::Rooted, 70, (11..=33).step_by(11), 0..1);
 }
 
 #[test]
-fn large_operations_at_trays_and_of_ranks_that_read_each_others_memory() {
-    plays(Style::Large, 8, 3..=9, 0..2);
-    plays(Style::Large, 8, [16, 33].into_iter(), 0..1);
+fn large_operations_and_those_of_ranks_that_read_each_others_memory() {
+    sequences(Style::Large, 8, 3..=9, 0..2);
+    sequences(Style::Large, 8, [16, 33].into_iter(), 0..1);
 }
 
 #[test]
-fn large_operations_through_pipes() {
-    plays(Style::Large, 40, 2..=2, 0..10);
+fn large_operations_of_two_ranks() {
+    sequences(Style::Large, 40, 2..=2, 0..10);
 }
 
 #[test]
 #[ignore = "minutes"]
 fn many_seeds() {
-    plays(Style::Mixed, 40, 2..=33, 10..20);
-    plays(Style::Rooted, 200, 2..=33, 10..13);
-    plays(Style::Large, 15, 2..=33, 10..13);
-    plays(Style::Large, 60, 2..=2, 20..80);
+    sequences(Style::Mixed, 40, 2..=33, 10..20);
+    sequences(Style::Rooted, 200, 2..=33, 10..13);
+    sequences(Style::Large, 15, 2..=33, 10..13);
+    sequences(Style::Large, 60, 2..=2, 20..80);
 }

@@ -1,14 +1,14 @@
-//! One operation of all ranks at a board: what each has, what it calls, and what it must find afterwards.
+//! One staged operation of all ranks: what each has, what it calls, and what it must find afterwards.
 //!
 //! Invariant: what is expected follows from the definition of the operation alone, the reductions being made from left to right.
 
 use super::{Dice, types};
 use crate::coll::tests::compose_into;
-use crate::coll::{CollArgs, Operands, board};
+use crate::coll::{CollArgs, Operands, staged};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::transport::collective::{Seat, Stage};
+use crate::transport::collective::{Fixture, Staging};
 use std::sync::OnceLock;
 
 /// Of what one rank has for another.
@@ -69,7 +69,7 @@ impl Kind {
 
 /// What all ranks call.
 #[derive(Clone, Copy)]
-pub struct Act {
+pub struct Scenario {
     pub number: usize,
     pub kind: Kind,
     /// Elements of one rank, or of a vector.
@@ -83,14 +83,14 @@ pub struct Act {
     pub shares: usize,
 }
 
-impl std::fmt::Debug for Act {
+impl std::fmt::Debug for Scenario {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (size, extent) = (self.datatype.size, self.datatype.extent);
         let place = if self.in_place { ", in place" } else { "" };
         let sums = if self.sums { ", sum" } else { "" };
         write!(
             formatter,
-            "act {}: {} of {} elements of {size} in {extent}, root {}, shares {}{place}{sums}",
+            "scenario {}: {} of {} elements of {size} in {extent}, root {}, shares {}{place}{sums}",
             self.number,
             self.kind.name(),
             self.count,
@@ -100,21 +100,21 @@ impl std::fmt::Debug for Act {
     }
 }
 
-/// An act and what its ranks find out together.
-pub struct Scene {
-    act: Act,
+/// A scenario and what its ranks find out together.
+pub struct Case {
+    scenario: Scenario,
     ranks: usize,
     /// What the vectors of the ranks up to each come to.
     reduced: OnceLock<Vec<Box<[u8]>>>,
     entered: AtomicUsize,
-    /// Whether it was an operation for boards.
+    /// Whether it was staged.
     went: OnceLock<bool>,
 }
 
-impl Act {
-    pub fn scene(self, ranks: usize) -> Scene {
-        Scene {
-            act: self,
+impl Scenario {
+    pub fn case(self, ranks: usize) -> Case {
+        Case {
+            scenario: self,
             ranks,
             reduced: OnceLock::new(),
             entered: AtomicUsize::new(0),
@@ -123,7 +123,7 @@ impl Act {
     }
 }
 
-impl Scene {
+impl Case {
     /// What a rank has for another one, or for all: a place in what is random.
     fn data(&self, rank: usize, other: usize, bytes: usize) -> &'static [u8] {
         static ALL: OnceLock<Vec<u8>> = OnceLock::new();
@@ -132,14 +132,14 @@ impl Scene {
             let words = (0..(MOST_BYTES + PLACES) / 8).flat_map(|_| dice.word().to_le_bytes());
             words.collect()
         });
-        let of_both = (self.act.number * 64 + rank) * 64 + other;
+        let of_both = (self.scenario.number * 64 + rank) * 64 + other;
         let place = Dice(of_both as u64).word() as usize % PLACES;
         &all[place..place + bytes]
     }
 
     /// Of a rank's vector.
     fn vector(&self, rank: usize) -> &'static [u8] {
-        self.data(rank, 0, self.bytes(self.act.count))
+        self.data(rank, 0, self.bytes(self.scenario.count))
     }
 
     /// Of all ranks, one behind the other.
@@ -148,11 +148,11 @@ impl Scene {
     }
 
     fn bytes(&self, count: usize) -> usize {
-        count * self.act.datatype.size as usize
+        count * self.scenario.datatype.size as usize
     }
 
     fn laid(&self, count: usize, data: &[u8]) -> Laid {
-        let mut laid = Laid::new(count as u64, self.act.datatype);
+        let mut laid = Laid::new(count as u64, self.scenario.datatype);
         laid.buffer().write(0, data);
         laid
     }
@@ -164,7 +164,7 @@ impl Scene {
             for rank in 0..self.ranks {
                 let mut right = Box::<[u8]>::from(self.vector(rank));
                 match all.last() {
-                    Some(left) if self.act.sums => add_words(left, &mut right),
+                    Some(left) if self.scenario.sums => add_words(left, &mut right),
                     Some(left) => compose_into(left, &mut right),
                     None => {}
                 }
@@ -177,17 +177,17 @@ impl Scene {
 
     /// The elements of each rank where they may differ.
     fn counts(&self) -> Vec<usize> {
-        let count = self.act.count;
-        let of = |rank: usize| match self.act.shares {
+        let count = self.scenario.count;
+        let of = |rank: usize| match self.scenario.shares {
             0 => count,
             1 => (rank * 5 + 2) % 4 * count / 3,
-            2 => count * usize::from(rank == self.act.root),
+            2 => count * usize::from(rank == self.scenario.root),
             _ => count * (rank + 1) / self.ranks,
         };
         let all = (0..self.ranks).map(of);
-        match self.act.kind {
+        match self.scenario.kind {
             // The vector is as long as any, its parts are shares of it.
-            Kind::ReduceScatter if self.act.shares != 2 => {
+            Kind::ReduceScatter if self.scenario.shares != 2 => {
                 all.map(|count| count / self.ranks).collect()
             }
             _ => all.collect(),
@@ -195,32 +195,32 @@ impl Scene {
     }
 
     fn operands(&self) -> Operands {
-        match self.act.sums {
+        match self.scenario.sums {
             true => types().sum.clone(),
             false => Operands {
                 op: types().compose.clone(),
-                datatype: self.act.datatype,
+                datatype: self.scenario.datatype,
             },
         }
     }
 
     /// A rank's part in it.
-    pub fn perform(&self, seat: &mut Seat, way: (&Stage, bool)) {
-        let me = seat.me;
+    pub fn perform(&self, staging: &mut Staging, way: (&Fixture, bool)) {
+        let me = staging.me;
         let mut call = |call: CollArgs| {
-            let result = board::rehearse(seat, way, self.act.kind.name(), &call);
+            let result = staged::rehearse(staging, way, self.scenario.kind.name(), &call);
             let went = *self.went.get_or_init(|| result.is_some());
             assert_eq!(
                 went,
                 result.is_some(),
-                "{:?}: not all go to the board",
-                self.act
+                "{:?}: not all are staged",
+                self.scenario
             );
             result
-                .inspect(|result| assert!(result.is_ok(), "{:?}: {result:?}", self.act))
+                .inspect(|result| assert!(result.is_ok(), "{:?}: {result:?}", self.scenario))
                 .is_some()
         };
-        match self.act.kind {
+        match self.scenario.kind {
             Kind::Barrier => {
                 self.entered.fetch_add(1, Ordering::Relaxed);
                 assert!(call(CollArgs::Barrier));
@@ -228,7 +228,7 @@ impl Scene {
                     self.entered.load(Ordering::Relaxed),
                     self.ranks,
                     "{:?}",
-                    self.act
+                    self.scenario
                 );
             }
             Kind::Bcast => self.bcast(me, call),
@@ -247,31 +247,31 @@ impl Scene {
         if found != expected {
             let mut both = found.iter().zip(expected);
             let wrong = both.position(|(one, other)| one != other);
-            let (act, ranks) = (&self.act, self.ranks);
-            panic!("{act:?} of {ranks}: {what} of rank {me} is wrong from {wrong:?} on");
+            let (scenario, ranks) = (&self.scenario, self.ranks);
+            panic!("{scenario:?} of {ranks}: {what} of rank {me} is wrong from {wrong:?} on");
         }
     }
 
     fn bcast(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
-        let data = self.vector(self.act.root);
-        let mut laid = Laid::new(self.act.count as u64, self.act.datatype);
-        if me == self.act.root {
+        let data = self.vector(self.scenario.root);
+        let mut laid = Laid::new(self.scenario.count as u64, self.scenario.datatype);
+        if me == self.scenario.root {
             laid.buffer().write(0, data);
         }
-        let (buffer, root) = (laid.buffer(), self.act.root as i32);
+        let (buffer, root) = (laid.buffer(), self.scenario.root as i32);
         if call(CollArgs::Bcast { buffer, root }) {
             self.check(me, "data", &mut laid, data);
         }
     }
 
     fn gather(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
-        let Act { count, root, .. } = self.act;
+        let Scenario { count, root, .. } = self.scenario;
         let is_root = me == root;
         let all = self.each(|rank| self.vector(rank));
         let mut own = self.laid(count, self.vector(me));
-        let mut laid = Laid::new((count * self.ranks) as u64, self.act.datatype);
+        let mut laid = Laid::new((count * self.ranks) as u64, self.scenario.datatype);
         let parts = is_root.then(|| Parts::of_laid(&mut laid, self.ranks));
-        let in_place = is_root && self.act.in_place;
+        let in_place = is_root && self.scenario.in_place;
         if let (Some(parts), true) = (&parts, in_place) {
             parts.of(me).write(0, self.vector(me));
         }
@@ -288,7 +288,7 @@ impl Scene {
     }
 
     fn scatter(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
-        let Act { count, root, .. } = self.act;
+        let Scenario { count, root, .. } = self.scenario;
         let is_root = me == root;
         let mut all: Vec<u8> = Vec::new();
         if is_root {
@@ -296,8 +296,8 @@ impl Scene {
         }
         let elements = if is_root { count * self.ranks } else { 0 };
         let mut laid = self.laid(elements, &all);
-        let mut into = Laid::new(count as u64, self.act.datatype);
-        let in_place = is_root && self.act.in_place;
+        let mut into = Laid::new(count as u64, self.scenario.datatype);
+        let in_place = is_root && self.scenario.in_place;
         let went = call(CollArgs::Scatter {
             parts: is_root.then(|| Parts::of_laid(&mut laid, self.ranks)),
             into: (!in_place).then(|| into.buffer()),
@@ -314,16 +314,16 @@ impl Scene {
         let counts = self.counts();
         let part = |rank: usize| self.data(rank, 0, self.bytes(counts[rank]));
         let all = self.each(part);
-        let mut laid = Laid::new(counts.iter().sum::<usize>() as u64, self.act.datatype);
-        let parts = match self.act.shares {
+        let mut laid = Laid::new(counts.iter().sum::<usize>() as u64, self.scenario.datatype);
+        let parts = match self.scenario.shares {
             0 => Parts::of_laid(&mut laid, self.ranks),
             _ => self.parts(laid.buffer(), &counts),
         };
         let mut own = self.laid(counts[me], part(me));
-        if self.act.in_place {
+        if self.scenario.in_place {
             parts.of(me).write(0, part(me));
         }
-        let own_buffer = (!self.act.in_place).then(|| own.buffer());
+        let own_buffer = (!self.scenario.in_place).then(|| own.buffer());
         if call(CollArgs::Allgather {
             own: own_buffer,
             parts,
@@ -345,17 +345,17 @@ impl Scene {
     }
 
     fn alltoall(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
-        let (count, ranks) = (self.act.count, self.ranks);
+        let (count, ranks) = (self.scenario.count, self.ranks);
         let bytes = self.bytes(count);
         let leaving = self.each(|to| self.data(me, to, bytes));
         let coming = self.each(|from| self.data(from, me, bytes));
         let mut out = self.laid(count * ranks, &leaving);
-        let mut into = match self.act.in_place {
+        let mut into = match self.scenario.in_place {
             true => self.laid(count * ranks, &leaving),
-            false => Laid::new((count * ranks) as u64, self.act.datatype),
+            false => Laid::new((count * ranks) as u64, self.scenario.datatype),
         };
         let went = call(CollArgs::Alltoall {
-            out: (!self.act.in_place).then(|| Parts::of_laid(&mut out, ranks)),
+            out: (!self.scenario.in_place).then(|| Parts::of_laid(&mut out, ranks)),
             into: Parts::of_laid(&mut into, ranks),
         });
         if went {
@@ -371,9 +371,9 @@ impl Scene {
         let vector = self.vector(me);
         let data = &vector[..self.bytes(sum)];
         let mut own = self.laid(sum, data);
-        let mut result = Laid::new(counts[me] as u64, self.act.datatype);
+        let mut result = Laid::new(counts[me] as u64, self.scenario.datatype);
         let mine = self.bytes(counts[me]);
-        let into = match self.act.in_place {
+        let into = match self.scenario.in_place {
             true => own.buffer().cut(0, mine).unwrap_or(Buffer::empty()),
             false => result.buffer(),
         };
@@ -383,11 +383,11 @@ impl Scene {
             counts: counts.iter().map(|count| *count as u64).collect(),
             with: self.operands(),
         });
-        if !self.act.in_place {
+        if !self.scenario.in_place {
             self.check(me, "own data", &mut own, data);
         }
         if went {
-            let laid = if self.act.in_place {
+            let laid = if self.scenario.in_place {
                 &mut own
             } else {
                 &mut result
@@ -399,14 +399,14 @@ impl Scene {
 
     /// All others.
     fn reduce(&self, me: usize, call: impl FnOnce(CollArgs) -> bool) {
-        let Act {
+        let Scenario {
             count, root, kind, ..
-        } = self.act;
+        } = self.scenario;
         let data = self.vector(me);
         let mut own = self.laid(count, data);
-        let mut result = Laid::new(count as u64, self.act.datatype);
+        let mut result = Laid::new(count as u64, self.scenario.datatype);
         let gets = kind != Kind::Reduce || me == root;
-        let in_place = self.act.in_place && gets;
+        let in_place = self.scenario.in_place && gets;
         let (own_buffer, with) = (own.buffer(), self.operands());
         let into = match (gets, in_place) {
             (false, _) => Buffer::empty(),

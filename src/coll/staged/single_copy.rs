@@ -1,14 +1,14 @@
-//! Large alltoall operations of ranks that share cores: each reads what it needs out of the others' memory (process_vm_readv), one copy
-//! and few turns. The ranks tell each other at the board where their data lies.
+//! Large alltoall operations: each rank reads what it needs out of the others' memory (process_vm_readv), one copy and few turns. The ranks
+//! tell each other through the staging area where their data lies.
 //!
 //! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so.
 
 #[cfg(test)]
-use super::around::Around;
+use super::env::Env;
 use super::{Step, Work};
-use crate::coll::call::CollArgs;
-use crate::coll::choose;
+use crate::coll::choose::staging::Staged;
 use crate::coll::packed::{Packed, scratch};
+use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
 use crate::engine::dispatch::may_read_peers;
 use crate::engine::enter;
@@ -21,15 +21,15 @@ const TOLD: usize = 16;
 
 /// Where something lies in a rank's memory, and how long it is.
 #[derive(Clone, Copy)]
-struct There {
+struct Exposed {
     address: u64,
     bytes: u64,
 }
 
-impl There {
-    /// Of a buffer without holes.
-    fn of(buffer: &Buffer) -> There {
-        There {
+impl Exposed {
+    /// A buffer without holes.
+    fn new(buffer: &Buffer) -> Exposed {
+        Exposed {
             address: buffer.contiguous().map_or(0, |address| address as u64),
             bytes: buffer.len() as u64,
         }
@@ -40,9 +40,9 @@ impl There {
         told[8..TOLD].copy_from_slice(&self.bytes.to_ne_bytes());
     }
 
-    fn load(told: &[u8]) -> There {
+    fn load(told: &[u8]) -> Exposed {
         let word = |at: usize| u64::from_ne_bytes(told[at..at + 8].try_into().unwrap_or_default());
-        There {
+        Exposed {
             address: word(0),
             bytes: word(8),
         }
@@ -50,67 +50,61 @@ impl There {
 }
 
 impl Work<'_> {
-    /// False: not an operation for this.
-    pub(super) fn directly(&mut self, call: &CollArgs) -> Step<bool> {
-        let CollArgs::Alltoall { out, into } = call else {
-            return Ok(false);
-        };
-        let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
-        if !equal || !self.crowded || into.len(0) < choose::LEAST_DIRECT || !self.may_reach()? {
-            return Ok(false);
-        }
-        self.alltoall_directly(out.as_ref(), into)?;
-        Ok(true)
-    }
-
     /// Whether all ranks may read each other's memory, which they find out together.
-    fn may_reach(&mut self) -> Step<bool> {
-        if let Reach::Unknown = self.seat.reach {
+    async fn may_reach(&mut self) -> Step<bool> {
+        if let Reach::Unknown = self.staging.reach {
             let pids: Option<Box<[i32]>> =
                 (0..self.ranks).map(|rank| self.reachable(rank)).collect();
             let bytes = u64::from(pids.is_some());
-            let told = self.tell(There { address: 0, bytes })?;
+            let told = self.tell(Exposed { address: 0, bytes }).await?;
             let all = told.iter().all(|there| there.bytes == 1);
-            self.seat.reach = match pids {
+            self.staging.reach = match pids {
                 Some(pids) if all => Reach::Granted(pids),
                 _ => Reach::Refused,
             };
         }
-        Ok(matches!(self.seat.reach, Reach::Granted(_)))
+        Ok(matches!(self.staging.reach, Reach::Granted(_)))
     }
 
     /// The process id of a rank whose memory this one may read. Only the right word proves that it is the right process.
     fn reachable(&self, rank: usize) -> Option<i32> {
         #[cfg(test)]
-        if let Around::Stage(stage) = self.around {
-            return stage.pid(rank);
+        if let Env::Fixture(fixture, _) = self.env {
+            return fixture.pid(rank);
         }
         if !may_read_peers() {
             return None;
         }
-        let world = self.around.comm().process(rank as i32);
+        let world = self.env.coll().process(rank as i32);
         enter().transport().readable(world)
     }
 
     /// Tells all ranks something and waits for what they tell.
-    fn tell(&mut self, there: There) -> Step<Vec<There>> {
-        let rounds = self.rounds(1, 1);
-        let mut all = Vec::with_capacity(self.ranks);
-        let show = |work: &mut Self, _, round| work.show(round, TOLD, 0, |told| there.store(told));
-        self.everybody(rounds, None, show, |work, _, round| {
-            let told = (0..work.ranks).map(|rank| {
-                // SAFETY: `everybody` has waited for all, and this rank passes the round afterwards.
-                There::load(unsafe { work.board.read(rank, round, TOLD) })
-            });
-            all.extend(told);
-            Ok(())
-        })?;
+    async fn tell(&mut self, there: Exposed) -> Step<Vec<Exposed>> {
+        let counted = self.plan.counted;
+        let pieces = self.pieces(1, 1, counted);
+        let (area, ranks) = (self.area, self.ranks);
+        let mut all = Vec::with_capacity(ranks);
+        self.everybody(
+            (pieces, 0, counted),
+            |_| TOLD,
+            |_, _, told| there.store(told),
+            |_, _| {
+                let round = pieces.first;
+                let told = (0..ranks).map(|rank| {
+                    // SAFETY: `everybody` has waited for all, and this rank acknowledges the round afterwards.
+                    Exposed::load(unsafe { area.read(rank, round, TOLD, (0, TOLD)) })
+                });
+                all.extend(told);
+            },
+        )
+        .await?;
         Ok(all)
     }
 
     /// Reads a rank's memory.
     fn reach(&mut self, rank: usize, address: u64, out: &mut [u8]) {
-        let Reach::Granted(pids) = &self.seat.reach else {
+        let Reach::Granted(pids) = &self.staging.reach else {
             return;
         };
         if let Err(error) = peer_memory::read(pids[rank], address, out) {
@@ -121,10 +115,10 @@ impl Work<'_> {
         }
     }
 
-    /// Reads what begins at `address` of a rank to a place of a buffer.
-    fn fetch(&mut self, (rank, address): (usize, u64), into: &Buffer, (at, bytes): (usize, usize)) {
+    /// Reads what begins at `address` of a rank to the first bytes of a buffer.
+    fn fetch(&mut self, rank: usize, address: u64, into: &Buffer, bytes: usize) {
         if into.contiguous().is_some() {
-            let part = into.slice(at, bytes);
+            let part = into.slice(0, bytes);
             let done: Result<(), ()> = part.fill_from(bytes, |out| {
                 self.reach(rank, address, out);
                 Ok(())
@@ -133,15 +127,22 @@ impl Work<'_> {
         } else {
             let mut copy = scratch(bytes);
             self.reach(rank, address, &mut copy);
-            into.write(at, &copy);
+            into.write(0, &copy);
         }
     }
 
-    fn alltoall_directly(&mut self, out: Option<&Parts>, into: &Parts) -> Step {
+    /// False: the ranks may not read each other's memory.
+    pub(super) async fn alltoall_directly(
+        &mut self,
+        out: Option<&Parts>,
+        into: &Parts,
+    ) -> Step<bool> {
+        if !self.may_reach().await? {
+            return Ok(false);
+        }
         let (ranks, me) = (self.ranks, self.me);
         let source = out.unwrap_or(into);
         let whole = source.range(0, ranks).unwrap_or(Buffer::empty());
-        let each = source.len(0);
         let mut packed = Packed::of(whole, true);
         // In place the data is overwritten while others read it.
         let mut copy = out
@@ -151,18 +152,22 @@ impl Work<'_> {
             Some(copy) => Buffer::of_copy(copy),
             None => packed.bytes(),
         };
-        let all = self.tell(There::of(&exposed))?;
+        let all = self.tell(Exposed::new(&exposed)).await?;
         if let Some(out) = out {
-            self.copy(&out.of(me), &into.of(me));
+            self.note(copy_fitting(&out.of(me), &into.of(me)));
         }
         for distance in 1..ranks {
             let rank = (me + distance) % ranks;
             let part = into.of(rank);
             let theirs = all[rank].bytes as usize / ranks;
             let address = all[rank].address + (me * theirs) as u64;
-            self.fetch((rank, address), &part, (0, part.len().min(theirs)));
+            self.fetch(rank, address, &part, part.len().min(theirs));
         }
-        debug_assert!(each == source.len(ranks - 1));
-        self.barrier()
+        self.plan.how = match self.plan.oversubscribed {
+            true => Staged::Counter,
+            false => Staged::Direct,
+        };
+        self.barrier().await?;
+        Ok(true)
     }
 }

@@ -1,0 +1,250 @@
+//! How an operation gets a staging area, and runs there.
+
+use super::env::Env;
+use super::{Lost, Step, Work};
+use crate::coll::bcast;
+use crate::coll::call::CollArgs;
+use crate::coll::choose::{self, staging};
+use crate::coll::context::CollContext;
+use crate::coll::team::Team;
+use crate::datatype::Buffer;
+use crate::engine::{enter, liveness};
+use crate::error::{Error, Result};
+use crate::node;
+use crate::transport::Stores;
+#[cfg(test)]
+use crate::transport::collective::Fixture;
+use crate::transport::collective::{Access, Geometry, Large, MOST_RANKS, Spacing, Staging, UNIT};
+use parking_lot::Mutex;
+
+/// What is used of a large ring while two ranks write with non-temporal stores: nothing is to be evicted then, and fewer pages are
+/// better (benches/counts.md). A gap would break the reader's stream.
+const NONTEMPORAL_SPACING: Spacing = Spacing {
+    gap: 0,
+    extent: 512 << 10,
+};
+/// In place of where an area is: a rank on the way from rank 0 is lost.
+const NO_WORD: u64 = u64::MAX;
+
+/// Runs an operation of ranks that are all on this node, in the staging area that `access` leads to. `None`: it goes by messages, and nothing
+/// was done.
+///
+/// Errors: a rank is lost; those of the operation.
+#[inline]
+pub async fn run(
+    access: &Mutex<Access>,
+    coll: &CollContext<'_>,
+    geometry: Geometry,
+    args: &CollArgs,
+) -> Option<Result<()>> {
+    // Taken out: a task holds no lock while it waits.
+    let mut mine = std::mem::replace(&mut *access.lock(), Access::Busy);
+    if let Access::Unknown = mine {
+        mine = open(coll, geometry).await;
+    }
+    let done = match &mut mine {
+        Access::Given(staging) => {
+            let area = staging.area;
+            let done = stage(staging, Env::Coll(coll), node::is_oversubscribed(), args).await;
+            // It goes by messages, for which those do not come who have given up at the area.
+            match (done, area.lost()) {
+                (Ok(None), Some(world)) => Err(Lost(world)),
+                (done, _) => done,
+            }
+        }
+        Access::Lost(world) => Err(Lost(*world)),
+        Access::Unknown | Access::Busy | Access::Refused => Ok(None),
+    };
+    let done = match done {
+        Ok(done) => done,
+        Err(Lost(world)) => {
+            mine = Access::Lost(world);
+            Some(Err(error_of_loss(world)))
+        }
+    };
+    *access.lock() = mine;
+    done
+}
+
+/// A rank that takes part is lost, so nothing more is done at this area.
+#[cold]
+fn error_of_loss(world: u32) -> Error {
+    liveness::error(&enter(), world)
+}
+
+/// Rank 0 makes an area and tells the others where.
+#[cold]
+async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
+    if geometry.ranks > MOST_RANKS || !choose::stages() {
+        return Access::Refused;
+    }
+    // Passed on as it is where no word has come.
+    let mut word = NO_WORD.to_ne_bytes().to_vec().into_boxed_slice();
+    if coll.rank() == 0 {
+        let offset = enter().transport().node_memory().make_area(geometry);
+        word.copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
+    }
+    let team = Team::on(*coll);
+    bcast::binomial(&team, Buffer::of_copy(&mut word), 0).await;
+    let told = team.result();
+    let word = u64::from_ne_bytes(word[..].try_into().unwrap_or_default());
+    if told.is_err() || word == NO_WORD {
+        // Some of the others may have got the message, and wait at the area.
+        let engine = enter();
+        let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
+        let lost = worlds.find(|world| liveness::of(&engine, *world).is_some());
+        return lost.map_or(Access::Refused, Access::Lost);
+    }
+    match enter()
+        .transport()
+        .node_memory()
+        .area(word as usize, geometry)
+    {
+        Some(area) => Access::Given(Box::new(Staging::new(area, coll.rank() as usize))),
+        None => Access::Refused,
+    }
+}
+
+#[inline]
+async fn stage(
+    staging: &mut Staging,
+    env: Env<'_>,
+    oversubscribed: bool,
+    args: &CollArgs,
+) -> Step<Option<Result<()>>> {
+    let mut shape = staging::Shape {
+        geometry: staging.area.geometry,
+        oversubscribed,
+        large: staging.large != Large::Refused,
+    };
+    let Some(plan) = staging::plan(args, staging.me, &shape) else {
+        return Ok(None);
+    };
+    let (me, ranks) = (staging.me, staging.ranks());
+    let mut work = Work {
+        area: staging.area,
+        staging,
+        env,
+        me,
+        ranks,
+        plan,
+        stores: Stores::Ordinary,
+        failure: None,
+    };
+    if plan.large && work.staging.large == Large::Unknown {
+        work.make_large().await?;
+        shape.large = work.staging.large == Large::Given;
+        let Some(plan) = staging::plan(args, me, &shape) else {
+            return Ok(None);
+        };
+        work.plan = plan;
+    }
+    if plan.looks {
+        work.look_around();
+    }
+    let done = work.run(args).await?;
+    Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
+}
+
+/// An operation on a fixture, for tests: the ranks take turns.
+#[cfg(test)]
+pub fn rehearse(
+    staging: &mut Staging,
+    (fixture, oversubscribed): (&Fixture, bool),
+    function: &'static str,
+    args: &CollArgs,
+) -> Option<Result<()>> {
+    let env = Env::Fixture(fixture, function);
+    let done = crate::coll::block_on(stage(staging, env, oversubscribed, args));
+    match done {
+        Ok(done) => done,
+        Err(Lost(rank)) => unreachable!("rank {rank} of a fixture is lost"),
+    }
+}
+
+impl Work<'_> {
+    /// Rank 0 makes the large rings, and tells the others in a round.
+    #[cold]
+    async fn make_large(&mut self) -> Step {
+        let round = self.rounds(1, false);
+        if self.me == 0 {
+            self.env.make_large(&self.area);
+            let place = self.room(round, 0).await?;
+            self.publish(round, (place, 0), 0, |_, _| {});
+            self.wake_others();
+        } else {
+            self.await_published(0, round).await?;
+        }
+        self.acknowledge(round);
+        let mut area = self.area;
+        self.staging.large = match self.env.open_large(&mut area) {
+            true => Large::Given,
+            false => Large::Refused,
+        };
+        self.area = area;
+        self.staging.area = area;
+        Ok(())
+    }
+
+    /// Looks how far the others are when it is time, for an operation on much data, and what to write it with.
+    fn look_around(&mut self) {
+        let (env, ranks) = (self.env, self.ranks);
+        self.staging.distance.look(|| env.farthest(ranks));
+        self.stores = Stores::for_reader(self.staging.distance.last());
+        let streams = ranks == 2 && self.plan.large && self.plan.spacing.gap == UNIT;
+        if streams && self.stores == Stores::NonTemporal {
+            self.plan.spacing = NONTEMPORAL_SPACING;
+        }
+    }
+
+    /// False: not an operation for staging after all.
+    #[inline]
+    async fn run(&mut self, args: &CollArgs) -> Step<bool> {
+        match args {
+            CollArgs::Barrier => self.barrier().await?,
+            CollArgs::Bcast { buffer, root } => self.bcast(buffer, *root as usize).await?,
+            CollArgs::Gather {
+                own, parts, root, ..
+            } => {
+                self.gather(own.as_ref(), parts.as_ref(), *root as usize)
+                    .await?;
+            }
+            CollArgs::Scatter {
+                parts, into, root, ..
+            } => {
+                self.scatter(parts.as_ref(), into.as_ref(), *root as usize)
+                    .await?;
+            }
+            CollArgs::Allgather { own, parts } => self.allgather(own.as_ref(), parts).await?,
+            CollArgs::Alltoall { out, into } => {
+                if let staging::Staged::SingleCopy = self.plan.how {
+                    return self.alltoall_directly(out.as_ref(), into).await;
+                }
+                self.alltoall(out.as_ref(), into).await?;
+            }
+            CollArgs::Reduce {
+                own,
+                into,
+                with,
+                root,
+            } => self.reduce(own, into, with, *root as usize).await?,
+            CollArgs::Allreduce { own, into, with } => self.allreduce(own, into, with).await?,
+            CollArgs::ReduceScatter {
+                own,
+                into,
+                counts,
+                with,
+            } => self.reduce_scatter(own, into, counts, with).await?,
+            CollArgs::Scan {
+                own,
+                into,
+                with,
+                exclusive,
+            } => self.scan(own, into, with, *exclusive).await?,
+            CollArgs::Neighbors { .. } => return Ok(false),
+        }
+        // What was written past the caches comes before whatever this rank stores next.
+        self.stores.finish();
+        Ok(true)
+    }
+}

@@ -1,0 +1,67 @@
+//! What an operation needs besides its staging area and its arguments: the ranks that take part, and in tests a fixture.
+
+use crate::coll::context::CollContext;
+use crate::engine::enter;
+use crate::node::distance::Sight;
+use crate::transport::collective::Area;
+#[cfg(test)]
+use crate::transport::collective::Fixture;
+
+/// See the module.
+#[derive(Clone, Copy)]
+pub(super) enum Env<'a> {
+    Coll(&'a CollContext<'a>),
+    /// There is no engine: the ranks take turns. With the name of the operation.
+    #[cfg(test)]
+    Fixture(&'a Fixture, &'static str),
+}
+
+impl<'a> Env<'a> {
+    /// The ranks that take part; tests have none.
+    #[inline(always)]
+    pub fn coll(self) -> &'a CollContext<'a> {
+        match self {
+            Env::Coll(coll) => coll,
+            #[cfg(test)]
+            Env::Fixture(..) => unreachable!("a fixture has no processes"),
+        }
+    }
+
+    #[cfg(test)]
+    pub fn function(self) -> &'static str {
+        match self {
+            Env::Coll(coll) => coll.function,
+            Env::Fixture(_, function) => function,
+        }
+    }
+
+    /// How far the caches of the farthest of so many ranks are from those of this one.
+    pub fn farthest(self, ranks: usize) -> Sight {
+        match self {
+            Env::Coll(coll) => {
+                let processes = (0..ranks as i32).map(|rank| coll.process(rank));
+                enter().transport().farthest(processes)
+            }
+            #[cfg(test)]
+            Env::Fixture(fixture, _) => fixture.farthest(),
+        }
+    }
+
+    /// Makes the large rings of an area; by one rank, before it publishes that.
+    pub fn make_large(self, area: &Area) {
+        match self {
+            Env::Coll(_) => enter().transport().node_memory().make_large_rings(area),
+            #[cfg(test)]
+            Env::Fixture(fixture, _) => fixture.make_large(),
+        }
+    }
+
+    /// Looks for them, after that. Whether there are some.
+    pub fn open_large(self, area: &mut Area) -> bool {
+        match self {
+            Env::Coll(_) => enter().transport().node_memory().open_large_rings(area),
+            #[cfg(test)]
+            Env::Fixture(fixture, _) => fixture.open_large(area),
+        }
+    }
+}

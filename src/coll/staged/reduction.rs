@@ -1,0 +1,658 @@
+//! Staged reductions, in the order of the ranks.
+//!
+//! How: every rank reduces all of it, the rank that comes last does so for all, each rank a part for all, or whichever rank runs takes
+//! shares of it; to one rank: it reduces all of it, or a tree does (`tree.rs`). Costs: docs/collectives.md.
+//! Invariant: every element of a result is made by one rank, in the order of the ranks, so the bits do not depend on who does it.
+
+use super::{Pieces, Step, Work, elements, part_of, stride};
+use crate::coll::call::{Operands, blocks};
+use crate::coll::choose::staging::Staged;
+use crate::coll::packed::scratch;
+use crate::datatype::Buffer;
+use crate::error::Result;
+use crate::op::Second;
+use crate::transport::Stores;
+use crate::transport::collective::{Event, Place, RESULT_SLOTS, SHARED_ROUNDS};
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// What one rank reduces at a time: it stays in the first cache.
+const BLOCK: usize = 16 << 10;
+/// Streams that are read at the same time: more of them hinder each other (benches/counts.md).
+const GROUP: usize = 8;
+
+/// This rank's operand and where the result goes: of both a part.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    own: &'a Buffer,
+    begin: usize,
+    into: &'a Buffer,
+    place: usize,
+    past_caches: bool,
+}
+
+/// A vector of which each rank reduces a part.
+struct Parts<'a> {
+    /// Where each rank's part begins, and the end.
+    begins: &'a [usize],
+    pieces: Pieces,
+}
+
+impl Parts<'_> {
+    /// What of the vector a piece has for a rank.
+    fn part(&self, rank: usize, at: usize) -> Range<usize> {
+        let (begin, end) = (self.begins[rank], self.begins[rank + 1]);
+        let range = self.pieces.range(at);
+        (begin + range.start).min(end)..(begin + range.end).min(end)
+    }
+
+    /// Where in a publisher's piece that for a rank lies.
+    fn place(&self, from: usize, to: usize, at: usize) -> (usize, usize) {
+        let place = part_of(from, to, self.pieces.range(at).len());
+        (place.start, self.part(to, at).len())
+    }
+
+    /// Bytes of a publisher's piece.
+    fn published(&self, at: usize) -> usize {
+        (self.begins.len() - 2) * stride(self.pieces.range(at).len())
+    }
+}
+
+impl Work<'_> {
+    pub(super) async fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
+        match self.plan.how {
+            Staged::Tree => self.tree_reduce(own, into, with, None).await,
+            Staged::Last => self.reduce_by_last(own, into, with).await,
+            Staged::Shares => self.reduce_by_shares(own, with, (into, 0..own.len())).await,
+            Staged::Parts => self.reduce_parts(own, with, (into, None)).await,
+            _ => self.reduce_everywhere(own, into, with).await,
+        }
+    }
+
+    pub(super) async fn reduce(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        root: usize,
+    ) -> Step {
+        match self.plan.how {
+            Staged::Tree => self.tree_reduce(own, into, with, Some(root)).await,
+            Staged::Parts => self.reduce_parts(own, with, (into, Some(root))).await,
+            Staged::Shares => {
+                let mine = if self.me == root { own.len() } else { 0 };
+                self.reduce_by_shares(own, with, (into, 0..mine)).await
+            }
+            _ => self.reduce_at_root(own, into, with, root).await,
+        }
+    }
+
+    /// Every rank reads all vectors.
+    async fn reduce_everywhere(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
+        let (ranks, me, bytes) = (self.ranks, self.me, own.len());
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let pieces = self.pieces(bytes, piece, self.plan.counted);
+        let lay = |work: &mut Self, at: usize, data: &mut [u8]| {
+            work.lay(own, pieces.range(at).start, data, data.len());
+        };
+        // What this rank publishes is read from where it was given, or, in place, ahead of what is not yet published.
+        self.everybody(
+            (pieces, bytes, self.plan.counted),
+            |at| pieces.range(at).len(),
+            lay,
+            |work, at| {
+                let (round, range) = (pieces.round(at), pieces.range(at));
+                for rank in (0..ranks).filter(|rank| *rank != me) {
+                    work.agree(rank, round, bytes);
+                }
+                let area = work.area;
+                // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
+                let of =
+                    |rank: usize| unsafe { area.read(rank, round, range.len(), (0, range.len())) };
+                let target = Target {
+                    own,
+                    begin: range.start,
+                    into,
+                    place: range.start,
+                    past_caches: false,
+                };
+                work.make(with, target, range.len(), of, None);
+            },
+        )
+        .await
+    }
+
+    /// The last one to come works it out for all.
+    async fn reduce_by_last(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
+        let (ranks, bytes) = (self.ranks, own.len());
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let pieces = self.pieces(bytes, piece, true);
+        let ahead = self.ahead(&pieces);
+        for step in 0..pieces.number + ahead {
+            if step < pieces.number {
+                let (round, range) = (pieces.round(step), pieces.range(step));
+                let place = self.room(round, range.len()).await?;
+                self.publish(round, (place, range.len()), bytes, |work, data| {
+                    work.lay(own, range.start, data, range.len());
+                });
+                if self.arrive(round, true) {
+                    self.make_results(round, range.len(), bytes, with);
+                }
+            }
+            if let Some(at) = step.checked_sub(ahead) {
+                let (round, range) = (pieces.round(at), pieces.range(at));
+                self.await_all(round, true).await?;
+                self.staging
+                    .all_have_acknowledged(round.saturating_sub(1 + ahead as u64));
+                self.await_published(ranks, round).await?;
+                self.agree(ranks, round, bytes);
+                // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
+                let data = unsafe { self.area.read(ranks, round, range.len(), (0, range.len())) };
+                into.write(range.start, data);
+                self.acknowledge(round);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reduces a part of so many bytes of vectors of `total`, and publishes it in the name of all.
+    fn make_results(&mut self, round: u64, bytes: usize, total: usize, with: &Operands) {
+        let (area, ranks, me) = (self.area, self.ranks, self.me);
+        let place = match bytes <= crate::transport::collective::INLINE {
+            true => Place::INLINE,
+            false => Place::in_ring(false, round as usize % RESULT_SLOTS * area.geometry.slot),
+        };
+        self.prefetch_others(round, true);
+        for rank in (0..ranks).filter(|rank| *rank != me) {
+            self.agree(rank, round, total);
+        }
+        // SAFETY: all have arrived, and this rank acknowledges the round afterwards.
+        let of = |rank: usize| unsafe { area.read(rank, round, bytes, (0, bytes)) };
+        let stores = self.stores_for(bytes);
+        // SAFETY: the last rank to arrive alone writes the results, and the rounds that were there are acknowledged.
+        let done = unsafe {
+            area.fill(ranks, round, (place, bytes), |data| match stores {
+                Stores::Ordinary => fold_all(with, ranks, of, data, None),
+                Stores::NonTemporal => {
+                    let mut result = scratch(bytes);
+                    let done = fold_all(with, ranks, of, &mut result, None);
+                    Buffer::of_copy(&mut result).read_nontemporal(0, data);
+                    done
+                }
+            })
+        };
+        self.note(done);
+        area.publish(ranks, round, place, total, stores);
+        self.wake_others();
+    }
+
+    /// The root reduces all of it: nobody waits for anything but room.
+    async fn reduce_at_root(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        root: usize,
+    ) -> Step {
+        let (ranks, bytes) = (self.ranks, own.len());
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let pieces = self.pieces(bytes, piece, false);
+        let past_caches = self.writes_past_caches(bytes / ranks);
+        for at in 0..pieces.number {
+            let (round, range) = (pieces.round(at), pieces.range(at));
+            if self.me == root {
+                let others = (0..ranks).filter(|rank| *rank != root);
+                self.await_rooted(root, others.clone(), round).await?;
+                for rank in others {
+                    self.agree(rank, round, bytes);
+                }
+                let (area, length) = (self.area, range.len());
+                // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
+                let of = |rank: usize| unsafe { area.read(rank, round, length, (0, length)) };
+                let target = Target {
+                    own,
+                    begin: range.start,
+                    into,
+                    place: range.start,
+                    past_caches,
+                };
+                self.make(with, target, length, of, None);
+            } else {
+                let place = self.room(round, range.len()).await?;
+                self.publish(round, (place, range.len()), bytes, |work, data| {
+                    work.lay(own, range.start, data, range.len());
+                });
+                self.wake_one(root);
+            }
+            self.acknowledge(round);
+        }
+        Ok(())
+    }
+
+    /// Whoever runs makes shares of the result, of which this rank gets a range.
+    async fn reduce_by_shares(
+        &mut self,
+        own: &Buffer,
+        with: &Operands,
+        (into, mine): (&Buffer, Range<usize>),
+    ) -> Step {
+        let (bytes, ranks) = (own.len(), self.ranks);
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let longest = elements(with.datatype.size, self.plan.share).max(1);
+        let pieces = self.pieces(bytes, piece, true);
+        let ahead = self.ahead(&pieces);
+        let past_caches = self.writes_past_caches(mine.len());
+        let number = self.staging.shared_rounds;
+        self.staging.shared_rounds += pieces.number as u64;
+        let mut made = scratch(longest.min(bytes));
+        // In place what is overwritten lies before what is not yet laid out.
+        for step in 0..pieces.number + ahead {
+            if step < pieces.number {
+                let (round, range) = (pieces.round(step), pieces.range(step));
+                let place = self.room(round, range.len()).await?;
+                self.publish(round, (place, range.len()), bytes, |work, data| {
+                    work.lay(own, range.start, data, range.len());
+                });
+                let number = number + step as u64;
+                self.staging.due[number as usize % SHARED_ROUNDS] +=
+                    range.len().div_ceil(longest) as u64;
+                let last = self.area.arrive(round - self.staging.uncounted);
+                if last {
+                    self.area.shares(number).open(round);
+                    self.wake_others();
+                }
+            }
+            let Some(at) = step.checked_sub(ahead) else {
+                continue;
+            };
+            let (round, range) = (pieces.round(at), pieces.range(at));
+            let number = number + at as u64;
+            self.await_all(round, true).await?;
+            self.staging
+                .all_have_acknowledged(round.saturating_sub(1 + ahead as u64));
+            let results = Place::in_ring(true, number as usize % SHARED_ROUNDS * self.results());
+            self.make_shares(
+                (round, number),
+                range.len(),
+                bytes,
+                with,
+                results,
+                &mut made,
+            );
+            let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
+            if begin < end {
+                let (area, due) = (self.area, self.staging.due[number as usize % SHARED_ROUNDS]);
+                // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
+                self.wait(0..0, Event::Published, || area.shares(number).are_made(due))
+                    .await?;
+                // SAFETY: the results of the round are made, and this rank acknowledges it afterwards.
+                let data =
+                    unsafe { area.read_shares(ranks, results, (begin - range.start, end - begin)) };
+                Self::take_in(past_caches, into, begin - mine.start, data);
+            }
+            self.acknowledge(round);
+        }
+        Ok(())
+    }
+
+    /// Bytes between the results of two rounds.
+    fn results(&self) -> usize {
+        self.area.geometry.large / SHARED_ROUNDS
+    }
+
+    /// Makes shares of a round as long as there are some that nobody has taken.
+    fn make_shares(
+        &mut self,
+        (round, number): (u64, u64),
+        bytes: usize,
+        total: usize,
+        with: &Operands,
+        results: Place,
+        scratch: &mut Box<[u8]>,
+    ) {
+        let (area, longest, ranks) = (self.area, scratch.len().max(1), self.ranks);
+        let shares = bytes.div_ceil(longest);
+        let due = self.staging.due[number as usize % SHARED_ROUNDS];
+        let mut first = true;
+        while let Some(share) = area.shares(number).take(round, shares) {
+            if std::mem::take(&mut first) {
+                for rank in 0..ranks {
+                    self.agree(rank, round, total);
+                }
+            }
+            let begin = share * longest;
+            let length = longest.min(bytes - begin);
+            // SAFETY: all have arrived, and this rank acknowledges the round afterwards.
+            let of = |rank: usize| unsafe { area.read(rank, round, bytes, (begin, length)) };
+            let done = fold_all(with, ranks, of, &mut scratch[..length], None);
+            self.note(done);
+            let stores = self.stores;
+            // SAFETY: a share is taken by one rank, and all have acknowledged the round that had this place before.
+            unsafe {
+                area.fill_share(ranks, results, (begin, length), |data| {
+                    self.lay(&Buffer::of_copy(scratch), 0, data, usize::MAX);
+                });
+            }
+            if area.finish_share(number, due, stores) {
+                self.wake_others();
+            }
+        }
+    }
+
+    pub(super) async fn reduce_scatter(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        counts: &[u64],
+        with: &Operands,
+    ) -> Step {
+        let (ranks, me) = (self.ranks, self.me);
+        let begins = blocks(counts, with.datatype);
+        if let Staged::Shares = self.plan.how {
+            return self
+                .reduce_by_shares(own, with, (into, begins[me]..begins[me + 1]))
+                .await;
+        }
+        let mut receivers = (0..ranks).filter(|rank| counts[*rank] > 0);
+        let (first, second) = (receivers.next(), receivers.next());
+        if let (Some(only), None) = (first, second) {
+            return self.reduce_at_root(own, into, with, only).await;
+        }
+        let all_receive = counts.iter().all(|count| *count > 0);
+        let longest = counts.iter().max().map_or(0, |count| *count as usize);
+        let longest = longest * with.datatype.size as usize;
+        let counted = self.plan.counted && all_receive;
+        let parts = Parts {
+            begins: &begins,
+            pieces: self.pieces(
+                longest,
+                elements(with.datatype.size, self.plan.piece),
+                counted,
+            ),
+        };
+        let past_caches = self.writes_past_caches(into.len());
+        let total = own.len();
+        let pieces = parts.pieces;
+        let ahead = self.ahead(&pieces);
+        // In place the result of a piece lies before what is not yet laid out, and not behind this rank's own operand.
+        for step in 0..pieces.number + ahead {
+            if step < pieces.number {
+                self.publish_parts(pieces.round(step), step, own, &parts)
+                    .await?;
+                self.arrive(pieces.round(step), counted);
+            }
+            let Some(at) = step.checked_sub(ahead) else {
+                continue;
+            };
+            let (round, part) = (pieces.round(at), parts.part(me, at));
+            if all_receive {
+                self.await_all(round, counted).await?;
+                self.staging
+                    .all_have_acknowledged(round.saturating_sub(1 + ahead as u64));
+            } else if counts[me] > 0 {
+                self.await_ranks((0..ranks).filter(|rank| *rank != me), round)
+                    .await?;
+            }
+            if !part.is_empty() {
+                self.prefetch_others(round, counted);
+                for rank in (0..ranks).filter(|rank| *rank != me) {
+                    self.agree(rank, round, total);
+                }
+                let target = Target {
+                    own,
+                    begin: part.start,
+                    into,
+                    place: part.start - begins[me],
+                    past_caches,
+                };
+                let area = self.area;
+                let published = parts.published(at);
+                // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
+                let of = |rank: usize| unsafe {
+                    area.read(rank, round, published, parts.place(rank, me, at))
+                };
+                self.make(with, target, part.len(), of, None);
+            }
+            self.acknowledge(round);
+        }
+        Ok(())
+    }
+
+    /// Each rank reduces a part, which all take, or the root: publishes the operands of the others' parts, makes its own, takes the
+    /// others'. Two rounds a piece: operands, results.
+    async fn reduce_parts(
+        &mut self,
+        own: &Buffer,
+        with: &Operands,
+        (into, root): (&Buffer, Option<usize>),
+    ) -> Step {
+        let (me, ranks, total) = (self.me, self.ranks, own.len());
+        let size = (with.datatype.size as usize).max(1);
+        let count = total / size;
+        let begins: Vec<usize> = (0..=ranks)
+            .map(|rank| rank * count / ranks * size)
+            .collect();
+        let longest = begins.windows(2).map(|ends| ends[1] - ends[0]).max();
+        let counted = self.plan.counted;
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let pieces = self.pieces(longest.unwrap_or(0), piece, counted);
+        self.rounds(pieces.number, counted);
+        let first = pieces.first;
+        let operands = |at: usize| first + 2 * at as u64;
+        let results = |at: usize| first + 2 * at as u64 + 1;
+        let parts = Parts {
+            begins: &begins,
+            pieces,
+        };
+        let past_caches = self.writes_past_caches(into.len());
+        let takes = root.is_none_or(|root| root == me);
+        // Whoever does not take the others' results has its own part of the vector in them only.
+        let mut aside = match takes {
+            true => Box::default(),
+            false => scratch(parts.part(me, 0).len().max(1)),
+        };
+        for step in 0..pieces.number + 2 {
+            if step < pieces.number {
+                self.publish_parts(operands(step), step, own, &parts)
+                    .await?;
+                self.arrive(operands(step), counted);
+            }
+            if let Some(at) = step.checked_sub(1).filter(|at| *at < pieces.number) {
+                let (round, part) = (operands(at), parts.part(me, at));
+                self.await_all(round, counted).await?;
+                for rank in (0..ranks).filter(|rank| *rank != me) {
+                    self.agree(rank, round, total);
+                }
+                let area = self.area;
+                let published = parts.published(at);
+                // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
+                let of = |rank: usize| unsafe {
+                    area.read(rank, round, published, parts.place(rank, me, at))
+                };
+                let place = self.room(results(at), part.len()).await?;
+                let aside = Buffer::of_copy(&mut aside);
+                let target = Target {
+                    own,
+                    begin: part.start,
+                    into: if takes { into } else { &aside },
+                    place: if takes { part.start } else { 0 },
+                    past_caches,
+                };
+                self.publish(results(at), (place, part.len()), total, |work, data| {
+                    work.make(with, target, part.len(), of, Some(data));
+                });
+                self.arrive(results(at), counted);
+            }
+            if let Some(at) = step.checked_sub(2) {
+                let round = results(at);
+                if takes {
+                    self.await_all(round, counted).await?;
+                    // Before that they took the results of two pieces before.
+                    let known = if at < 2 { first - 1 } else { round - 3 };
+                    self.staging.all_have_acknowledged(known);
+                    for distance in 1..ranks {
+                        let rank = (me + distance) % ranks;
+                        let part = parts.part(rank, at);
+                        if part.is_empty() {
+                            continue;
+                        }
+                        // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
+                        let data =
+                            unsafe { self.area.read(rank, round, part.len(), (0, part.len())) };
+                        Self::take_in(past_caches, into, part.start, data);
+                    }
+                }
+                // The operands of the piece behind it are read, too.
+                let next = if at + 1 < pieces.number { 1 } else { 0 };
+                self.acknowledge(round + next);
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes a piece of what each other rank reduces.
+    async fn publish_parts(
+        &mut self,
+        round: u64,
+        at: usize,
+        own: &Buffer,
+        parts: &Parts<'_>,
+    ) -> Step {
+        let (me, ranks, all) = (self.me, self.ranks, parts.published(at));
+        let place = self.room(round, all).await?;
+        self.publish(round, (place, all), own.len(), |work, data| {
+            for distance in 1..ranks {
+                let rank = (me + distance) % ranks;
+                let (begin, bytes) = parts.place(me, rank, at);
+                let part = &mut data[begin..begin + bytes];
+                work.lay(own, parts.part(rank, at).start, part, all);
+            }
+        });
+        Ok(())
+    }
+
+    /// Makes part of a result of what the others have published and this rank's own operand. The result goes to a second place, too, if
+    /// there is one.
+    fn make<'d>(
+        &mut self,
+        with: &Operands,
+        target: Target<'_>,
+        bytes: usize,
+        of: impl Fn(usize) -> &'d [u8],
+        mut second: Option<&mut [u8]>,
+    ) {
+        let (me, ranks) = (self.me, self.ranks);
+        let Target { own, into, .. } = target;
+        let block = elements(with.datatype.size, BLOCK.max(with.datatype.size as usize)).max(1);
+        let in_place = !target.past_caches && into.is_apart_from(own);
+        let nontemporal = self.stores_for(bytes) == Stores::NonTemporal;
+        let mut aside: SmallVec<[u8; 512]> =
+            SmallVec::from_elem(0, if in_place { 0 } else { block.min(bytes) });
+        let mut begin = 0;
+        while begin < bytes {
+            let length = block.min(bytes - begin);
+            let fold = |made: &mut [u8], second: Option<Second>| {
+                Self::with_packed((own, target.begin + begin), length, |mine| {
+                    let of = |rank: usize| match rank == me {
+                        true => mine,
+                        false => &of(rank)[begin..begin + length],
+                    };
+                    fold_all(with, ranks, of, made, second)
+                })
+            };
+            let second = second
+                .as_mut()
+                .map(|second| &mut second[begin..begin + length]);
+            let result = if in_place {
+                let second = second.map(|second| Second::new(second, nontemporal));
+                let target = into.slice(target.place + begin, length);
+                target.fill_from(length, |made| fold(made, second))
+            } else {
+                let result = fold(&mut aside[..length], None);
+                Self::take_in(
+                    target.past_caches,
+                    into,
+                    target.place + begin,
+                    &aside[..length],
+                );
+                if let Some(second) = second {
+                    second.copy_from_slice(&aside[..length]);
+                }
+                result
+            };
+            self.note(result);
+            begin += length;
+        }
+    }
+
+    pub(super) async fn scan(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        exclusive: bool,
+    ) -> Step {
+        let (bytes, me) = (own.len(), self.me);
+        let piece = elements(with.datatype.size, self.plan.piece);
+        let pieces = self.pieces(bytes, piece, false);
+        let end = if exclusive { me } else { me + 1 };
+        for at in 0..pieces.number {
+            let (round, range) = (pieces.round(at), pieces.range(at));
+            let length = range.len();
+            let place = self.room(round, length).await?;
+            self.publish(round, (place, length), bytes, |work, data| {
+                work.lay(own, range.start, data, length);
+            });
+            self.wake_others();
+            self.await_ranks(0..me, round).await?;
+            let area = self.area;
+            for rank in 0..me {
+                self.agree(rank, round, bytes);
+            }
+            if end > 0 {
+                // SAFETY: the data was waited for or is this rank's own, and this rank acknowledges the round afterwards.
+                let of = |rank: usize| unsafe { area.read(rank, round, length, (0, length)) };
+                let fold = |made: &mut [u8]| fold_all(with, end, of, made, None);
+                let done = match into.contiguous() {
+                    Some(_) => into.slice(range.start, length).fill_from(length, fold),
+                    None => {
+                        let mut made = scratch(length);
+                        let done = fold(&mut made);
+                        into.write(range.start, &made);
+                        done
+                    }
+                };
+                self.note(done);
+            }
+            self.acknowledge(round);
+        }
+        Ok(())
+    }
+}
+
+/// Reduces the operands of ranks 0 to `ranks` - 1, in their order.
+fn fold_all<'d>(
+    with: &Operands,
+    ranks: usize,
+    of: impl Fn(usize) -> &'d [u8],
+    made: &mut [u8],
+    mut second: Option<Second>,
+) -> Result<()> {
+    let count = made.len() as u64 / with.datatype.size.max(1);
+    let (mut end, mut last) = (ranks - 1, Some(of(ranks - 1)));
+    loop {
+        let begin = end.saturating_sub(GROUP);
+        let mut left: [&[u8]; GROUP] = [&[]; GROUP];
+        for (left, rank) in left.iter_mut().zip(begin..end) {
+            *left = of(rank);
+        }
+        let second = second.take_if(|_| begin == 0);
+        let group = &left[..end - begin];
+        with.op
+            .fold((group, last.take()), made, second, count, with.datatype)?;
+        if begin == 0 {
+            return Ok(());
+        }
+        end = begin;
+    }
+}

@@ -1,0 +1,346 @@
+//! Waiting at a staging area, and waking those who wait.
+//!
+//! Invariant: a rank that may sleep has announced that and looked once more. A rank that gives up, because one that it needs is lost, says so
+//! at the area and writes nothing there any more: so what others read is always what all have given.
+
+#[cfg(test)]
+use super::env::Env;
+use super::{Lost, Step, Work};
+use crate::coll::context::WaitMode;
+use crate::engine::long_wait::YIELDS;
+use crate::engine::wait::{Watch, until_at, yield_until};
+use crate::engine::{Engine, enter_at, liveness, tasks};
+#[cfg(test)]
+use crate::sync::scheduler;
+use crate::transport::collective::{Area, Event};
+use std::ops::Range;
+use std::task::Poll;
+
+/// Looks at a line before the engine makes progress in between.
+const LOOKS: u32 = 100;
+/// Looks in a wait for messages before this rank says that it may sleep: fewer than before it does.
+const RESTLESS: u32 = 8;
+/// Polls of a task before it looks whether those that it waits for still live.
+const POLLS_PER_CHECK: u32 = 1024;
+/// Rounds from the one that is taken to the one whose line is prefetched, where the others are ahead.
+const FORESIGHT: u64 = 2;
+
+const _: () = assert!(RESTLESS < YIELDS);
+
+/// The announcement that this rank may sleep; taken back when dropped.
+struct Announced<'a>(&'a Area, Event);
+
+impl<'a> Announced<'a> {
+    fn new(area: &'a Area, event: Event) -> Announced<'a> {
+        area.announce_sleep(event);
+        Announced(area, event)
+    }
+}
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        self.0.wake_up(self.1);
+    }
+}
+
+impl Work<'_> {
+    /// Waits for some of the ranks.
+    #[inline]
+    pub(super) async fn wait(
+        &self,
+        whom: Range<usize>,
+        event: Event,
+        mut holds: impl FnMut() -> bool,
+    ) -> Step {
+        #[cfg(test)]
+        if let Env::Fixture(..) = self.env {
+            self.wait_in_turns(whom, event, &mut holds);
+            return Ok(());
+        }
+        if !matches!(self.env.coll().wait, WaitMode::Block) {
+            return self.wait_in_task(whom, event, holds).await;
+        }
+        if self.plan.oversubscribed {
+            if yield_until(&mut holds) {
+                return Ok(());
+            }
+        } else {
+            for _ in 0..LOOKS {
+                if holds() {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+        }
+        self.wait_long(whom, event, &mut holds)
+    }
+
+    /// The rest of a wait, with progress of all that is under way.
+    #[cold]
+    fn wait_long(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) -> Step {
+        let (mut watches, mut looks) = ([Watch::default(), Watch::default()], 0u32);
+        let mut announced = None;
+        let reason = self.env.coll().staged_reason();
+        let lost = until_at(self.engine(), &reason, |engine| {
+            looks = looks.saturating_add(1);
+            if looks == RESTLESS {
+                announced = Some(Announced::new(&self.area, event));
+            }
+            if holds() {
+                return Some(None);
+            }
+            if let Some(world) = self.area.lost() {
+                return Some(Some(world));
+            }
+            let [watch, watch_of_all] = &mut watches;
+            let is_unreachable = |world| watch.is_unreachable(engine, world);
+            if let Some(world) = self.worlds(whom.clone()).find_map(first(is_unreachable)) {
+                return Some(Some(world));
+            }
+            // Those who are waited for may have given up, because of a rank that this one does not wait for.
+            if !engine.checks_liveness() {
+                return None;
+            }
+            let world = self.missing(engine)?;
+            watch_of_all.is_gone(engine, world).then_some(Some(world))
+        });
+        self.end_wait(lost)
+    }
+
+    /// In a task: polled again whenever the engines are.
+    async fn wait_in_task(
+        &self,
+        whom: Range<usize>,
+        event: Event,
+        mut holds: impl FnMut() -> bool,
+    ) -> Step {
+        let (mut watches, mut polls) = ([Watch::default(), Watch::default()], 0u32);
+        let mut announced = None;
+        let lost = std::future::poll_fn(|_| {
+            if holds() {
+                return Poll::Ready(None);
+            }
+            let sleeps = tasks::before_sleep();
+            if sleeps && announced.is_none() {
+                announced = Some(Announced::new(&self.area, event));
+                if holds() {
+                    return Poll::Ready(None);
+                }
+            }
+            if let Some(world) = self.area.lost() {
+                return Poll::Ready(Some(world));
+            }
+            polls = polls.wrapping_add(1);
+            if sleeps || polls.is_multiple_of(POLLS_PER_CHECK) {
+                let engine = enter_at(self.engine());
+                let [watch, watch_of_all] = &mut watches;
+                let is_gone = |world| watch.is_gone(&engine, world);
+                let lost = self.worlds(whom.clone()).find_map(first(is_gone));
+                let lost = lost.or_else(|| {
+                    let world = self.missing(&engine)?;
+                    watch_of_all.is_gone(&engine, world).then_some(world)
+                });
+                if lost.is_some() {
+                    return Poll::Ready(lost);
+                }
+            }
+            tasks::wait_for_anything();
+            Poll::Pending
+        })
+        .await;
+        self.end_wait(lost)
+    }
+
+    fn end_wait(&self, lost: Option<u32>) -> Step {
+        let Some(world) = lost else {
+            return Ok(());
+        };
+        // The others may wait for this rank, which does nothing more at this area.
+        self.area.tell_lost(world);
+        self.wake(0..self.ranks, Event::Published);
+        self.wake(0..self.ranks, Event::Acknowledged);
+        Err(Lost(world))
+    }
+
+    /// The processes of some ranks but this one.
+    fn worlds(&self, ranks: Range<usize>) -> impl Iterator<Item = u32> {
+        let coll = self.env.coll();
+        let others = ranks.filter(|rank| *rank != self.me);
+        others.map(|rank| coll.process(rank as i32))
+    }
+
+    /// A rank without which the area cannot be used any further: it has died, or was lost before it came here. A rank that has only
+    /// left for MPI_Finalize may have done its part in this operation.
+    #[cold]
+    fn missing(&self, engine: &Engine) -> Option<u32> {
+        let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
+        let mut lost = ranks.filter_map(|rank| {
+            let world = self.env.coll().process(rank as i32);
+            let never_here =
+                self.area.acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
+            (never_here || liveness::has_died(engine, world)).then_some(world)
+        });
+        lost.next()
+    }
+
+    /// On a fixture: a few looks, then sleep. What is waited for comes from those who take turns with this rank, or never.
+    #[cfg(test)]
+    fn wait_in_turns(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) {
+        let looks = [0, 1, 5, u64::MAX][scheduler::random(4) as usize];
+        let mut looked = 0;
+        let mut announced = None;
+        while !holds() {
+            if looked == looks && announced.is_none() {
+                announced = Some(Announced::new(&self.area, event));
+            } else if !scheduler::pause(announced.is_some()) {
+                self.say_stuck(whom, holds());
+            }
+            looked += 1;
+        }
+    }
+
+    #[cfg(test)]
+    fn say_stuck(&self, whom: Range<usize>, holds: bool) -> ! {
+        let trace = std::backtrace::Backtrace::force_capture().to_string();
+        let lines = trace.lines().filter(|line| line.contains("coll/staged/"));
+        let places: Vec<&str> = lines.map(|line| line.trim_start()).collect();
+        let came = if holds {
+            " (it came, and nobody woke it)"
+        } else {
+            ""
+        };
+        let (function, me, round) = (self.env.function(), self.me, self.staging.round);
+        panic!(
+            "{function}: rank {me} waits for {whom:?}{came}; last round {round}; {:?}; {places:?}",
+            self.plan
+        )
+    }
+
+    /// The engine that the others notify.
+    #[inline]
+    fn engine(&self) -> u32 {
+        self.env.coll().engines.1
+    }
+
+    /// Wakes a rank that sleeps, after something was published that it may wait for.
+    #[inline]
+    pub(super) fn wake_one(&self, rank: usize) {
+        self.wake(rank..rank + 1, Event::Published);
+    }
+
+    #[inline]
+    pub(super) fn wake_others(&self) {
+        self.wake(0..self.ranks, Event::Published);
+    }
+
+    /// Wakes all, because any of them may wait for room of its own, which it wants to write.
+    #[inline]
+    pub(super) fn wake_for_room(&self) {
+        self.wake(0..self.ranks, Event::Acknowledged);
+    }
+
+    #[inline]
+    fn wake(&self, ranks: Range<usize>, event: Event) {
+        if self.area.has_sleepers(event) {
+            self.wake_sleepers(ranks);
+        }
+    }
+
+    #[cold]
+    fn wake_sleepers(&self, ranks: Range<usize>) {
+        #[cfg(test)]
+        if let Env::Fixture(..) = self.env {
+            return ranks.for_each(scheduler::wake);
+        }
+        let engine = enter_at(self.engine());
+        for rank in ranks.filter(|rank| *rank != self.me) {
+            let world = self.env.coll().process(rank as i32);
+            engine.transport().wake(engine.peer(world).route);
+        }
+    }
+
+    /// Waits until all others have acknowledged a round, and looks how far they are.
+    pub(super) async fn await_acknowledged(&mut self, enough: u64) -> Step {
+        let (area, me) = (self.area, self.me);
+        for rank in (0..self.ranks).filter(|rank| *rank != me) {
+            if self.staging.seen(rank) < enough {
+                self.wait(rank..rank + 1, Event::Acknowledged, || {
+                    area.acknowledged(rank) >= enough
+                })
+                .await?;
+                self.staging.look_at(rank);
+            }
+        }
+        self.staging.find_least();
+        Ok(())
+    }
+
+    /// Waits until a rank, or whoever makes the results, has published its data of a round.
+    #[inline]
+    pub(super) async fn await_published(&self, publisher: usize, round: u64) -> Step {
+        let area = self.area;
+        // The results are nobody's: all have come, and one is working.
+        let owner = publisher..(publisher + 1).min(self.ranks);
+        self.wait(owner, Event::Published, || {
+            area.is_published(publisher, round)
+        })
+        .await
+    }
+
+    /// Prefetches the lines of a round that this rank will read: they come together. Of two ranks there is one, and where each was
+    /// looked at already they are here.
+    #[inline]
+    pub(super) fn prefetch_others(&self, round: u64, counted: bool) {
+        if counted {
+            for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
+                self.area.prefetch(rank, round);
+            }
+        }
+    }
+
+    /// Waits until the ranks from which data goes to one root have published it, or the root its own. A rank that takes from
+    /// the ranks again and again, and finds them ahead, prefetches their next lines in time.
+    #[inline]
+    pub(super) async fn await_rooted(
+        &mut self,
+        root: usize,
+        ranks: impl Iterator<Item = usize> + Clone,
+        round: u64,
+    ) -> Step {
+        let again = self.staging.last_root == (root, round - 1);
+        self.staging.last_root = (root, round);
+        let area = self.area;
+        if again && ranks.clone().all(|rank| area.is_published(rank, round)) {
+            for rank in ranks.clone() {
+                area.prefetch(rank, round + FORESIGHT);
+            }
+        } else {
+            self.await_ranks(ranks.clone(), round).await?;
+        }
+        self.staging.have_acknowledged(ranks, round - 1);
+        Ok(())
+    }
+
+    /// Waits until some ranks have published their data of a round; their lines come together.
+    #[inline]
+    pub(super) async fn await_ranks(
+        &self,
+        ranks: impl Iterator<Item = usize> + Clone,
+        round: u64,
+    ) -> Step {
+        if self.ranks > 2 {
+            for rank in ranks.clone() {
+                self.area.prefetch(rank, round);
+            }
+        }
+        for rank in ranks {
+            self.await_published(rank, round).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The process itself, if something is so of it.
+fn first(mut is_so: impl FnMut(u32) -> bool) -> impl FnMut(u32) -> Option<u32> {
+    move |world| is_so(world).then_some(world)
+}

@@ -1,0 +1,217 @@
+//! Staging of collective operations within a node: a rank's end of a staging area ([`area`]), how far it and the others are, and where
+//! its next data goes.
+//!
+//! Invariant: data is placed where all ranks have acknowledged what was there, as far as this rank has been told.
+
+pub mod area;
+#[cfg(test)]
+pub mod fixture;
+mod ring;
+
+use crate::node::distance::Watch;
+use crate::sync::{AtomicU64, Ordering};
+use area::{Area, INLINE, Place, SHARED_ROUNDS};
+use ring::Ring;
+pub use ring::Spacing;
+
+/// What an operation has of a staging area.
+pub enum Access {
+    /// Nobody has asked for one.
+    Unknown,
+    /// There is no memory for one, or it is not wanted.
+    Refused,
+    /// No more: this rank of MPI_COMM_WORLD, which takes part, is lost.
+    Lost(u32),
+    Given(Box<Staging>),
+    /// An operation is under way.
+    Busy,
+}
+
+impl Access {
+    /// A rank of MPI_COMM_WORLD of whose loss somebody has told there, if no operation is under way.
+    pub fn lost(&self) -> Option<u32> {
+        match self {
+            Access::Given(staging) => staging.area.lost(),
+            Access::Lost(world) => Some(*world),
+            Access::Unknown | Access::Refused | Access::Busy => None,
+        }
+    }
+
+    /// No operation will come any more.
+    pub fn leave(&mut self) {
+        if let Access::Given(staging) = std::mem::replace(self, Access::Refused) {
+            staging.leave();
+        }
+    }
+}
+
+/// The order in which the operations of a communicator are staged: that in which they were called, which is the same on all ranks.
+#[derive(Default)]
+pub struct Turns {
+    called: AtomicU64,
+    over: AtomicU64,
+}
+
+impl Turns {
+    /// The turn of an operation that does not wait for it in its call.
+    pub fn take(&self) -> u64 {
+        self.called.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The turn of an operation that waits in its call.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.called.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is the turn of an operation.
+    #[inline]
+    pub fn is(&self, turn: u64) -> bool {
+        // Acquire: pairs with `end`.
+        self.over.load(Ordering::Acquire) == turn
+    }
+
+    /// The operation that took the turn is over.
+    pub fn end(&self) {
+        // Release: pairs with `is`; what it staged lies behind.
+        self.over.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Whether there are large rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Large {
+    Unknown,
+    Refused,
+    Given,
+}
+
+/// Whether the ranks may read each other's memory.
+pub enum Reach {
+    Unknown,
+    Refused,
+    /// Their process ids.
+    Granted(Box<[i32]>),
+}
+
+/// See the module.
+pub struct Staging {
+    pub area: Area,
+    pub me: usize,
+    /// The last round that was begun.
+    pub round: u64,
+    /// Rounds so far that are not counted.
+    pub uncounted: u64,
+    /// How many rounds were made in shares, and what the shares of each place come to when all of them are made.
+    pub shared_rounds: u64,
+    pub due: [u64; SHARED_ROUNDS],
+    /// How many barriers there were; they have numbers of their own.
+    pub barriers: u64,
+    /// Up to which round each rank is known to have acknowledged, and the least of the others'.
+    seen: Box<[u64]>,
+    pub least: u64,
+    /// Up to which round this rank has acknowledged: what it has published ahead of that it may still read itself.
+    own: u64,
+    small: Ring,
+    large_ring: Ring,
+    pub large: Large,
+    /// The root of the last operation that had one, and its last round.
+    pub last_root: (usize, u64),
+    /// How far the farthest of the ranks is.
+    pub distance: Watch,
+    pub reach: Reach,
+}
+
+impl Staging {
+    pub fn new(area: Area, me: usize) -> Staging {
+        let geometry = area.geometry;
+        Staging {
+            area,
+            me,
+            round: 0,
+            uncounted: 0,
+            shared_rounds: 0,
+            due: [0; SHARED_ROUNDS],
+            barriers: 0,
+            seen: vec![0; geometry.ranks].into(),
+            least: 0,
+            own: 0,
+            small: Ring::new(false, geometry.small()),
+            large_ring: Ring::new(true, geometry.large),
+            large: Large::Unknown,
+            last_root: (0, 0),
+            distance: Watch::new(),
+            reach: Reach::Unknown,
+        }
+    }
+
+    #[inline]
+    pub fn ranks(&self) -> usize {
+        self.area.geometry.ranks
+    }
+
+    /// This rank uses its area no more.
+    pub fn leave(self) {
+        self.area.leave(self.me == 0);
+    }
+
+    /// Up to which round a rank is known to have acknowledged.
+    pub fn seen(&self, rank: usize) -> u64 {
+        self.seen[rank]
+    }
+
+    /// Looks how far a rank is.
+    pub fn look_at(&mut self, rank: usize) {
+        self.seen[rank] = self.area.acknowledged(rank);
+    }
+
+    /// Some ranks have published a round to which they came after acknowledging those before.
+    #[inline]
+    pub fn have_acknowledged(&mut self, ranks: impl Iterator<Item = usize>, round: u64) {
+        if self.least < round {
+            for rank in ranks {
+                self.seen[rank] = round.max(self.seen[rank]);
+            }
+            self.find_least();
+        }
+    }
+
+    /// As [`Self::have_acknowledged`], all of them.
+    #[inline]
+    pub fn all_have_acknowledged(&mut self, round: u64) {
+        self.least = round.max(self.least);
+        for seen in &mut self.seen {
+            *seen = round.max(*seen);
+        }
+    }
+
+    /// Up to which round all others are known to have acknowledged.
+    #[inline]
+    pub fn find_least(&mut self) {
+        let others = (0..self.seen.len()).filter(|rank| *rank != self.me);
+        self.least = others.map(|rank| self.seen[rank]).min().unwrap_or(0);
+    }
+
+    /// This rank reads nothing any more of this round and those before.
+    #[inline]
+    pub fn acknowledge(&mut self, round: u64) {
+        self.own = round;
+        self.area.acknowledge(self.me, round);
+    }
+
+    /// Where this rank's data of a round goes, and the round that all must have acknowledged before it is written there.
+    #[inline]
+    pub fn place(&mut self, round: u64, bytes: usize, large: bool, how: Spacing) -> (Place, u64) {
+        let line = round.saturating_sub(self.area.geometry.lines as u64);
+        if bytes <= INLINE {
+            return (Place::INLINE, line);
+        }
+        let over = self.least.min(self.own);
+        let ring = match large {
+            true => &mut self.large_ring,
+            false => &mut self.small,
+        };
+        let (place, last) = ring.place(round, bytes, how, over);
+        (place, last.max(line))
+    }
+}
