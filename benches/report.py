@@ -18,6 +18,8 @@ TITLES = {
     "rate": "Message rate, 8 bytes, window 64, 2 ranks (million/s)",
     "exchange": "Exchange of all ranks, a round to the last rank's completion (µs)",
     "collective": "Collectives, a call to the last rank's completion (µs)",
+    "rooted": "MPI_Gather, MPI_Scatter, MPI_Scan, a call to the last rank's completion (µs)",
+    "nonblocking": "A call and MPI_Wait, beside blocking MPI_Allreduce; iallreduce_x8: eight in flight (µs)",
     "startup": "MPI_Init and MPI_Finalize, slowest rank (ms)",
     "hello": "mpiexec -n N hello, whole command (s)",
     "memory": "Memory at 64 ranks (MB): per rank (pss), shared memory of the node (shared)",
