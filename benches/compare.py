@@ -2,25 +2,29 @@
 """Compares two builds of oxmpi, interleaved: the programs of run.py on the one and the other in turn, cell by cell.
 
     benches/compare.py OLD/target/stage target/stage              all cells of 2 to 16 ranks
-    benches/compare.py OLD NEW --ranks 2,4 --only collective,nonblocking --rounds 7
+    benches/compare.py OLD NEW --ranks 2,4 --only collective,nonblocking --rounds 30
     benches/compare.py OLD NEW --only collective --cells allreduce,bcast:65536
-    benches/compare.py OLD NEW --env OXMPI_SHM=no                 both builds with a variable (again and again)
+    benches/compare.py OLD NEW --env NAME=VALUE                   both builds with a variable of theirs
     benches/compare.py OLD NEW --again                            only the cells that looked slower, more rounds
+    benches/compare.py OLD NEW --append                           more rounds of all, say for the placement that has few pairs
     benches/compare.py OLD NEW --report                           only the table of what was measured before
 
-A round runs each program on both builds, the next round in the other order. Probes, placements of the cores, and runs that do not count are
-those of run.py. A ratio is old / new, in the direction in which above 1 the new build is better. The benchmark two-level is MPI_Allreduce on 8
-ranks of two pretended nodes.
+A round runs each program on the one build and then on the other, the next round in the other order. The runs are short and many: the
+host moves the cores every few seconds, and what counts are pairs of one round whose probes around the value (bench.h) say that the cache
+line took about as long, within a quarter. A ratio is the median over the pairs of old / new, turned so that above 1 the new build is
+better; old and new are medians over all runs. Placements, and runs that do not count, are those of run.py. A cell with fewer pairs than
+three is shown, but not judged.
 
---again adds its rounds to those that the cells have, so that a cell that was slow by chance comes right and one that is slow stays. Where a build
-has changed since, its cells start anew. --state names the file of the numbers, for several comparisons side by side.
+The benchmark two-level is MPI_Allreduce on 8 ranks of two pretended nodes.
+
+Both add their rounds to those that the cells have, so that a cell that was slow by chance comes right and one that is slow stays. Where a
+build has changed since, the cells start anew. --state names the file of the numbers, for several comparisons side by side.
 """
 
 import argparse
 import copy
 import hashlib
 import json
-import math
 import statistics
 import sys
 from collections import defaultdict
@@ -33,9 +37,10 @@ from run import BENCHMARKS, Benchmark, chosen, description, plan, run_rounds
 
 SLOWER = 1 / 1.05  # ratios below are listed, and repeated by --again
 TITLES = {**report.TITLES, "two-level": "MPI_Allreduce on two pretended nodes (µs)"}
-TWO_LEVEL = Benchmark("two-level", "collective", [8], lambda s: [s, "allreduce"], (0.3, 0.02), 120, environment={"OXMPI_PRETEND_NODES": "2"})
+TWO_LEVEL = Benchmark("two-level", "collective", [8], lambda s: [s, "allreduce"], timeout=120, environment={"OXMPI_PRETEND_NODES": "2"})
 COMPARED = {**BENCHMARKS, "two-level": TWO_LEVEL}
-LEAST = 0.1  # s a value: with less, runs of few cells are too short for the use of the machine by others to be seen
+NEAR = 1.25
+FEWEST = 3  # pairs of a cell that is judged
 USUAL = ["latency", "bandwidth", "bidirectional", "rate", "exchange", "collective", "rooted", "nonblocking", "two-level", "startup", "typed"]
 FORMS = ("iallreduce", "allreduce_init")
 
@@ -48,21 +53,26 @@ def parse_arguments():
     parser.add_argument("--only", metavar="A,B", help="benchmarks: " + ",".join(name for name in COMPARED if name != "limits"))
     parser.add_argument("--cells", metavar="A,B", help="operations of collective.c, each perhaps with :BYTES")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for both builds")
-    parser.add_argument("--rounds", type=int, help="default 5; 9 with --again")
+    parser.add_argument("--rounds", type=int, help="default 15")
+    parser.add_argument("--seconds", type=float, default=0.02, help="budget of a value; default 0.02")
     parser.add_argument("--again", action="store_true", help="more rounds of the cells that looked slower")
+    parser.add_argument("--append", action="store_true", help="keep the rounds of earlier calls and add to them")
     parser.add_argument("--report", action="store_true", help="run nothing")
-    parser.add_argument("--quick", action="store_true", help="short runs")
     parser.add_argument("--keep-disturbed", action="store_true", help="count runs although others used the machine")
     parser.add_argument("--state", type=Path, default=WORK / "compare.json", help="default target/bench/compare.json")
     options = parser.parse_args()
     options.ranks = [int(n) for n in options.ranks.split(",")]
     options.only = chosen(parser, options.only, COMPARED, USUAL)
     options.cells = options.cells.split(",") if options.cells else None
-    options.rounds = options.rounds or (9 if options.again else 5)
+    options.rounds = options.rounds or 15
+    options.quick = False
     if any("=" not in variable for variable in options.env):
         parser.error("--env takes NAME=VALUE")
-    if (options.again or options.report) and not options.state.exists():
+    options.continues = options.again or options.append or options.report
+    if options.continues and not options.state.exists():
         parser.error(f"{options.state} does not exist: nothing was measured yet")
+    if options.continues and options.env:
+        parser.error("--env is that of the first call")
     return options
 
 
@@ -78,39 +88,56 @@ def fingerprint(library):
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def with_cells(benchmark, ranks, cells=None):
-    """The benchmark with these numbers of ranks, and, of collective.c, these cells: the fewer, the more time each."""
+def part_of(benchmark, ranks, seconds, cells=None):
+    """The benchmark with these numbers of ranks, so long for each value, and, of collective.c, these cells."""
     part = copy.copy(benchmark)
     part.ranks = [n for n in benchmark.ranks if n in ranks]
-    least = LEAST
+    part.seconds = (seconds * (5 if benchmark.name == "rate" else 1),) * 2
     if cells and part.program == "collective":
         part.arguments = lambda seconds: [seconds, *cells]
-        least = max(LEAST, min(0.4, 1 / len(cells)))
-    part.seconds = (max(benchmark.seconds[0], least), benchmark.seconds[1])
     return part
 
 
 def wanted(options):
-    return [with_cells(COMPARED[name], options.ranks, options.cells) for name in options.only
+    return [part_of(COMPARED[name], options.ranks, options.seconds, options.cells) for name in options.only
             if not options.cells or COMPARED[name].program == "collective"]
 
 
-def slower_benchmarks(slower):
+def slower_benchmarks(slower, seconds):
     """What --again runs: of collective.c the cells that looked slower, of other programs all sizes."""
     cells = defaultdict(set)
     for _place, name, ranks, series, size in slower:
         cells[name, ranks].add(f"{series}:{size}" if size > 0 else series)
-    return [with_cells(COMPARED[name], [ranks], sorted(named)) for (name, ranks), named in cells.items()]
+    return [part_of(COMPARED[name], [ranks], seconds, sorted(named)) for (name, ranks), named in cells.items()]
 
 
-def ratios(medians):
-    """(placement, benchmark, ranks, series, size) -> how many times as good the new build is as the old one."""
-    both = {key for key, row in medians.table.items() if {"old", "new"} <= row.keys()}
-    return {key: medians.gain(key, medians.value(key, "new"), medians.value(key, "old")) for key in medians.table if key in both}
+def near(*times):
+    return min(times) > 0 and max(times) / min(times) <= NEAR
 
 
-def mean_of(values):
-    return math.exp(statistics.fmean(map(math.log, values)))
+def ratios(data, medians):
+    """(placement, benchmark, ranks, series, size) -> of each pair, how many times as good the new build is as the old one."""
+    found, before = defaultdict(list), None
+    for run in data["runs"]:
+        place = run["benchmark"], run["ranks"]
+        if before is None or place != (before["benchmark"], before["ranks"]) or run["library"] == before["library"]:
+            before = run
+            continue
+        if run["counted"] and before["counted"]:
+            values = [{(v["series"], v["size"]): v for v in one["values"] if v["placement"] in report.PLACEMENTS} for one in (before, run)]
+            for cell in values[0].keys() & values[1].keys():
+                one, other = values[0][cell], values[1][cell]
+                key = (one["placement"], *place, *cell)
+                if one["placement"] == other["placement"] and (one["placement"] == "any" or near(*one["probes"], *other["probes"])):
+                    old, new = (one, other) if before["library"] == "old" else (other, one)
+                    found[key].append(medians.gain(key, new["value"], old["value"]))
+        before = None
+    return found
+
+
+def judged(pairs):
+    """The ratio of each cell with enough pairs."""
+    return {key: statistics.median(values) for key, values in pairs.items() if len(values) >= FEWEST}
 
 
 def label(key, placed=False):
@@ -118,68 +145,84 @@ def label(key, placed=False):
     return " ".join(filter(None, [f"{ranks} ranks", series, report.bytes_text(size) if size >= 0 else "", f"({place})" if placed else ""]))
 
 
-def forms(medians):
-    """Nonblocking and persistent MPI_Allreduce over the blocking one of the same run."""
-    rows = [["", "old", "new"]]
-    for key in medians.table:
-        place, name, ranks, series, size = key
-        if name == "nonblocking" and series in FORMS:
-            blocking = (place, name, ranks, "allreduce", size)
-            over = [medians.value(key, build) / medians.value(blocking, build) if medians.value(key, build) and medians.value(blocking, build)
-                    else None for build in ("old", "new")]
-            rows.append([label(key, placed=True), *map(report.number, over)])
+def forms(data):
+    """Nonblocking and persistent MPI_Allreduce over the blocking one of the same run, medians of the runs."""
+    over = defaultdict(lambda: defaultdict(list))
+    for run in data["runs"]:
+        if run["benchmark"] != "nonblocking" or not run["counted"]:
+            continue
+        values = {(v["placement"], v["series"], v["size"]): v["value"] for v in run["values"] if v["placement"] in report.PLACEMENTS}
+        for (place, series, size), value in values.items():
+            blocking = values.get((place, "allreduce", size))
+            if series in FORMS and blocking:
+                over[place, "nonblocking", run["ranks"], series, size][run["library"]].append(value / blocking)
+    rows = [["", "old", "new", "runs"]]
+    for key in sorted(over, key=lambda key: (key[0], key[2], key[4], key[3])):
+        builds = [over[key][name] for name in ("old", "new")]
+        rows.append([label(key, placed=True), *(report.number(statistics.median(x)) if x else report.number(None) for x in builds),
+                     ", ".join(str(len(x)) for x in builds)])
     return "\n### Time over that of blocking MPI_Allreduce\n\n" + report.markdown_table(rows) if len(rows) > 1 else ""
+
+
+def cells_table(keys, pairs, medians):
+    rows = [["", "old", "new", "old / new", "from", "to", "pairs"]]
+    for key in keys:
+        values = sorted(pairs[key])
+        middle = [values[int(len(values) * part)] for part in (0.25, 0.75)]
+        rows.append([label(key), *(report.number(medians.value(key, build)) for build in ("old", "new")), f"{statistics.median(values):.2f}",
+                     *(f"{ratio:.2f}" for ratio in middle), str(len(values))])
+    well = [ratio for key, ratio in judged(pairs).items() if key in keys]
+    return report.markdown_table(rows) + (f"\nGeometric mean of {len(well)} cells: {statistics.geometric_mean(well):.3f}\n" if well else "")
 
 
 def text_of(data):
     medians = report.Medians(data)
-    found = ratios(medians)
+    pairs = ratios(data, medians)
     text = "".join(f"- `{call['command'].strip()}`, {call['date']}\n" for call in data["calls"])
     text += "".join(f"- {name}: {data['builds'][name][0]}\n" for name in ("old", "new"))
     text += "".join(f"- with {variable}\n" for variable in data["environment"])
     lost = sum(not run["counted"] for run in data["runs"])
-    text += f"- {len(data['runs'])} runs, {lost} not counted, because others used the machine\n"
+    text += f"- {len(data['runs'])} runs, {lost} not counted, because others used the machine; from, to: the middle half of the pairs\n"
     failed = report.failures(data)
     text += f"\nRuns that failed:\n\n{failed}" if failed else ""
-    for place, name in dict.fromkeys(key[:2] for key in sorted(found)):
-        keys = [key for key in found if key[:2] == (place, name)]
-        keys.sort(key=lambda key: key[2])
-        rows = [["", "old", "new", "old / new", "runs"]]
-        for key in keys:
-            (old, n), (new, m) = medians.table[key]["old"], medians.table[key]["new"]
-            rows.append([label(key), report.number(old), report.number(new), f"{found[key]:.2f}", f"{n}, {m}"])
-        rows.append(["geometric mean", "", "", f"{mean_of([found[key] for key in keys]):.3f}", ""])
-        text += f"\n### {TITLES[name]}; {report.PLACEMENT_TITLES[place]}\n\n" + report.markdown_table(rows)
-    text += forms(medians)
+    first = {}
+    for series in (v["series"] for run in data["runs"] for v in run["values"]):
+        first.setdefault(series, len(first))
+    for place, name in sorted({key[:2] for key in pairs}):
+        keys = sorted((key for key in pairs if key[:2] == (place, name)), key=lambda key: (key[2], first[key[3]], key[4]))
+        text += f"\n### {TITLES[name]}; {report.PLACEMENT_TITLES[place]}\n\n" + cells_table(keys, pairs, medians)
+    text += forms(data)
+    found = judged(pairs)
     if found:
-        text += f"\nGeometric mean of {len(found)} cells: {mean_of(found.values()):.3f}\n"
+        text += f"\nGeometric mean of {len(found)} cells: {statistics.geometric_mean(found.values()):.3f}\n"
         slower = sorted((ratio, key) for key, ratio in found.items() if ratio < SLOWER)
         text += f"More than 5 % slower: {len(slower)}\n" + "".join(f"  {ratio:.2f}  {key[1]}: {label(key, placed=True)}\n" for ratio, key in slower)
-    return text
+    few = len(pairs) - len(found)
+    return text + (f"Not judged, fewer than {FEWEST} pairs: {few}\n" if few else "")
 
 
 def main():
     options = parse_arguments()
-    data = json.loads(options.state.read_text()) if options.again or options.report else {"runs": [], "calls": [], "environment": options.env}
+    data = json.loads(options.state.read_text()) if options.continues else {"runs": [], "calls": [], "environment": options.env}
     environment = dict(variable.split("=", 1) for variable in data["environment"])
     builds = [build_of("old", options.old, environment), build_of("new", options.new, environment)]
     if options.report:
         print(text_of(data))
         return
     if options.again:
-        slower = [key for key, ratio in ratios(report.Medians(data)).items() if ratio < SLOWER]
-        benchmarks, options.ranks = slower_benchmarks(slower), None
-        if any(data["builds"][build.name][1] != fingerprint(build) for build in builds):
-            print("a build has changed: its cells start anew")
-            data["runs"] = []
+        slower = [key for key, ratio in judged(ratios(data, report.Medians(data))).items() if ratio < SLOWER]
+        benchmarks, options.ranks = slower_benchmarks(slower, options.seconds), None
     else:
         benchmarks = wanted(options)
+    if options.continues and any(data["builds"][build.name][1] != fingerprint(build) for build in builds):
+        print("a build has changed: its cells start anew")
+        data["runs"] = []
     data["builds"] = {build.name: (str(build.prefix), fingerprint(build)) for build in builds}
     libraries.STAGE = builds[0].prefix
     options.libs = ["old", "new"]
     data["calls"].append(description(options, libraries.build(builds)))
     orders = [list(plan(benchmarks, options, order)) for order in (builds, builds[::-1])]
-    run_rounds(data, [orders[turn % 2] for turn in range(options.rounds)], options, options.state)
+    run_rounds(data, [orders[turn % 2] for turn in range(options.rounds)], options, options.state, terse=True)
     print("\n" + text_of(data))
 
 

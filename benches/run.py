@@ -34,8 +34,8 @@ from libraries import LIBRARIES, ROOT, WORK, Unavailable
 
 SIBLINGS_BELOW = 100.0  # ns
 FOREIGN_LIMIT = 0.25  # cores used by others during a run, above which it is not counted
-SHORT_RUN = 1.0  # s; shorter runs are too short for the kernel's accounting to tell foreign use
-MARK = "OXMPI_BENCH_RUN"  # in the environment of all that a run starts, to find what a killed run leaves
+SHORT_RUN = 0.1  # s; shorter runs are too short for the kernel's accounting to tell foreign use (at 0.13 s it errs by up to 0.09 cores)
+MARK = "BENCH_RUN"  # in the environment of all that a run starts, to find what a killed run leaves
 RESULT = re.compile(r"RESULT series=(\S+) size=(-?\d+) value=([-+.\de]+|nan|inf) unit=(\S+) better=(\S+)(?: line=([\d.]+)/([\d.]+))?")
 RESULTS_FILE = WORK / "results.json"
 
@@ -313,8 +313,9 @@ def measure(options):
     return data
 
 
-def run_rounds(data, rounds, options, file):
-    """Adds the runs of all rounds, each a list of (benchmark, library, ranks), to the data, and saves it after each run."""
+def run_rounds(data, rounds, options, file, terse=False):
+    """Adds the runs of all rounds, each a list of (benchmark, library, ranks), to the data, and saves it after each run. Terse: of
+    runs that are well nothing is printed."""
     start, given_up = time.monotonic(), {}
     for turn, steps in enumerate(rounds):
         for step, (benchmark, library, ranks) in enumerate(steps):
@@ -330,6 +331,8 @@ def run_rounds(data, rounds, options, file):
             line = f"{run['before']:.0f}/{run['after']:.0f} ns" if run["before"] and run["after"] else "no probe"
             note = "" if run["counted"] else f"  NOT COUNTED: others used {run['foreign']:.2f} cores"
             shown = run["status"] if run["status"] == "ok" else run["status"].upper()
+            if terse and shown == "ok" and not note and step + 1 < len(steps):
+                continue
             print(f"[{time.monotonic() - start:5.0f} s] round {turn + 1}/{len(rounds)} {step + 1:3}/{len(steps)}  {benchmark.name:13} "
                   f"{ranks:3} ranks  {name:14} {line:12} {run['placement']:8} {run['wall']:6.1f} s  {shown}{note}", flush=True)
             if run["error"]:
