@@ -6,14 +6,14 @@
     benches/compare.py OLD NEW --only collective --cells allreduce,bcast:65536
     benches/compare.py OLD NEW --env NAME=VALUE                   both builds with a variable of theirs
     benches/compare.py OLD NEW --again                            only the cells that looked slower, more rounds
-    benches/compare.py OLD NEW --append                           more rounds of all, say for the placement that has few pairs
+    benches/compare.py OLD NEW --append                           more rounds of all, say for the placement that has few
     benches/compare.py OLD NEW --report                           only the table of what was measured before
 
-A round runs each program on the one build and then on the other, the next round in the other order. The runs are short and many: the
-host moves the cores every few seconds, and what counts are pairs of one round whose probes around the value (bench.h) say that the cache
-line took about as long, within a quarter. A ratio is the median over the pairs of old / new, turned so that above 1 the new build is
-better; old and new are medians over all runs. Placements, and runs that do not count, are those of run.py. A cell with fewer pairs than
-three is shown, but not judged.
+A round runs each program on the one build and then on the other, the next round in the other order. Placements, and runs that do not count,
+are those of run.py. The runs are short and many: the host moves the cores every few seconds, so two long runs seldom meet the same
+placement. A ratio is the median over each run of the old build with each of the new one in one placement, old / new, turned so that above 1 the
+new build is better: on one build against itself it scattered less than the ratio of medians, that of minima, or the median over neighbours
+in time. A cell with fewer runs of a build than five in a placement is shown, but not judged.
 
 The benchmark two-level is MPI_Allreduce on 8 ranks of two pretended nodes.
 
@@ -39,8 +39,7 @@ SLOWER = 1 / 1.05  # ratios below are listed, and repeated by --again
 TITLES = {**report.TITLES, "two-level": "MPI_Allreduce on two pretended nodes (µs)"}
 TWO_LEVEL = Benchmark("two-level", "collective", [8], lambda s: [s, "allreduce"], timeout=120, environment={"OXMPI_PRETEND_NODES": "2"})
 COMPARED = {**BENCHMARKS, "two-level": TWO_LEVEL}
-NEAR = 1.25
-FEWEST = 3  # pairs of a cell that is judged
+FEWEST = 5  # runs of each build, for a cell that is judged
 USUAL = ["latency", "bandwidth", "bidirectional", "rate", "exchange", "collective", "rooted", "nonblocking", "two-level", "startup", "typed"]
 FORMS = ("iallreduce", "allreduce_init")
 
@@ -53,7 +52,7 @@ def parse_arguments():
     parser.add_argument("--only", metavar="A,B", help="benchmarks: " + ",".join(name for name in COMPARED if name != "limits"))
     parser.add_argument("--cells", metavar="A,B", help="operations of collective.c, each perhaps with :BYTES")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for both builds")
-    parser.add_argument("--rounds", type=int, help="default 15")
+    parser.add_argument("--rounds", type=int, help="default 20")
     parser.add_argument("--seconds", type=float, default=0.02, help="budget of a value; default 0.02")
     parser.add_argument("--again", action="store_true", help="more rounds of the cells that looked slower")
     parser.add_argument("--append", action="store_true", help="keep the rounds of earlier calls and add to them")
@@ -64,7 +63,7 @@ def parse_arguments():
     options.ranks = [int(n) for n in options.ranks.split(",")]
     options.only = chosen(parser, options.only, COMPARED, USUAL)
     options.cells = options.cells.split(",") if options.cells else None
-    options.rounds = options.rounds or 15
+    options.rounds = options.rounds or 20
     options.quick = False
     if any("=" not in variable for variable in options.env):
         parser.error("--env takes NAME=VALUE")
@@ -111,33 +110,24 @@ def slower_benchmarks(slower, seconds):
     return [part_of(COMPARED[name], [ranks], seconds, sorted(named)) for (name, ranks), named in cells.items()]
 
 
-def near(*times):
-    return min(times) > 0 and max(times) / min(times) <= NEAR
+class Cell:
+    """What was measured of (placement, benchmark, ranks, series, size): samples of both builds, as times, so that less is better."""
+
+    def __init__(self, key, medians):
+        self.key, self.samples = key, [medians.samples[key][build] for build in ("old", "new")]
+        self.medians = [medians.value(key, build) for build in ("old", "new")]
+        ratios = sorted(medians.gain(key, new, old) for old in self.samples[0] for new in self.samples[1])
+        self.ratio = statistics.median(ratios)
+        self.middle = [ratios[int(len(ratios) * part)] for part in (0.25, 0.75)]
+        self.judged = min(map(len, self.samples)) >= FEWEST
+
+    def slower(self):
+        return self.judged and self.ratio < SLOWER
 
 
-def ratios(data, medians):
-    """(placement, benchmark, ranks, series, size) -> of each pair, how many times as good the new build is as the old one."""
-    found, before = defaultdict(list), None
-    for run in data["runs"]:
-        place = run["benchmark"], run["ranks"]
-        if before is None or place != (before["benchmark"], before["ranks"]) or run["library"] == before["library"]:
-            before = run
-            continue
-        if run["counted"] and before["counted"]:
-            values = [{(v["series"], v["size"]): v for v in one["values"] if v["placement"] in report.PLACEMENTS} for one in (before, run)]
-            for cell in values[0].keys() & values[1].keys():
-                one, other = values[0][cell], values[1][cell]
-                key = (one["placement"], *place, *cell)
-                if one["placement"] == other["placement"] and (one["placement"] == "any" or near(*one["probes"], *other["probes"])):
-                    old, new = (one, other) if before["library"] == "old" else (other, one)
-                    found[key].append(medians.gain(key, new["value"], old["value"]))
-        before = None
-    return found
-
-
-def judged(pairs):
-    """The ratio of each cell with enough pairs."""
-    return {key: statistics.median(values) for key, values in pairs.items() if len(values) >= FEWEST}
+def cells_of(data):
+    medians = report.Medians(data)
+    return [Cell(key, medians) for key, row in medians.samples.items() if {"old", "new"} <= row.keys()]
 
 
 def label(key, placed=False):
@@ -164,41 +154,38 @@ def forms(data):
     return "\n### Time over that of blocking MPI_Allreduce\n\n" + report.markdown_table(rows) if len(rows) > 1 else ""
 
 
-def cells_table(keys, pairs, medians):
-    rows = [["", "old", "new", "old / new", "from", "to", "pairs"]]
-    for key in keys:
-        values = sorted(pairs[key])
-        middle = [values[int(len(values) * part)] for part in (0.25, 0.75)]
-        rows.append([label(key), *(report.number(medians.value(key, build)) for build in ("old", "new")), f"{statistics.median(values):.2f}",
-                     *(f"{ratio:.2f}" for ratio in middle), str(len(values))])
-    well = [ratio for key, ratio in judged(pairs).items() if key in keys]
-    return report.markdown_table(rows) + (f"\nGeometric mean of {len(well)} cells: {statistics.geometric_mean(well):.3f}\n" if well else "")
+def cells_table(cells):
+    rows = [["", "old", "new", "old / new", "middle half", "runs"]]
+    for cell in cells:
+        rows.append([label(cell.key), *map(report.number, cell.medians), f"{cell.ratio:.2f}", "{:.2f} to {:.2f}".format(*cell.middle),
+                     ", ".join(str(len(x)) for x in cell.samples)])
+    return report.markdown_table(rows) + mean_line(cells)
+
+
+def mean_line(cells):
+    judged = [cell.ratio for cell in cells if cell.judged]
+    return f"\nGeometric mean of {len(judged)} cells: {statistics.geometric_mean(judged):.3f}\n" if judged else ""
 
 
 def text_of(data):
-    medians = report.Medians(data)
-    pairs = ratios(data, medians)
     text = "".join(f"- `{call['command'].strip()}`, {call['date']}\n" for call in data["calls"])
     text += "".join(f"- {name}: {data['builds'][name][0]}\n" for name in ("old", "new"))
     text += "".join(f"- with {variable}\n" for variable in data["environment"])
     lost = sum(not run["counted"] for run in data["runs"])
-    text += f"- {len(data['runs'])} runs, {lost} not counted, because others used the machine; from, to: the middle half of the pairs\n"
+    text += f"- {len(data['runs'])} runs, {lost} not counted, because others used the machine\n"
     failed = report.failures(data)
     text += f"\nRuns that failed:\n\n{failed}" if failed else ""
     first = {}
     for series in (v["series"] for run in data["runs"] for v in run["values"]):
         first.setdefault(series, len(first))
-    for place, name in sorted({key[:2] for key in pairs}):
-        keys = sorted((key for key in pairs if key[:2] == (place, name)), key=lambda key: (key[2], first[key[3]], key[4]))
-        text += f"\n### {TITLES[name]}; {report.PLACEMENT_TITLES[place]}\n\n" + cells_table(keys, pairs, medians)
-    text += forms(data)
-    found = judged(pairs)
-    if found:
-        text += f"\nGeometric mean of {len(found)} cells: {statistics.geometric_mean(found.values()):.3f}\n"
-        slower = sorted((ratio, key) for key, ratio in found.items() if ratio < SLOWER)
-        text += f"More than 5 % slower: {len(slower)}\n" + "".join(f"  {ratio:.2f}  {key[1]}: {label(key, placed=True)}\n" for ratio, key in slower)
-    few = len(pairs) - len(found)
-    return text + (f"Not judged, fewer than {FEWEST} pairs: {few}\n" if few else "")
+    cells = sorted(cells_of(data), key=lambda cell: (*cell.key[:3], first[cell.key[3]], cell.key[4]))
+    for place, name in dict.fromkeys(cell.key[:2] for cell in cells):
+        text += f"\n### {TITLES[name]}; {report.PLACEMENT_TITLES[place]}\n\n" + cells_table([c for c in cells if c.key[:2] == (place, name)])
+    text += forms(data) + "\n### All\n" + mean_line(cells)
+    slower = sorted((cell for cell in cells if cell.slower()), key=lambda cell: cell.ratio)
+    text += f"More than 5 % slower: {len(slower)}\n"
+    text += "".join(f"  {c.ratio:.2f} ({c.middle[0]:.2f} to {c.middle[1]:.2f})  {c.key[1]}: {label(c.key, placed=True)}\n" for c in slower)
+    return text + f"Not judged, fewer than {FEWEST} runs of a build: {sum(not cell.judged for cell in cells)}\n"
 
 
 def main():
@@ -210,7 +197,7 @@ def main():
         print(text_of(data))
         return
     if options.again:
-        slower = [key for key, ratio in judged(ratios(data, report.Medians(data))).items() if ratio < SLOWER]
+        slower = [cell.key for cell in cells_of(data) if cell.slower()]
         benchmarks, options.ranks = slower_benchmarks(slower, options.seconds), None
     else:
         benchmarks = wanted(options)

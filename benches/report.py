@@ -55,7 +55,7 @@ class Medians:
     """(placement, benchmark, ranks, series, size) -> library -> median and number of runs."""
 
     def __init__(self, data):
-        samples = defaultdict(lambda: defaultdict(list))
+        self.samples = samples = defaultdict(lambda: defaultdict(list))
         lines, above_line = defaultdict(list), defaultdict(list)
         self.kind = {}
         for run in data["runs"]:
