@@ -290,7 +290,7 @@ support:
 clean:
 	$(CARGO) clean
 
-# all libraries, all benchmarks, about 20 minutes; a part: make bench BENCH="--quick --only latency"
+# all libraries, all benchmarks, about 24 minutes; a part: make bench BENCH="--quick --only latency"
 bench: all
 	python3 benches/run.py $(BENCH)
 
