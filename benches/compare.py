@@ -5,7 +5,7 @@
     benches/compare.py OLD NEW --ranks 2,4 --only collective,nonblocking --rounds 30
     benches/compare.py OLD NEW --only collective --cells allreduce,bcast:65536
     benches/compare.py OLD NEW --env NAME=VALUE                   both builds with a variable of theirs
-    benches/compare.py OLD NEW --again                            only the cells that looked slower, more rounds
+    benches/compare.py OLD NEW --again                            more rounds of the cells that looked slower, or have too few
     benches/compare.py OLD NEW --append                           more rounds of all, say for the placement that has few
     benches/compare.py OLD NEW --report                           only the table of what was measured before
 
@@ -17,7 +17,7 @@ in time. A cell with fewer runs of a build than five in a placement is shown, bu
 
 The benchmark two-level is MPI_Allreduce on 8 ranks of two pretended nodes.
 
-Both add their rounds to those that the cells have, so that a cell that was slow by chance comes right and one that is slow stays. Where a
+--again and --append add to the rounds that the cells have, so that a cell slow by chance comes right and one that is slow stays. Where a
 build has changed since, the cells start anew. --state names the file of the numbers, for several comparisons side by side.
 """
 
@@ -56,7 +56,7 @@ def parse_arguments():
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="a variable for both builds")
     parser.add_argument("--rounds", type=int, help="default 20")
     parser.add_argument("--seconds", type=float, default=0.02, help="budget of a value; default 0.02")
-    parser.add_argument("--again", action="store_true", help="more rounds of the cells that looked slower")
+    parser.add_argument("--again", action="store_true", help="more rounds of the cells that looked slower, or have too few")
     parser.add_argument("--append", action="store_true", help="keep the rounds of earlier calls and add to them")
     parser.add_argument("--report", action="store_true", help="run nothing")
     parser.add_argument("--keep-disturbed", action="store_true", help="count runs although others used the machine")
@@ -104,11 +104,14 @@ def wanted(options):
             if not options.cells or COMPARED[name].program == "collective"]
 
 
-def slower_benchmarks(slower, seconds):
-    """What --again runs: of collective.c the cells that looked slower, of other programs all sizes."""
-    cells = defaultdict(set)
-    for _place, name, ranks, series, size in slower:
-        cells[name, ranks].add(f"{series}:{size}" if size > 0 else series)
+def repeated(data, seconds):
+    """What --again runs: the cells that looked slower or are judged in no placement; of programs other than collective.c all sizes."""
+    placements, cells = defaultdict(list), defaultdict(set)
+    for cell in cells_of(data):
+        placements[cell.key[1:]].append(cell)
+    for (name, ranks, series, size), found in placements.items():
+        if any(cell.slower() for cell in found) or not any(cell.judged for cell in found):
+            cells[name, ranks].add(f"{series}:{size}" if size > 0 else series)
     return [part_of(COMPARED[name], [ranks], seconds, sorted(named)) for (name, ranks), named in cells.items()]
 
 
@@ -199,8 +202,10 @@ def main():
         print(text_of(data))
         return
     if options.again:
-        slower = [cell.key for cell in cells_of(data) if cell.slower()]
-        benchmarks, options.ranks = slower_benchmarks(slower, options.seconds), None
+        benchmarks, options.ranks = repeated(data, options.seconds), None
+        if not benchmarks:
+            print(text_of(data) + "Nothing to repeat.")
+            return
     else:
         benchmarks = wanted(options)
     if options.continues and any(data["builds"][build.name][1] != fingerprint(build) for build in builds):
