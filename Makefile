@@ -22,6 +22,7 @@
 # make check-aarch64                the library for aarch64: no warning, unit tests under qemu
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
 # make bench      the benchmarks, against the peers that are installed
+# make bench-compare OLD=PREFIX     this build beside another one, cell by cell
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
@@ -48,7 +49,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
 
 all: stage
 
@@ -289,9 +290,13 @@ support:
 clean:
 	$(CARGO) clean
 
-# all libraries, all benchmarks, about 20 minutes; a part: make bench BENCH="--quick --only latency"
+# all libraries, all benchmarks, about 24 minutes; a part: make bench BENCH="--quick --only latency"
 bench: all
 	python3 benches/run.py $(BENCH)
+
+# the build in OLD beside this one; the head of benches/compare.py has the options for BENCH="..."
+bench-compare: all
+	python3 benches/compare.py $(OLD) $(stage) $(BENCH)
 
 # benches/neighbor.c and benches/threads.c; writes benches/threads.md
 bench-threads: all

@@ -18,6 +18,8 @@ TITLES = {
     "rate": "Message rate, 8 bytes, window 64, 2 ranks (million/s)",
     "exchange": "Exchange of all ranks, a round to the last rank's completion (µs)",
     "collective": "Collectives, a call to the last rank's completion (µs)",
+    "rooted": "MPI_Gather, MPI_Scatter, MPI_Scan, a call to the last rank's completion (µs)",
+    "nonblocking": "A call and MPI_Wait, beside blocking MPI_Allreduce; iallreduce_x8: eight in flight (µs)",
     "startup": "MPI_Init and MPI_Finalize, slowest rank (ms)",
     "hello": "mpiexec -n N hello, whole command (s)",
     "memory": "Memory at 64 ranks (MB): per rank (pss), shared memory of the node (shared)",
@@ -53,7 +55,7 @@ class Medians:
     """(placement, benchmark, ranks, series, size) -> library -> median and number of runs."""
 
     def __init__(self, data):
-        samples = defaultdict(lambda: defaultdict(list))
+        self.samples = samples = defaultdict(lambda: defaultdict(list))
         lines, above_line = defaultdict(list), defaultdict(list)
         self.kind = {}
         for run in data["runs"]:
@@ -189,6 +191,12 @@ def targets(medians, place):
         best = medians.best_peer(key)
         return best[0] if best else None
 
+    def mean(select):
+        gains = [medians.gain(key, medians.value(key, OWN), peer(key)) for key in medians.table
+                 if key[0] == place and select(key) and medians.value(key, OWN) is not None and peer(key)]
+        return (statistics.geometric_mean(gains), f"geometric mean of {len(gains)} cells") if gains else None
+
+    crowd = lambda least, most: lambda k: k[1] == "collective" and k[2] >= 4 and least <= k[4] <= most
     large = lambda name, least: lambda k: k[1] == name and k[4] >= least
     rows = []
     excess = medians.above_line.get((place, OWN))
@@ -203,6 +211,9 @@ def targets(medians, place):
         ("latency from 64 KB on, of the limit, worst size", 0.9, worst(large("latency", 65536), medians.limit)),
         ("bandwidth from 64 KB on, of the limit, worst size", 0.9, worst(large("bandwidth", 65536), medians.limit)),
         ("ring and random exchange, gain over best peer, worst case", 1.3, worst(lambda k: k[1] == "exchange", peer)),
+        ("collectives of up to 1 KB from 4 ranks on, gain over best peer", 2.0, mean(crowd(-1, 1024))),
+        ("collectives of 64 KB and 1 MB from 4 ranks on, gain over best peer", 1.7, mean(crowd(65536, 2**20))),
+        ("collectives from 4 ranks on, gain over best peer, worst case", 1.0, worst(crowd(-1, 2**20), peer)),
         ("hello of 64 and 128 ranks, gain over best peer", 1.0, worst(lambda k: k[1] == "hello" and k[2] > 2, peer)),
         ("memory per rank, gain over best peer", 1.0, worst(lambda k: k[3].startswith("pss"), peer)),
         ("shared memory of the node, gain over best peer", 1.0, worst(lambda k: k[3].startswith("shared_node"), peer)),

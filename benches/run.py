@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmarks on oxmpi and its peers, interleaved, and writes the comparison.
 
-    benches/run.py                              everything, five rounds, about 20 minutes; writes benches/RESULTS.md and benches/plots/
+    benches/run.py                              everything, five rounds, about 24 minutes; writes benches/RESULTS.md and benches/plots/
     benches/run.py --quick                      one short round, to see that all works
     benches/run.py --only latency,rate --libs oxmpi,impi --rounds 5
     benches/run.py --append ...                 adds rounds to those of earlier calls (say, to get the other placement too)
@@ -34,20 +34,27 @@ from libraries import LIBRARIES, ROOT, WORK, Unavailable
 
 SIBLINGS_BELOW = 100.0  # ns
 FOREIGN_LIMIT = 0.25  # cores used by others during a run, above which it is not counted
-SHORT_RUN = 1.0  # s; shorter runs are too short for the kernel's accounting to tell foreign use
-MARK = "OXMPI_BENCH_RUN"  # in the environment of all that a run starts, to find what a killed run leaves
+SHORT_RUN = 0.1  # s; shorter runs are too short for the kernel's accounting to tell foreign use (at 0.13 s it errs by up to 0.09 cores)
+MARK = "BENCH_RUN"  # in the environment of all that a run starts, to find what a killed run leaves
 RESULT = re.compile(r"RESULT series=(\S+) size=(-?\d+) value=([-+.\de]+|nan|inf) unit=(\S+) better=(\S+)(?: line=([\d.]+)/([\d.]+))?")
 RESULTS_FILE = WORK / "results.json"
 
 
 class Benchmark:
-    """One program at several rank counts. seconds: budget per measured value, (normal, quick)."""
+    """One program at several rank counts. seconds: budget per measured value, (normal, quick). environment: what the library is
+    given on top of its own."""
 
     def __init__(self, name, program, ranks, arguments=lambda seconds: [seconds], seconds=(0.2, 0.04), timeout=60,
-                 placed=True, quick_ranks=None):
+                 placed=True, quick_ranks=None, environment=None):
         self.name, self.program, self.ranks, self.arguments = name, program, ranks, arguments
         self.seconds, self.timeout, self.placed = seconds, timeout, placed
         self.quick_ranks = quick_ranks or ranks[:1]
+        self.environment = environment or {}
+
+
+# The forms of one operation beside each other, so that one placement of the cores has them all.
+FORMS = [*(f"{form}:{size}" for size in (8, 65536) for form in ("allreduce", "iallreduce", "allreduce_init")),
+         "iallreduce_x8", "ibarrier", "ibcast"]
 
 
 def shared_memory_now():
@@ -64,6 +71,8 @@ BENCHMARKS = {
         Benchmark("rate", "bandwidth", [2], lambda s: ["rate", s], (0.5, 0.1)),
         Benchmark("exchange", "exchange", [4, 8, 16], timeout=180),
         Benchmark("collective", "collective", [2, 4, 8, 16], seconds=(0.1, 0.02), timeout=240, quick_ranks=[2, 8]),
+        Benchmark("rooted", "collective", [2, 4, 8], lambda s: [s, "gather", "scatter", "scan"], (0.03, 0.02), 240, quick_ranks=[2, 8]),
+        Benchmark("nonblocking", "collective", [2, 4, 8, 16], lambda s: [s, *FORMS], (0.03, 0.02), 240, quick_ranks=[2, 8]),
         Benchmark("startup", "startup", [2, 16], lambda s: []),
         Benchmark("hello", "hello", [2, 64, 128], lambda s: [], quick_ranks=[2, 64]),
         Benchmark("memory", "memory", [64], lambda s: [shared_memory_now()], placed=False, timeout=120),
@@ -74,6 +83,8 @@ BENCHMARKS = {
     ]
 }
 LIMITS = ["copy", "kernel", "both", "wait"]
+CROWDED = ("exchange", "collective", "rooted", "nonblocking")  # with more ranks than cores MPICH has a throttled column in these
+ONLY_THROTTLED = ("rooted", "nonblocking")  # and there only that: as it comes, it would take a quarter of the whole run
 
 
 def parse_arguments():
@@ -203,7 +214,7 @@ def one_run(benchmark, library, ranks, options):
     else:
         oversubscribed = ranks > os.cpu_count()
         commands = [library.command(benchmark.program, benchmark.arguments(seconds), ranks, oversubscribed)]
-        environment = library.variables()
+        environment = {**library.variables(), **benchmark.environment}
         if benchmark.name == "memory" and library.name == "mpich":
             environment.update(libraries.THROTTLE)  # changes no memory, but 64 ranks on two cores would take minutes
     for attempt in range(2):
@@ -237,19 +248,21 @@ def one_run(benchmark, library, ranks, options):
     }
 
 
-def plan(options, available):
+def plan(benchmarks, options, available):
     """The runs of one round in order: benchmarks outside, libraries inside, so that neighbours in time are compared."""
-    for name in options.only:
-        benchmark = BENCHMARKS[name]
+    for benchmark in benchmarks:
         counts = options.ranks or (benchmark.quick_ranks if options.quick else benchmark.ranks)
         for ranks in benchmark.ranks:
-            if name == "limits":
+            if benchmark.name == "limits":
                 yield benchmark, None, 0
             elif ranks in counts:
                 for library in available:
-                    communicates = name in ("exchange", "collective")
-                    if not library.oversubscribed_only or (communicates and ranks > os.cpu_count()):
-                        yield benchmark, library, ranks
+                    crowd = ranks > os.cpu_count()
+                    if library.oversubscribed_only and not (crowd and benchmark.name in CROWDED):
+                        continue
+                    if library.name == "mpich" and crowd and benchmark.name in ONLY_THROTTLED:
+                        continue
+                    yield benchmark, library, ranks
 
 
 def text_of(command):
@@ -264,7 +277,7 @@ def description(options, headers):
     virtual = " (virtual machine)" if re.search(r"flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text()) else ""
     memory = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1]) / 2**20
     return {
-        "command": "benches/run.py " + " ".join(sys.argv[1:]),
+        "command": f"benches/{Path(sys.argv[0]).name} " + " ".join(sys.argv[1:]),
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         "machine": f"{model[1] if model else platform.machine()}{virtual}, {os.cpu_count()} cores, {memory:.0f} GB, Linux {platform.release()}",
         "revision": text_of(["git", "describe", "--always", "--dirty"]),
@@ -273,11 +286,11 @@ def description(options, headers):
     }
 
 
-def save(data):
-    RESULTS_FILE.parent.mkdir(parents=True, exist_ok=True)
-    new = RESULTS_FILE.with_suffix(".new")
+def save(data, file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    new = file.with_suffix(".new")
     new.write_text(json.dumps(data))
-    new.replace(RESULTS_FILE)
+    new.replace(file)
 
 
 def measure(options):
@@ -295,9 +308,16 @@ def measure(options):
     if options.append and RESULTS_FILE.exists():
         data = json.loads(RESULTS_FILE.read_text())
     data["calls"].append(description(options, headers))
-    start, steps = time.monotonic(), list(plan(options, available))
-    given_up = {}
-    for turn in range(options.rounds):
+    steps = list(plan([BENCHMARKS[name] for name in options.only], options, available))
+    run_rounds(data, [steps] * options.rounds, options, RESULTS_FILE)
+    return data
+
+
+def run_rounds(data, rounds, options, file, terse=False):
+    """Adds the runs of all rounds, each a list of (benchmark, library, ranks), to the data, and saves it after each run. Terse: of
+    runs that are well nothing is printed."""
+    start, given_up = time.monotonic(), {}
+    for turn, steps in enumerate(rounds):
         for step, (benchmark, library, ranks) in enumerate(steps):
             name = library.name if library else "limit"
             key = (benchmark.name, ranks, name)
@@ -307,15 +327,16 @@ def measure(options):
             if run["status"] != "ok":
                 given_up[key] = given_up.get(key, 0) + 1
             data["runs"].append(run)
-            save(data)
+            save(data, file)
             line = f"{run['before']:.0f}/{run['after']:.0f} ns" if run["before"] and run["after"] else "no probe"
             note = "" if run["counted"] else f"  NOT COUNTED: others used {run['foreign']:.2f} cores"
             shown = run["status"] if run["status"] == "ok" else run["status"].upper()
-            print(f"[{time.monotonic() - start:5.0f} s] round {turn + 1}/{options.rounds} {step + 1:3}/{len(steps)}  {benchmark.name:13} "
+            if terse and shown == "ok" and not note and step + 1 < len(steps):
+                continue
+            print(f"[{time.monotonic() - start:5.0f} s] round {turn + 1}/{len(rounds)} {step + 1:3}/{len(steps)}  {benchmark.name:13} "
                   f"{ranks:3} ranks  {name:14} {line:12} {run['placement']:8} {run['wall']:6.1f} s  {shown}{note}", flush=True)
             if run["error"]:
                 print("    " + "\n    ".join(run["error"].strip().splitlines()[-6:]), flush=True)
-    return data
 
 
 def main():
