@@ -9,7 +9,7 @@ use super::call::CollArgs;
 use super::choose::staging;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
-use super::{check, inter};
+use super::{check, inter, staged};
 use crate::comm::{COLLECTIVE, Comm};
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
@@ -29,6 +29,11 @@ pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()>
     let turn = comm.turns.next();
     if !comm.turns.is(turn) {
         block_on(coll.until(|| comm.turns.is(turn)));
+    }
+    if comm.nodes().is_none()
+        && let Some(done) = staged::block(&comm.staging, &coll, call)
+    {
+        return done;
     }
     let staging = staging_of(comm, &comm.staging, Geometry::of);
     block_on(run_on(comm, coll, staging, call))

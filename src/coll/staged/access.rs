@@ -14,7 +14,10 @@ use crate::node;
 use crate::transport::Stores;
 #[cfg(test)]
 use crate::transport::collective::Fixture;
-use crate::transport::collective::{Access, Geometry, Large, MOST_RANKS, Spacing, Staging, UNIT};
+use crate::transport::collective::{
+    Access, Area, Geometry, Large, MOST_RANKS, Spacing, Staging, UNIT,
+};
+use oxmpi_macros::both;
 use parking_lot::Mutex;
 
 /// What is used of a large ring while two ranks write with non-temporal stores: nothing is to be evicted then, and fewer pages are
@@ -45,12 +48,9 @@ pub async fn run(
     let done = match &mut mine {
         Access::Given(staging) => {
             let area = staging.area;
-            let done = stage(staging, Env::Coll(coll), node::is_oversubscribed(), args).await;
-            // It goes by messages, for which those do not come who have given up at the area.
-            match (done, area.lost()) {
-                (Ok(None), Some(world)) => Err(Lost(world)),
-                (done, _) => done,
-            }
+            let oversubscribed = node::is_oversubscribed();
+            let done = Work::<false>::stage(staging, Env::Coll(coll), oversubscribed, args);
+            unless_lost(done.await, &area)
         }
         Access::Lost(world) => Err(Lost(*world)),
         Access::Unknown | Access::Busy | Access::Refused => Ok(None),
@@ -63,6 +63,40 @@ pub async fn run(
         }
     };
     *access.lock() = mine;
+    done
+}
+
+/// As [`run`], of a blocking operation that has an area by now; the others are not run.
+#[inline]
+pub fn block(
+    access: &Mutex<Access>,
+    coll: &CollContext<'_>,
+    args: &CollArgs,
+) -> Option<Result<()>> {
+    let mut mine = access.lock();
+    let Access::Given(staging) = &mut *mine else {
+        return None;
+    };
+    let area = staging.area;
+    let oversubscribed = node::is_oversubscribed();
+    let done = Work::<true>::stage(staging, Env::Coll(coll), oversubscribed, args);
+    match unless_lost(done, &area) {
+        Ok(done) => done,
+        Err(Lost(world)) => {
+            *mine = Access::Lost(world);
+            Some(Err(error_of_loss(world)))
+        }
+    }
+}
+
+/// An operation that goes by messages does not, where some have given up at the area: they do not come.
+#[inline]
+fn unless_lost<T>(done: Step<Option<T>>, area: &Area) -> Step<Option<T>> {
+    if let Ok(None) = done
+        && let Some(world) = area.lost()
+    {
+        return Err(Lost(world));
+    }
     done
 }
 
@@ -105,47 +139,6 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     }
 }
 
-#[inline]
-async fn stage(
-    staging: &mut Staging,
-    env: Env<'_>,
-    oversubscribed: bool,
-    args: &CollArgs,
-) -> Step<Option<Result<()>>> {
-    let mut shape = staging::Shape {
-        geometry: staging.area.geometry,
-        oversubscribed,
-        large: staging.large != Large::Refused,
-    };
-    let Some(plan) = staging::plan(args, staging.me, &shape) else {
-        return Ok(None);
-    };
-    let (me, ranks) = (staging.me, staging.ranks());
-    let mut work = Work {
-        area: staging.area,
-        staging,
-        env,
-        me,
-        ranks,
-        plan,
-        stores: Stores::Ordinary,
-        failure: None,
-    };
-    if plan.large && work.staging.large == Large::Unknown {
-        work.make_large().await?;
-        shape.large = work.staging.large == Large::Given;
-        let Some(plan) = staging::plan(args, me, &shape) else {
-            return Ok(None);
-        };
-        work.plan = plan;
-    }
-    if plan.looks {
-        work.look_around();
-    }
-    let done = work.run(args).await?;
-    Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
-}
-
 /// An operation on a fixture, for tests: the ranks take turns.
 #[cfg(test)]
 pub fn rehearse(
@@ -155,14 +148,56 @@ pub fn rehearse(
     args: &CollArgs,
 ) -> Option<Result<()>> {
     let env = Env::Fixture(fixture, function);
-    let done = crate::coll::block_on(stage(staging, env, oversubscribed, args));
+    let done = Work::<true>::stage(staging, env, oversubscribed, args);
     match done {
         Ok(done) => done,
         Err(Lost(rank)) => unreachable!("rank {rank} of a fixture is lost"),
     }
 }
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
+    #[inline]
+    async fn stage(
+        staging: &mut Staging,
+        env: Env<'_>,
+        oversubscribed: bool,
+        args: &CollArgs,
+    ) -> Step<Option<Result<()>>> {
+        let mut shape = staging::Shape {
+            geometry: staging.area.geometry,
+            oversubscribed,
+            large: staging.large != Large::Refused,
+        };
+        let Some(plan) = staging::plan(args, staging.me, &shape) else {
+            return Ok(None);
+        };
+        let (me, ranks) = (staging.me, staging.ranks());
+        let mut work: Work<'_, BLOCK> = Work {
+            area: staging.area,
+            staging,
+            env,
+            me,
+            ranks,
+            plan,
+            stores: Stores::Ordinary,
+            failure: None,
+        };
+        if plan.large && work.staging.large == Large::Unknown {
+            work.make_large().await?;
+            shape.large = work.staging.large == Large::Given;
+            let Some(plan) = staging::plan(args, me, &shape) else {
+                return Ok(None);
+            };
+            work.plan = plan;
+        }
+        if plan.looks {
+            work.look_around();
+        }
+        let done = work.run(args).await?;
+        Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
+    }
+
     /// Rank 0 makes the large rings, and tells the others in a round.
     #[cold]
     async fn make_large(&mut self) -> Step {

@@ -16,7 +16,7 @@ mod waiting;
 
 #[cfg(test)]
 pub use access::rehearse;
-pub use access::run;
+pub use access::{block, run};
 
 use super::choose::staging::{self, Plan};
 use super::packed::scratch;
@@ -24,8 +24,9 @@ use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::node::distance::CacheDistance;
 use crate::transport::Stores;
-use crate::transport::collective::{self, Event, Place, Staging};
+use crate::transport::collective::{self, Event, INLINE, Place, Staging};
 use env::Env;
+use oxmpi_macros::both;
 use std::ops::Range;
 
 /// From so many bytes on data is written with non-temporal stores where the cores share no cache: the rank that read what lay there
@@ -43,8 +44,8 @@ struct Lost(u32);
 /// What all functions return that may wait.
 type Step<T = ()> = std::result::Result<T, Lost>;
 
-/// One operation under way.
-struct Work<'a> {
+/// One operation under way. `BLOCK`: every wait blocks, as the compiler is told so that nothing of the futures is left.
+struct Work<'a, const BLOCK: bool> {
     staging: &'a mut Staging,
     area: collective::Area,
     env: Env<'a>,
@@ -83,7 +84,8 @@ impl Pieces {
     }
 }
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
     #[inline]
     fn note(&mut self, result: Result<()>) {
         if let Err(error) = result {
@@ -128,9 +130,12 @@ impl Work<'_> {
     /// Room for this rank's data of a round, when all have acknowledged what it held.
     #[inline]
     async fn room(&mut self, round: u64, bytes: usize) -> Step<Place> {
-        let (place, held) = self
-            .staging
-            .place(round, bytes, self.plan.large, self.plan.spacing);
+        let (place, held) = match bytes <= INLINE {
+            true => (Place::INLINE, self.staging.line_held(round)),
+            false => self
+                .staging
+                .place(round, bytes, self.plan.large, self.plan.spacing),
+        };
         if self.staging.least < held {
             self.await_acknowledged(held).await?;
         }
@@ -221,15 +226,15 @@ impl Work<'_> {
     /// Waits until all have published a round.
     #[inline]
     async fn await_all(&mut self, round: u64, counted: bool) -> Step {
+        let (area, me) = (self.area, self.me);
         if counted {
-            let (area, number) = (self.area, round - self.staging.uncounted);
-            return self
-                .wait(0..self.ranks, Event::Published, || {
-                    area.have_arrived(number)
-                })
-                .await;
+            let number = round - self.staging.uncounted;
+            let arrived = || area.have_arrived(number);
+            return self.wait(0..self.ranks, Event::Published, arrived).await;
         }
-        let me = self.me;
+        if self.ranks == 2 {
+            return self.await_published(1 - me, round).await;
+        }
         self.await_ranks((0..self.ranks).filter(|rank| *rank != me), round)
             .await
     }
@@ -250,7 +255,17 @@ impl Work<'_> {
         mut lay: impl FnMut(&mut Self, usize, &mut [u8]),
         mut take: impl FnMut(&mut Self, usize),
     ) -> Step {
-        if pieces.number == 0 {
+        if pieces.number == 1 {
+            let (round, length) = (pieces.first, bytes(0));
+            let place = self.room(round, length).await?;
+            self.publish(round, (place, length), total, |work, data| {
+                lay(work, 0, data);
+            });
+            self.arrive(round, counted);
+            self.await_all(round, counted).await?;
+            self.staging.all_have_acknowledged(round - 1);
+            take(self, 0);
+            self.acknowledge(round);
             return Ok(());
         }
         let ahead = self.ahead(&pieces);

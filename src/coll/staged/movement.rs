@@ -6,8 +6,10 @@ use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
 use crate::error::{Class, fail};
 use crate::transport::collective::Event;
+use oxmpi_macros::both;
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
     /// Whether so many bytes fit; otherwise it is an error.
     fn fits(&mut self, from: usize, total: usize, bytes: usize) {
         if total > bytes {

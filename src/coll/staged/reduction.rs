@@ -13,11 +13,14 @@ use crate::error::Result;
 use crate::op::Second;
 use crate::transport::Stores;
 use crate::transport::collective::{Event, Place, RESULT_SLOTS, SHARED_ROUNDS};
+use oxmpi_macros::both;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What one rank reduces at a time: it stays in the first cache.
-const BLOCK: usize = 16 << 10;
+const FIRST_CACHE: usize = 16 << 10;
+/// Results of so many bytes are made without further ado.
+const SMALL: usize = 1024;
 /// Streams that are read at the same time: more of them hinder each other (benches/counts.md).
 const GROUP: usize = 8;
 
@@ -58,7 +61,8 @@ impl Parts<'_> {
     }
 }
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
     pub(super) async fn allreduce(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
         match self.plan.how {
             Staged::Tree => self.tree_reduce(own, into, with, None).await,
@@ -539,11 +543,37 @@ impl Work<'_> {
         target: Target<'_>,
         bytes: usize,
         of: impl Fn(usize) -> &'d [u8],
+        second: Option<&mut [u8]>,
+    ) {
+        let (me, ranks) = (self.me, self.ranks);
+        let Target { own, into, .. } = target;
+        if bytes <= SMALL && second.is_none() && into.is_apart_from(own) {
+            let done = own.slice(target.begin, bytes).with_bytes(|mine| {
+                let of = |rank: usize| if rank == me { mine } else { of(rank) };
+                into.slice(target.place, bytes)
+                    .fill_from(bytes, |made| fold_all(with, ranks, of, made, None))
+            });
+            return self.note(done);
+        }
+        self.make_in_blocks(with, target, bytes, of, second);
+    }
+
+    /// As [`Self::make`], of any length.
+    fn make_in_blocks<'d>(
+        &mut self,
+        with: &Operands,
+        target: Target<'_>,
+        bytes: usize,
+        of: impl Fn(usize) -> &'d [u8],
         mut second: Option<&mut [u8]>,
     ) {
         let (me, ranks) = (self.me, self.ranks);
         let Target { own, into, .. } = target;
-        let block = elements(with.datatype.size, BLOCK.max(with.datatype.size as usize)).max(1);
+        let block = elements(
+            with.datatype.size,
+            FIRST_CACHE.max(with.datatype.size as usize),
+        )
+        .max(1);
         let in_place = !target.past_caches && into.is_apart_from(own);
         let nontemporal = self.stores_for(bytes) == Stores::NonTemporal;
         let mut aside: SmallVec<[u8; 512]> =
@@ -638,7 +668,16 @@ fn fold_all<'d>(
     made: &mut [u8],
     mut second: Option<Second>,
 ) -> Result<()> {
-    let count = made.len() as u64 / with.datatype.size.max(1);
+    let count = match with.datatype.size {
+        8 => made.len() as u64 / 8,
+        size => made.len() as u64 / size.max(1),
+    };
+    if ranks == 2 {
+        let (left, last) = ([of(0)], of(1));
+        return with
+            .op
+            .fold((&left, Some(last)), made, second, count, with.datatype);
+    }
     let (mut end, mut last) = (ranks - 1, Some(of(ranks - 1)));
     loop {
         let begin = end.saturating_sub(GROUP);

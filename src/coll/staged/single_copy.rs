@@ -15,6 +15,7 @@ use crate::engine::enter;
 use crate::error::{Class, fail};
 use crate::os::peer_memory;
 use crate::transport::collective::Reach;
+use oxmpi_macros::both;
 
 /// Bytes of what a rank tells the others.
 const TOLD: usize = 16;
@@ -49,7 +50,8 @@ impl Exposed {
     }
 }
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
     /// Whether all ranks may read each other's memory, which they find out together.
     async fn may_reach(&mut self) -> Step<bool> {
         if let Reach::Unknown = self.staging.reach {

@@ -8,6 +8,7 @@
 use super::{Step, Work};
 use crate::coll::call::Operands;
 use crate::datatype::Buffer;
+use oxmpi_macros::both;
 
 /// Ranks that a rank waits for at once, and one.
 const RADIX: usize = 8;
@@ -30,7 +31,8 @@ fn parent(rank: usize) -> usize {
     rank - rank / step % RADIX * step
 }
 
-impl Work<'_> {
+#[both]
+impl Work<'_, BLOCK> {
     /// Waits for the children and publishes: what `lay` makes of their data and this rank's own, which `own` has.
     async fn up(
         &mut self,

@@ -13,6 +13,7 @@ use crate::engine::{Engine, enter_at, liveness, tasks};
 #[cfg(test)]
 use crate::sync::scheduler;
 use crate::transport::collective::{Area, Event};
+use oxmpi_macros::both;
 use std::ops::Range;
 use std::task::Poll;
 
@@ -43,22 +44,43 @@ impl Drop for Announced<'_> {
     }
 }
 
-impl Work<'_> {
+impl Work<'_, true> {
+    /// Waits for some of the ranks.
+    #[inline]
+    pub(super) fn wait(
+        &self,
+        whom: Range<usize>,
+        event: Event,
+        holds: impl FnMut() -> bool,
+    ) -> Step {
+        self.wait_here(whom, event, holds)
+    }
+}
+
+impl Work<'_, false> {
     /// Waits for some of the ranks.
     #[inline]
     pub(super) async fn wait(
         &self,
         whom: Range<usize>,
         event: Event,
-        mut holds: impl FnMut() -> bool,
+        holds: impl FnMut() -> bool,
     ) -> Step {
+        match self.env.coll().wait {
+            WaitMode::Block => self.wait_here(whom, event, holds),
+            _ => self.wait_in_task(whom, event, holds).await,
+        }
+    }
+}
+
+impl<const BLOCK: bool> Work<'_, BLOCK> {
+    /// As `wait`, in a call that blocks.
+    #[inline]
+    fn wait_here(&self, whom: Range<usize>, event: Event, mut holds: impl FnMut() -> bool) -> Step {
         #[cfg(test)]
         if let Env::Fixture(..) = self.env {
             self.wait_in_turns(whom, event, &mut holds);
             return Ok(());
-        }
-        if !matches!(self.env.coll().wait, WaitMode::Block) {
-            return self.wait_in_task(whom, event, holds).await;
         }
         if self.plan.oversubscribed {
             if yield_until(&mut holds) {
@@ -259,6 +281,20 @@ impl Work<'_> {
         }
     }
 
+    /// Prefetches the lines of a round that this rank will read: they come together. Of two ranks there is one, and where each was
+    /// looked at already they are here.
+    #[inline]
+    pub(super) fn prefetch_others(&self, round: u64, counted: bool) {
+        if counted {
+            for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
+                self.area.prefetch(rank, round);
+            }
+        }
+    }
+}
+
+#[both]
+impl Work<'_, BLOCK> {
     /// Waits until all others have acknowledged a round, and looks how far they are.
     pub(super) async fn await_acknowledged(&mut self, enough: u64) -> Step {
         let (area, me) = (self.area, self.me);
@@ -285,17 +321,6 @@ impl Work<'_> {
             area.is_published(publisher, round)
         })
         .await
-    }
-
-    /// Prefetches the lines of a round that this rank will read: they come together. Of two ranks there is one, and where each was
-    /// looked at already they are here.
-    #[inline]
-    pub(super) fn prefetch_others(&self, round: u64, counted: bool) {
-        if counted {
-            for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
-                self.area.prefetch(rank, round);
-            }
-        }
     }
 
     /// Waits until the ranks from which data goes to one root have published it, or the root its own. A rank that takes from

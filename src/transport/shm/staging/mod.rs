@@ -199,10 +199,16 @@ impl Staging {
         self.area.acknowledge(self.me, round);
     }
 
+    /// The round whose line is written next, which all must have acknowledged.
+    #[inline]
+    pub fn line_held(&self, round: u64) -> u64 {
+        round.saturating_sub(self.area.geometry.lines as u64)
+    }
+
     /// Where this rank's data of a round goes, and the round that all must have acknowledged before it is written there.
     #[inline]
     pub fn place(&mut self, round: u64, bytes: usize, large: bool, how: Spacing) -> (Place, u64) {
-        let line = round.saturating_sub(self.area.geometry.lines as u64);
+        let line = self.line_held(round);
         if bytes <= INLINE {
             return (Place::INLINE, line);
         }
