@@ -222,8 +222,9 @@ static void cell(const struct operation *operation, int bytes, double budget)
     if (operation->body == allreduce_init)
         MPI_Allreduce_init(out, in, shape.elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &shape.persistent);
     check(operation, &shape);
-    for (double spent = 0; bytes >= LARGE && spent < WARM;)
-        spent += bench_batch(operation->body, &shape, bench_size); /* each is the root as often */
+    double spent = 0;
+    for (long n = 1; bytes >= LARGE && spent < WARM; n = 2 * n < bench_size ? 2 * n : bench_size) /* then each is the root as often */
+        spent += bench_batch(operation->body, &shape, n);
     double time = bench_measure(operation->body, &shape, budget);
     if (bench_rank == 0)
         bench_result(operation->name, bytes, 1e6 * time, "us", "lower");
