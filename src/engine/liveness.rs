@@ -9,6 +9,7 @@ use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, EngineCursor, for_each, has_threads, numbers, table};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::transport::Loss;
 use std::sync::OnceLock;
 
@@ -22,6 +23,14 @@ static LOST_PEER: OnceLock<LostPeer> = OnceLock::new();
 /// Tells the engine, which knows no communicators, how to find the lost in them.
 pub fn find_lost_by(lost: LostPeer) {
     let _ = LOST_PEER.set(lost);
+}
+
+/// A rank that has ended was found in this process.
+static HAS_LOST_ANY: AtomicBool = AtomicBool::new(false);
+
+/// Whether this process has found that a rank has ended.
+pub(super) fn has_lost_any() -> bool {
+    HAS_LOST_ANY.load(Ordering::Relaxed)
 }
 
 /// Why nothing more is to be expected from a rank, if so.
@@ -75,7 +84,7 @@ pub(super) fn ask<R>(
     engines: u32,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> Option<R> {
-    for_each(Engine::give_up_unowned_sends);
+    for_each(Engine::give_up_unowned);
     let engines = if has_threads() { engines } else { 1 };
     let mut cursor = EngineCursor::at_first(engines.trailing_zeros());
     let set = |cursor: &mut EngineCursor, checks_liveness| {
@@ -87,6 +96,18 @@ pub(super) fn ask<R>(
     let result = done(&mut cursor);
     set(&mut cursor, false);
     result
+}
+
+/// Tests of tasks that found nothing; the count need not be exact.
+static IDLE_TESTS: AtomicUsize = AtomicUsize::new(0);
+/// Of so many one makes a liveness check.
+const TESTS_PER_CHECK: usize = 1024;
+
+/// As [`ask`], for a program that never waits, but tests in a loop: called after each test of tasks that found nothing.
+pub(super) fn ask_in_loop() {
+    if IDLE_TESTS.fetch_add(1, Ordering::Relaxed) % TESTS_PER_CHECK == TESTS_PER_CHECK - 1 {
+        for_each(Engine::give_up_unowned);
+    }
 }
 
 /// For a call that waits for one of several requests: ends them all with errors, in a liveness check and if none can complete.
@@ -257,13 +278,20 @@ impl Engine {
         wanted.map(|(index, _)| index).collect()
     }
 
-    /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
-    pub(super) fn give_up_unowned_sends(&mut self) {
+    /// Ends what no call may ever wait for: sends to ranks that have ended, and those without a handle; the library's own receives of
+    /// messages whose sender has ended before the last byte, which tasks wait for.
+    pub(super) fn give_up_unowned(&mut self) {
         let ended =
             |status: Option<Loss>| matches!(status, Some(Loss::Exited | Loss::NeverStarted));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|process| ended(of(self, process)))
             .collect();
+        let has_lost_any = lost.contains(&true);
+        if has_lost_any {
+            HAS_LOST_ANY.store(true, Ordering::Relaxed);
+        } else if self.sending == 0 {
+            return;
+        }
         for (process, peer) in self.peers.iter_mut().enumerate() {
             if lost[process] {
                 peer.queue.retain(|waits| waits.request().is_some());
@@ -274,6 +302,29 @@ impl Engine {
                 self.give_up(index);
             }
         }
+        let cut_off = self.cut_off(&lost);
+        // Lost first, then nothing found: what they had sent is handled.
+        if !cut_off.is_empty() && !self.progresses() {
+            for (index, process) in cut_off {
+                let error = error(self, process);
+                self.end_by(index, error);
+            }
+        }
+    }
+
+    /// The library's own receives whose message has begun to come from a lost rank. They name the process, not a rank, as their source.
+    fn cut_off(&self, lost: &[bool]) -> Vec<(Index, u32)> {
+        let requests = self.requests.numbered();
+        let from = |request: &Request| {
+            let is_ours = request.context & KIND_OF_CONTEXT != 0;
+            let has_begun = request.kind == Kind::Receive && request.posted == NOT_POSTED;
+            let process = request.status.source as u32;
+            let is_lost = lost.get(process as usize) == Some(&true);
+            (request.is_active() && is_ours && has_begun && is_lost).then_some(process)
+        };
+        requests
+            .filter_map(|(index, request)| Some((index, from(request)?)))
+            .collect()
     }
 
     /// Ends all sends that cannot complete, for a call that waits until nothing is under way.
