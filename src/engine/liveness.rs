@@ -6,12 +6,14 @@
 
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, numbers, table};
+use super::{Engine, EngineCursor, for_each, has_threads, numbers, table, tasks};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::os::monotonic_nanoseconds;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::transport::Loss;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
 pub(super) const KIND_OF_CONTEXT: u32 = 3;
@@ -28,9 +30,17 @@ pub fn find_lost_by(lost: LostPeer) {
 /// A rank that has ended was found in this process.
 static HAS_LOST_ANY: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process has found that a rank has ended.
-pub(super) fn has_lost_any() -> bool {
-    HAS_LOST_ANY.load(Ordering::Relaxed)
+/// Longest sleep, and the interval of liveness checks.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// The same in a process that has lost a peer: an operation with many messages to it must not wait so long for each.
+const INTERVAL_AFTER_LOSS: Duration = Duration::from_millis(5);
+
+/// Time between liveness checks.
+pub(super) fn interval() -> Duration {
+    match HAS_LOST_ANY.load(Ordering::Relaxed) {
+        true => INTERVAL_AFTER_LOSS,
+        false => INTERVAL,
+    }
 }
 
 /// Why nothing more is to be expected from a rank, if so.
@@ -98,15 +108,20 @@ pub(super) fn ask<R>(
     result
 }
 
-/// Tests of tasks that found nothing; the count need not be exact.
-static IDLE_TESTS: AtomicUsize = AtomicUsize::new(0);
-/// Of so many one makes a liveness check.
-const TESTS_PER_CHECK: usize = 1024;
+/// When [`ask_in_loop`] last asked, nanoseconds.
+static ASKED: AtomicU64 = AtomicU64::new(0);
 
 /// As [`ask`], for a program that never waits, but tests in a loop: called after each test of tasks that found nothing.
 pub(super) fn ask_in_loop() {
-    if IDLE_TESTS.fetch_add(1, Ordering::Relaxed) % TESTS_PER_CHECK == TESTS_PER_CHECK - 1 {
-        for_each(Engine::give_up_unowned);
+    let now = monotonic_nanoseconds();
+    let asked = ASKED.load(Ordering::Relaxed);
+    if now - asked.min(now) > interval().as_nanos() as u64 {
+        ASKED.store(now, Ordering::Relaxed);
+        // The program may have tested nothing for long: then there was no time for anything to come.
+        if asked != 0 {
+            for_each(Engine::give_up_unowned);
+            tasks::watch();
+        }
     }
 }
 

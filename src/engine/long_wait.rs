@@ -32,10 +32,6 @@ const KEPT: u32 = 24;
 const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
 const OWN_SLEEP: Duration = Duration::from_millis(10);
-/// Longest sleep, and the interval of liveness checks.
-const LIVENESS_INTERVAL: Duration = Duration::from_millis(500);
-/// The same in a process that has lost a peer: an operation with many messages to it must not wait so long for each.
-const INTERVAL_AFTER_LOSS: Duration = Duration::from_millis(5);
 
 /// Polls of long waits before their first yield.
 static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
@@ -116,7 +112,7 @@ pub(super) fn long_wait<R>(
                 published.name();
             }
             tasks::watch();
-            if now - asked > liveness_interval().as_nanos() as u64 {
+            if now - asked > liveness::interval().as_nanos() as u64 {
                 asked = now;
                 if let Some(result) = liveness::ask(engines, done) {
                     return result;
@@ -131,13 +127,6 @@ pub(super) fn long_wait<R>(
                 Slept::Idle => idle = !idle,
             }
         }
-    }
-}
-
-fn liveness_interval() -> Duration {
-    match liveness::has_lost_any() {
-        true => INTERVAL_AFTER_LOSS,
-        false => LIVENESS_INTERVAL,
     }
 }
 
@@ -172,7 +161,7 @@ enum Slept<R> {
     Idle,
 }
 
-/// Sleeps until something comes in, at most [`liveness_interval`]; polls before and after.
+/// Sleeps until something comes in, at most [`liveness::interval`]; polls before and after.
 ///
 /// A thread sleeps for all engines, because no other thread may poll them. Where one does, it has done everything before this
 /// one runs: after an `idle` wake-up a thread sleeps for a short while for its own engines only.
@@ -200,7 +189,7 @@ fn sleep<R>(
     let limit = match blocked || !sure {
         true => BOUNDED_SLEEP,
         false if others => OWN_SLEEP,
-        false => liveness_interval(),
+        false => liveness::interval(),
     };
     events::raise(Event::SleepBegun, || {
         events::message(reason.context, reason.peer, reason.tag, 0)

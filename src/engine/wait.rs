@@ -283,8 +283,8 @@ pub fn poll_in(engines: u32) {
         any
     };
     if tasks::any() {
-        poll_once();
-        if !tasks::run() {
+        let moved = poll_once();
+        if !tasks::run() && !moved {
             liveness::ask_in_loop();
         }
     }
