@@ -136,11 +136,8 @@ fn run(
     seed: u64,
 ) -> Result<Sums, (String, String)> {
     let mark = format!("{}-{seed}", std::process::id());
-    let arguments = [&bench.arguments.join(" "), &arguments.join(" ")].map(|text| text.as_str());
-    let arguments: Vec<&str> = arguments
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-        .collect();
+    let own = bench.arguments.iter().map(String::as_str);
+    let arguments: Vec<&str> = own.chain(arguments.iter().copied()).collect();
     let ranks = bench.ranks[(seed % bench.ranks.len() as u64) as usize];
     let rounds = if seed.is_multiple_of(3) { 3 } else { 1 };
     let mut command = Command::new(&bench.mpiexec);
