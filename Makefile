@@ -12,6 +12,7 @@
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
+# make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (15 in check, 1000 in check-long)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
 #                                   STANDARD_RANKS="2" ranks
@@ -49,7 +50,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-killed check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
 
 all: stage
 
@@ -171,6 +172,7 @@ check-long: stage
 	OXMPI_PRETEND_CORES=64 C_SUITE_WATCHDOG=240 C_SUITE_SECONDS=300 $(CARGO) test --test c_suite -- --skip coll/oversubscribed
 	$(CARGO) test --workspace --profile checked --no-fail-fast --lib --bins -- --include-ignored
 	$(MAKE) --no-print-directory check-random
+	$(MAKE) --no-print-directory check-killed
 	$(MAKE) --no-print-directory check-packages
 
 # Every part runs, whatever the ones before it found; the last lines have the time of each (docs/testing.md).
@@ -226,6 +228,11 @@ check-licences:
 	packaging/third-party
 	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny check licenses; \
 	else echo "skipped: cargo-deny is not installed (cargo install cargo-deny)"; fi
+
+# A rank is killed in collective operations, seed after seed; the head of tests/killed/main.rs has the other variables.
+check-killed: export KILLED_SEEDS ?= 1000
+check-killed: stage
+	$(CARGO) test --test killed
 
 check-environment: stage
 	$(CARGO) test --test environment

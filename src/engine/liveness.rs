@@ -6,11 +6,14 @@
 
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, numbers, table};
+use super::{Engine, EngineCursor, for_each, has_threads, numbers, table, tasks};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
+use crate::os::monotonic_nanoseconds;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::transport::Loss;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The two low bits of a context: which kind of messages it has; the program's have none.
 pub(super) const KIND_OF_CONTEXT: u32 = 3;
@@ -22,6 +25,22 @@ static LOST_PEER: OnceLock<LostPeer> = OnceLock::new();
 /// Tells the engine, which knows no communicators, how to find the lost in them.
 pub fn find_lost_by(lost: LostPeer) {
     let _ = LOST_PEER.set(lost);
+}
+
+/// A rank that has ended was found in this process.
+static HAS_LOST_ANY: AtomicBool = AtomicBool::new(false);
+
+/// Longest sleep, and the interval of liveness checks.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// The same in a process that has lost a peer: an operation with many messages to it must not wait so long for each.
+const INTERVAL_AFTER_LOSS: Duration = Duration::from_millis(5);
+
+/// Time between liveness checks.
+pub(super) fn interval() -> Duration {
+    match HAS_LOST_ANY.load(Ordering::Relaxed) {
+        true => INTERVAL_AFTER_LOSS,
+        false => INTERVAL,
+    }
 }
 
 /// Why nothing more is to be expected from a rank, if so.
@@ -75,7 +94,7 @@ pub(super) fn ask<R>(
     engines: u32,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> Option<R> {
-    for_each(Engine::give_up_unowned_sends);
+    for_each(Engine::give_up_unowned);
     let engines = if has_threads() { engines } else { 1 };
     let mut cursor = EngineCursor::at_first(engines.trailing_zeros());
     let set = |cursor: &mut EngineCursor, checks_liveness| {
@@ -87,6 +106,23 @@ pub(super) fn ask<R>(
     let result = done(&mut cursor);
     set(&mut cursor, false);
     result
+}
+
+/// When [`ask_in_loop`] last asked, nanoseconds.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
+/// As [`ask`], for a program that never waits, but tests in a loop: called after each test of tasks that found nothing.
+pub(super) fn ask_in_loop() {
+    let now = monotonic_nanoseconds();
+    let asked = ASKED.load(Ordering::Relaxed);
+    if now - asked.min(now) > interval().as_nanos() as u64 {
+        ASKED.store(now, Ordering::Relaxed);
+        // The program may have tested nothing for long: then there was no time for anything to come.
+        if asked != 0 {
+            for_each(Engine::give_up_unowned);
+            tasks::watch();
+        }
+    }
 }
 
 /// For a call that waits for one of several requests: ends them all with errors, in a liveness check and if none can complete.
@@ -257,13 +293,20 @@ impl Engine {
         wanted.map(|(index, _)| index).collect()
     }
 
-    /// Ends sends that no call may ever wait for: to ranks that have ended, and those without a handle.
-    pub(super) fn give_up_unowned_sends(&mut self) {
+    /// Ends what no call may ever wait for: sends to ranks that have ended, and those without a handle; the library's own receives of
+    /// messages whose sender has ended before the last byte, which tasks wait for.
+    pub(super) fn give_up_unowned(&mut self) {
         let ended =
             |status: Option<Loss>| matches!(status, Some(Loss::Exited | Loss::NeverStarted));
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|process| ended(of(self, process)))
             .collect();
+        let has_lost_any = lost.contains(&true);
+        if has_lost_any {
+            HAS_LOST_ANY.store(true, Ordering::Relaxed);
+        } else if self.sending == 0 {
+            return;
+        }
         for (process, peer) in self.peers.iter_mut().enumerate() {
             if lost[process] {
                 peer.queue.retain(|waits| waits.request().is_some());
@@ -274,6 +317,29 @@ impl Engine {
                 self.give_up(index);
             }
         }
+        let cut_off = self.cut_off(&lost);
+        // Lost first, then nothing found: what they had sent is handled.
+        if !cut_off.is_empty() && !self.progresses() {
+            for (index, process) in cut_off {
+                let error = error(self, process);
+                self.end_by(index, error);
+            }
+        }
+    }
+
+    /// The library's own receives whose message has begun to come from a lost rank. They name the process, not a rank, as their source.
+    fn cut_off(&self, lost: &[bool]) -> Vec<(Index, u32)> {
+        let requests = self.requests.numbered();
+        let from = |request: &Request| {
+            let is_ours = request.context & KIND_OF_CONTEXT != 0;
+            let has_begun = request.kind == Kind::Receive && request.posted == NOT_POSTED;
+            let process = request.status.source as u32;
+            let is_lost = lost.get(process as usize) == Some(&true);
+            (request.is_active() && is_ours && has_begun && is_lost).then_some(process)
+        };
+        requests
+            .filter_map(|(index, request)| Some((index, from(request)?)))
+            .collect()
     }
 
     /// Ends all sends that cannot complete, for a call that waits until nothing is under way.

@@ -32,8 +32,6 @@ const KEPT: u32 = 24;
 const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
 const OWN_SLEEP: Duration = Duration::from_millis(10);
-/// Longest sleep, and the interval of liveness checks.
-const LIVENESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Polls of long waits before their first yield.
 static SPINS_BEFORE_YIELDS: AtomicU64 = AtomicU64::new(0);
@@ -117,7 +115,7 @@ pub(super) fn long_wait<R>(
                 began = 0;
                 continue;
             }
-            if now - asked > LIVENESS_INTERVAL.as_nanos() as u64 {
+            if now - asked > liveness::interval().as_nanos() as u64 {
                 asked = now;
                 if let Some(result) = liveness::ask(engines, done) {
                     return result;
@@ -166,7 +164,7 @@ enum Slept<R> {
     Idle,
 }
 
-/// Sleeps until something comes in, at most [`LIVENESS_INTERVAL`]; polls before and after.
+/// Sleeps until something comes in, at most [`liveness::interval`]; polls before and after.
 ///
 /// A thread sleeps for all engines, because no other thread may poll them. Where one does, it has done everything before this
 /// one runs: after an `idle` wake-up a thread sleeps for a short while for its own engines only.
@@ -194,7 +192,7 @@ fn sleep<R>(
     let limit = match blocked || !sure {
         true => BOUNDED_SLEEP,
         false if others => OWN_SLEEP,
-        false => LIVENESS_INTERVAL,
+        false => liveness::interval(),
     };
     events::raise(Event::SleepBegun, || {
         events::message(reason.context, reason.peer, reason.tag, 0)

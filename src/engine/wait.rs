@@ -94,11 +94,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Called after each idle poll.
+    /// Called after each idle poll, by a caller that makes progress once more before it gives up: all that an ended sender had sent has come
+    /// then.
     #[inline]
     pub fn is_unreachable(&mut self, engine: &Engine, sender: u32) -> bool {
         self.polls = self.polls.saturating_add(1);
-        self.polls > POLLS_BEFORE_CHECK && self.is_gone(engine, sender)
+        self.polls > POLLS_BEFORE_CHECK
+            && (self.is_gone(engine, sender) || liveness::has_died(engine, sender))
     }
 
     /// Called now and then.
@@ -281,8 +283,10 @@ pub fn poll_in(engines: u32) {
         any
     };
     if tasks::any() {
-        poll_once();
-        tasks::run();
+        let moved = poll_once();
+        if !tasks::run() && !moved {
+            liveness::ask_in_loop();
+        }
     }
     if poll_once() {
         return;

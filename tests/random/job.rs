@@ -3,7 +3,7 @@
 
 use crate::Bench;
 use crate::setting::{Random, Setting};
-use crate::{marks, streams::collect};
+use crate::{launcher, marks, streams::collect};
 use oxmpi::sync::{AtomicU32, Ordering};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -166,16 +166,7 @@ fn attend(
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(10));
     }
-    let launcher = Pid::from_child(child);
-    for (signal, pause) in [
-        (Signal::USR1, 1000),
-        (Signal::TERM, 3000),
-        (Signal::KILL, 0),
-    ] {
-        let _ = kill_process(launcher, signal);
-        std::thread::sleep(Duration::from_millis(pause));
-    }
-    child.wait().expect("wait for the launcher");
+    launcher::stop(child);
     None
 }
 

@@ -16,17 +16,21 @@
 //! | `RANDOM_GO_ON` | `1`: go on after a failure, and tell all of them at the end |
 
 mod job;
+#[path = "../harness/launcher.rs"]
+mod launcher;
 #[path = "../harness/marks.rs"]
 mod marks;
 mod setting;
+#[path = "../harness/staged.rs"]
+mod staged;
 #[path = "../harness/streams.rs"]
 mod streams;
 
 use job::Checked;
 use libtest_mimic::{Arguments, Failed, Trial};
 use setting::{FAMILIES, Family, Setting};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -55,38 +59,9 @@ fn words(name: &str, separator: char) -> Vec<String> {
 
 /// Compiles the program with the staged mpicc.
 fn bench() -> Result<Bench, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let prefix =
-        std::env::var_os("OXMPI_STAGE").map_or_else(|| root.join("target/stage"), PathBuf::from);
-    let prefix = std::path::absolute(&prefix).map_err(|error| error.to_string())?;
-    let build = root.join("target/random");
-    std::fs::create_dir_all(&build).map_err(|error| format!("{}: {error}", build.display()))?;
-    let program = build.join("program");
-    let mut command = Command::new(prefix.join("bin/mpicc"));
-    command
-        .args([
-            "-std=gnu11",
-            "-g",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-pthread",
-            "-I",
-        ])
-        .arg(root.join("c-tests/common"))
-        .arg("-o")
-        .arg(&program)
-        .arg(root.join("c-tests/random/program.c"));
-    let output = command
-        .output()
-        .map_err(|error| format!("{command:?}: {error}"))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("does not compile: {command:?}\n{text}"));
-    }
+    let (mpiexec, program) = staged::compile("random/program.c", "random")?;
     Ok(Bench {
-        mpiexec: prefix.join("bin/mpiexec"),
+        mpiexec,
         program,
         each: Duration::from_secs(number("RANDOM_SECONDS", 20)) / FAMILIES.len() as u32,
         first: number("RANDOM_SEED", 1),

@@ -296,7 +296,7 @@ impl<'a> Rank<'a> {
     pub fn finish(&mut self) {
         if !self.ended {
             self.until("the end of all sends", |engine| {
-                engine.give_up_unowned_sends();
+                engine.give_up_unowned();
                 (engine.sending == 0).then_some(())
             });
         }
@@ -306,7 +306,7 @@ impl<'a> Rank<'a> {
             return;
         }
         self.until("the others", |engine| {
-            engine.give_up_unowned_sends();
+            engine.give_up_unowned();
             let done = shared.done.load(Ordering::Relaxed) == processes;
             done.then_some(())
         });

@@ -1,0 +1,132 @@
+/* How the victim dies, and what all ranks know of it: a page of a file that all have mapped. */
+#ifndef KILLED_DEATH_H
+#define KILLED_DEATH_H
+
+#include "data.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+
+enum { MOST_ROUNDS = MOST_RANKS };
+
+/* Nanoseconds at which the victims have died; how many ranks are ready for a round, and through with it; what they have found. */
+struct board {
+    volatile uint64_t died_at[MOST_ROUNDS];
+    int ready[MOST_ROUNDS], through[MOST_ROUNDS], ended;
+    int failures, errors, late;
+    uint64_t longest;
+};
+static struct board *board;
+static int round_now;
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+static void share_board(void)
+{
+    char name[] = "/tmp/killed-XXXXXX";
+    int file = rank == 0 ? mkstemp(name) : -1;
+    if (rank == 0 && (file < 0 || ftruncate(file, sizeof *board)))
+        check_failed(__FILE__, __LINE__, "%s: %s", name, strerror(errno));
+    MPI(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (rank != 0)
+        file = open(name, O_RDWR);
+    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(board != MAP_FAILED);
+    close(file);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == 0)
+        unlink(name);
+}
+
+static void die(void)
+{
+    board->died_at[round_now] = nanoseconds();
+    kill(getpid(), SIGKILL);
+    for (;;)
+        pause();
+}
+
+static void die_of(int signal_number)
+{
+    (void) signal_number;
+    die();
+}
+
+static void die_in(int microseconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+    struct itimerspec when = {.it_value = {microseconds / 1000000, microseconds % 1000000 * 1000L}};
+    timer_t timer;
+    signal(SIGUSR2, die_of);
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &when, NULL))
+        die();
+}
+
+/* Whoever touches this page of a buffer in this process ends it. Of the kernel, which copies for others, this is an error. */
+static void die_at_page(char *buffer, size_t bytes, uint64_t *random)
+{
+    size_t page = (size_t) sysconf(_SC_PAGESIZE), pages = bytes / page;
+    char *where = buffer + (pages ? (size_t) below(random, (int) pages) * page : 0);
+    signal(SIGSEGV, die_of);
+    if (mprotect(where, page, PROT_NONE))
+        die();
+}
+
+/* Of these system calls, so many more are left out until the process dies: as if a signal had interrupted a sleep. */
+static volatile int calls_left;
+
+static void trapped(int signal_number, siginfo_t *info, void *context)
+{
+    ucontext_t *at = context;
+    long result = info->si_syscall == SYS_sched_yield ? 0 : info->si_syscall == SYS_process_vm_readv ? -EPERM : -EINTR;
+    (void) signal_number;
+    if (--calls_left <= 0)
+        die();
+#if defined(__x86_64__)
+    at->uc_mcontext.gregs[REG_RAX] = result;
+#elif defined(__aarch64__)
+    at->uc_mcontext.regs[0] = (unsigned long long) result;
+#else
+    (void) at;
+    (void) result;
+    die();
+#endif
+}
+
+#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define IS(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
+
+static void die_in_system(enum death death, int calls)
+{
+    /* The low half of the futex operation is first in memory on the processors that we know. */
+    struct sock_filter sleeps[] = {LOAD(nr),           IS(SYS_futex, 1, 0),    RETURN(SECCOMP_RET_ALLOW),
+                                   LOAD(args[1]),      BPF_STMT(BPF_ALU | BPF_AND | BPF_K, FUTEX_CMD_MASK),
+                                   IS(FUTEX_WAIT, 1, 0), IS(FUTEX_WAIT_BITSET, 0, 1), RETURN(SECCOMP_RET_TRAP),
+                                   RETURN(SECCOMP_RET_ALLOW)};
+    unsigned number = death == YIELDS ? SYS_sched_yield : SYS_process_vm_readv;
+    struct sock_filter one[] = {LOAD(nr), IS(number, 0, 1), RETURN(SECCOMP_RET_TRAP), RETURN(SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof one / sizeof *one, one};
+    if (death == SLEEPS)
+        filter = (struct sock_fprog) {sizeof sleeps / sizeof *sleeps, sleeps};
+    struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    calls_left = calls;
+    sigaction(SIGSYS, &action, NULL);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        die();
+}
+
+#endif
