@@ -15,6 +15,8 @@ mod copies;
 mod hierarchies;
 mod reductions;
 
+pub use reductions::compose_into;
+
 /// What rank r has for rank s, byte by byte.
 fn pattern(rank: usize, other: usize, bytes: usize) -> Box<[u8]> {
     let byte = |at: usize| (rank * 37 + other * 101 + at * 7 + (at >> 8) * 3 + 1) as u8;

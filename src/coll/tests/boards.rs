@@ -2,7 +2,7 @@
 //! (`sync/scheduler.rs`), many operations of all kinds follow each other on one board, and a seed decides all of it: which, on how
 //! much data, and who goes on at each access to what the ranks share.
 
-use super::reductions::compose_into;
+use super::compose_into;
 use crate::coll::{Operands, choose};
 use crate::datatype::{self, Datatype, create};
 use crate::error::Result;

@@ -62,9 +62,9 @@ pub fn reduced(how: &Reduction<'_>, ranks: std::ops::Range<usize>, bytes: usize)
 
 /// A rank's operand, and memory for its result, which may be the same.
 pub struct Vectors {
-    operand: Box<[u8]>,
-    result: Option<Box<[u8]>>,
-    rank: usize,
+    pub operand: Box<[u8]>,
+    pub result: Option<Box<[u8]>>,
+    pub rank: usize,
 }
 
 impl Vectors {
