@@ -5,7 +5,7 @@
 
 use super::choose::{self, PIECE, Shape};
 use super::packed::{Copied, Packed};
-use super::reduction::{Fold, Reduction};
+use super::reduction::{Fold, Reduction, Sources};
 use super::team::{Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
@@ -110,10 +110,9 @@ impl Operands {
     }
 
     /// The loop over packed elements.
-    pub fn fold(&self) -> impl Fn(&[&[u8]], Option<&[u8]>, &mut [u8]) -> Result<()> + Sync + '_ {
-        |left: &[&[u8]], last: Option<&[u8]>, into: &mut [u8]| {
+    pub fn fold(&self) -> impl Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync + '_ {
+        |operands: Sources<'_>, into: &mut [u8]| {
             let count = into.len() as u64 / self.datatype.size.max(1);
-            let operands = (left, last);
             self.op.fold(operands, into, None, count, self.datatype)
         }
     }

@@ -1,6 +1,6 @@
-//! Operations of ranks on several nodes, in two levels: within each node, and between the nodes' leaders, one of each. Every
-//! level is an operation of its own on those ranks, by whatever algorithm is best for them, so between two nodes goes one
-//! message where there would be many.
+//! Operations of ranks on several nodes, in two levels: within each node, and between the nodes' leaders, one of each node, or
+//! one for each part of a large vector. Every level is an operation of its own on those ranks, by whatever algorithm is best for
+//! them, so between two nodes goes one message where there would be many.
 //!
 //! Invariant: both levels use the context of the whole: two ranks meet either as members of a node or as leaders of two, never as
 //! both, so their messages cannot be mixed up and no context id or tag is needed for them.
@@ -253,10 +253,10 @@ async fn swap_nodes(levels: &Levels<'_>, leaders: &Team<'_>, rows: &Buffer, each
         from.slice(source, bytes).copy_to(&target, bytes);
     };
     let mut at = 0;
-    for node in 0..levels.nodes.number() {
+    for (node, begin) in begins[..levels.nodes.number()].iter().enumerate() {
         let theirs = levels.nodes.ranks(node).len() * each;
         for rank in 0..ours {
-            let from = rank * size * each + begins[node] / ours;
+            let from = rank * size * each + begin / ours;
             copy(rows, from, &leaving, at, theirs);
             at += theirs;
         }

@@ -107,7 +107,7 @@ pub async fn allreduce_on(
     let how = reduction::Reduction {
         unit: data.len(),
         commutes: false,
-        fold: &|left, last, into| {
+        fold: &|(left, last), into| {
             if let Some(last) = last {
                 into.copy_from_slice(last);
             }

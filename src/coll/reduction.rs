@@ -8,9 +8,11 @@ use crate::datatype::{Buffer, Scratch};
 use crate::error::Result;
 use std::ops::Range;
 
-/// `into = left[0] op (left[1] op (... op last))` for packed elements, of which all slices hold the same number. The last operand is
-/// `into` itself if it is not given.
-pub type Fold<'a> = &'a (dyn Fn(&[&[u8]], Option<&[u8]>, &mut [u8]) -> Result<()> + Sync);
+/// Packed operands: those on the left, and the last one, which is the result's memory itself if it is not given.
+pub type Sources<'a> = (&'a [&'a [u8]], Option<&'a [u8]>);
+
+/// `into = left[0] op (left[1] op (... op last))` for [`Sources`]; all slices hold the same number of elements.
+pub type Fold<'a> = &'a (dyn Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync);
 
 /// An operation on elements of some size.
 pub struct Reduction<'a> {
@@ -48,7 +50,7 @@ impl Reduction<'_> {
         let fold = |last: Option<&[u8]>, into: &mut [u8]| {
             let mut last = last;
             for group in left.rchunks(AT_ONCE) {
-                (self.fold)(group, last.take(), into)?;
+                (self.fold)((group, last.take()), into)?;
             }
             Ok(())
         };

@@ -1,6 +1,6 @@
 //! Reductions, beside their operands and in place, of an operation that commutes and one that does not.
 
-use super::super::reduction::Reduction;
+use super::super::reduction::{Reduction, Sources};
 use super::*;
 
 /// Affine functions of 32-bit numbers, eight bytes each, one after the other: associative, and does not commute.
@@ -27,7 +27,7 @@ fn add_into(left: &[u8], right: &mut [u8]) {
 
 /// Reduces one operand after the other.
 fn each(
-    (left, last): (&[&[u8]], Option<&[u8]>),
+    (left, last): Sources<'_>,
     into: &mut [u8],
     combine: impl Fn(&[u8], &mut [u8]),
 ) -> crate::error::Result<()> {
@@ -41,12 +41,12 @@ fn each(
 pub const COMPOSE: Reduction<'static> = Reduction {
     unit: 8,
     commutes: false,
-    fold: &|left, last, into| each((left, last), into, compose_into),
+    fold: &|operands, into| each(operands, into, compose_into),
 };
 pub const ADD: Reduction<'static> = Reduction {
     unit: 8,
     commutes: true,
-    fold: &|left, last, into| each((left, last), into, add_into),
+    fold: &|operands, into| each(operands, into, add_into),
 };
 
 /// The definition: from left to right.
@@ -54,7 +54,7 @@ pub fn reduced(how: &Reduction<'_>, ranks: std::ops::Range<usize>, bytes: usize)
     let mut ranks = ranks.map(|rank| pattern(rank, 3, bytes));
     let mut result = ranks.next().unwrap_or_default();
     for mut next in ranks {
-        (how.fold)(&[&result], None, &mut next).unwrap();
+        (how.fold)((&[&result], None), &mut next).unwrap();
         result = next;
     }
     result
