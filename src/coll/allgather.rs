@@ -2,10 +2,9 @@
 //!
 //! `parts` is where the parts of all go; this rank's is there when an algorithm begins. b is what all have together.
 
-use super::packed::scratch;
 use super::team::Team;
 use super::{bcast, gather};
-use crate::datatype::{Buffer, Parts};
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Ring: (n - 1) α + (n - 1) / n bβ.
 pub async fn ring(team: &Team<'_>, parts: &Parts) {
@@ -27,14 +26,18 @@ pub async fn ring(team: &Team<'_>, parts: &Parts) {
 /// Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems, 1997.
 pub async fn bruck(team: &Team<'_>, parts: &Parts) {
     let (rank, size) = (team.rank(), team.size());
+    if size == 2 {
+        // The one exchange needs no copy.
+        return ring(team, parts).await;
+    }
     // Where the part of rank + i begins in the copy.
     let mut begins = vec![0; size + 1];
     for i in 0..size {
         begins[i + 1] = begins[i] + parts.len((rank + i) % size);
     }
-    let mut copy = scratch(begins[size]);
-    parts.of(rank).read(0, &mut copy[..begins[1]]);
-    let all = Buffer::of_copy(&mut copy);
+    let copy = Scratch::new(begins[size]);
+    let all = copy.buffer();
+    parts.of(rank).copy_to(&all.slice(0, begins[1]), begins[1]);
     let mut known = 1;
     while known < size {
         let more = known.min(size - known);
@@ -50,8 +53,9 @@ pub async fn bruck(team: &Team<'_>, parts: &Parts) {
         known += more;
     }
     for i in 1..size {
-        let bytes = &copy[begins[i]..begins[i + 1]];
-        parts.of((rank + i) % size).write(0, bytes);
+        let bytes = begins[i + 1] - begins[i];
+        let part = all.slice(begins[i], bytes);
+        part.copy_to(&parts.of((rank + i) % size), bytes);
     }
 }
 
@@ -78,25 +82,30 @@ pub async fn gather_broadcast(team: &Team<'_>, parts: &Parts) {
     match parts.range(0, size) {
         Some(all) => bcast::linear(team, all, 0).await,
         None => {
-            let begins = |rank: usize| (0..rank).map(|before| parts.len(before)).sum::<usize>();
-            let mut copy = scratch(begins(size));
-            let mut at = 0;
-            for from in (0..size).filter(|_| rank == 0) {
-                let bytes = parts.len(from);
-                parts.of(from).read(0, &mut copy[at..at + bytes]);
-                at += bytes;
+            let copy = Scratch::new((0..size).map(|rank| parts.len(rank)).sum());
+            let slots = slots(&copy, parts, size);
+            for (slot, from) in slots.iter().zip(0..size).filter(|_| rank == 0) {
+                parts.of(from).copy_to(slot, slot.len());
             }
-            bcast::linear(team, Buffer::of_copy(&mut copy), 0).await;
-            let mut at = 0;
-            for from in 0..size {
-                let bytes = parts.len(from);
-                if rank != 0 && from != rank {
-                    parts.of(from).write(0, &copy[at..at + bytes]);
+            bcast::linear(team, copy.buffer(), 0).await;
+            for (slot, from) in slots.iter().zip(0..size).filter(|_| rank != 0) {
+                if from != rank {
+                    slot.copy_to(&parts.of(from), slot.len());
                 }
-                at += bytes;
             }
         }
     }
+}
+
+/// Where the parts of all ranks are in a copy.
+fn slots(copy: &Scratch, parts: &Parts, size: usize) -> Vec<Buffer> {
+    let mut begin = 0;
+    let slots = (0..size).map(|rank| {
+        begin += parts.len(rank);
+        copy.buffer()
+            .slice(begin - parts.len(rank), parts.len(rank))
+    });
+    slots.collect()
 }
 
 /// All send to all at once: one wake-up a rank, (n - 1) (α + b / n β).

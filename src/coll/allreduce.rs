@@ -1,137 +1,147 @@
 //! MPI_Allreduce.
 //!
-//! `data` is this rank's packed contribution and then the result. b is its size, γ the time to reduce a byte.
+//! `own` is this rank's contribution, `into` where the result goes; they may be the same. b is their size, γ the time to
+//! reduce a byte.
 
-use super::packed::scratch;
-use super::team::{Reduction, Team};
+use super::reduction::{Accumulator, Reduction, Side};
+use super::team::Team;
 use super::{allgather, bcast, reduce, reduce_scatter};
-use crate::datatype::{Buffer, Parts};
-use std::mem::swap;
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Recursive doubling: ceil(log2 n) (α + bβ + bγ), two rounds more unless n is a power of two; in rank order.
 /// Thakur, Rabenseifner, Gropp, 2005.
-pub async fn recursive_doubling(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    let mut other = scratch(data.len());
-    let Some(fold) = Fold::begin(team, data, &mut other, how).await else {
-        return;
+pub async fn recursive_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    let Some(power) = PowerOfTwo::of(team) else {
+        return PowerOfTwo::stand_aside(team, own, into).await;
     };
-    let mut mask = 1;
-    while mask < fold.size {
-        let peer = fold.rank_of(fold.position ^ mask);
-        let (out, into) = (Buffer::of_copy(data), Buffer::of_copy(&mut other));
-        team.exchange(out, peer, into, peer).await;
-        if fold.position & mask == 0 {
-            how.combine(team, data, &mut other);
-            swap(data, &mut other);
-        } else {
-            how.combine(team, &mut other, data);
-        }
-        mask *= 2;
+    let scratch = Scratch::new(own.len());
+    let mut sum = power.begin(team, own, into, &scratch.buffer(), how).await;
+    for (peer, side) in power.peers() {
+        team.exchange(sum.now(), peer, sum.landing(side), peer)
+            .await;
+        sum.take(team, how, 0..own.len(), side);
     }
-    fold.end(team, data).await;
+    sum.settle(into, 0..own.len());
+    power.end(team, into).await;
 }
 
 /// Recursive halving, then doubling: 2 log2 n α + 2 (n - 1) / n bβ + (n - 1) / n bγ, in rank order.
 /// Rabenseifner: Optimization of collective reduction operations, 2004.
-pub async fn halving_doubling(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    let mut other = scratch(data.len());
-    let Some(fold) = Fold::begin(team, data, &mut other, how).await else {
-        return;
+pub async fn halving_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    let Some(power) = PowerOfTwo::of(team) else {
+        return PowerOfTwo::stand_aside(team, own, into).await;
     };
-    let mut mine = 0..data.len();
+    let scratch = Scratch::new(own.len());
+    let mut sum = power.begin(team, own, into, &scratch.buffer(), how).await;
+    let mut mine = 0..own.len();
     let mut halved = Vec::new();
-    let mut mask = 1;
-    while mask < fold.size {
-        let peer = fold.rank_of(fold.position ^ mask);
+    for (peer, side) in power.peers() {
         let middle = mine.start + how.half(mine.len());
         let (lower, upper) = (mine.start..middle, middle..mine.end);
-        let low = fold.position & mask == 0;
-        let (keep, give) = if low { (lower, upper) } else { (upper, lower) };
-        let out = Buffer::of_copy(data).slice(give.start, give.len());
-        let into = Buffer::of_copy(&mut other).slice(keep.start, keep.len());
-        team.exchange(out, peer, into, peer).await;
-        if low {
-            how.combine(team, &mut data[keep.clone()], &mut other[keep.clone()]);
-            data[keep.clone()].copy_from_slice(&other[keep.clone()]);
-        } else {
-            how.combine(team, &mut other[keep.clone()], &mut data[keep.clone()]);
-        }
+        let (keep, give) = match side {
+            Side::Right => (lower, upper),
+            Side::Left => (upper, lower),
+        };
+        let out = sum.now().slice(give.start, give.len());
+        let come = sum.landing(side).slice(keep.start, keep.len());
+        team.exchange(out, peer, come, peer).await;
+        sum.take(team, how, keep.clone(), side);
         halved.push((peer, give));
         mine = keep;
-        mask *= 2;
     }
+    sum.settle(into, mine.clone());
     for (peer, give) in halved.into_iter().rev() {
-        let whole = Buffer::of_copy(data);
-        let out = whole.slice(mine.start, mine.len());
-        let into = whole.slice(give.start, give.len());
-        team.exchange(out, peer, into, peer).await;
+        let out = into.slice(mine.start, mine.len());
+        let come = into.slice(give.start, give.len());
+        team.exchange(out, peer, come, peer).await;
         mine = mine.start.min(give.start)..mine.end.max(give.end);
     }
-    fold.end(team, data).await;
+    power.end(team, into).await;
 }
 
 /// A ring that reduces blocks and one that hands them round: 2 (n - 1) α + 2 (n - 1) / n bβ + (n - 1) / n bγ; for operations
 /// that commute.
 /// Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
-pub async fn ring(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    let blocks = how.blocks(data.len(), team.size());
-    reduce_scatter::ring(team, data, how, &blocks).await;
-    let whole = Buffer::of_copy(data);
+pub async fn ring(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    let blocks = how.blocks(own.len(), team.size());
     let parts = blocks.windows(2);
-    let parts = parts.map(|pair| whole.slice(pair[0], pair[1] - pair[0]));
-    allgather::ring(team, &Parts::Each(parts.collect())).await;
+    let parts = parts.map(|pair| into.slice(pair[0], pair[1] - pair[0]));
+    let parts = Parts::Each(parts.collect());
+    reduce_scatter::ring(team, own, &parts.of(team.rank()), how, &blocks).await;
+    allgather::ring(team, &parts).await;
 }
 
 /// A binomial reduction in rank order and a broadcast: 2 ceil(log2 n) (α + bβ) + ceil(log2 n) bγ; one association for every
 /// size of the data.
-pub async fn tree(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    reduce::binomial(team, data, how, 0, true).await;
-    bcast::binomial(team, Buffer::of_copy(data), 0).await;
+pub async fn tree(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    reduce::binomial(team, own, into, how, 0, true).await;
+    bcast::binomial(team, *into, 0).await;
 }
 
 /// All to rank 0, in rank order, and from there to all: 2 (n - 1) messages, but few wake-ups where ranks share cores.
-pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    reduce::linear(team, data, how, 0).await;
-    bcast::linear(team, Buffer::of_copy(data), 0).await;
+pub async fn linear(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    reduce::linear(team, own, into, how, 0).await;
+    bcast::linear(team, *into, 0).await;
 }
 
 /// A power of two of positions, in rank order: where there are more ranks, the first of them work in pairs.
-struct Fold {
+struct PowerOfTwo {
     size: usize,
     position: usize,
     pairs: usize,
 }
 
-impl Fold {
-    /// `None`: this rank has handed its data to its neighbour and got the result from it.
-    async fn begin(
-        team: &Team<'_>,
-        data: &mut Box<[u8]>,
-        other: &mut Box<[u8]>,
-        how: &Reduction<'_>,
-    ) -> Option<Fold> {
+impl PowerOfTwo {
+    /// `None`: this rank stands aside.
+    fn of(team: &Team<'_>) -> Option<PowerOfTwo> {
         let (rank, ranks) = (team.rank(), team.size());
         let size = 1 << ranks.ilog2();
         let pairs = ranks - size;
-        if rank >= 2 * pairs {
-            let position = rank - pairs;
-            return Some(Fold {
-                size,
-                position,
-                pairs,
-            });
-        }
-        if rank.is_multiple_of(2) {
-            team.send(Buffer::of_copy(data), rank + 1).await;
-            team.recv(Buffer::of_copy(data), rank + 1).await;
-            return None;
-        }
-        team.recv(Buffer::of_copy(other), rank - 1).await;
-        how.combine(team, other, data);
-        Some(Fold {
+        let position = match rank < 2 * pairs {
+            true if rank.is_multiple_of(2) => return None,
+            true => rank / 2,
+            false => rank - pairs,
+        };
+        Some(PowerOfTwo {
             size,
-            position: rank / 2,
+            position,
             pairs,
+        })
+    }
+
+    /// Hands its data to its neighbour and gets the result from it.
+    async fn stand_aside(team: &Team<'_>, own: &Buffer, into: &Buffer) {
+        team.send(*own, team.rank() + 1).await;
+        team.recv(*into, team.rank() + 1).await;
+    }
+
+    /// Takes the data of the neighbour that stands aside.
+    async fn begin(
+        &self,
+        team: &Team<'_>,
+        own: &Buffer,
+        into: &Buffer,
+        scratch: &Buffer,
+        how: &Reduction<'_>,
+    ) -> Accumulator {
+        let has_neighbour = self.position < self.pairs;
+        let rights = self.peers().filter(|(_, side)| *side == Side::Right);
+        let first = self.peers().next().map(|(_, side)| side);
+        let first_is_right = !has_neighbour && first == Some(Side::Right);
+        let rights = rights.count() - usize::from(first_is_right);
+        let mut sum = Accumulator::new(own, into, scratch, rights);
+        if has_neighbour {
+            team.recv(sum.landing(Side::Left), team.rank() - 1).await;
+            sum.take(team, how, 0..own.len(), Side::Left);
+        }
+        sum
+    }
+
+    /// The ranks that this one exchanges with, and on which side of it they are.
+    fn peers(&self) -> impl Iterator<Item = (usize, Side)> {
+        (0..self.size.ilog2()).map(|bit| match self.position >> bit & 1 {
+            0 => (self.rank_of(self.position ^ 1 << bit), Side::Right),
+            _ => (self.rank_of(self.position ^ 1 << bit), Side::Left),
         })
     }
 
@@ -143,9 +153,9 @@ impl Fold {
     }
 
     /// Gives the result to the neighbour that stood aside.
-    async fn end(&self, team: &Team<'_>, data: &mut Box<[u8]>) {
+    async fn end(&self, team: &Team<'_>, into: &Buffer) {
         if self.position < self.pairs {
-            team.send(Buffer::of_copy(data), team.rank() - 1).await;
+            team.send(*into, team.rank() - 1).await;
         }
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! `out` is what this rank has for each, `into` where each one's goes; b is what one rank has for another.
 
-use super::packed::scratch;
-use super::team::{Team, copy_own, deposit};
-use crate::datatype::{Buffer, Parts};
+use super::team::{Team, copy_own};
+use crate::datatype::{Parts, Scratch};
 
 /// All messages at once: (n - 1) (α + bβ), one wait. Empty ones are left out.
 pub async fn linear(team: &Team<'_>, out: &Parts, into: &Parts) {
@@ -50,33 +49,32 @@ pub async fn bruck(team: &Team<'_>, out: &Parts, into: &Parts) {
         return;
     }
     // Slot i holds what still has to go i ranks on.
-    let mut slots = scratch(size * each);
+    let slots = Scratch::new(size * each);
+    let slot = |at: usize| slots.buffer().slice(at * each, each);
     for distance in 0..size {
         let part = out.of((rank + distance) % size);
-        part.read(0, &mut slots[distance * each..][..each]);
+        part.copy_to(&slot(distance), each);
     }
-    let (mut leaving, mut coming) = (
-        scratch(size.div_ceil(2) * each),
-        scratch(size.div_ceil(2) * each),
-    );
+    let half = size.div_ceil(2) * each;
+    let moving = Scratch::new(2 * half);
+    let [leaving, coming] = moving.parts(half);
     let mut hop = 1;
     while hop < size {
-        let moving = || (0..size).filter(|slot| slot & hop != 0);
-        for (at, slot) in moving().enumerate() {
-            leaving[at * each..][..each].copy_from_slice(&slots[slot * each..][..each]);
+        let moving = || (0..size).filter(|slot| slot & hop != 0).enumerate();
+        for (at, number) in moving() {
+            slot(number).copy_to(&leaving.slice(at * each, each), each);
         }
         let bytes = moving().count() * each;
-        let leave = Buffer::of_copy(&mut leaving).slice(0, bytes);
-        let come = Buffer::of_copy(&mut coming).slice(0, bytes);
+        let (leave, come) = (leaving.slice(0, bytes), coming.slice(0, bytes));
         team.exchange(leave, team.after(hop), come, team.before(hop))
             .await;
-        for (at, slot) in moving().enumerate() {
-            slots[slot * each..][..each].copy_from_slice(&coming[at * each..][..each]);
+        for (at, number) in moving() {
+            coming.slice(at * each, each).copy_to(&slot(number), each);
         }
         hop *= 2;
     }
     for distance in 0..size {
         let from = (rank + size - distance) % size;
-        deposit(team, &slots[distance * each..][..each], &into.of(from));
+        copy_own(team, &slot(distance), &into.of(from));
     }
 }

@@ -40,7 +40,7 @@ pub async fn linear(team: &Team<'_>, buffer: Buffer, root: usize) {
 /// Van de Geijn et al.; Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005.
 pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
     let (size, relative) = (team.size(), team.before(root));
-    let mut packed = Packed::of(buffer, relative == 0);
+    let packed = Packed::of(buffer, relative == 0);
     let all = packed.bytes();
     let each = all.len().div_ceil(size);
     let blocks = |first: usize, number: usize| {
@@ -86,7 +86,7 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
 /// A chain that hands on pieces of s bytes: (n - 2 + b / s) (α + sβ); each rank is woken by one other only.
 pub async fn chain(team: &Team<'_>, buffer: Buffer, root: usize, piece: usize) {
     let (size, relative) = (team.size(), team.before(root));
-    let mut packed = Packed::of(buffer, relative == 0);
+    let packed = Packed::of(buffer, relative == 0);
     let all = packed.bytes();
     let pieces = all.len().div_ceil(piece);
     let blocks = |at: usize| all.slice(at * piece, piece.min(all.len() - at * piece));

@@ -4,8 +4,9 @@
 //! Invariant: every rank of a call chooses the same algorithm, see [`super::choose`].
 
 use super::choose::{self, PIECE, Shape};
-use super::packed::{Packed, packed_copy, scratch};
-use super::team::{Combine, Reduction, Team, copy_own};
+use super::packed::{Copied, Packed};
+use super::reduction::{Fold, Reduction, Sources};
+use super::team::{Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
     reduce_scatter, scan, scatter, staged,
@@ -99,20 +100,20 @@ pub const ROOT: i32 = -3;
 pub const PROC_NULL: i32 = -1;
 
 impl Operands {
-    /// What the algorithms want to know; `combine` is [`Operands::combine`].
-    pub fn reduction<'a>(&self, combine: Combine<'a>) -> Reduction<'a> {
+    /// What the algorithms want to know; `fold` is [`Operands::fold`].
+    pub fn reduction<'a>(&self, fold: Fold<'a>) -> Reduction<'a> {
         Reduction {
             unit: self.datatype.size as usize,
             commutes: self.op.is_commutative(),
-            combine,
+            fold,
         }
     }
 
     /// The loop over packed elements.
-    pub fn combine(&self) -> impl Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync + '_ {
-        |left: &mut [u8], right: &mut [u8]| {
-            let count = right.len() as u64 / self.datatype.size.max(1);
-            self.op.apply(left, right, count, self.datatype)
+    pub fn fold(&self) -> impl Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync + '_ {
+        |operands: Sources<'_>, into: &mut [u8]| {
+            let count = into.len() as u64 / self.datatype.size.max(1);
+            self.op.fold(operands, into, None, count, self.datatype)
         }
     }
 }
@@ -150,34 +151,16 @@ impl CollArgs {
             CollArgs::Alltoall { out, into } => run_alltoall(team, out.as_ref(), into).await,
             CollArgs::Reduce {
                 own,
-                into: into_buffer,
+                into,
                 with,
                 root,
             } => {
-                if choose::in_pairs(team.size()) {
-                    let is_root = team.rank() == *root as usize;
-                    let (out, into) = (!is_root, is_root);
-                    let (out, into) = (out.then_some(*own), into.then_some(*into_buffer));
-                    return pair::exchange(team, out, *own, into, with).await;
-                }
-                let into = into_buffer;
-                let combine = with.combine();
-                let how = &with.reduction(&combine);
-                let mut data = packed_copy(own);
-                run_reduce(team, &mut data, how, *root as usize).await;
-                if team.rank() == *root as usize {
-                    into.write(0, &data);
-                }
-            }
-            CollArgs::Allreduce { own, into, with } if choose::in_pairs(team.size()) => {
-                pair::exchange(team, Some(*own), *own, Some(*into), with).await;
+                let fold = with.fold();
+                run_reduce(team, own, into, &with.reduction(&fold), *root as usize).await;
             }
             CollArgs::Allreduce { own, into, with } => {
-                let combine = with.combine();
-                let how = &with.reduction(&combine);
-                let mut data = packed_copy(own);
-                run_allreduce(team, &mut data, how).await;
-                into.write(0, &data);
+                let fold = with.fold();
+                run_allreduce(team, own, into, &with.reduction(&fold)).await;
             }
             CollArgs::ReduceScatter {
                 own,
@@ -185,22 +168,8 @@ impl CollArgs {
                 counts,
                 with,
             } => {
-                let blocks = blocks(counts, with.datatype);
-                if choose::in_pairs(team.size()) {
-                    let mut all = Packed::of(*own, true);
-                    let all = all.bytes();
-                    let block =
-                        |rank: usize| all.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-                    let (mine, theirs) = (block(team.rank()), block(1 - team.rank()));
-                    return pair::exchange(team, Some(theirs), mine, Some(*into), with).await;
-                }
-                let combine = with.combine();
-                let how = &with.reduction(&combine);
-                let mut data = packed_copy(own);
-                run_reduce_scatter(team, &mut data, how, &blocks).await;
-                let rank = team.rank();
-                let mine = &data[blocks[rank]..blocks[rank + 1]];
-                into.write(0, mine);
+                let (fold, blocks) = (with.fold(), blocks(counts, with.datatype));
+                run_reduce_scatter(team, own, into, &with.reduction(&fold), &blocks).await;
             }
             CollArgs::Scan {
                 own,
@@ -208,12 +177,8 @@ impl CollArgs {
                 with,
                 exclusive,
             } => {
-                let combine = with.combine();
-                let how = &with.reduction(&combine);
-                let result = run_scan(team, packed_copy(own), how, *exclusive).await;
-                if let Some(result) = result {
-                    into.write(0, &result);
-                }
+                let fold = with.fold();
+                run_scan(team, own, into, &with.reduction(&fold), *exclusive).await;
             }
             CollArgs::Neighbors { receives, sends } => {
                 let with_data = |(_, buffer): &&(i32, Buffer)| !buffer.is_empty();
@@ -421,31 +386,6 @@ pub async fn run_alltoall(team: &Team<'_>, out: Option<&Parts>, into: &Parts) {
     }
 }
 
-/// A packed copy of all parts, of an operation in place.
-struct Copied {
-    parts: Parts,
-    _memory: Box<[u8]>,
-}
-
-impl Copied {
-    fn of(parts: &Parts, ranks: usize) -> Copied {
-        let mut memory = scratch((0..ranks).map(|rank| parts.len(rank)).sum());
-        let whole = Buffer::of_copy(&mut memory);
-        let mut begin = 0;
-        let copies = (0..ranks).map(|rank| {
-            let part = parts.of(rank);
-            let copy = whole.slice(begin, part.len());
-            part.copy_to(&copy, part.len());
-            begin += part.len();
-            copy
-        });
-        Copied {
-            parts: Parts::Each(copies.collect()),
-            _memory: memory,
-        }
-    }
-}
-
 fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> Shape {
     Shape {
         commutes: how.commutes,
@@ -453,67 +393,110 @@ fn shape_of(team: &Team<'_>, bytes: usize, how: &Reduction<'_>) -> Shape {
     }
 }
 
-pub async fn run_reduce(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, root: usize) {
-    if data.is_empty() {
+/// `own` and `into` may be the same; `into` is of no meaning but at the root.
+pub async fn run_reduce(
+    team: &Team<'_>,
+    own: &Buffer,
+    into: &Buffer,
+    how: &Reduction<'_>,
+    root: usize,
+) {
+    if own.is_empty() {
         return;
     }
+    let is_root = team.rank() == root;
+    let into = if is_root { *into } else { Buffer::empty() };
+    let (from, to) = (Packed::of(*own, true), Packed::of(into, false));
+    let (own, into) = (&from.bytes(), &to.bytes());
     let ordered = !how.commutes || choose::reproducible();
-    match choose::reduce(shape_of(team, data.len(), how)) {
-        choose::Reduce::Nodes => hierarchy::reduce(team, data, how, root).await,
-        choose::Reduce::Linear => reduce::linear(team, data, how, root).await,
-        choose::Reduce::Chain => reduce::chain(team, data, how, root, ordered, PIECE).await,
-        choose::Reduce::ScatterGather => reduce::scatter_gather(team, data, how, root).await,
-        _ => reduce::binomial(team, data, how, root, ordered).await,
+    if choose::in_pairs(team.size()) {
+        let out = if is_root { Buffer::empty() } else { *own };
+        pair::exchange(team, &out, own, into, how).await;
+        return to.unpack(is_root);
     }
+    match choose::reduce(shape_of(team, own.len(), how)) {
+        choose::Reduce::Nodes => hierarchy::reduce(team, own, into, how, root).await,
+        choose::Reduce::Linear => reduce::linear(team, own, into, how, root).await,
+        choose::Reduce::Chain => reduce::chain(team, own, into, how, root, ordered, PIECE).await,
+        choose::Reduce::ScatterGather => reduce::scatter_gather(team, own, into, how, root).await,
+        _ => reduce::binomial(team, own, into, how, root, ordered).await,
+    }
+    to.unpack(is_root);
 }
 
-pub async fn run_allreduce(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>) {
-    if data.is_empty() {
+/// `own` and `into` may be the same.
+pub async fn run_allreduce(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
+    if own.is_empty() {
         return;
     }
-    match choose::allreduce(shape_of(team, data.len(), how)) {
-        choose::Allreduce::Nodes => hierarchy::allreduce(team, data, how).await,
-        choose::Allreduce::HalvingDoubling => allreduce::halving_doubling(team, data, how).await,
-        choose::Allreduce::Ring => allreduce::ring(team, data, how).await,
-        choose::Allreduce::Tree => allreduce::tree(team, data, how).await,
-        choose::Allreduce::Linear => allreduce::linear(team, data, how).await,
-        _ => allreduce::recursive_doubling(team, data, how).await,
+    let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
+    let (own, into) = (&from.bytes(), &to.bytes());
+    if choose::in_pairs(team.size()) {
+        pair::exchange(team, own, own, into, how).await;
+        return to.unpack(true);
     }
+    match choose::allreduce(shape_of(team, own.len(), how)) {
+        choose::Allreduce::Nodes => hierarchy::allreduce(team, own, into, how).await,
+        choose::Allreduce::HalvingDoubling => {
+            allreduce::halving_doubling(team, own, into, how).await;
+        }
+        choose::Allreduce::Ring => allreduce::ring(team, own, into, how).await,
+        choose::Allreduce::Tree => allreduce::tree(team, own, into, how).await,
+        choose::Allreduce::Linear => allreduce::linear(team, own, into, how).await,
+        _ => allreduce::recursive_doubling(team, own, into, how).await,
+    }
+    to.unpack(true);
 }
 
 /// As [`reduce_scatter`] has it.
 pub async fn run_reduce_scatter(
     team: &Team<'_>,
-    data: &mut Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     blocks: &[usize],
 ) {
-    if data.is_empty() {
+    if own.is_empty() {
         return;
     }
-    match choose::reduce_scatter(shape_of(team, data.len(), how)) {
-        choose::ReduceScatter::Nodes => hierarchy::reduce_scatter(team, data, how, blocks).await,
-        choose::ReduceScatter::Ring => reduce_scatter::ring(team, data, how, blocks).await,
-        choose::ReduceScatter::ReduceThenScatter => {
-            reduce_scatter::reduce_then_scatter(team, data, how, blocks).await;
-        }
-        _ => reduce_scatter::linear(team, data, how, blocks).await,
+    let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
+    let (own, into) = (&from.bytes(), &to.bytes());
+    if choose::in_pairs(team.size()) {
+        let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+        let (mine, theirs) = (block(team.rank()), block(1 - team.rank()));
+        pair::exchange(team, &theirs, &mine, into, how).await;
+        return to.unpack(true);
     }
+    match choose::reduce_scatter(shape_of(team, own.len(), how)) {
+        choose::ReduceScatter::Nodes => {
+            hierarchy::reduce_scatter(team, own, into, how, blocks).await;
+        }
+        choose::ReduceScatter::Ring => reduce_scatter::ring(team, own, into, how, blocks).await,
+        choose::ReduceScatter::ReduceThenScatter => {
+            reduce_scatter::reduce_then_scatter(team, own, into, how, blocks).await;
+        }
+        _ => reduce_scatter::linear(team, own, into, how, blocks).await,
+    }
+    to.unpack(true);
 }
 
 /// As [`scan`] has it.
 pub async fn run_scan(
     team: &Team<'_>,
-    data: Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     exclusive: bool,
-) -> Option<Box<[u8]>> {
-    if data.is_empty() {
-        return None;
+) {
+    if own.is_empty() {
+        return;
     }
-    match choose::scan(shape_of(team, data.len(), how)) {
-        choose::Scan::Nodes => hierarchy::scan(team, data, how, exclusive).await,
-        choose::Scan::Linear => scan::linear(team, data, how, exclusive).await,
-        _ => scan::doubling(team, data, how, exclusive).await,
+    let (from, to) = (Packed::of(*own, true), Packed::of(*into, false));
+    let (own, into) = (&from.bytes(), &to.bytes());
+    match choose::scan(shape_of(team, own.len(), how)) {
+        choose::Scan::Nodes => hierarchy::scan(team, own, into, how, exclusive).await,
+        choose::Scan::Linear => scan::linear(team, own, into, how, exclusive).await,
+        _ => scan::doubling(team, own, into, how, exclusive).await,
     }
+    to.unpack(!exclusive || team.rank() > 0);
 }

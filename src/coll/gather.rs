@@ -2,9 +2,8 @@
 //!
 //! `own` is this rank's part; `None` at the root in place. `parts` is where the root wants all; `None` elsewhere.
 
-use super::packed::scratch;
-use super::team::{Team, copy_own, deposit};
-use crate::datatype::{Buffer, Parts};
+use super::team::{Team, copy_own};
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// The root receives from all at once: (n - 1) α + (n - 1) bβ at the root, no other rank waits for anything.
 pub async fn linear(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts>, root: usize) {
@@ -42,12 +41,11 @@ pub async fn binomial(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts
         0 => size,
         _ => (1 << relative.trailing_zeros()).min(size - relative),
     };
-    let mut subtree = scratch(below * each);
+    let subtree = Scratch::new(below * each);
+    let all = subtree.buffer();
     if let Some(own) = &own {
-        let bytes = own.len().min(each);
-        own.read(0, &mut subtree[..bytes]);
+        own.copy_to(&all.slice(0, each), own.len().min(each));
     }
-    let all = Buffer::of_copy(&mut subtree);
     let mut mask = 1;
     while mask < size && relative & mask == 0 {
         if relative + mask < size {
@@ -61,8 +59,8 @@ pub async fn binomial(team: &Team<'_>, own: Option<Buffer>, parts: Option<&Parts
         team.send(all, (relative - mask + root) % size).await;
     } else if let Some(parts) = parts {
         for relative in usize::from(own.is_none())..size {
-            let part = &subtree[relative * each..][..each];
-            deposit(team, part, &parts.of((relative + root) % size));
+            let part = all.slice(relative * each, each);
+            copy_own(team, &part, &parts.of((relative + root) % size));
         }
     }
 }

@@ -4,11 +4,10 @@
 
 use super::call::{CollArgs, Operands, PROC_NULL, ROOT};
 use super::context::CollContext;
-use super::packed::{packed_copy, scratch};
 use super::team::Team;
 use super::{bcast, call, scatter};
 use crate::comm::Comm;
-use crate::datatype::{Buffer, Parts};
+use crate::datatype::{Buffer, Parts, Scratch};
 use crate::error::{Class, Result, fail};
 
 /// The two groups: `local` is the team of the local group; the ranks of `remote` are those of the remote group, and its own
@@ -97,24 +96,18 @@ impl Groups<'_> {
                 ROOT if !into.is_empty() => self.remote.recv(*into, 0).await,
                 ROOT => {}
                 root => {
-                    let combine = with.combine();
-                    let mut data = packed_copy(own);
-                    let how = &with.reduction(&combine);
-                    call::run_reduce(&self.local, &mut data, how, 0).await;
+                    let result = self.result_of(own);
+                    self.reduce(own, &result.buffer(), with).await;
                     if self.leads() {
-                        let result = Buffer::of_copy(&mut data);
-                        self.send_remote(result, root as usize).await;
+                        self.send_remote(result.buffer(), root as usize).await;
                     }
                 }
             },
             CollArgs::Allreduce { own, into, with } => {
-                let mut data = packed_copy(own);
-                let mut theirs = scratch(into.len());
-                self.swap_reduced(&mut data, &mut theirs, with).await;
-                if !theirs.is_empty() {
-                    bcast::binomial(&self.local, Buffer::of_copy(&mut theirs), 0).await;
+                self.swap_reduced(own, into, with).await;
+                if !into.is_empty() {
+                    bcast::binomial(&self.local, *into, 0).await;
                 }
-                into.write(0, &theirs);
             }
             CollArgs::ReduceScatter {
                 own,
@@ -123,16 +116,16 @@ impl Groups<'_> {
                 with,
             } => {
                 // All of the other side's vector is scattered over this side.
-                let mut data = packed_copy(own);
-                let mut theirs = scratch(data.len());
-                self.swap_reduced(&mut data, &mut theirs, with).await;
+                let theirs = self.result_of(own);
+                let whole = theirs.buffer();
+                self.swap_reduced(own, &whole, with).await;
                 let blocks = call::blocks(counts, with.datatype);
-                let whole = Buffer::of_copy(&mut theirs);
-                let block =
-                    |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-                let parts = Parts::Each((0..counts.len()).map(block).collect());
-                let parts = self.leads().then_some(&parts);
-                scatter::linear(&self.local, parts, Some(*into), 0).await;
+                let parts = self.leads().then(|| {
+                    let blocks = blocks.windows(2);
+                    let parts = blocks.map(|block| whole.slice(block[0], block[1] - block[0]));
+                    Parts::Each(parts.collect())
+                });
+                scatter::linear(&self.local, parts.as_ref(), Some(*into), 0).await;
             }
             CollArgs::Scan { .. } | CollArgs::Neighbors { .. } => {
                 self.local.note(fail!(
@@ -193,16 +186,26 @@ impl Groups<'_> {
         self.remote.finish_all(receives).await;
     }
 
+    /// Memory for a reduced vector, which only the leader needs.
+    fn result_of(&self, own: &Buffer) -> Scratch {
+        Scratch::new(if self.leads() { own.len() } else { 0 })
+    }
+
+    /// Of this side, to the leader.
+    async fn reduce(&self, own: &Buffer, result: &Buffer, with: &Operands) {
+        let fold = with.fold();
+        call::run_reduce(&self.local, own, result, &with.reduction(&fold), 0).await;
+    }
+
     /// The leader has the other side's reduction in `theirs` afterwards.
-    async fn swap_reduced(&self, data: &mut Box<[u8]>, theirs: &mut Box<[u8]>, with: &Operands) {
-        let combine = with.combine();
-        call::run_reduce(&self.local, data, &with.reduction(&combine), 0).await;
+    async fn swap_reduced(&self, own: &Buffer, theirs: &Buffer, with: &Operands) {
+        let result = self.result_of(own);
+        self.reduce(own, &result.buffer(), with).await;
         if !self.leads() {
             return;
         }
-        let (out, into) = (Buffer::of_copy(data), Buffer::of_copy(theirs));
-        let receive = (!into.is_empty()).then(|| self.remote.begin_recv(into, 0));
-        self.send_remote(out, 0).await;
+        let receive = (!theirs.is_empty()).then(|| self.remote.begin_recv(*theirs, 0));
+        self.send_remote(result.buffer(), 0).await;
         if let Some(receive) = receive {
             self.remote.finish(receive).await;
         }

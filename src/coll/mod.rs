@@ -22,6 +22,7 @@ mod packed;
 mod pair;
 mod reduce;
 mod reduce_scatter;
+mod reduction;
 mod run;
 mod scan;
 mod scatter;
@@ -38,7 +39,7 @@ use crate::error::Result;
 pub use call::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
-pub use team::{Combine, Team};
+pub use team::Team;
 pub use words::exchange_words;
 
 /// A barrier of those on a collective context.
@@ -92,6 +93,9 @@ pub async fn exchange_on(
     team.result()
 }
 
+/// Combines `left op right` into `right`; both hold the same number of bytes.
+pub type Combine<'a> = &'a (dyn Fn(&[u8], &mut [u8]) -> Result<()> + Sync);
+
 /// Allreduce over packed bytes: `data` holds this rank's contribution and then the result, the same on all ranks. A rank that
 /// misses a contribution hands on zeros, which all that are not told of the error get as the result.
 pub async fn allreduce_on(
@@ -100,19 +104,19 @@ pub async fn allreduce_on(
     combine: Combine<'_>,
 ) -> Result<()> {
     let team = Team::on(*coll);
-    let combine_if_there = |left: &mut [u8], right: &mut [u8]| {
-        if team.has_failed() {
-            right.fill(0);
-            return Ok(());
-        }
-        combine(left, right)
-    };
-    let how = team::Reduction {
+    let how = reduction::Reduction {
         unit: data.len(),
         commutes: false,
-        combine: &combine_if_there,
+        fold: &|(left, last), into| {
+            if let Some(last) = last {
+                into.copy_from_slice(last);
+            }
+            let mut left = left.iter().rev();
+            left.try_for_each(|left| combine(left, into))
+        },
     };
-    reduce::binomial(&team, data, &how, 0, true).await;
+    let whole = Buffer::of_copy(data);
+    reduce::binomial(&team, &whole, &whole, &how, 0, true).await;
     if team.rank() != 0 {
         data.fill(0);
     }

@@ -1,48 +1,76 @@
-//! A user's buffer as consecutive bytes: itself if it has no holes, else a copy.
+//! A user's buffer as consecutive bytes: itself if it has no holes, else a copy. Copies of parts that are overwritten.
 
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// See the module.
 pub struct Packed {
     user: Buffer,
     /// Empty if the buffer has no holes.
-    copy: Box<[u8]>,
+    copy: Scratch,
 }
 
 impl Packed {
     /// `filled` says that the buffer holds data.
     pub fn of(user: Buffer, filled: bool) -> Packed {
-        let copy = match user.contiguous() {
-            Some(_) => Box::default(),
-            None if filled => packed_copy(&user),
-            None => vec![0; user.len()].into_boxed_slice(),
+        let bytes = match user.contiguous() {
+            Some(_) => 0,
+            None => user.len(),
         };
+        let copy = Scratch::new(bytes);
+        if filled {
+            user.copy_to(&copy.buffer(), bytes);
+        }
         Packed { user, copy }
     }
 
-    pub fn bytes(&mut self) -> Buffer {
+    pub fn bytes(&self) -> Buffer {
         match self.user.contiguous() {
             Some(_) => self.user,
-            None => Buffer::of_copy(&mut self.copy),
+            None => self.copy.buffer(),
         }
     }
 
     /// At the end: the user's buffer gets what came in, if anything did.
     pub fn unpack(self, came: bool) {
         if came && self.user.contiguous().is_none() {
-            self.user.write(0, &self.copy);
+            self.copy.buffer().copy_to(&self.user, self.user.len());
+        }
+    }
+}
+
+/// A packed copy of all parts, of an operation in place.
+pub struct Copied {
+    pub parts: Parts,
+    _memory: Scratch,
+}
+
+impl Copied {
+    pub fn of(parts: &Parts, ranks: usize) -> Copied {
+        let memory = Scratch::new((0..ranks).map(|rank| parts.len(rank)).sum());
+        let whole = memory.buffer();
+        let mut begin = 0;
+        let copies = (0..ranks).map(|rank| {
+            let part = parts.of(rank);
+            let copy = whole.slice(begin, part.len());
+            part.copy_to(&copy, part.len());
+            begin += part.len();
+            copy
+        });
+        Copied {
+            parts: Parts::Each(copies.collect()),
+            _memory: memory,
         }
     }
 }
 
 /// A packed copy of a buffer's data.
 pub fn packed_copy(buffer: &Buffer) -> Box<[u8]> {
-    let mut copy = vec![0; buffer.len()].into_boxed_slice();
+    let mut copy = scratch(buffer.len());
     buffer.read(0, &mut copy);
     copy
 }
 
-/// Scratch memory for packed data.
+/// Zeroed memory for packed data that other code takes as a slice; else there is [`Scratch`].
 pub fn scratch(bytes: usize) -> Box<[u8]> {
     vec![0; bytes].into_boxed_slice()
 }

@@ -1,65 +1,95 @@
 //! MPI_Reduce.
 //!
-//! `data` is this rank's packed contribution, at the root then the result. b is its size, γ the time to reduce a byte.
+//! `own` is this rank's contribution, `into` where the root wants the result; they may be the same. At other ranks `into` is
+//! memory to work in, or empty. b is the size, γ the time to reduce a byte.
 
-use super::packed::scratch;
-use super::team::{Reduction, Team};
+use super::reduction::{Accumulator, Reduction, Side, places};
+use super::team::Team;
 use super::{gather, reduce_scatter};
-use crate::datatype::{Buffer, Parts};
-use std::mem::swap;
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Binomial tree: ceil(log2 n) (α + bβ + bγ). In rank order, and with one association for every root, if `ordered`: then
 /// rank 0 reduces and sends the result to the root.
 pub async fn binomial(
     team: &Team<'_>,
-    data: &mut Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     root: usize,
     ordered: bool,
 ) {
     let top = if ordered { 0 } else { root };
-    let (size, relative) = (team.size(), team.before(top));
-    let mut other: Box<[u8]> = Box::default();
-    let mut mask = 1;
-    while mask < size {
-        if relative & mask != 0 {
-            let parent = (relative - mask + top) % size;
-            team.send(Buffer::of_copy(data), parent).await;
-            break;
-        }
-        if relative + mask < size {
-            if other.len() != data.len() {
-                other = scratch(data.len());
-            }
-            let child = (relative + mask + top) % size;
-            team.recv(Buffer::of_copy(&mut other), child).await;
-            how.combine(team, data, &mut other);
-            swap(data, &mut other);
-        }
-        mask <<= 1;
+    let (size, relative, bytes) = (team.size(), team.before(top), own.len());
+    let at = |relative: usize| (relative + top) % size;
+    let bits = match relative {
+        0 => size.next_power_of_two().ilog2(),
+        _ => relative.trailing_zeros(),
+    };
+    let children = (0..bits).map(|bit| relative + (1 << bit));
+    let children: Vec<usize> = children.filter(|child| *child < size).collect();
+    // What comes in is reduced into what is in the result's place already, if the order does not matter.
+    let (side, rights) = match !ordered && own.is_at(into) {
+        true => (Side::Left, 0),
+        false => (Side::Right, children.len().saturating_sub(1)),
+    };
+    let (_scratch, [place, other]) = places(into, if children.is_empty() { 0 } else { bytes });
+    let mut sum = Accumulator::new(own, &place, &other, rights);
+    for child in children {
+        team.recv(sum.landing(side), at(child)).await;
+        sum.take(team, how, 0..bytes, side);
     }
-    move_to_root(team, data, top, root).await;
+    if relative > 0 {
+        let parent = relative & (relative - 1);
+        team.send(sum.now(), at(parent)).await;
+    } else if top == root {
+        sum.settle(into, 0..bytes);
+    }
+    move_to_root(team, sum.now(), into, top, root).await;
 }
 
 /// The root takes one after the other: (n - 1) (α + bβ + bγ), in rank order; nobody else waits.
-pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, root: usize) {
+pub async fn linear(
+    team: &Team<'_>,
+    own: &Buffer,
+    into: &Buffer,
+    how: &Reduction<'_>,
+    root: usize,
+) {
     if team.rank() != root {
-        return team.send(Buffer::of_copy(data), root).await;
+        return team.send(*own, root).await;
     }
-    let (mut left, mut all) = (scratch(data.len()), None);
-    for rank in (0..team.size()).rev() {
-        if rank == root {
-            left.copy_from_slice(data);
-        } else {
-            team.recv(Buffer::of_copy(&mut left), rank).await;
+    let in_place = own.is_at(into);
+    let last = team.size() - 1;
+    let bytes = own.len();
+    let scratch = Scratch::new(if in_place { 2 * bytes } else { bytes });
+    let left = scratch.buffer().slice(0, bytes);
+    // In place the reduction goes on beside the result's place until this rank's operand has had its turn.
+    let first = match in_place {
+        true => scratch.buffer().slice(bytes, bytes),
+        false => *into,
+    };
+    let mut right = None;
+    for rank in (0..=last).rev() {
+        let operand = match rank {
+            rank if rank == root => *own,
+            rank if rank == last => first,
+            _ => left,
+        };
+        if rank != root {
+            team.recv(operand, rank).await;
         }
-        match &mut all {
-            None => all = Some(left.clone()),
-            Some(right) => how.combine(team, &mut left, right),
-        }
+        right = Some(match right {
+            None => operand,
+            Some(right) => {
+                let stays = in_place && rank >= root && rank > 0;
+                let target = if stays { right } else { *into };
+                how.combine(team, &operand, &right, &target);
+                target
+            }
+        });
     }
-    if let Some(all) = all {
-        *data = all;
+    if let Some(result) = right.filter(|result| !result.is_at(into)) {
+        result.copy_to(into, bytes);
     }
 }
 
@@ -67,50 +97,71 @@ pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, 
 /// which sends the result to the root.
 pub async fn chain(
     team: &Team<'_>,
-    data: &mut Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     root: usize,
     ordered: bool,
     piece: usize,
 ) {
     let top = if ordered { 0 } else { root };
-    let (size, relative) = (team.size(), team.before(top));
-    let piece = how.whole_units(piece);
-    let (mut begin, mut right) = (0, scratch(piece.min(data.len())));
-    let mut sending = None;
-    while begin < data.len() {
-        let bytes = piece.min(data.len() - begin);
-        if relative + 1 < size {
-            let come = Buffer::of_copy(&mut right).slice(0, bytes);
-            team.recv(come, team.after(1)).await;
-            let right = &mut right[..bytes];
-            how.combine(team, &mut data[begin..begin + bytes], right);
-            data[begin..begin + bytes].copy_from_slice(right);
+    let (relative, bytes) = (team.before(top), own.len());
+    let (is_top, is_last) = (relative == 0, relative + 1 == team.size());
+    let piece = how.whole_units(piece).min(bytes);
+    let memory = Scratch::new(if is_top && top != root { bytes } else { 0 });
+    let result = if top == root { *into } else { memory.buffer() };
+    // The top reduces where the result belongs. Three pieces: one comes, one is reduced, one leaves.
+    let directly = is_top && !own.is_at(&result);
+    let scratch = Scratch::new(if directly { 0 } else { 3 * piece });
+    let turns = scratch.buffer();
+    let pieces = bytes.div_ceil(piece.max(1));
+    let length = |at: usize| piece.min(bytes - at * piece);
+    let landing = |at: usize| match directly {
+        true => result.slice(at * piece, length(at)),
+        false => turns.slice(at % 3 * piece, length(at)),
+    };
+    let begin = |at: usize| {
+        let comes = !is_last && at < pieces;
+        comes.then(|| team.begin_recv(landing(at), team.after(1)))
+    };
+    let (mut receiving, mut sending) = (begin(0), None);
+    for at in 0..pieces {
+        let mut part = own.slice(at * piece, length(at));
+        if let Some(receive) = receiving.take() {
+            receiving = begin(at + 1);
+            team.finish(receive).await;
+            let (mine, came) = (part, landing(at));
+            part = match is_top {
+                true => result.slice(at * piece, length(at)),
+                false => came,
+            };
+            how.combine(team, &mine, &came, &part);
         }
-        if relative > 0 {
-            let leave = Buffer::of_copy(data).slice(begin, bytes);
-            let send = team.begin_send(leave, team.before(1));
+        if !is_top {
+            let send = team.begin_send(part, team.before(1));
             if let Some(before) = sending.replace(send) {
                 team.finish(before).await;
             }
         }
-        begin += bytes;
     }
     if let Some(last) = sending {
         team.finish(last).await;
     }
-    move_to_root(team, data, top, root).await;
+    if is_last && directly {
+        own.copy_to(&result, bytes);
+    }
+    move_to_root(team, result, into, top, root).await;
 }
 
 /// The result is at rank `top`, and should be at the root.
-async fn move_to_root(team: &Team<'_>, data: &mut Box<[u8]>, top: usize, root: usize) {
-    if root == top || data.is_empty() {
+async fn move_to_root(team: &Team<'_>, result: Buffer, into: &Buffer, top: usize, root: usize) {
+    if root == top {
         return;
     }
     if team.rank() == top {
-        team.send(Buffer::of_copy(data), root).await;
+        team.send(result, root).await;
     } else if team.rank() == root {
-        team.recv(Buffer::of_copy(data), top).await;
+        team.recv(*into, top).await;
     }
 }
 
@@ -118,16 +169,22 @@ async fn move_to_root(team: &Team<'_>, data: &mut Box<[u8]>, top: usize, root: u
 /// Rabenseifner: Optimization of collective reduction operations, 2004.
 pub async fn scatter_gather(
     team: &Team<'_>,
-    data: &mut Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     root: usize,
 ) {
-    let blocks = how.blocks(data.len(), team.size());
-    reduce_scatter::ring(team, data, how, &blocks).await;
-    let whole = Buffer::of_copy(data);
-    let block = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-    let own = (team.rank() != root).then(|| block(team.rank()));
+    let blocks = how.blocks(own.len(), team.size());
+    let length = |rank: usize| blocks[rank + 1] - blocks[rank];
+    let rank = team.rank();
+    if rank != root {
+        let scratch = Scratch::new(length(rank));
+        let block = scratch.buffer();
+        reduce_scatter::ring(team, own, &block, how, &blocks).await;
+        return gather::linear(team, Some(block), None, root).await;
+    }
+    let block = |rank: usize| into.slice(blocks[rank], length(rank));
+    reduce_scatter::ring(team, own, &block(rank), how, &blocks).await;
     let parts = Parts::Each((0..team.size()).map(block).collect());
-    let parts = (team.rank() == root).then_some(&parts);
-    gather::linear(team, own, parts, root).await;
+    gather::linear(team, None, Some(&parts), root).await;
 }

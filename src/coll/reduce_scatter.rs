@@ -1,85 +1,130 @@
 //! MPI_Reduce_scatter and MPI_Reduce_scatter_block.
 //!
-//! `data` is this rank's packed contribution, in which block r begins at byte `blocks[r]`; afterwards this rank's block is
-//! the result, and the others are of no meaning.
+//! `own` is this rank's contribution, in which block r begins at byte `blocks[r]`; `into` is where this rank's block of the
+//! result goes. In place it is the beginning of `own`, and `own` is of no meaning afterwards.
 
-use super::packed::scratch;
-use super::team::{Reduction, Team};
+use super::reduction::Reduction;
+use super::team::{Team, copy_own};
 use super::{reduce, scatter};
-use crate::datatype::{Buffer, Parts};
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Ring: (n - 1) α + (n - 1) / n b (β + γ); for operations that commute.
-pub async fn ring(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, blocks: &[usize]) {
+pub async fn ring(
+    team: &Team<'_>,
+    own: &Buffer,
+    into: &Buffer,
+    how: &Reduction<'_>,
+    blocks: &[usize],
+) {
     let (rank, size) = (team.rank(), team.size());
+    let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+    let (mine, apart) = (block(rank), into.is_apart_from(own));
+    if size == 1 {
+        return copy_own(team, &mine, into);
+    }
     let longest = blocks.windows(2).map(|pair| pair[1] - pair[0]).max();
-    let mut other = scratch(longest.unwrap_or(0));
+    let longest = longest.unwrap_or(0);
+    let scratch = Scratch::new(2 * longest);
+    let places: [Buffer; 2] = scratch.parts(longest);
+    let mut leaving = block(team.before(1));
     for step in 0..size - 1 {
-        let block = |behind: usize| {
-            let block = (rank + 2 * size - behind - step) % size;
-            blocks[block]..blocks[block + 1]
+        let mine = block(team.before(2 + step));
+        let is_last = step == size - 2;
+        let come = match is_last && apart {
+            true => *into,
+            false => places[step % 2].slice(0, mine.len()),
         };
-        let (out, into) = (block(1), block(2));
-        let come = Buffer::of_copy(&mut other).slice(0, into.len());
         let receive = (!come.is_empty()).then(|| team.begin_recv(come, team.before(1)));
-        if !out.is_empty() {
-            let leave = Buffer::of_copy(data).slice(out.start, out.len());
-            team.send(leave, team.after(1)).await;
+        if !leaving.is_empty() {
+            team.send(leaving, team.after(1)).await;
         }
         if let Some(receive) = receive {
             team.finish(receive).await;
-            how.combine(team, &mut other[..into.len()], &mut data[into]);
+            if is_last && mine.is_at(into) {
+                how.combine(team, &come, &mine, into);
+            } else {
+                how.combine(team, &mine, &come, &come);
+            }
         }
+        leaving = come;
+    }
+    if !apart && !mine.is_at(into) {
+        leaving.copy_to(into, into.len());
     }
 }
 
 /// Each sends to each its block at once: (n - 1) (α + b / n β) + (n - 1) / n bγ, in rank order; one wake-up a rank.
-pub async fn linear(team: &Team<'_>, data: &mut Box<[u8]>, how: &Reduction<'_>, blocks: &[usize]) {
+pub async fn linear(
+    team: &Team<'_>,
+    own: &Buffer,
+    into: &Buffer,
+    how: &Reduction<'_>,
+    blocks: &[usize],
+) {
     let (rank, size) = (team.rank(), team.size());
-    let (own, each) = (
-        blocks[rank]..blocks[rank + 1],
-        blocks[rank + 1] - blocks[rank],
-    );
-    let mut all = scratch(size * each);
+    let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
+    let (mine, each) = (block(rank), into.len());
+    let apart = into.is_apart_from(&mine);
+    let scratch = Scratch::new(size * each);
+    let all = scratch.buffer();
+    // This rank's slot, to which nothing comes, is the last one.
+    let slot = |from: usize| all.slice((from - usize::from(from > rank)) * each, each);
     let mut pending = Vec::with_capacity(2 * size);
     for distance in 1..size {
-        let from = (rank + size - distance) % size;
+        let from = team.before(distance);
         if each > 0 {
-            let come = Buffer::of_copy(&mut all).slice(from * each, each);
-            pending.push(team.begin_recv(come, from));
+            pending.push(team.begin_recv(slot(from), from));
         }
     }
     for distance in 1..size {
-        let to = (rank + distance) % size;
-        let block = blocks[to]..blocks[to + 1];
-        if !block.is_empty() {
-            let leave = Buffer::of_copy(data).slice(block.start, block.len());
+        let to = team.after(distance);
+        let leave = block(to);
+        if !leave.is_empty() {
             pending.push(team.begin_send(leave, to));
         }
     }
     team.finish_all(pending).await;
-    all[rank * each..][..each].copy_from_slice(&data[own.clone()]);
-    for left in (0..size - 1).rev() {
-        let (before, right) = all.split_at_mut((left + 1) * each);
-        how.combine(team, &mut before[left * each..], &mut right[..each]);
-        before[left * each..].copy_from_slice(&right[..each]);
+    if size == 1 || each == 0 {
+        return copy_own(team, &mine, into);
     }
-    data[own].copy_from_slice(&all[..each]);
+    let last = if rank == size - 1 {
+        mine
+    } else {
+        slot(size - 1)
+    };
+    let result = match apart {
+        true => *into,
+        false => all.slice((size - 1) * each, each),
+    };
+    let come = all.slice(0, (size - 1) * each);
+    come.with_bytes(|come| {
+        mine.with_bytes(|mine| {
+            let mut left: Vec<&[u8]> = come.chunks_exact(each).collect();
+            left.insert(rank, mine);
+            how.reduce(team, &left[..size - 1], Some(&last), &result);
+        });
+    });
+    if !apart {
+        result.copy_to(into, each);
+    }
 }
 
 /// A reduction in rank order to rank 0, which scatters: 2 ceil(log2 n) α + (log2 n + 1) bβ + log2 n bγ.
 pub async fn reduce_then_scatter(
     team: &Team<'_>,
-    data: &mut Box<[u8]>,
+    own: &Buffer,
+    into: &Buffer,
     how: &Reduction<'_>,
     blocks: &[usize],
 ) {
-    reduce::binomial(team, data, how, 0, true).await;
-    let whole = Buffer::of_copy(data);
+    if team.rank() > 0 {
+        reduce::binomial(team, own, &Buffer::empty(), how, 0, true).await;
+        return scatter::linear(team, None, Some(*into), 0).await;
+    }
+    let scratch = Scratch::new(own.len());
+    let whole = scratch.buffer();
+    reduce::binomial(team, own, &whole, how, 0, true).await;
     let block = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
     let parts = Parts::Each((0..team.size()).map(block).collect());
-    let (parts, into) = match team.rank() {
-        0 => (Some(&parts), None),
-        rank => (None, Some(block(rank))),
-    };
-    scatter::linear(team, parts, into, 0).await;
+    scatter::linear(team, Some(&parts), Some(*into), 0).await;
 }

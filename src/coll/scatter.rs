@@ -3,9 +3,8 @@
 //! `parts` is what the root has for all; `None` elsewhere. `into` is where this rank wants its part; `None` at the root in
 //! place.
 
-use super::packed::scratch;
-use super::team::{Team, copy_own, deposit};
-use crate::datatype::{Buffer, Parts};
+use super::team::{Team, copy_own};
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// The root sends to all at once: (n - 1) α + (n - 1) bβ at the root.
 pub async fn linear(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffer>, root: usize) {
@@ -42,14 +41,14 @@ pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffe
         0 => size.next_power_of_two(),
         _ => 1 << relative.trailing_zeros(),
     };
-    let mut subtree = scratch(below.min(size - relative) * each);
+    let subtree = Scratch::new(below.min(size - relative) * each);
+    let all = subtree.buffer();
     if let Some(parts) = parts {
         for relative in 0..size {
             let part = parts.of((relative + root) % size);
-            part.read(0, &mut subtree[relative * each..][..each]);
+            part.copy_to(&all.slice(relative * each, each), each);
         }
     }
-    let all = Buffer::of_copy(&mut subtree);
     if relative > 0 {
         team.recv(all, (relative - below + root) % size).await;
     }
@@ -63,6 +62,6 @@ pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffe
         mask /= 2;
     }
     if let Some(into) = into {
-        deposit(team, &subtree[..each], &into);
+        copy_own(team, &all.slice(0, each), &into);
     }
 }

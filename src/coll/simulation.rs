@@ -6,7 +6,7 @@
 use super::context::{CollContext, WaitMode};
 use super::team::Team;
 use crate::comm::Members;
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, copies};
 use crate::engine::requests::Index;
 use crate::error::{Class, Result, fail};
 use crate::sync::keep::keep;
@@ -29,6 +29,8 @@ struct State {
     sent: HashMap<(i32, i32), VecDeque<Sent>>,
     posted: HashMap<(i32, i32), VecDeque<(usize, Buffer)>>,
     moves: u64,
+    /// Bytes that came in messages, by rank.
+    received: HashMap<i32, u64>,
 }
 
 enum Sent {
@@ -69,7 +71,8 @@ impl State {
                 }
             };
             let fits = data.len().min(into.len());
-            into.write(0, &data[..fits]);
+            copies::uncounted(|| into.write(0, &data[..fits]));
+            *self.received.entry(pair.1).or_default() += fits as u64;
             self.done[receive] = Some(match data.len() > fits {
                 true => fail!(Class::Truncate, "{} bytes for {fits}", data.len()),
                 false => Ok(()),
@@ -81,7 +84,7 @@ impl State {
 
 fn contents(buffer: &Buffer) -> Vec<u8> {
     let mut data = vec![0; buffer.len()];
-    buffer.read(0, &mut data);
+    copies::uncounted(|| buffer.read(0, &mut data));
     data
 }
 
@@ -118,9 +121,29 @@ impl World {
     }
 }
 
+/// Bytes that a rank has copied, and that came to it in messages.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Traffic {
+    pub copied: u64,
+    pub received: u64,
+}
+
 /// Runs `body(team)` on so many ranks; what the bodies return, by rank. Panics if none can go on, or if messages are left
 /// over.
 pub fn run<T, F>(seed: u64, ranks: usize, body: impl Fn(Team<'static>) -> F) -> Vec<T>
+where
+    F: Future<Output = T>,
+{
+    let results = run_and_count(seed, ranks, body).into_iter();
+    results.map(|(result, _)| result).collect()
+}
+
+/// As [`run`], with what each rank has moved.
+pub fn run_and_count<T, F>(
+    seed: u64,
+    ranks: usize,
+    body: impl Fn(Team<'static>) -> F,
+) -> Vec<(T, Traffic)>
 where
     F: Future<Output = T>,
 {
@@ -139,13 +162,17 @@ where
         })
         .collect();
     let mut results: Vec<Option<T>> = (0..ranks).map(|_| None).collect();
+    let mut copied = vec![0; ranks];
     let mut context = Context::from_waker(Waker::noop());
     // After so many turns at random in which no message moved, each had one for certain.
     let (mut idle, limit) = (0, 40 * ranks + 200);
     while !running.is_empty() {
         let before = world.state.lock().moves;
         let turn = world.state.lock().random(running.len() as u64) as usize;
-        if let Poll::Ready(result) = running[turn].1.as_mut().poll(&mut context) {
+        let copied_before = copies::total();
+        let step = running[turn].1.as_mut().poll(&mut context);
+        copied[running[turn].0] += copies::total() - copied_before;
+        if let Poll::Ready(result) = step {
             let (rank, _) = running.swap_remove(turn);
             results[rank] = Some(result);
             idle = 0;
@@ -160,5 +187,9 @@ where
     let left = state.sent.values().map(VecDeque::len).sum::<usize>()
         + state.posted.values().map(VecDeque::len).sum::<usize>();
     assert_eq!(left, 0, "messages or receives are left over");
-    results.into_iter().flatten().collect()
+    let traffic = (0..ranks).map(|rank| Traffic {
+        copied: copied[rank],
+        received: state.received.get(&(rank as i32)).copied().unwrap_or(0),
+    });
+    results.into_iter().flatten().zip(traffic).collect()
 }

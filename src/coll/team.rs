@@ -29,9 +29,6 @@ pub struct StagingOf<'a> {
     pub geometry: Geometry,
 }
 
-/// Combines `left op right` into `right`; both hold the same number of packed bytes of whole elements.
-pub type Combine<'a> = &'a (dyn Fn(&mut [u8], &mut [u8]) -> Result<()> + Sync);
-
 impl<'a> Team<'a> {
     #[inline]
     pub fn on(coll: CollContext<'a>) -> Self {
@@ -211,51 +208,7 @@ pub fn copy_fitting(own: &Buffer, into: &Buffer) -> Result<()> {
     }
 }
 
-/// As [`copy_own`], for a packed part that has come.
-pub fn deposit(team: &Team<'_>, part: &[u8], into: &Buffer) {
-    let bytes = part.len().min(into.len());
-    into.write(0, &part[..bytes]);
-    if part.len() > bytes {
-        team.note(too_long(part.len(), bytes));
-    }
-}
-
 #[cold]
 fn too_long(bytes: usize, room: usize) -> Result<()> {
     fail!(Class::Truncate, "{bytes} bytes came where {room} fit")
-}
-
-/// An operation on elements of some size.
-pub struct Reduction<'a> {
-    /// Bytes of a packed element; zero if there is no data.
-    pub unit: usize,
-    pub commutes: bool,
-    pub combine: Combine<'a>,
-}
-
-impl Reduction<'_> {
-    /// `right = left op right`.
-    pub fn combine(&self, team: &Team<'_>, left: &mut [u8], right: &mut [u8]) {
-        if !right.is_empty() {
-            team.note((self.combine)(left, right));
-        }
-    }
-
-    /// At most so many bytes, but one element at least.
-    pub fn whole_units(&self, bytes: usize) -> usize {
-        (bytes / self.unit.max(1)).max(1) * self.unit.max(1)
-    }
-
-    /// Half of so many bytes, in whole elements.
-    pub fn half(&self, bytes: usize) -> usize {
-        bytes / self.unit.max(1) / 2 * self.unit
-    }
-
-    /// Where the blocks of `number` ranks begin, and the end.
-    pub fn blocks(&self, bytes: usize, number: usize) -> Vec<usize> {
-        let elements = bytes / self.unit.max(1);
-        (0..=number)
-            .map(|rank| rank * elements / number * self.unit)
-            .collect()
-    }
 }

@@ -3,15 +3,19 @@
 
 use super::packed::scratch;
 use super::simulation::run;
-use super::team::{Reduction, Team};
+use super::team::Team;
 use super::*;
 use crate::datatype::Parts;
 use crate::sync::keep::keep;
 use choose::PIECE;
 use std::future::Future;
 
+mod copies;
 mod hierarchies;
+mod reductions;
 mod staged;
+
+pub use reductions::compose_into;
 
 /// What rank r has for rank s, byte by byte.
 fn pattern(rank: usize, other: usize, bytes: usize) -> Box<[u8]> {
@@ -216,180 +220,6 @@ fn alltoalls() {
     }
 }
 
-/// Affine functions of 32-bit numbers, eight bytes each, one after the other: associative, and does not commute.
-fn compose(left: &mut [u8], right: &mut [u8]) -> crate::error::Result<()> {
-    compose_into(left, right);
-    Ok(())
-}
-
-fn compose_into(left: &[u8], right: &mut [u8]) {
-    let (lefts, _) = left.as_chunks::<8>();
-    let (rights, _) = right.as_chunks_mut::<8>();
-    assert_eq!(lefts.len(), rights.len());
-    for (left, right) in lefts.iter().zip(rights) {
-        let [first, second] = [left, &*right].map(|one| {
-            let bits = u64::from_le_bytes(*one);
-            (bits as u32, (bits >> 32) as u32)
-        });
-        let slope = first.0.wrapping_mul(second.0);
-        let offset = first.1.wrapping_mul(second.0).wrapping_add(second.1);
-        *right = (u64::from(offset) << 32 | u64::from(slope)).to_le_bytes();
-    }
-}
-
-fn add(left: &mut [u8], right: &mut [u8]) -> crate::error::Result<()> {
-    assert_eq!(left.len(), right.len());
-    let pairs = left.iter().zip(right);
-    pairs.for_each(|(left, right)| *right = right.wrapping_add(*left));
-    Ok(())
-}
-
-const COMPOSE: Reduction<'static> = Reduction {
-    unit: 8,
-    commutes: false,
-    combine: &compose,
-};
-const ADD: Reduction<'static> = Reduction {
-    unit: 8,
-    commutes: true,
-    combine: &add,
-};
-
-/// The definition: from left to right.
-fn reduced(how: &Reduction<'_>, ranks: std::ops::Range<usize>, bytes: usize) -> Box<[u8]> {
-    let mut ranks = ranks.map(|rank| pattern(rank, 3, bytes));
-    let mut result = ranks.next().unwrap_or_default();
-    for mut next in ranks {
-        (how.combine)(&mut result, &mut next).unwrap();
-        result = next;
-    }
-    result
-}
-
-/// Bytes of the vectors: whole elements.
-const VECTORS: [usize; 4] = [8, 24, 72, 1000];
-
-#[test]
-fn reductions() {
-    for (ranks, root, seed) in cases() {
-        for (bytes, how) in [(VECTORS[root % 4], &COMPOSE), (24, &COMPOSE), (72, &ADD)] {
-            for algorithm in 0..5 {
-                if algorithm == 4 && !how.commutes {
-                    continue;
-                }
-                run(seed, ranks, |team| async move {
-                    let mut data = pattern(team.rank(), 3, bytes);
-                    let ordered = !how.commutes;
-                    match algorithm {
-                        0 => reduce::binomial(&team, &mut data, how, root, ordered).await,
-                        1 => reduce::binomial(&team, &mut data, how, root, true).await,
-                        2 => reduce::linear(&team, &mut data, how, root).await,
-                        3 => reduce::chain(&team, &mut data, how, root, ordered, 20).await,
-                        _ => reduce::scatter_gather(&team, &mut data, how, root).await,
-                    }
-                    let expected = reduced(how, 0..ranks, bytes);
-                    let is_root = team.rank() == root;
-                    assert!(
-                        !is_root || data == expected,
-                        "{algorithm} on {ranks} to {root}"
-                    );
-                    team.result().unwrap();
-                });
-            }
-        }
-    }
-}
-
-#[test]
-fn allreductions() {
-    for (ranks, root, seed) in cases() {
-        let bytes = VECTORS[root % 4];
-        for how in [&COMPOSE, &ADD] {
-            for algorithm in 0..5 {
-                if algorithm == 4 && !how.commutes {
-                    continue;
-                }
-                run(seed, ranks, |team| async move {
-                    let mut data = pattern(team.rank(), 3, bytes);
-                    match algorithm {
-                        0 => allreduce::recursive_doubling(&team, &mut data, how).await,
-                        1 => allreduce::halving_doubling(&team, &mut data, how).await,
-                        2 => allreduce::tree(&team, &mut data, how).await,
-                        3 => allreduce::linear(&team, &mut data, how).await,
-                        _ => allreduce::ring(&team, &mut data, how).await,
-                    }
-                    assert_eq!(
-                        data,
-                        reduced(how, 0..ranks, bytes),
-                        "{algorithm} on {ranks}"
-                    );
-                    team.result().unwrap();
-                });
-            }
-        }
-    }
-}
-
-#[test]
-fn reductions_that_are_scattered() {
-    for ranks in rank_counts() {
-        for (equal, how) in [
-            (true, &COMPOSE),
-            (false, &COMPOSE),
-            (true, &ADD),
-            (false, &ADD),
-        ] {
-            for algorithm in 0..3 {
-                if algorithm == 2 && !how.commutes {
-                    continue;
-                }
-                run(ranks as u64, ranks, |team| async move {
-                    let mut blocks = vec![0];
-                    for rank in 0..ranks {
-                        let elements = if equal { 3 } else { uneven(rank, 12) };
-                        blocks.push(blocks[rank] + 8 * elements);
-                    }
-                    let bytes = blocks[ranks];
-                    let mut data = pattern(team.rank(), 3, bytes);
-                    match algorithm {
-                        0 => reduce_scatter::linear(&team, &mut data, how, &blocks).await,
-                        1 => {
-                            reduce_scatter::reduce_then_scatter(&team, &mut data, how, &blocks)
-                                .await
-                        }
-                        _ => reduce_scatter::ring(&team, &mut data, how, &blocks).await,
-                    }
-                    let own = blocks[team.rank()]..blocks[team.rank() + 1];
-                    let all = reduced(how, 0..ranks, bytes);
-                    assert_eq!(data[own.clone()], all[own], "{algorithm} on {ranks}");
-                    team.result().unwrap();
-                });
-            }
-        }
-    }
-}
-
-#[test]
-fn scans() {
-    for ranks in rank_counts() {
-        for (bytes, exclusive) in VECTORS.into_iter().flat_map(|b| [(b, true), (b, false)]) {
-            for linear in [true, false] {
-                run(ranks as u64, ranks, |team| async move {
-                    let (rank, data) = (team.rank(), pattern(team.rank(), 3, bytes));
-                    let result = match linear {
-                        true => scan::linear(&team, data, &COMPOSE, exclusive).await,
-                        false => scan::doubling(&team, data, &COMPOSE, exclusive).await,
-                    };
-                    let end = if exclusive { rank } else { rank + 1 };
-                    let expected = (end > 0).then(|| reduced(&COMPOSE, 0..end, bytes));
-                    assert_eq!(result, expected, "{ranks}");
-                    team.result().unwrap();
-                });
-            }
-        }
-    }
-}
-
 /// What is chosen without settings, at sizes on both sides of every border.
 #[test]
 fn what_is_chosen_works() {
@@ -445,33 +275,4 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
     CollArgs::Allgather { own, parts }.run(team).await;
     let everyone: Vec<u8> = (0..ranks).flat_map(value).collect();
     assert_eq!(all[..], everyone, "allgather");
-}
-
-#[test]
-fn reductions_of_two() {
-    let (int, sum) = (crate::datatype::get(crate::datatype::INT), crate::op::SUM);
-    let with = &Operands {
-        op: crate::op::get(sum).unwrap(),
-        datatype: int.unwrap(),
-    };
-    for (seed, bytes) in [4, 1000, 2 * PIECE, 2 * PIECE + 4, 1 << 20]
-        .into_iter()
-        .enumerate()
-    {
-        for in_place in [false, true] {
-            run(seed as u64, 2, |team| async move {
-                let value = |value: i32| value.to_ne_bytes().repeat(bytes / 4).into_boxed_slice();
-                let (mut data, mut result) = (value(team.rank() as i32 + 7), scratch(bytes));
-                let own = Buffer::of_copy(&mut data);
-                let into = if in_place {
-                    own
-                } else {
-                    Buffer::of_copy(&mut result)
-                };
-                pair::exchange(&team, Some(own), own, Some(into), with).await;
-                team.result().unwrap();
-                assert_eq!(if in_place { data } else { result }, value(15));
-            });
-        }
-    }
 }

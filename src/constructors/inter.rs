@@ -134,7 +134,7 @@ fn one_leader(
     let number = leader.as_ref().map_or(YES, |leader| *leader as u32);
     let complement = leader.as_ref().map_or(YES, |leader| !*leader as u32);
     let mut all = bytes([if good { YES } else { 0 }, number, complement]);
-    let common = |left: &mut [u8], right: &mut [u8]| {
+    let common = |left: &[u8], right: &mut [u8]| {
         let pairs = left.iter().zip(right);
         pairs.for_each(|(left, right)| *right &= *left);
         Ok(())

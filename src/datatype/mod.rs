@@ -28,7 +28,9 @@ mod status;
 pub use contents::{Combiner, Contents, Numbers};
 pub use layout::{Layout, Member};
 pub use order::Order;
-pub use pack::{Buffer, MemoryKind, Parts};
+#[cfg(test)]
+pub use pack::copies;
+pub use pack::{Buffer, MemoryKind, Parts, Scratch};
 pub use scalar::{Category, Scalar};
 pub use scaled::{leaf_of, scaled};
 pub use signature::{Element, Signature};

@@ -120,7 +120,7 @@ pub(super) fn ask_in_loop() {
         // The program may have tested nothing for long: then there was no time for anything to come.
         if asked != 0 {
             for_each(Engine::give_up_unowned);
-            tasks::watch();
+            tasks::give_up_lost();
         }
     }
 }

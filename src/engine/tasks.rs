@@ -107,10 +107,15 @@ pub(super) fn prepare_sleep() -> bool {
     SLEEPS.set(true);
     let moved = run_all();
     SLEEPS.set(false);
-    if let Some(mut tasks) = TASKS.try_lock() {
+    give_up_lost();
+    moved
+}
+
+/// Liveness check of the processes that tasks wait for.
+pub(super) fn give_up_lost() {
+    if let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() {
         give_up(&mut tasks);
     }
-    moved
 }
 
 /// Whether the thread that polls a task is about to sleep: who is to wake it must learn of that now.

@@ -22,7 +22,7 @@ pub(super) fn apply(
     match datatype.category {
         Category::Pair => {
             if let Some(last) = sources.last {
-                inout.copy_from_slice(&last[..inout.len()]);
+                super::copy(last, inout);
             }
             for input in sources.left.iter().rev() {
                 pair::apply(operation, input, inout, datatype.scalars, form);

@@ -276,7 +276,7 @@ impl Op {
             }
             Op::User(_) => {
                 if let Some(last) = last {
-                    inout.copy_from_slice(&last[..inout.len()]);
+                    copy(last, inout);
                 }
                 for left in left.iter().rev() {
                     self.apply(left, inout, count, datatype)?;
@@ -308,6 +308,13 @@ impl Op {
             Op::User(operation) => operation.function.call(elements),
         }
     }
+}
+
+/// An operand that the result takes the place of.
+fn copy(operand: &[u8], inout: &mut [u8]) {
+    #[cfg(test)]
+    crate::datatype::copies::count(inout.len());
+    inout.copy_from_slice(&operand[..inout.len()]);
 }
 
 /// The elements laid out as in a program's memory.

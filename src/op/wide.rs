@@ -103,6 +103,8 @@ impl<'a> Second<'a> {
     #[inline(always)]
     pub(super) fn put<const BLOCKS: bool>(self, at: usize, made: &[u8]) {
         assert!(at <= self.bytes && made.len() <= self.bytes - at);
+        #[cfg(test)]
+        crate::datatype::copies::count(made.len());
         // SAFETY: in bounds, in memory that is lent to this one alone, so it is not `made`.
         unsafe {
             let to = self.to.add(at);

@@ -303,6 +303,14 @@ pub fn allreduce(shape: Shape) -> Allreduce {
     }
 }
 
+/// Bytes from which an allreduce of several nodes has several leaders on each.
+const SEVERAL_LEADERS: usize = 64 << 10;
+
+/// Whether so many bytes are reduced in parts, with a leader each, where each node has so many ranks at least.
+pub fn has_several_leaders(ranks: usize, bytes: usize) -> bool {
+    ranks > 1 && bytes >= SEVERAL_LEADERS
+}
+
 pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
     match REDUCE_SCATTER.get() {
         _ if reproducible() => ReduceScatter::ReduceThenScatter,

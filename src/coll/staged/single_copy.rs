@@ -145,7 +145,7 @@ impl Work<'_, BLOCK> {
         let (ranks, me) = (self.ranks, self.me);
         let source = out.unwrap_or(into);
         let whole = source.range(0, ranks).unwrap_or(Buffer::empty());
-        let mut packed = Packed::of(whole, true);
+        let packed = Packed::of(whole, true);
         // In place the data is overwritten while others read it.
         let mut copy = out
             .is_none()

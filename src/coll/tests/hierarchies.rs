@@ -1,5 +1,8 @@
 //! The algorithms for several nodes: nodes of following ranks, of the same size and others, and of ranks dealt out.
 
+use super::reductions::{
+    ADD, COMPOSE, TARGETS, VECTORS, Vectors, blocks_of, reduced, scanned, target_of,
+};
 use super::*;
 use crate::comm::{Members, Nodes};
 
@@ -138,18 +141,59 @@ fn alltoalls() {
 fn reductions() {
     for (ranks, root, seed) in cases() {
         let bytes = VECTORS[root % 4];
-        for how in [&COMPOSE, &ADD] {
+        for (how, in_place) in [
+            (&COMPOSE, true),
+            (&COMPOSE, false),
+            (&ADD, true),
+            (&ADD, false),
+        ] {
             on_nodes(ranks, seed, |team, in_order| async move {
                 if !in_order && !how.commutes {
                     return;
                 }
                 let expected = reduced(how, 0..ranks, bytes);
-                let mut data = pattern(team.rank(), 3, bytes);
-                hierarchy::reduce(team, &mut data, how, root).await;
-                assert!(team.rank() != root || data == expected, "{ranks} to {root}");
-                let mut data = pattern(team.rank(), 3, bytes);
-                hierarchy::allreduce(team, &mut data, how).await;
-                assert_eq!(data, expected, "{ranks}");
+                let is_root = team.rank() == root;
+                let mut vectors = Vectors::of(team.rank(), bytes, in_place && is_root);
+                let own = &vectors.own();
+                let into = &if is_root {
+                    vectors.target()
+                } else {
+                    Buffer::empty()
+                };
+                hierarchy::reduce(team, own, into, how, root).await;
+                assert!(!is_root || vectors.end() == expected, "{ranks} to {root}");
+                let mut vectors = Vectors::of(team.rank(), bytes, in_place);
+                let (own, into) = (&vectors.own(), &vectors.target());
+                hierarchy::allreduce(team, own, into, how).await;
+                assert_eq!(vectors.end(), expected, "{ranks}");
+            });
+        }
+    }
+}
+
+/// As many leaders as the smallest node has ranks, or fewer; also where a part has no element.
+#[test]
+fn reductions_with_several_leaders() {
+    for ranks in rank_counts() {
+        let bytes = VECTORS[ranks % 4];
+        for (how, in_place) in [
+            (&COMPOSE, true),
+            (&COMPOSE, false),
+            (&ADD, true),
+            (&ADD, false),
+        ] {
+            on_nodes(ranks, ranks as u64, |team, in_order| async move {
+                if !in_order && !how.commutes {
+                    return;
+                }
+                let levels = hierarchy::Levels::of(team).unwrap();
+                for leaders in 1..=levels.least() {
+                    let mut vectors = Vectors::of(team.rank(), bytes, in_place);
+                    let (own, into) = (&vectors.own(), &vectors.target());
+                    hierarchy::allreduce_in_parts(&levels, own, into, how, leaders).await;
+                    let expected = reduced(how, 0..ranks, bytes);
+                    assert_eq!(vectors.end(), expected, "{leaders} on {ranks}");
+                }
             });
         }
     }
@@ -159,22 +203,24 @@ fn reductions() {
 fn reductions_that_are_scattered() {
     for ranks in rank_counts() {
         for (equal, how) in [(true, &COMPOSE), (false, &COMPOSE), (false, &ADD)] {
-            on_nodes(ranks, ranks as u64, |team, in_order| async move {
-                if !in_order && !how.commutes {
-                    return;
-                }
-                let mut blocks = vec![0];
-                for rank in 0..ranks {
-                    let elements = if equal { 3 } else { uneven(rank, 12) };
-                    blocks.push(blocks[rank] + 8 * elements);
-                }
-                let bytes = blocks[ranks];
-                let mut data = pattern(team.rank(), 3, bytes);
-                hierarchy::reduce_scatter(team, &mut data, how, &blocks).await;
-                let own = blocks[team.rank()]..blocks[team.rank() + 1];
-                let all = reduced(how, 0..ranks, bytes);
-                assert_eq!(data[own.clone()], all[own], "{ranks}");
-            });
+            for target in TARGETS {
+                on_nodes(ranks, ranks as u64, |team, in_order| async move {
+                    if !in_order && !how.commutes {
+                        return;
+                    }
+                    let blocks = blocks_of(ranks, equal);
+                    let (rank, bytes) = (team.rank(), blocks[ranks]);
+                    let mut vectors = Vectors::of(rank, bytes, target != "beside");
+                    let into = &target_of(&mut vectors, &blocks, target);
+                    let own = &vectors.own();
+                    hierarchy::reduce_scatter(team, own, into, how, &blocks).await;
+                    let mut result = scratch(into.len());
+                    into.read(0, &mut result);
+                    let all = reduced(how, 0..ranks, bytes);
+                    assert_eq!(result[..], all[blocks[rank]..blocks[rank + 1]], "{ranks}");
+                    vectors.end();
+                });
+            }
         }
     }
 }
@@ -182,16 +228,21 @@ fn reductions_that_are_scattered() {
 #[test]
 fn scans() {
     for ranks in rank_counts() {
-        for (bytes, exclusive) in VECTORS.into_iter().flat_map(|b| [(b, true), (b, false)]) {
+        let forms = [(true, true), (true, false), (false, true), (false, false)];
+        for (bytes, (exclusive, in_place)) in
+            VECTORS.into_iter().flat_map(|b| forms.map(|f| (b, f)))
+        {
             on_nodes(ranks, ranks as u64, |team, in_order| async move {
                 if !in_order {
                     return;
                 }
-                let (rank, data) = (team.rank(), pattern(team.rank(), 3, bytes));
-                let result = hierarchy::scan(team, data, &COMPOSE, exclusive).await;
-                let end = if exclusive { rank } else { rank + 1 };
-                let expected = (end > 0).then(|| reduced(&COMPOSE, 0..end, bytes));
-                assert_eq!(result, expected, "{ranks}");
+                let mut vectors = Vectors::of(team.rank(), bytes, in_place);
+                let (own, into) = (&vectors.own(), &vectors.target());
+                hierarchy::scan(team, own, into, &COMPOSE, exclusive).await;
+                let result = vectors.end();
+                if let Some(expected) = scanned(team.rank(), bytes, exclusive) {
+                    assert_eq!(result, expected, "{ranks}, {exclusive}, {in_place}");
+                }
             });
         }
     }

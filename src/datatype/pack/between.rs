@@ -21,7 +21,11 @@ impl Buffer {
         let apart = from.end <= to.start || to.end <= from.start;
         match (self.contiguous(), other.contiguous()) {
             // SAFETY: both in bounds by `check`; they may overlap.
-            (Some(source), Some(target)) => unsafe { ptr::copy(source, target, length) },
+            (Some(source), Some(target)) => unsafe {
+                ptr::copy(source, target, length);
+                #[cfg(test)]
+                super::copies::count(length);
+            },
             // SAFETY: in bounds by `check`; nothing of it is written, because the two are apart.
             (Some(source), None) if apart => unsafe {
                 other.write(0, std::slice::from_raw_parts(source, length));

@@ -9,11 +9,14 @@
 mod between;
 mod blocks;
 mod copier;
+#[cfg(test)]
+pub mod copies;
 mod endless;
 mod nest;
 mod parts;
 mod permute;
 mod prefix;
+mod scratch;
 mod shuffle;
 mod wide;
 
@@ -21,6 +24,7 @@ pub(super) use copier::repeat_runs;
 pub use parts::Parts;
 pub use prefix::PREFIX;
 pub(super) use prefix::Prefix;
+pub use scratch::Scratch;
 pub(super) use shuffle::Shuffles;
 pub use wide::VARIABLES;
 #[cfg(test)]
@@ -196,6 +200,8 @@ impl Buffer {
     #[inline]
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         self.check(offset, out.len());
+        #[cfg(test)]
+        copies::count(out.len());
         match (self.kind, self.layout) {
             // SAFETY: in bounds by `check`; the memory is ours by the contract of `new`, and `out`
             // is a reference of someone else's, so they do not overlap.
@@ -222,6 +228,8 @@ impl Buffer {
             // SAFETY: as in `read`.
             (MemoryKind::Host, None) => unsafe {
                 super::nontemporal::copy(self.address.add(offset), out.as_mut_ptr(), out.len());
+                #[cfg(test)]
+                copies::count(out.len());
             },
             (MemoryKind::Host, Some(_)) => self.stream_packed(offset, out),
         }
@@ -249,6 +257,8 @@ impl Buffer {
     #[inline]
     pub fn write(&self, offset: usize, data: &[u8]) {
         self.check(offset, data.len());
+        #[cfg(test)]
+        copies::count(data.len());
         match (self.kind, self.layout) {
             // SAFETY: as in `read`.
             (MemoryKind::Host, None) => unsafe {
@@ -278,6 +288,8 @@ impl Buffer {
                     self.address.add(offset),
                     data.len(),
                 );
+                #[cfg(test)]
+                copies::count(data.len());
             },
             (MemoryKind::Host, Some(_)) => self.write(offset, data),
         }
@@ -292,6 +304,8 @@ impl Buffer {
             // SAFETY: as in `write`.
             (MemoryKind::Host, None) => unsafe {
                 super::nontemporal::copy(data.as_ptr(), self.address.add(offset), data.len());
+                #[cfg(test)]
+                copies::count(data.len());
             },
             (MemoryKind::Host, Some(_)) => self.write(offset, data),
         }

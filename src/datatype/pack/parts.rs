@@ -78,7 +78,7 @@ impl Parts {
                 // SAFETY: by the contract of `equal`, which is for the parts of all ranks.
                 Some(unsafe { Buffer::new(address, number as u64 * equal.count, equal.datatype) })
             }
-            Parts::Each(parts) => (number == 1).then(|| parts[first]),
+            Parts::Each(parts) => Buffer::joined(&parts[first..first + number]),
         }
     }
 
@@ -175,6 +175,11 @@ impl Buffer {
         }
     }
 
+    /// Whether both have no holes and begin at one address.
+    pub fn is_at(&self, other: &Buffer) -> bool {
+        self.contiguous().is_some() && self.contiguous() == other.contiguous()
+    }
+
     /// Whether this buffer has no holes and shares no byte with another one without holes.
     pub fn is_apart_from(&self, other: &Buffer) -> bool {
         let (Some(one), Some(two)) = (self.contiguous(), other.contiguous()) else {
@@ -182,6 +187,25 @@ impl Buffer {
         };
         let (one, two) = (one as usize, two as usize);
         one + self.length <= two || two + other.length <= one
+    }
+
+    /// Buffers without holes that follow each other as one; also a single one with holes.
+    fn joined(buffers: &[Buffer]) -> Option<Buffer> {
+        let [first, others @ ..] = buffers else {
+            return None;
+        };
+        let mut whole = *first;
+        for next in others.iter().filter(|next| !next.is_empty()) {
+            let end = whole.address.wrapping_add(whole.length);
+            if whole.is_empty() {
+                whole = *next;
+            } else if whole.contiguous().is_some() && next.contiguous() == Some(end) {
+                whole.length += next.length;
+            } else {
+                return None;
+            }
+        }
+        Some(whole)
     }
 
     /// The bytes from `offset` on of a buffer without holes. Panics if they are not all in it, or if it has holes.
@@ -264,5 +288,23 @@ mod tests {
         assert_eq!(each.begins_within(3), Some((base, base + 24)));
         assert_eq!(int(0, base).begins_within(3), None);
         assert_eq!(parts.begins_within(0), None);
+    }
+
+    #[test]
+    fn parts_that_follow_each_other_are_one() {
+        let mut memory = vec![0; 40].into_boxed_slice();
+        let whole = Buffer::of_copy(&mut memory);
+        let parts = |ranges: &[(usize, usize)]| {
+            let parts = ranges.iter().map(|(at, bytes)| whole.slice(*at, *bytes));
+            Parts::Each(parts.collect())
+        };
+        let in_order = parts(&[(0, 8), (8, 0), (8, 12), (20, 20)]);
+        let found = in_order.range(0, 4).unwrap();
+        assert!(found.is_at(&whole) && found.len() == 40);
+        let found = in_order.range(1, 2).unwrap();
+        assert!(found.is_at(&whole.slice(8, 1)) && found.len() == 12);
+        assert!(parts(&[(0, 8), (9, 8)]).range(0, 2).is_none());
+        assert!(parts(&[(8, 8), (0, 8)]).range(0, 2).is_none());
+        assert_eq!(parts(&[(8, 8), (0, 8)]).range(1, 1).unwrap().len(), 8);
     }
 }

@@ -1,0 +1,159 @@
+//! The two levels of an operation on several nodes, as one rank sees them: its node's ranks, and the leaders.
+//!
+//! Invariant: all ranks see the same nodes and leaders.
+
+use crate::coll::team::Team;
+use crate::comm::{Members, Nodes, some};
+use crate::datatype::{Buffer, Parts, Scratch};
+
+/// See the module.
+pub struct Levels<'a> {
+    pub team: &'a Team<'a>,
+    pub nodes: &'a Nodes,
+    /// This rank's node.
+    pub node: usize,
+    /// By node.
+    leads: Vec<usize>,
+    inside: Members,
+    leaders: Members,
+}
+
+impl<'a> Levels<'a> {
+    /// With these leaders, by node. `None` on one node, which nothing here is chosen for.
+    pub fn led_by(team: &'a Team<'a>, lead: impl Fn(&[usize]) -> usize) -> Option<Levels<'a>> {
+        let nodes = team.nodes()?;
+        let node = nodes.node_of(team.rank());
+        let leads = (0..nodes.number()).map(|node| lead(nodes.ranks(node)));
+        let leads: Vec<usize> = leads.collect();
+        let all = team.coll().members;
+        Some(Levels {
+            inside: some(all, nodes.ranks(node).iter().copied()),
+            leaders: some(all, leads.iter().copied()),
+            team,
+            nodes,
+            node,
+            leads,
+        })
+    }
+
+    /// Each node is led by its lowest rank.
+    pub fn of(team: &'a Team<'a>) -> Option<Levels<'a>> {
+        Self::led_by(team, |ranks| ranks[0])
+    }
+
+    /// The root leads its node.
+    pub fn to(team: &'a Team<'a>, root: usize) -> Option<Levels<'a>> {
+        Self::led_by(team, |ranks| {
+            if ranks.contains(&root) {
+                root
+            } else {
+                ranks[0]
+            }
+        })
+    }
+
+    pub fn ranks(&self) -> &'a [usize] {
+        self.nodes.ranks(self.node)
+    }
+
+    pub fn position(&self, rank: usize) -> usize {
+        let found = self.ranks().iter().position(|other| *other == rank);
+        found.unwrap_or(0)
+    }
+
+    /// Those of this node.
+    pub fn inside(&self) -> Team<'_> {
+        let (rank, ranks_per_node) = (self.position(self.team.rank()), self.ranks().len());
+        self.team.part(&self.inside, rank, ranks_per_node)
+    }
+
+    /// The leader's rank within the node.
+    pub fn leader(&self) -> usize {
+        self.position(self.leads[self.node])
+    }
+
+    pub fn leads(&self) -> bool {
+        self.leads[self.node] == self.team.rank()
+    }
+
+    /// The leaders, for one of them; their ranks are the nodes' numbers.
+    pub fn leaders(&self) -> Option<Team<'_>> {
+        let part = || self.team.part(&self.leaders, self.node, 1);
+        self.leads().then(part)
+    }
+
+    /// The least ranks of a node.
+    pub fn least(&self) -> usize {
+        let nodes = 0..self.nodes.number();
+        let ranks = nodes.map(|node| self.nodes.ranks(node).len());
+        ranks.min().unwrap_or(1)
+    }
+
+    pub fn ends(&self, inside: Team<'_>, leaders: Option<Team<'_>>) {
+        self.team.end_of(inside);
+        if let Some(leaders) = leaders {
+            self.team.end_of(leaders);
+        }
+    }
+
+    /// Where each node's data begins, of `bytes` for each of its ranks, and the end.
+    pub fn begins(&self, bytes: impl Fn(usize) -> usize) -> Vec<usize> {
+        let mut begins = vec![0];
+        for node in 0..self.nodes.number() {
+            let all: usize = self.nodes.ranks(node).iter().map(|rank| bytes(*rank)).sum();
+            begins.push(begins[node] + all);
+        }
+        begins
+    }
+}
+
+impl Levels<'_> {
+    /// Parts of all ranks as one of each node, if each node's follow each other.
+    pub fn by_node(&self, parts: &Parts) -> Option<Parts> {
+        let ranks = (0..self.nodes.number()).map(|node| self.nodes.ranks(node));
+        let parts = ranks.map(|ranks| parts.range(ranks[0], ranks.len()));
+        let parts = parts.collect::<Option<Box<[Buffer]>>>();
+        parts.filter(|_| self.nodes.are_in_order()).map(Parts::Each)
+    }
+
+    /// Those of this node's ranks.
+    pub fn of_node(&self, parts: &Parts) -> Parts {
+        Parts::Each(self.ranks().iter().map(|rank| parts.of(*rank)).collect())
+    }
+
+    /// Memory that only a leader needs.
+    pub fn for_leader(&self, bytes: usize) -> Scratch {
+        Scratch::new(if self.leads() { bytes } else { 0 })
+    }
+
+    /// Visits some ranks' parts in a buffer that has all node by node, with where they belong.
+    pub fn each_part(
+        &self,
+        whole: &Buffer,
+        parts: &Parts,
+        of: impl Fn(usize) -> bool,
+        visit: impl Fn(Buffer, Buffer),
+    ) {
+        let mut begin = 0;
+        for rank in self.nodes.by_node() {
+            let part = parts.of(rank);
+            if of(rank) {
+                visit(whole.slice(begin, part.len()), part);
+            }
+            begin += part.len();
+        }
+    }
+}
+
+/// Consecutive parts of a buffer without holes.
+pub fn cut(whole: &Buffer, begins: &[usize]) -> Parts {
+    let pairs = begins.windows(2);
+    let parts = pairs.map(|pair| whole.slice(pair[0], pair[1] - pair[0]));
+    Parts::Each(parts.collect())
+}
+
+/// As [`cut`], in parts of so many bytes.
+pub fn cut_equally(whole: &Buffer, each: usize) -> Parts {
+    let begins = (0..whole.len()).step_by(each.max(1));
+    Parts::Each(begins.map(|begin| whole.slice(begin, each)).collect())
+}

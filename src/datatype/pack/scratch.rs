@@ -1,0 +1,41 @@
+//! Memory of the library's own for packed data that comes in: it is not zeroed first.
+//!
+//! Invariant: an operation reads from it only what it has written there. Where a message failed or was too short, that is what
+//! the memory held before: the result is of no use then, and nobody but the program itself sees it.
+
+use super::{Buffer, MemoryKind};
+use std::mem::MaybeUninit;
+use std::ptr::slice_from_raw_parts_mut;
+
+/// See the module.
+pub struct Scratch(Buffer);
+
+impl Scratch {
+    pub fn new(bytes: usize) -> Scratch {
+        let memory: Box<[MaybeUninit<u8>]> = Box::new_uninit_slice(bytes);
+        Scratch(Buffer {
+            address: Box::into_raw(memory).cast(),
+            kind: MemoryKind::Host,
+            length: bytes,
+            layout: None,
+        })
+    }
+
+    /// All of it, which is good as long as this lives.
+    pub fn buffer(&self) -> Buffer {
+        self.0
+    }
+
+    /// N parts of so many bytes, one after the other. Panics if they are not all in it.
+    pub fn parts<const N: usize>(&self, bytes: usize) -> [Buffer; N] {
+        std::array::from_fn(|at| self.0.slice(at * bytes, bytes))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let memory = self.0.address.cast::<MaybeUninit<u8>>();
+        // SAFETY: `new` made it of a box of this length, and nobody else frees it.
+        drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(memory, self.0.length)) });
+    }
+}
