@@ -5,7 +5,7 @@
 
 use super::allgather;
 use super::alltoall;
-use super::call::{CollArgs, blocks};
+use super::args::{CollArgs, blocks};
 use super::packed::scratch;
 use super::team::Team;
 use crate::datatype::Parts;

@@ -4,7 +4,7 @@
 //! Invariant: every call on a communicator has a number, the same on all ranks if they call in the same order, and its
 //! descriptions travel with a tag of that number: so calls of different forms are compared too.
 
-use super::call::CollArgs;
+use super::args::CollArgs;
 use super::context::CollContext;
 use super::packed::scratch;
 use super::team::Team;

@@ -282,6 +282,12 @@ impl<'a> CollContext<'a> {
         Some(Err(liveness::error(engine, process)))
     }
 
+    /// A member that has died.
+    pub fn lost_member(&self) -> Option<u32> {
+        let mut members = (0..self.size()).map(|rank| self.process(rank));
+        members.find(|process| liveness::loss_by_death(*process))
+    }
+
     /// A rank of whose loss somebody has told at the communicator's staging area: no member need come to its collective operations any more.
     #[cold]
     fn lost_in_staging(&self) -> Option<u32> {

@@ -6,11 +6,8 @@
 //! both, so their messages cannot be mixed up and no context id or tag is needed for them.
 
 mod levels;
+mod part;
 
-use super::call::{
-    run_allgather, run_allreduce, run_barrier, run_bcast, run_gather, run_reduce,
-    run_reduce_scatter, run_scan, run_scatter,
-};
 use super::choose;
 use super::reduction::Reduction;
 use super::team::{Team, copy_own};
@@ -19,39 +16,43 @@ use crate::comm::some;
 use crate::datatype::{Buffer, Parts, Scratch};
 pub use levels::Levels;
 use levels::{cut, cut_equally};
-use std::future::Future;
-use std::pin::Pin;
-
-/// Algorithms that call those which choose them.
-type Steps<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub use part::{Part, Run, Steps};
 
 /// All of a node tell their leader, the leaders meet, and tell theirs.
-pub fn barrier<'a>(team: &'a Team<'a>) -> Steps<'a> {
+pub fn barrier<'a>(team: &'a Team<'a>, run: Run) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::of(team) else {
             return;
         };
         let (inside, leaders) = (levels.inside(), levels.leaders());
-        barrier::arrive(&inside).await;
-        if let Some(leaders) = &leaders {
-            run_barrier(leaders).await;
+        // Without messages a barrier is as good as half of one.
+        let is_staged = inside.staging().is_some();
+        match is_staged {
+            true => run(&inside, Part::Barrier).await,
+            false => barrier::arrive(&inside).await,
         }
-        barrier::leave(&inside).await;
+        if let Some(leaders) = &leaders {
+            run(leaders, Part::Barrier).await;
+        }
+        match is_staged {
+            true => run(&inside, Part::Barrier).await,
+            false => barrier::leave(&inside).await,
+        }
         levels.ends(inside, leaders);
     })
 }
 
 /// Between the leaders, then within all nodes.
-pub fn bcast<'a>(team: &'a Team<'a>, buffer: Buffer, root: usize) -> Steps<'a> {
+pub fn bcast<'a>(team: &'a Team<'a>, buffer: Buffer, root: usize, run: Run) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::to(team, root) else {
             return;
         };
         let (inside, leaders) = (levels.inside(), levels.leaders());
         if let Some(leaders) = &leaders {
-            run_bcast(leaders, buffer, levels.nodes.node_of(root)).await;
+            run(leaders, Part::Bcast(buffer, levels.nodes.node_of(root))).await;
         }
-        run_bcast(&inside, buffer, levels.leader()).await;
+        run(&inside, Part::Bcast(buffer, levels.leader())).await;
         levels.ends(inside, leaders);
     })
 }
@@ -62,6 +63,7 @@ pub fn gather<'a>(
     own: Option<Buffer>,
     parts: Option<&'a Parts>,
     root: usize,
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::to(team, root) else {
@@ -76,7 +78,15 @@ pub fn gather<'a>(
         let elsewhere = |rank| levels.nodes.node_of(rank) != top;
         if let (Some(leaders), Some(parts)) = (&leaders, parts) {
             let here = levels.of_node(parts);
-            run_gather(&inside, own, Some(&here), levels.leader(), true).await;
+            run(
+                &inside,
+                Part::Gather {
+                    own,
+                    parts: Some(&here),
+                    root: levels.leader(),
+                },
+            )
+            .await;
             if let Some(by_node) = levels.by_node(parts) {
                 gather::linear(leaders, None, Some(&by_node), top).await;
             } else {
@@ -91,7 +101,15 @@ pub fn gather<'a>(
             let collected = levels.for_leader(levels.ranks().len() * each);
             let here = leaders.is_some();
             let here = here.then(|| cut_equally(&collected.buffer(), each));
-            run_gather(&inside, own, here.as_ref(), levels.leader(), true).await;
+            run(
+                &inside,
+                Part::Gather {
+                    own,
+                    parts: here.as_ref(),
+                    root: levels.leader(),
+                },
+            )
+            .await;
             if let Some(leaders) = &leaders {
                 gather::linear(leaders, Some(collected.buffer()), None, top).await;
             }
@@ -106,6 +124,7 @@ pub fn scatter<'a>(
     parts: Option<&'a Parts>,
     into: Option<Buffer>,
     root: usize,
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::to(team, root) else {
@@ -133,7 +152,15 @@ pub fn scatter<'a>(
                 scatter::linear(leaders, Some(&by_node), None, top).await;
             }
             let here = levels.of_node(parts);
-            run_scatter(&inside, Some(&here), into, levels.leader(), true).await;
+            run(
+                &inside,
+                Part::Scatter {
+                    parts: Some(&here),
+                    into,
+                    root: levels.leader(),
+                },
+            )
+            .await;
         } else {
             let ours = levels.for_leader(levels.ranks().len() * each);
             if let Some(leaders) = &leaders {
@@ -141,14 +168,22 @@ pub fn scatter<'a>(
             }
             let here = leaders.is_some();
             let here = here.then(|| cut_equally(&ours.buffer(), each));
-            run_scatter(&inside, here.as_ref(), into, levels.leader(), true).await;
+            run(
+                &inside,
+                Part::Scatter {
+                    parts: here.as_ref(),
+                    into,
+                    root: levels.leader(),
+                },
+            )
+            .await;
         }
         levels.ends(inside, leaders);
     })
 }
 
 /// Within the nodes to the leaders, between these, and from them to all.
-pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts) -> Steps<'a> {
+pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts, run: Run) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::of(team) else {
             return;
@@ -177,11 +212,25 @@ pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts) -> Steps<'a> {
         let is_there = leaders.is_some() && directly.is_some();
         let own = (!is_there).then_some(own);
         let here = leaders.is_some().then_some(&here);
-        gather::linear(&inside, own, here, levels.leader()).await;
-        if let Some(leaders) = &leaders {
-            run_allgather(leaders, by_node).await;
+        let root = levels.leader();
+        match parts.are_equal() {
+            true => {
+                run(
+                    &inside,
+                    Part::Gather {
+                        own,
+                        parts: here,
+                        root,
+                    },
+                )
+                .await
+            }
+            false => gather::linear(&inside, own, here, root).await,
         }
-        run_bcast(&inside, whole, levels.leader()).await;
+        if let Some(leaders) = &leaders {
+            run(leaders, Part::Allgather(by_node)).await;
+        }
+        run(&inside, Part::Bcast(whole, levels.leader())).await;
         if directly.is_none() {
             let others = |rank| rank != team.rank();
             levels.each_part(&whole, parts, others, |came, part| {
@@ -193,7 +242,7 @@ pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts) -> Steps<'a> {
 }
 
 /// Equal parts: the leaders exchange what their nodes have for each other.
-pub fn alltoall<'a>(team: &'a Team<'a>, out: &'a Parts, into: &'a Parts) -> Steps<'a> {
+pub fn alltoall<'a>(team: &'a Team<'a>, out: &'a Parts, into: &'a Parts, run: Run) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::of(team) else {
             return;
@@ -225,13 +274,24 @@ pub fn alltoall<'a>(team: &'a Team<'a>, out: &'a Parts, into: &'a Parts) -> Step
         let rows = levels.for_leader(ours * size * each);
         let lines = cut_equally(&rows.buffer(), size * each);
         let lines = leaders.is_some().then_some(&lines);
-        gather::linear(&inside, Some(row), lines, levels.leader()).await;
+        let root = levels.leader();
+        let (own, parts) = (Some(row), lines);
+        run(&inside, Part::Gather { own, parts, root }).await;
         if let Some(leaders) = &leaders {
             swap_nodes(&levels, leaders, &rows.buffer(), each).await;
         }
         let came = as_row(into);
         let row = came.unwrap_or_else(|| scratch.buffer());
-        scatter::linear(&inside, lines, Some(row), levels.leader()).await;
+        let into_row = Some(row);
+        run(
+            &inside,
+            Part::Scatter {
+                parts: lines,
+                into: into_row,
+                root,
+            },
+        )
+        .await;
         if came.is_none() {
             for (at, rank) in levels.nodes.by_node().enumerate() {
                 copy_own(team, &row.slice(at * each, each), &into.of(rank));
@@ -277,6 +337,7 @@ pub fn reduce<'a>(
     into: &'a Buffer,
     how: &'a Reduction<'a>,
     root: usize,
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::to(team, root) else {
@@ -285,9 +346,27 @@ pub fn reduce<'a>(
         let (inside, leaders) = (levels.inside(), levels.leaders());
         let scratch = levels.for_leader(own.len());
         let ours = scratch.buffer();
-        run_reduce(&inside, own, &ours, how, levels.leader()).await;
+        run(
+            &inside,
+            Part::Reduce {
+                own,
+                into: &ours,
+                how,
+                root: levels.leader(),
+            },
+        )
+        .await;
         if let Some(leaders) = &leaders {
-            run_reduce(leaders, &ours, into, how, levels.nodes.node_of(root)).await;
+            run(
+                leaders,
+                Part::Reduce {
+                    own: &ours,
+                    into,
+                    how,
+                    root: levels.nodes.node_of(root),
+                },
+            )
+            .await;
         }
         levels.ends(inside, leaders);
     })
@@ -300,22 +379,40 @@ pub fn allreduce<'a>(
     own: &'a Buffer,
     into: &'a Buffer,
     how: &'a Reduction<'a>,
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::of(team) else {
             return;
         };
         if choose::has_several_leaders(levels.least(), own.len()) {
-            return allreduce_in_parts(&levels, own, into, how, levels.least()).await;
+            return allreduce_in_parts(&levels, own, into, how, (levels.least(), run)).await;
         }
         let (inside, leaders) = (levels.inside(), levels.leaders());
         let scratch = levels.for_leader(own.len());
         let ours = scratch.buffer();
-        run_reduce(&inside, own, &ours, how, levels.leader()).await;
+        run(
+            &inside,
+            Part::Reduce {
+                own,
+                into: &ours,
+                how,
+                root: levels.leader(),
+            },
+        )
+        .await;
         if let Some(leaders) = &leaders {
-            run_allreduce(leaders, &ours, into, how).await;
+            run(
+                leaders,
+                Part::Allreduce {
+                    own: &ours,
+                    into,
+                    how,
+                },
+            )
+            .await;
         }
-        run_bcast(&inside, *into, levels.leader()).await;
+        run(&inside, Part::Bcast(*into, levels.leader())).await;
         levels.ends(inside, leaders);
     })
 }
@@ -327,7 +424,7 @@ pub(super) async fn allreduce_in_parts(
     own: &Buffer,
     into: &Buffer,
     how: &Reduction<'_>,
-    leaders: usize,
+    (leaders, run): (usize, Run),
 ) {
     let (team, nodes) = (levels.team, levels.nodes);
     let (inside, position) = (levels.inside(), levels.position(team.rank()));
@@ -335,15 +432,32 @@ pub(super) async fn allreduce_in_parts(
     blocks.resize(inside.size() + 1, own.len());
     let parts = cut(into, &blocks);
     let mine = parts.of(position);
-    run_reduce_scatter(&inside, own, &mine, how, &blocks).await;
+    run(
+        &inside,
+        Part::ReduceScatter {
+            own,
+            into: &mine,
+            how,
+            blocks: &blocks,
+        },
+    )
+    .await;
     if position < leaders {
         let peers = (0..nodes.number()).map(|node| nodes.ranks(node)[position]);
         let peers = some(team.coll().members, peers);
         let across = team.part(&peers, levels.node, 1);
-        run_allreduce(&across, &mine, &mine, how).await;
+        run(
+            &across,
+            Part::Allreduce {
+                own: &mine,
+                into: &mine,
+                how,
+            },
+        )
+        .await;
         team.end_of(across);
     }
-    run_allgather(&inside, &parts).await;
+    run(&inside, Part::Allgather(&parts)).await;
     team.end_of(inside);
 }
 
@@ -354,6 +468,7 @@ pub fn reduce_scatter<'a>(
     into: &'a Buffer,
     how: &'a Reduction<'a>,
     blocks: &'a [usize],
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::of(team) else {
@@ -363,7 +478,16 @@ pub fn reduce_scatter<'a>(
         let length = |rank: usize| blocks[rank + 1] - blocks[rank];
         let scratch = levels.for_leader(own.len());
         let mut ours = scratch.buffer();
-        run_reduce(&inside, own, &ours, how, levels.leader()).await;
+        run(
+            &inside,
+            Part::Reduce {
+                own,
+                into: &ours,
+                how,
+                root: levels.leader(),
+            },
+        )
+        .await;
         let Some(leaders) = leaders else {
             scatter::linear(&inside, None, Some(*into), levels.leader()).await;
             return levels.ends(inside, None);
@@ -385,7 +509,16 @@ pub fn reduce_scatter<'a>(
         let begins = levels.begins(length);
         let (begin, end) = (begins[levels.node], begins[levels.node + 1]);
         let result = Scratch::new(end - begin);
-        run_reduce_scatter(&leaders, &ours, &result.buffer(), how, &begins).await;
+        run(
+            &leaders,
+            Part::ReduceScatter {
+                own: &ours,
+                into: &result.buffer(),
+                how,
+                blocks: &begins,
+            },
+        )
+        .await;
         let mut of_node = vec![0];
         for rank in levels.ranks() {
             of_node.push(of_node[of_node.len() - 1] + length(*rank));
@@ -403,6 +536,7 @@ pub fn scan<'a>(
     into: &'a Buffer,
     how: &'a Reduction<'a>,
     exclusive: bool,
+    run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
         let Some(levels) = Levels::led_by(team, |ranks| ranks[ranks.len() - 1]) else {
@@ -422,14 +556,32 @@ pub fn scan<'a>(
             operand = scratch.buffer().slice(bytes, bytes);
             own.copy_to(&operand, bytes);
         }
-        run_scan(&inside, own, into, how, exclusive).await;
+        run(
+            &inside,
+            Part::Scan {
+                own,
+                into,
+                how,
+                exclusive: exclusive,
+            },
+        )
+        .await;
         if let Some(leaders) = &leaders {
             let mut total = if is_first { operand } else { *into };
             if exclusive && !is_first {
                 total = scratch.buffer().slice(bytes, bytes);
                 how.combine(team, into, &operand, &total);
             }
-            run_scan(leaders, &total, &left, how, true).await;
+            run(
+                leaders,
+                Part::Scan {
+                    own: &total,
+                    into: &left,
+                    how,
+                    exclusive: true,
+                },
+            )
+            .await;
         }
         if levels.node > 0 {
             bcast::binomial(&inside, left, levels.leader()).await;

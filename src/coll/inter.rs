@@ -2,10 +2,10 @@
 //!
 //! Invariant: messages across have a context of their own, so they meet no message within.
 
-use super::call::{CollArgs, Operands, PROC_NULL, ROOT};
+use super::args::{CollArgs, Operands, PROC_NULL, ROOT};
 use super::context::CollContext;
 use super::team::Team;
-use super::{bcast, call, scatter};
+use super::{args, bcast, dispatch, scatter};
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Parts, Scratch};
 use crate::error::{Class, Result, fail};
@@ -119,7 +119,7 @@ impl Groups<'_> {
                 let theirs = self.result_of(own);
                 let whole = theirs.buffer();
                 self.swap_reduced(own, &whole, with).await;
-                let blocks = call::blocks(counts, with.datatype);
+                let blocks = args::blocks(counts, with.datatype);
                 let parts = self.leads().then(|| {
                     let blocks = blocks.windows(2);
                     let parts = blocks.map(|block| whole.slice(block[0], block[1] - block[0]));
@@ -138,7 +138,7 @@ impl Groups<'_> {
 
     /// No rank leaves before all of both groups are there.
     async fn barrier(&self) {
-        call::run_barrier(&self.local).await;
+        dispatch::run_barrier(&self.local).await;
         if self.leads() {
             let (out, into) = (Buffer::empty(), Buffer::empty());
             self.remote.exchange(out, 0, into, 0).await;
@@ -154,7 +154,7 @@ impl Groups<'_> {
                 if self.leads() && !buffer.is_empty() {
                     self.remote.recv(buffer, root as usize).await;
                 }
-                call::run_bcast(&self.local, buffer, 0).await;
+                dispatch::run_bcast(&self.local, buffer, 0).await;
             }
         }
     }
@@ -194,7 +194,7 @@ impl Groups<'_> {
     /// Of this side, to the leader.
     async fn reduce(&self, own: &Buffer, result: &Buffer, with: &Operands) {
         let fold = with.fold();
-        call::run_reduce(&self.local, own, result, &with.reduction(&fold), 0).await;
+        dispatch::run_reduce(&self.local, own, result, &with.reduction(&fold), 0).await;
     }
 
     /// The leader has the other side's reduction in `theirs` afterwards.

@@ -9,12 +9,13 @@ mod allgather;
 mod allreduce;
 mod alltoall;
 mod amounts;
+mod args;
 mod barrier;
 mod bcast;
-mod call;
 mod check;
 pub mod choose;
 mod context;
+mod dispatch;
 mod gather;
 mod hierarchy;
 mod inter;
@@ -36,7 +37,7 @@ mod words;
 
 use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
-pub use call::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
+pub use args::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::Team;
@@ -45,7 +46,7 @@ pub use words::exchange_words;
 /// A barrier of those on a collective context.
 pub async fn barrier_on(coll: &CollContext<'_>) -> Result<()> {
     let team = Team::on(*coll);
-    call::run_barrier(&team).await;
+    dispatch::run_barrier(&team).await;
     team.result()
 }
 
@@ -107,6 +108,7 @@ pub async fn allreduce_on(
     let how = reduction::Reduction {
         unit: data.len(),
         commutes: false,
+        with: None,
         fold: &|(left, last), into| {
             if let Some(last) = last {
                 into.copy_from_slice(last);

@@ -3,6 +3,7 @@
 //! Invariant: buffers here have no holes. The data that the program gave is only read, unless it gave the same memory for the
 //! result.
 
+use super::args::Operands;
 use super::team::Team;
 use crate::datatype::{Buffer, Scratch};
 use crate::error::Result;
@@ -20,6 +21,8 @@ pub struct Reduction<'a> {
     pub unit: usize,
     pub commutes: bool,
     pub fold: Fold<'a>,
+    /// The operation and its type; tests have none.
+    pub with: Option<&'a Operands>,
 }
 
 /// Operands that are read in one pass: each is a stream for the processor's prefetcher.

@@ -5,15 +5,15 @@
 //! in the same order on all ranks, so that persistent ones may be started in any order. Operations are staged in the order in which they
 //! were called, because they share an area; a persistent one has an area of its own.
 
-use super::call::CollArgs;
+use super::args::CollArgs;
 use super::choose::staging;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
-use super::{check, inter, staged};
+use super::{check, dispatch, inter, staged};
 use crate::comm::{COLLECTIVE, Comm};
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
-use crate::engine::{enter_at, tasks};
+use crate::engine::{enter_at, liveness, tasks};
 use crate::error::Result;
 use crate::transport::collective::{Access, Geometry};
 use parking_lot::Mutex;
@@ -70,8 +70,15 @@ async fn run_on(
         return inter::run(comm, coll, call).await;
     }
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
-    call.run(&team).await;
-    team.result()
+    dispatch::run(&team, call).await;
+    team.result()?;
+    // A rank that has given up sends on what it has, and lets others go: nothing that came after a death can be trusted.
+    match call {
+        CollArgs::Neighbors { .. } => Ok(()),
+        _ => coll
+            .lost_member()
+            .map_or(Ok(()), |lost| Err(liveness::explain(lost))),
+    }
 }
 
 /// An operation that does not block.

@@ -208,7 +208,7 @@ fn alltoalls() {
                         2 => alltoall::bruck(&team, &out, &parts_of(&mut memory, &coming)).await,
                         _ if equal => {
                             let into = parts_of(&mut memory, &coming);
-                            CollArgs::Alltoall { out: None, into }.run(&team).await;
+                            dispatch::run(&team, &CollArgs::Alltoall { out: None, into }).await;
                         }
                         _ => return,
                     }
@@ -254,10 +254,10 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
         into,
         with: with.clone(),
     };
-    call.run(team).await;
+    dispatch::run(team, &call).await;
     assert_eq!(result[..], value(ranks * (ranks + 1) / 2 - 1), "allreduce");
     let (root, buffer) = (ranks as i32 - 1, own);
-    CollArgs::Bcast { buffer, root }.run(team).await;
+    dispatch::run(team, &CollArgs::Bcast { buffer, root }).await;
     assert_eq!(data[..], value(ranks - 1), "bcast");
     let own = Buffer::of_copy(&mut data);
     own.write(0, &value(rank));
@@ -267,12 +267,12 @@ async fn everything(team: &Team<'_>, bytes: usize, with: &Operands) {
         with,
         exclusive: false,
     };
-    call.run(team).await;
+    dispatch::run(team, &call).await;
     assert_eq!(result[..], value((rank + 1) * (rank + 2) / 2 - 1), "scan");
     let mut all = scratch(bytes * ranks);
     let parts = Parts::in_memory(&mut all, bytes);
     let own = Some(Buffer::of_copy(&mut data));
-    CollArgs::Allgather { own, parts }.run(team).await;
+    dispatch::run(team, &CollArgs::Allgather { own, parts }).await;
     let everyone: Vec<u8> = (0..ranks).flat_map(value).collect();
     assert_eq!(all[..], everyone, "allgather");
 }

@@ -59,6 +59,12 @@ pub fn loss(process: u32) -> Option<Loss> {
     table()?.of(process).loss()
 }
 
+/// As [`has_died`], on any thread.
+#[inline]
+pub fn loss_by_death(process: u32) -> bool {
+    table().is_some_and(|table| table.of(process).has_died())
+}
+
 /// The error of a wait for a lost rank.
 #[cold]
 pub fn error(engine: &Engine, process: u32) -> Error {

@@ -3,7 +3,7 @@
 //! The choices are a cost model's, see docs/collectives.md: lines that move, bytes through each core, and, where ranks share cores, time
 //! slices. Invariant: as in [`super`]: an answer depends on nothing that may differ between the ranks.
 
-use super::super::call::{CollArgs, Operands};
+use super::super::args::{CollArgs, Operands};
 use super::reproducible;
 use crate::datatype::{Buffer, Parts};
 use crate::op::Op;

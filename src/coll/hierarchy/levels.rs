@@ -63,8 +63,8 @@ impl<'a> Levels<'a> {
 
     /// Those of this node.
     pub fn inside(&self) -> Team<'_> {
-        let (rank, ranks_per_node) = (self.position(self.team.rank()), self.ranks().len());
-        self.team.part(&self.inside, rank, ranks_per_node)
+        let rank = self.position(self.team.rank());
+        self.team.inside(&self.inside, rank)
     }
 
     /// The leader's rank within the node.

@@ -2,8 +2,8 @@
 
 use super::env::Env;
 use super::{Lost, Step, Work};
+use crate::coll::args::CollArgs;
 use crate::coll::bcast;
-use crate::coll::call::CollArgs;
 use crate::coll::choose::{self, staging};
 use crate::coll::context::CollContext;
 use crate::coll::team::Team;

@@ -5,7 +5,7 @@
 //! Invariant: every element of a result is made by one rank, in the order of the ranks, so the bits do not depend on who does it.
 
 use super::{Pieces, Step, Work, elements, part_of, stride};
-use crate::coll::call::{Operands, blocks};
+use crate::coll::args::{Operands, blocks};
 use crate::coll::choose::staging::Staged;
 use crate::coll::packed::scratch;
 use crate::datatype::Buffer;

@@ -6,7 +6,7 @@
 //! Cost: log n (L + (RADIX - 1) l) each way, L the transfer of a line, l that of one which comes with others (docs/collectives.md).
 
 use super::{Step, Work};
-use crate::coll::call::Operands;
+use crate::coll::args::Operands;
 use crate::datatype::Buffer;
 use oxmpi_macros::both;
 

@@ -5,6 +5,7 @@ use super::super::reduction::Reduction;
 use super::super::simulation::run_and_count;
 use super::reductions::{ADD, COMPOSE, Vectors};
 use super::*;
+use crate::coll::dispatch::run_part;
 use crate::comm::{Members, Nodes};
 use crate::datatype::{BYTE, create, pack::Laid};
 
@@ -229,24 +230,26 @@ fn two_levels_copy_no_operand() {
             let block = &own.slice(0, part);
             let blocks = ADD.blocks(RANKS * part, RANKS);
             match name {
-                "bcast" => hierarchy::bcast(&team, *own, 0).await,
-                "reduce" => hierarchy::reduce(&team, own, into, &ADD, 0).await,
-                "allreduce" => hierarchy::allreduce(&team, own, into, &ADD).await,
+                "bcast" => hierarchy::bcast(&team, *own, 0, run_part).await,
+                "reduce" => hierarchy::reduce(&team, own, into, &ADD, 0, run_part).await,
+                "allreduce" => hierarchy::allreduce(&team, own, into, &ADD, run_part).await,
                 "allreduce in parts" => {
                     let levels = hierarchy::Levels::of(&team).unwrap();
-                    hierarchy::allreduce_in_parts(&levels, own, into, &ADD, 4).await;
+                    hierarchy::allreduce_in_parts(&levels, own, into, &ADD, (4, run_part)).await;
                 }
                 "reduce_scatter" => {
                     let into = &into.slice(0, part);
-                    hierarchy::reduce_scatter(&team, own, into, &ADD, &blocks).await;
+                    hierarchy::reduce_scatter(&team, own, into, &ADD, &blocks, run_part).await;
                 }
                 "gather" => {
-                    hierarchy::gather(&team, Some(*block), is_root.then_some(parts), 0).await;
+                    hierarchy::gather(&team, Some(*block), is_root.then_some(parts), 0, run_part)
+                        .await;
                 }
                 "scatter" => {
-                    hierarchy::scatter(&team, is_root.then_some(parts), Some(*block), 0).await;
+                    hierarchy::scatter(&team, is_root.then_some(parts), Some(*block), 0, run_part)
+                        .await;
                 }
-                _ => hierarchy::allgather(&team, parts).await,
+                _ => hierarchy::allgather(&team, parts, run_part).await,
             }
         });
         assert_eq!(figures, expected, "{name}");

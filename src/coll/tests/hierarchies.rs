@@ -4,6 +4,7 @@ use super::reductions::{
     ADD, COMPOSE, TARGETS, VECTORS, Vectors, blocks_of, reduced, scanned, target_of,
 };
 use super::*;
+use crate::coll::dispatch::run_part;
 use crate::comm::{Members, Nodes};
 
 const PLACEMENTS: [fn(u32) -> u32; 4] = [
@@ -49,7 +50,7 @@ fn nobody_leaves_before_all_are_in() {
             let seen = run(ranks as u64, ranks, |team| async move {
                 let team = Team::over(*team.coll(), Some(nodes));
                 entered.fetch_add(1, Ordering::Relaxed);
-                hierarchy::barrier(&team).await;
+                hierarchy::barrier(&team, run_part).await;
                 entered.load(Ordering::Relaxed)
             });
             assert_eq!(seen, vec![ranks; ranks]);
@@ -66,7 +67,7 @@ fn broadcasts() {
                     true => pattern(root, 0, bytes),
                     false => scratch(bytes),
                 };
-                hierarchy::bcast(team, Buffer::of_copy(&mut data), root).await;
+                hierarchy::bcast(team, Buffer::of_copy(&mut data), root, run_part).await;
                 assert_eq!(data, pattern(root, 0, bytes), "{ranks} from {root}");
             });
         }
@@ -89,13 +90,13 @@ fn gathers_and_scatters() {
                     parts.of(root).write(0, &own);
                 }
                 let out = (!own_in_place).then(|| Buffer::of_copy(&mut own));
-                hierarchy::gather(team, out, parts, root).await;
+                hierarchy::gather(team, out, parts, root, run_part).await;
                 if rank == root {
                     assert_eq!(memory, all, "{ranks} to {root}");
                 }
                 let mut into = scratch(each);
                 let target = (!own_in_place).then(|| Buffer::of_copy(&mut into));
-                hierarchy::scatter(team, parts, target, root).await;
+                hierarchy::scatter(team, parts, target, root, run_part).await;
                 assert!(own_in_place || into == pattern(rank, 1, each));
             });
         }
@@ -113,7 +114,7 @@ fn allgathers() {
                 let mut memory = scratch(all.len());
                 let parts = parts_of(&mut memory, &sizes);
                 parts.of(rank).write(0, &pattern(rank, 2, sizes[rank]));
-                hierarchy::allgather(team, &parts).await;
+                hierarchy::allgather(team, &parts, run_part).await;
                 assert_eq!(memory, all, "{ranks}");
             });
         }
@@ -131,7 +132,7 @@ fn alltoalls() {
                 .collect();
             let mut memory = scratch(all.len());
             let out = Parts::in_memory(&mut data, each);
-            hierarchy::alltoall(team, &out, &Parts::in_memory(&mut memory, each)).await;
+            hierarchy::alltoall(team, &out, &Parts::in_memory(&mut memory, each), run_part).await;
             assert_eq!(memory, all, "{ranks}");
         });
     }
@@ -160,11 +161,11 @@ fn reductions() {
                 } else {
                     Buffer::empty()
                 };
-                hierarchy::reduce(team, own, into, how, root).await;
+                hierarchy::reduce(team, own, into, how, root, run_part).await;
                 assert!(!is_root || vectors.end() == expected, "{ranks} to {root}");
                 let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                 let (own, into) = (&vectors.own(), &vectors.target());
-                hierarchy::allreduce(team, own, into, how).await;
+                hierarchy::allreduce(team, own, into, how, run_part).await;
                 assert_eq!(vectors.end(), expected, "{ranks}");
             });
         }
@@ -190,7 +191,8 @@ fn reductions_with_several_leaders() {
                 for leaders in 1..=levels.least() {
                     let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                     let (own, into) = (&vectors.own(), &vectors.target());
-                    hierarchy::allreduce_in_parts(&levels, own, into, how, leaders).await;
+                    hierarchy::allreduce_in_parts(&levels, own, into, how, (leaders, run_part))
+                        .await;
                     let expected = reduced(how, 0..ranks, bytes);
                     assert_eq!(vectors.end(), expected, "{leaders} on {ranks}");
                 }
@@ -213,7 +215,7 @@ fn reductions_that_are_scattered() {
                     let mut vectors = Vectors::of(rank, bytes, target != "beside");
                     let into = &target_of(&mut vectors, &blocks, target);
                     let own = &vectors.own();
-                    hierarchy::reduce_scatter(team, own, into, how, &blocks).await;
+                    hierarchy::reduce_scatter(team, own, into, how, &blocks, run_part).await;
                     let mut result = scratch(into.len());
                     into.read(0, &mut result);
                     let all = reduced(how, 0..ranks, bytes);
@@ -238,7 +240,7 @@ fn scans() {
                 }
                 let mut vectors = Vectors::of(team.rank(), bytes, in_place);
                 let (own, into) = (&vectors.own(), &vectors.target());
-                hierarchy::scan(team, own, into, &COMPOSE, exclusive).await;
+                hierarchy::scan(team, own, into, &COMPOSE, exclusive, run_part).await;
                 let result = vectors.end();
                 if let Some(expected) = scanned(team.rank(), bytes, exclusive) {
                     assert_eq!(result, expected, "{ranks}, {exclusive}, {in_place}");

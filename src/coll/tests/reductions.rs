@@ -39,11 +39,13 @@ fn each(
 }
 
 pub const COMPOSE: Reduction<'static> = Reduction {
+    with: None,
     unit: 8,
     commutes: false,
     fold: &|operands, into| each(operands, into, compose_into),
 };
 pub const ADD: Reduction<'static> = Reduction {
+    with: None,
     unit: 8,
     commutes: true,
     fold: &|operands, into| each(operands, into, add_into),

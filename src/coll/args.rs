@@ -1,0 +1,170 @@
+//! A collective operation as one rank has asked for it, arguments checked: what blocking, nonblocking and persistent calls run alike.
+
+use super::reduction::{Fold, Reduction, Sources};
+use crate::datatype::{Buffer, Datatype, Parts};
+use crate::error::Result;
+use crate::op::Op;
+use smallvec::SmallVec;
+
+/// The operation and the type of a reduction.
+#[derive(Clone)]
+pub struct Operands {
+    pub op: Op,
+    pub datatype: &'static Datatype,
+}
+
+/// Elements for each rank; of not too many without an allocation, because blocking calls on little data are short.
+pub type Counts = SmallVec<[u64; 16]>;
+
+/// See the module. A root is a rank, or of an intercommunicator [`ROOT`] or [`PROC_NULL`].
+#[derive(Clone)]
+pub enum CollArgs {
+    Barrier,
+    Bcast {
+        buffer: Buffer,
+        root: i32,
+    },
+    /// MPI_Gather if `equal`, else MPI_Gatherv. `own` is `None` in place, `parts` where no data comes.
+    Gather {
+        own: Option<Buffer>,
+        parts: Option<Parts>,
+        root: i32,
+        equal: bool,
+    },
+    /// MPI_Scatter if `equal`, else MPI_Scatterv. `into` is `None` in place, `parts` where no data leaves.
+    Scatter {
+        parts: Option<Parts>,
+        into: Option<Buffer>,
+        root: i32,
+        equal: bool,
+    },
+    /// MPI_Allgather, MPI_Allgatherv; `own` is `None` in place.
+    Allgather {
+        own: Option<Buffer>,
+        parts: Parts,
+    },
+    /// MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw; `out` is `None` in place.
+    Alltoall {
+        out: Option<Parts>,
+        into: Parts,
+    },
+    /// `own` and `into` are the same in place.
+    Reduce {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+        root: i32,
+    },
+    Allreduce {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+    },
+    /// `counts` are the elements of each rank's block of `own`; `into` has room for this rank's, and is `own` in place.
+    ReduceScatter {
+        own: Buffer,
+        into: Buffer,
+        counts: Counts,
+        with: Operands,
+    },
+    /// MPI_Scan, or MPI_Exscan if `exclusive`.
+    Scan {
+        own: Buffer,
+        into: Buffer,
+        with: Operands,
+        exclusive: bool,
+    },
+    /// Of a neighbourhood: messages to and from some ranks; those of one pair meet in the order of these lists.
+    Neighbors {
+        receives: Box<[(i32, Buffer)]>,
+        sends: Box<[(i32, Buffer)]>,
+    },
+}
+
+/// MPI_ROOT: this rank is the root, and the data is for the other side of the intercommunicator.
+pub const ROOT: i32 = -3;
+/// MPI_PROC_NULL: another rank of this side is the root.
+pub const PROC_NULL: i32 = -1;
+
+impl Operands {
+    /// What the algorithms want to know; `fold` is [`Operands::fold`].
+    pub fn reduction<'a>(&'a self, fold: Fold<'a>) -> Reduction<'a> {
+        Reduction {
+            unit: self.datatype.size as usize,
+            commutes: self.op.is_commutative(),
+            fold,
+            with: Some(self),
+        }
+    }
+
+    /// The loop over packed elements.
+    pub fn fold(&self) -> impl Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync + '_ {
+        |operands: Sources<'_>, into: &mut [u8]| {
+            let count = into.len() as u64 / self.datatype.size.max(1);
+            self.op.fold(operands, into, None, count, self.datatype)
+        }
+    }
+}
+
+impl CollArgs {
+    /// The datatypes that it uses to its end.
+    pub fn datatypes(&self) -> Vec<&'static Datatype> {
+        let buffers = |buffers: &[&Buffer]| -> Vec<_> {
+            let types = buffers.iter().filter_map(|buffer| buffer.datatype());
+            types.collect()
+        };
+        let parts = |parts: &[&Parts], buffer: Option<&Buffer>| -> Vec<_> {
+            let types = parts.iter().flat_map(|parts| parts.datatypes());
+            types.chain(buffer.and_then(Buffer::datatype)).collect()
+        };
+        match self {
+            CollArgs::Barrier => Vec::new(),
+            CollArgs::Bcast { buffer, .. } => buffers(&[buffer]),
+            CollArgs::Gather {
+                own: buffer,
+                parts: of,
+                ..
+            }
+            | CollArgs::Scatter {
+                into: buffer,
+                parts: of,
+                ..
+            } => parts(&of.iter().collect::<Vec<_>>(), buffer.as_ref()),
+            CollArgs::Allgather { own, parts: of } => parts(&[of], own.as_ref()),
+            CollArgs::Alltoall { out, into } => {
+                let both: Vec<_> = out.iter().chain([into]).collect();
+                parts(&both, None)
+            }
+            CollArgs::Reduce {
+                own, into, with, ..
+            }
+            | CollArgs::Allreduce { own, into, with }
+            | CollArgs::ReduceScatter {
+                own, into, with, ..
+            }
+            | CollArgs::Scan {
+                own, into, with, ..
+            } => {
+                let mut types = buffers(&[own, into]);
+                types.push(with.datatype);
+                types
+            }
+            CollArgs::Neighbors { receives, sends } => {
+                let all = receives.iter().chain(sends).map(|(_, buffer)| buffer);
+                all.filter_map(Buffer::datatype).collect()
+            }
+        }
+    }
+}
+
+/// Where each rank's block begins, and the end; bytes.
+pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
+    let mut begins = SmallVec::with_capacity(counts.len() + 1);
+    let mut begin = 0;
+    begins.push(begin);
+    for count in counts {
+        begin += (count * datatype.size) as usize;
+        begins.push(begin);
+    }
+    begins
+}

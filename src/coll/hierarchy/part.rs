@@ -1,0 +1,59 @@
+//! What a level of an operation on several nodes is: an operation of its own, on some of the ranks.
+//!
+//! The module that chooses algorithms runs it. It names the algorithms of several nodes, so these are given the function that does.
+
+use crate::coll::reduction::Reduction;
+use crate::coll::team::Team;
+use crate::datatype::{Buffer, Parts};
+use std::future::Future;
+use std::pin::Pin;
+
+/// The steps of an operation.
+pub type Steps<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// Runs an operation on a part of the ranks, by whatever algorithm is best for them.
+pub type Run = for<'a> fn(&'a Team<'a>, Part<'a>) -> Steps<'a>;
+
+/// See the module; the fields are those of [`crate::coll::CollArgs`].
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    Barrier,
+    Bcast(Buffer, usize),
+    /// Equal parts.
+    Gather {
+        own: Option<Buffer>,
+        parts: Option<&'a Parts>,
+        root: usize,
+    },
+    /// Equal parts.
+    Scatter {
+        parts: Option<&'a Parts>,
+        into: Option<Buffer>,
+        root: usize,
+    },
+    /// Each rank's own part is in its place.
+    Allgather(&'a Parts),
+    Reduce {
+        own: &'a Buffer,
+        into: &'a Buffer,
+        how: &'a Reduction<'a>,
+        root: usize,
+    },
+    Allreduce {
+        own: &'a Buffer,
+        into: &'a Buffer,
+        how: &'a Reduction<'a>,
+    },
+    ReduceScatter {
+        own: &'a Buffer,
+        into: &'a Buffer,
+        how: &'a Reduction<'a>,
+        blocks: &'a [usize],
+    },
+    Scan {
+        own: &'a Buffer,
+        into: &'a Buffer,
+        how: &'a Reduction<'a>,
+        exclusive: bool,
+    },
+}
