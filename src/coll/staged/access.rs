@@ -1,7 +1,7 @@
 //! How an operation gets a staging area, and runs there.
 
 use super::env::Env;
-use super::{Lost, Step, Work};
+use super::{Lost, NONTEMPORAL, Step, Work};
 use crate::coll::args::CollArgs;
 use crate::coll::bcast;
 use crate::coll::choose::{self, staging};
@@ -139,6 +139,25 @@ async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     }
 }
 
+/// About as many bytes as a rank publishes at most.
+#[inline]
+fn longest(args: &CollArgs, ranks: usize) -> usize {
+    match args {
+        CollArgs::Barrier | CollArgs::Neighbors { .. } => 0,
+        CollArgs::Bcast { buffer, .. } => buffer.len(),
+        CollArgs::Gather { own, .. } => own.map_or(0, |own| own.len()),
+        CollArgs::Scatter { parts, .. } => {
+            parts.as_ref().map_or(0, |parts| ranks * parts.len(0))
+        }
+        CollArgs::Allgather { parts, .. } => (0..ranks).map(|rank| parts.len(rank)).sum(),
+        CollArgs::Alltoall { into, .. } => ranks * into.len(0),
+        CollArgs::Reduce { own, .. }
+        | CollArgs::Allreduce { own, .. }
+        | CollArgs::ReduceScatter { own, .. }
+        | CollArgs::Scan { own, .. } => own.len(),
+    }
+}
+
 /// An operation on a fixture, for tests: the ranks take turns.
 #[cfg(test)]
 pub fn rehearse(
@@ -191,7 +210,7 @@ impl Work<'_, BLOCK> {
             };
             work.plan = plan;
         }
-        if plan.looks {
+        if plan.looks && (plan.large || longest(args, ranks) >= NONTEMPORAL) {
             work.look_around();
         }
         let done = work.run(args).await?;
