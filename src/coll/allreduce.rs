@@ -5,7 +5,7 @@
 
 use super::reduction::{Accumulator, Reduction, Side};
 use super::team::Team;
-use super::{allgather, bcast, reduce, reduce_scatter};
+use super::{allgather, bcast, reduce, ring};
 use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Recursive doubling: ceil(log2 n) (α + bβ + bγ), two rounds more unless n is a power of two; in rank order.
@@ -67,7 +67,7 @@ pub async fn ring(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<
     let parts = blocks.windows(2);
     let parts = parts.map(|pair| into.slice(pair[0], pair[1] - pair[0]));
     let parts = Parts::Each(parts.collect());
-    reduce_scatter::ring(team, own, &parts.of(team.rank()), how, &blocks).await;
+    ring::reduce_scatter(team, own, &parts.of(team.rank()), how, &blocks).await;
     allgather::ring(team, &parts).await;
 }
 

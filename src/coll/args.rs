@@ -1,8 +1,6 @@
 //! A collective operation as one rank has asked for it, arguments checked: what blocking, nonblocking and persistent calls run alike.
 
-use super::reduction::{Fold, Reduction, Sources};
 use crate::datatype::{Buffer, Datatype, Parts};
-use crate::error::Result;
 use crate::op::Op;
 use smallvec::SmallVec;
 
@@ -85,26 +83,6 @@ pub enum CollArgs {
 pub const ROOT: i32 = -3;
 /// MPI_PROC_NULL: another rank of this side is the root.
 pub const PROC_NULL: i32 = -1;
-
-impl Operands {
-    /// What the algorithms want to know; `fold` is [`Operands::fold`].
-    pub fn reduction<'a>(&'a self, fold: Fold<'a>) -> Reduction<'a> {
-        Reduction {
-            unit: self.datatype.size as usize,
-            commutes: self.op.is_commutative(),
-            fold,
-            with: Some(self),
-        }
-    }
-
-    /// The loop over packed elements.
-    pub fn fold(&self) -> impl Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync + '_ {
-        |operands: Sources<'_>, into: &mut [u8]| {
-            let count = into.len() as u64 / self.datatype.size.max(1);
-            self.op.fold(operands, into, None, count, self.datatype)
-        }
-    }
-}
 
 impl CollArgs {
     /// The datatypes that it uses to its end.

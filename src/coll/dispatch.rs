@@ -10,7 +10,7 @@ use super::reduction::Reduction;
 use super::team::{Team, copy_own};
 use super::{
     allgather, allreduce, alltoall, barrier, bcast, gather, hierarchy, pair, reduce,
-    reduce_scatter, scan, scatter, staged,
+    reduce_scatter, ring, scan, scatter, staged,
 };
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Parts};
@@ -419,7 +419,7 @@ pub async fn run_reduce_scatter(
         choose::ReduceScatter::Nodes => {
             hierarchy::reduce_scatter(team, own, into, how, blocks, run_part).await;
         }
-        choose::ReduceScatter::Ring => reduce_scatter::ring(team, own, into, how, blocks).await,
+        choose::ReduceScatter::Ring => ring::reduce_scatter(team, own, into, how, blocks).await,
         choose::ReduceScatter::ReduceThenScatter => {
             reduce_scatter::reduce_then_scatter(team, own, into, how, blocks).await;
         }

@@ -24,6 +24,7 @@ mod pair;
 mod reduce;
 mod reduce_scatter;
 mod reduction;
+mod ring;
 mod run;
 mod scan;
 mod scatter;

@@ -5,7 +5,7 @@
 
 use super::reduction::{Accumulator, Reduction, Side, places};
 use super::team::Team;
-use super::{gather, reduce_scatter};
+use super::{gather, ring};
 use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Binomial tree: ceil(log2 n) (α + bβ + bγ). In rank order, and with one association for every root, if `ordered`: then
@@ -180,11 +180,11 @@ pub async fn scatter_gather(
     if rank != root {
         let scratch = Scratch::new(length(rank));
         let block = scratch.buffer();
-        reduce_scatter::ring(team, own, &block, how, &blocks).await;
+        ring::reduce_scatter(team, own, &block, how, &blocks).await;
         return gather::linear(team, Some(block), None, root).await;
     }
     let block = |rank: usize| into.slice(blocks[rank], length(rank));
-    reduce_scatter::ring(team, own, &block(rank), how, &blocks).await;
+    ring::reduce_scatter(team, own, &block(rank), how, &blocks).await;
     let parts = Parts::Each((0..team.size()).map(block).collect());
     gather::linear(team, None, Some(&parts), root).await;
 }

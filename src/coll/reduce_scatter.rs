@@ -8,51 +8,6 @@ use super::team::{Team, copy_own};
 use super::{reduce, scatter};
 use crate::datatype::{Buffer, Parts, Scratch};
 
-/// Ring: (n - 1) α + (n - 1) / n b (β + γ); for operations that commute.
-pub async fn ring(
-    team: &Team<'_>,
-    own: &Buffer,
-    into: &Buffer,
-    how: &Reduction<'_>,
-    blocks: &[usize],
-) {
-    let (rank, size) = (team.rank(), team.size());
-    let block = |rank: usize| own.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-    let (mine, apart) = (block(rank), into.is_apart_from(own));
-    if size == 1 {
-        return copy_own(team, &mine, into);
-    }
-    let longest = blocks.windows(2).map(|pair| pair[1] - pair[0]).max();
-    let longest = longest.unwrap_or(0);
-    let scratch = Scratch::new(2 * longest);
-    let places: [Buffer; 2] = scratch.parts(longest);
-    let mut leaving = block(team.before(1));
-    for step in 0..size - 1 {
-        let mine = block(team.before(2 + step));
-        let is_last = step == size - 2;
-        let come = match is_last && apart {
-            true => *into,
-            false => places[step % 2].slice(0, mine.len()),
-        };
-        let receive = (!come.is_empty()).then(|| team.begin_recv(come, team.before(1)));
-        if !leaving.is_empty() {
-            team.send(leaving, team.after(1)).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-            if is_last && mine.is_at(into) {
-                how.combine(team, &come, &mine, into);
-            } else {
-                how.combine(team, &mine, &come, &come);
-            }
-        }
-        leaving = come;
-    }
-    if !apart && !mine.is_at(into) {
-        leaving.copy_to(into, into.len());
-    }
-}
-
 /// Each sends to each its block at once: (n - 1) (α + b / n β) + (n - 1) / n bγ, in rank order; one wake-up a rank.
 pub async fn linear(
     team: &Team<'_>,

@@ -25,6 +25,26 @@ pub struct Reduction<'a> {
     pub with: Option<&'a Operands>,
 }
 
+impl Operands {
+    /// What the algorithms want to know; `fold` is [`Operands::fold`].
+    pub fn reduction<'a>(&'a self, fold: Fold<'a>) -> Reduction<'a> {
+        Reduction {
+            unit: self.datatype.size as usize,
+            commutes: self.op.is_commutative(),
+            fold,
+            with: Some(self),
+        }
+    }
+
+    /// The loop over packed elements.
+    pub fn fold(&self) -> impl Fn(Sources<'_>, &mut [u8]) -> Result<()> + Sync + '_ {
+        |operands: Sources<'_>, into: &mut [u8]| {
+            let count = into.len() as u64 / self.datatype.size.max(1);
+            self.op.fold(operands, into, None, count, self.datatype)
+        }
+    }
+}
+
 /// Operands that are read in one pass: each is a stream for the processor's prefetcher.
 const AT_ONCE: usize = 7;
 

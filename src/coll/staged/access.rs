@@ -146,9 +146,7 @@ fn longest(args: &CollArgs, ranks: usize) -> usize {
         CollArgs::Barrier | CollArgs::Neighbors { .. } => 0,
         CollArgs::Bcast { buffer, .. } => buffer.len(),
         CollArgs::Gather { own, .. } => own.map_or(0, |own| own.len()),
-        CollArgs::Scatter { parts, .. } => {
-            parts.as_ref().map_or(0, |parts| ranks * parts.len(0))
-        }
+        CollArgs::Scatter { parts, .. } => parts.as_ref().map_or(0, |parts| ranks * parts.len(0)),
         CollArgs::Allgather { parts, .. } => (0..ranks).map(|rank| parts.len(rank)).sum(),
         CollArgs::Alltoall { into, .. } => ranks * into.len(0),
         CollArgs::Reduce { own, .. }

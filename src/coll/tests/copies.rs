@@ -55,7 +55,7 @@ async fn reduction(name: &str, team: &Team<'_>, own: &Buffer, into: &Buffer, how
         "reduce, chain" => reduce::chain(team, own, &at_root(0), how, 0, true, PART).await,
         "reduce, scatter_gather" => reduce::scatter_gather(team, own, &at_root(3), how, 3).await,
         "reduce_scatter, linear" => reduce_scatter::linear(team, own, &block, how, &blocks).await,
-        "reduce_scatter, ring" => reduce_scatter::ring(team, own, &block, how, &blocks).await,
+        "reduce_scatter, ring" => ring::reduce_scatter(team, own, &block, how, &blocks).await,
         "reduce_then_scatter" => {
             reduce_scatter::reduce_then_scatter(team, own, &block, how, &blocks).await;
         }

@@ -214,7 +214,7 @@ fn reductions_that_are_scattered() {
                 match algorithm {
                     0 => reduce_scatter::linear(&team, own, into, how, &blocks).await,
                     1 => reduce_scatter::reduce_then_scatter(&team, own, into, how, &blocks).await,
-                    _ => reduce_scatter::ring(&team, own, into, how, &blocks).await,
+                    _ => ring::reduce_scatter(&team, own, into, how, &blocks).await,
                 }
                 let mut result = scratch(into.len());
                 into.read(0, &mut result);
