@@ -12,6 +12,7 @@ use crate::engine::tasks;
 use crate::engine::wait::{Reason, Watch, until_at};
 use crate::engine::{Engine, enter_at, liveness};
 use crate::error::Result;
+use crate::os::monotonic_nanoseconds;
 use crate::transport::Loss;
 use std::future::Future;
 use std::pin::pin;
@@ -245,15 +246,20 @@ impl<'a> CollContext<'a> {
     }
 
     fn block(&self, index: Index, peer: i32) -> Result<()> {
-        let mut watch = Watch::default();
+        let (mut watch, mut broken) = (Watch::default(), Broken::default());
         until_at(engine_of(index), &self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
+                if engine.checks_liveness() {
+                    broken.cancel(self, engine, index);
+                }
                 return self.give_up(engine, index, peer, &mut watch);
             }
+            let cancelled = broken.cancelled.filter(|_| request.status.cancelled());
             let error = request.error.take();
             engine.requests().release(index);
-            Some(error.map_or(Ok(()), Err))
+            let lost = cancelled.map(|world| liveness::error(engine, world));
+            Some(error.or(lost).map_or(Ok(()), Err))
         })
     }
 
@@ -398,6 +404,41 @@ impl<'a> CollContext<'a> {
         let receive = self.begin_recv(into, source);
         let sent = self.send(out, dest).await;
         self.finish(receive).await.and(sent)
+    }
+}
+
+/// A wait for a member that lives, while another one has died: the awaited one may have given up the operation, or be in a later one.
+/// After a while the message is cancelled, so that no rank waits for ever.
+#[derive(Default)]
+struct Broken {
+    /// When the wait was seen first, nanoseconds.
+    since: u64,
+    /// The dead member for whom the message was cancelled.
+    cancelled: Option<u32>,
+}
+
+impl Broken {
+    /// Between the first liveness check of such a wait and the end of it, nanoseconds: ranks that go on with the operation are slower to end
+    /// it where many share a core.
+    const PATIENCE: u64 = 1_000_000_000;
+
+    #[cold]
+    fn cancel(&mut self, coll: &CollContext<'_>, engine: &mut Engine, index: Index) {
+        let is_collective = coll.receive_context & 3 == COLLECTIVE && coll.function != FINALIZE;
+        let Some(world) = is_collective.then(|| coll.lost_member()).flatten() else {
+            return;
+        };
+        let now = monotonic_nanoseconds();
+        if self.since == 0 {
+            self.since = now;
+        }
+        if now - self.since < Self::PATIENCE || self.cancelled.is_some() {
+            return;
+        }
+        self.cancelled = Some(world);
+        if !engine.cancel_receive(index) {
+            engine.cancel_send(index);
+        }
     }
 }
 
