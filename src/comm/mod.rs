@@ -77,6 +77,9 @@ pub struct Parts {
     pub made: Made,
 }
 
+/// Of the number of users: no operation will begin any more.
+const FREED: u32 = 1 << 31;
+
 /// A communicator.
 pub struct Comm {
     pub handle: i32,
@@ -98,7 +101,7 @@ pub struct Comm {
     operations: AtomicU32,
     /// Collective operations of all forms, when they are compared.
     checks: AtomicU32,
-    /// Operations under way that use the object itself.
+    /// Operations under way that use the object itself, and [`FREED`].
     users: AtomicU32,
     name: Mutex<String>,
     pub errhandler: Attached,
@@ -217,12 +220,23 @@ impl Comm {
     }
 
     pub fn let_go(&self) {
-        self.users.fetch_sub(1, Ordering::Release); // pairs with `is_idle`
+        let mut seen = self.users.load(Ordering::Acquire);
+        loop {
+            if seen == FREED + 1 {
+                self.staging.lock().leave();
+            }
+            // Release: pairs with `is_idle`. Acquire: pairs with `leave_staging`.
+            let users = &self.users;
+            match users.compare_exchange_weak(seen, seen - 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => seen = now,
+            }
+        }
     }
 
     /// Whether no task uses it.
     pub fn is_idle(&self) -> bool {
-        self.users.load(Ordering::Acquire) == 0
+        self.users.load(Ordering::Acquire) & !FREED == 0
     }
 
     /// The nodes of the local group, if there are several.
@@ -262,9 +276,11 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
-    /// Gives up the staging area, when no operation will come any more.
+    /// Gives up the staging area when no operation will begin any more: the last one of those under way does, or this call.
     pub fn leave_staging(&self) {
-        self.staging.lock().leave();
+        if self.users.fetch_or(FREED, Ordering::AcqRel) == 0 {
+            self.staging.lock().leave();
+        }
     }
 
     /// A member of whose loss somebody has told at the staging area, unless this rank is there now.

@@ -245,6 +245,16 @@ pub fn run<T: Send>(
     ranks: usize,
     body: impl Fn(usize) -> T + Sync,
 ) -> Result<Vec<T>, String> {
+    run_watched(seed, ranks, body, |_| {})
+}
+
+/// As [`run`]; `watch` gets each rank that has had a turn.
+pub fn run_watched<T: Send>(
+    seed: u64,
+    ranks: usize,
+    body: impl Fn(usize) -> T + Sync,
+    mut watch: impl FnMut(usize),
+) -> Result<Vec<T>, String> {
     let results: Vec<_> = (0..ranks).map(|_| parking_lot::Mutex::new(None)).collect();
     let mut all: Vec<Generator<'_, (), ()>> = (0..ranks)
         .map(|me| {
@@ -262,6 +272,7 @@ pub fn run<T: Send>(
         goes_on.then_some(state.running)
     }) {
         all[running].resume();
+        watch(running);
     }
     STATE.set(None);
     drop(all);

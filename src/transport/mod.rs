@@ -29,7 +29,9 @@ pub mod collective {
         UNIT,
     };
     #[cfg(test)]
-    pub use super::shm::staging::fixture::Fixture;
+    pub use super::shm::staging::fixture::{Fixture, Form};
+    #[cfg(test)]
+    pub use super::shm::staging::tally;
     pub use super::shm::staging::{Access, Large, Reach, Spacing, Staging, Turns};
 }
 

@@ -12,11 +12,11 @@ use crate::engine::{enter, liveness};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::transport::Stores;
-#[cfg(test)]
-use crate::transport::collective::Fixture;
 use crate::transport::collective::{
     Access, Area, Geometry, Large, MOST_RANKS, Spacing, Staging, UNIT,
 };
+#[cfg(test)]
+use crate::transport::collective::{Fixture, Form};
 use oxmpi_macros::both;
 use parking_lot::Mutex;
 
@@ -160,12 +160,17 @@ fn longest(args: &CollArgs, ranks: usize) -> usize {
 #[cfg(test)]
 pub fn rehearse(
     staging: &mut Staging,
-    (fixture, oversubscribed): (&Fixture, bool),
+    (fixture, oversubscribed, form): (&Fixture, bool, Form),
     function: &'static str,
     args: &CollArgs,
 ) -> Option<Result<()>> {
-    let env = Env::Fixture(fixture, function);
-    let done = Work::<true>::stage(staging, env, oversubscribed, args);
+    let (env, me) = (Env::Fixture(fixture, function, form), staging.me);
+    let done = match form {
+        Form::Call => Work::<true>::stage(staging, env, oversubscribed, args),
+        Form::Future | Form::Task => {
+            fixture.run_task(me, Work::<false>::stage(staging, env, oversubscribed, args))
+        }
+    };
     match done {
         Ok(done) => done,
         Err(Lost(rank)) => unreachable!("rank {rank} of a fixture is lost"),

@@ -1,19 +1,19 @@
 //! What an operation needs besides its staging area and its arguments: the ranks that take part, and in tests a fixture.
 
-use crate::coll::context::CollContext;
+use crate::coll::context::{CollContext, WaitMode};
 use crate::engine::enter;
 use crate::node::distance::Sight;
 use crate::transport::collective::Area;
 #[cfg(test)]
-use crate::transport::collective::Fixture;
+use crate::transport::collective::{Fixture, Form};
 
 /// See the module.
 #[derive(Clone, Copy)]
 pub(super) enum Env<'a> {
     Coll(&'a CollContext<'a>),
-    /// There is no engine: the ranks take turns. With the name of the operation.
+    /// There is no engine: the ranks take turns. With the name of the operation, and how this rank waits in it.
     #[cfg(test)]
-    Fixture(&'a Fixture, &'static str),
+    Fixture(&'a Fixture, &'static str, Form),
 }
 
 impl<'a> Env<'a> {
@@ -27,11 +27,20 @@ impl<'a> Env<'a> {
         }
     }
 
+    /// Whether a wait in a future blocks.
+    pub fn blocks(self) -> bool {
+        match self {
+            Env::Coll(coll) => matches!(coll.wait, WaitMode::Block),
+            #[cfg(test)]
+            Env::Fixture(_, _, form) => form == Form::Future,
+        }
+    }
+
     #[cfg(test)]
     pub fn function(self) -> &'static str {
         match self {
             Env::Coll(coll) => coll.function,
-            Env::Fixture(_, function) => function,
+            Env::Fixture(_, function, _) => function,
         }
     }
 
@@ -43,7 +52,7 @@ impl<'a> Env<'a> {
                 enter().transport().farthest(processes)
             }
             #[cfg(test)]
-            Env::Fixture(fixture, _) => fixture.farthest(),
+            Env::Fixture(fixture, ..) => fixture.farthest(),
         }
     }
 
@@ -52,7 +61,7 @@ impl<'a> Env<'a> {
         match self {
             Env::Coll(_) => enter().transport().node_memory().make_large_rings(area),
             #[cfg(test)]
-            Env::Fixture(fixture, _) => fixture.make_large(),
+            Env::Fixture(fixture, ..) => fixture.make_large(),
         }
     }
 
@@ -61,7 +70,7 @@ impl<'a> Env<'a> {
         match self {
             Env::Coll(_) => enter().transport().node_memory().open_large_rings(area),
             #[cfg(test)]
-            Env::Fixture(fixture, _) => fixture.open_large(area),
+            Env::Fixture(fixture, ..) => fixture.open_large(area),
         }
     }
 }

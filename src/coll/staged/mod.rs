@@ -298,6 +298,14 @@ fn elements(unit: u64, bytes: usize) -> usize {
     bytes / unit * unit
 }
 
+/// Copies what is packed already.
+#[inline]
+fn copy(from: &[u8], to: &mut [u8]) {
+    #[cfg(test)]
+    crate::datatype::copies::count(to.len());
+    to.copy_from_slice(from);
+}
+
 /// Distance between two parts of so many bytes in a piece that has one for each rank: long ones begin at lines.
 #[inline]
 fn stride(bytes: usize) -> usize {

@@ -4,7 +4,7 @@
 //! shares of it; to one rank: it reduces all of it, or a tree does (`tree.rs`). Costs: docs/collectives.md.
 //! Invariant: every element of a result is made by one rank, in the order of the ranks, so the bits do not depend on who does it.
 
-use super::{Pieces, Step, Work, elements, part_of, stride};
+use super::{Pieces, Step, Work, copy, elements, part_of, stride};
 use crate::coll::args::{Operands, blocks};
 use crate::coll::choose::staging::Staged;
 use crate::coll::packed::scratch;
@@ -606,7 +606,7 @@ impl Work<'_, BLOCK> {
                     &aside[..length],
                 );
                 if let Some(second) = second {
-                    second.copy_from_slice(&aside[..length]);
+                    copy(&aside[..length], second);
                 }
                 result
             };

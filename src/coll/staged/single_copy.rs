@@ -71,7 +71,7 @@ impl Work<'_, BLOCK> {
     /// The process id of a rank whose memory this one may read. Only the right word proves that it is the right process.
     fn reachable(&self, rank: usize) -> Option<i32> {
         #[cfg(test)]
-        if let Env::Fixture(fixture, _) = self.env {
+        if let Env::Fixture(fixture, ..) = self.env {
             return fixture.pid(rank);
         }
         if !may_read_peers() {
@@ -109,6 +109,8 @@ impl Work<'_, BLOCK> {
         let Reach::Granted(pids) = &self.staging.reach else {
             return;
         };
+        #[cfg(test)]
+        crate::datatype::copies::count(out.len());
         if let Err(error) = peer_memory::read(pids[rank], address, out) {
             self.note(fail!(
                 Class::Other,

@@ -5,7 +5,7 @@
 //! children, which come together; nobody polls more lines than that.
 //! Cost: log n (L + (RADIX - 1) l) each way, L the transfer of a line, l that of one which comes with others (docs/collectives.md).
 
-use super::{Step, Work};
+use super::{Step, Work, copy};
 use crate::coll::args::Operands;
 use crate::datatype::Buffer;
 use oxmpi_macros::both;
@@ -76,7 +76,7 @@ impl Work<'_, BLOCK> {
         let Some((last, between)) = all.split_last() else {
             return own.buffer.read(own.begin, data);
         };
-        data.copy_from_slice(of(*last));
+        copy(of(*last), data);
         for child in between.iter().rev() {
             let done = own
                 .with
@@ -111,9 +111,7 @@ impl Work<'_, BLOCK> {
         let data = unsafe { area.read(source.0, source.1, bytes, (0, bytes)) };
         if children(me, self.ranks).next().is_some() {
             let place = self.room(round, bytes).await?;
-            self.publish(round, (place, bytes), total, |_, out| {
-                out.copy_from_slice(data)
-            });
+            self.publish(round, (place, bytes), total, |_, out| copy(data, out));
             self.wake_others();
         }
         take(self, data);
@@ -144,9 +142,7 @@ impl Work<'_, BLOCK> {
             // SAFETY: the root's data was waited for, and this rank acknowledges the round afterwards.
             let data = unsafe { area.read(root, first, bytes, (0, bytes)) };
             let place = self.room(first, bytes).await?;
-            self.publish(first, (place, bytes), bytes, |_, out| {
-                out.copy_from_slice(data)
-            });
+            self.publish(first, (place, bytes), bytes, |_, out| copy(data, out));
         }
         let is_root = self.me == root;
         self.down((first, first + 1), (bytes, bytes), |_, data| {

@@ -6,7 +6,6 @@
 #[cfg(test)]
 use super::env::Env;
 use super::{Lost, Step, Work};
-use crate::coll::context::WaitMode;
 use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, until_at, yield_until};
 use crate::engine::{Engine, enter_at, liveness, tasks};
@@ -66,9 +65,9 @@ impl Work<'_, false> {
         event: Event,
         holds: impl FnMut() -> bool,
     ) -> Step {
-        match self.env.coll().wait {
-            WaitMode::Block => self.wait_here(whom, event, holds),
-            _ => self.wait_in_task(whom, event, holds).await,
+        match self.env.blocks() {
+            true => self.wait_here(whom, event, holds),
+            false => self.wait_in_task(whom, event, holds).await,
         }
     }
 }
@@ -142,7 +141,9 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             if holds() {
                 return Poll::Ready(None);
             }
-            let sleeps = tasks::before_sleep();
+            #[cfg(test)]
+            self.end_if_stuck(whom.clone(), &mut holds);
+            let sleeps = self.before_sleep();
             if sleeps && announced.is_none() {
                 announced = Some(Announced::new(&self.area, event));
                 if holds() {
@@ -154,14 +155,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             }
             polls = polls.wrapping_add(1);
             if sleeps || polls.is_multiple_of(POLLS_PER_CHECK) {
-                let engine = enter_at(self.engine());
-                let [watch, watch_of_all] = &mut watches;
-                let is_gone = |world| watch.is_gone(&engine, world);
-                let lost = self.worlds(whom.clone()).find_map(first(is_gone));
-                let lost = lost.or_else(|| {
-                    let world = self.missing(&engine)?;
-                    watch_of_all.is_gone(&engine, world).then_some(world)
-                });
+                let lost = self.find_gone(&mut watches, whom.clone());
                 if lost.is_some() {
                     return Poll::Ready(lost);
                 }
@@ -171,6 +165,33 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         })
         .await;
         self.end_wait(lost)
+    }
+
+    /// Whether the thread that polls this task is about to sleep.
+    #[inline]
+    fn before_sleep(&self) -> bool {
+        #[cfg(test)]
+        if let Env::Fixture(fixture, ..) = self.env {
+            return fixture.sleeps(self.me);
+        }
+        tasks::before_sleep()
+    }
+
+    /// A rank that is gone of those that a task waits for, or without which none of them may come.
+    #[cold]
+    fn find_gone(&self, watches: &mut [Watch; 2], whom: Range<usize>) -> Option<u32> {
+        #[cfg(test)]
+        if let Env::Fixture(..) = self.env {
+            return None;
+        }
+        let engine = enter_at(self.engine());
+        let [watch, watch_of_all] = watches;
+        let is_gone = |world| watch.is_gone(&engine, world);
+        let lost = self.worlds(whom).find_map(first(is_gone));
+        lost.or_else(|| {
+            let world = self.missing(&engine)?;
+            watch_of_all.is_gone(&engine, world).then_some(world)
+        })
     }
 
     fn end_wait(&self, lost: Option<u32>) -> Step {
@@ -218,6 +239,16 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
                 self.say_stuck(whom, holds());
             }
             looked += 1;
+        }
+    }
+
+    /// In a task on a fixture.
+    #[cfg(test)]
+    fn end_if_stuck(&self, whom: Range<usize>, holds: &mut dyn FnMut() -> bool) {
+        if let Env::Fixture(fixture, ..) = self.env
+            && fixture.is_stuck(self.me)
+        {
+            self.say_stuck(whom, holds());
         }
     }
 

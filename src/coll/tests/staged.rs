@@ -8,11 +8,12 @@ use crate::datatype::{self, Datatype, create};
 use crate::error::Result;
 use crate::op::{self, Elements, Function};
 use crate::sync::scheduler;
-use crate::transport::collective::{Fixture, Geometry, Staging};
+use crate::transport::collective::{Fixture, Form, Geometry, Staging};
 use scenarios::{Kind, Scenario};
 use std::ops::Range;
 use std::sync::OnceLock;
 
+mod counts;
 mod scenarios;
 
 /// What the operations of a test are like.
@@ -36,6 +37,8 @@ struct Sequence {
     own: bool,
     style: Style,
     length: usize,
+    /// How ranks wait; `None`: by the seed, each rank in each operation as it likes.
+    form: Option<Form>,
 }
 
 /// Numbers below others, by a seed.
@@ -250,11 +253,13 @@ impl Sequence {
             .into_iter()
             .map(|scenario| scenario.case(self.ranks))
             .collect();
-        let way = (&*fixture, self.oversubscribed);
+        let (fixture, oversubscribed) = (&*fixture, self.oversubscribed);
         let done = scheduler::run(self.seed, self.ranks, |me| {
             let mut staging = Staging::new(area, me);
+            let mut dice = Dice(self.seed ^ (me as u64) << 40);
             for case in &cases {
-                case.perform(&mut staging, way);
+                let form = self.form.unwrap_or_else(|| dice.one_of(&Form::ALL));
+                case.perform(&mut staging, (fixture, oversubscribed, form));
             }
         });
         if let Err(text) = done {
@@ -262,6 +267,9 @@ impl Sequence {
         }
     }
 }
+
+/// How ranks wait, by turns.
+const FORMS: [Option<Form>; 4] = [Some(Form::Call), Some(Form::Task), None, Some(Form::Future)];
 
 /// Sequences of so many ranks, with cores of their own and without.
 fn sequences(
@@ -274,6 +282,7 @@ fn sequences(
     for seed in seeds {
         for ranks in ranks.clone() {
             for oversubscribed in [false, true] {
+                let form = FORMS[(seed as usize + ranks) % FORMS.len()];
                 let seed = seed * 1000 + ranks as u64;
                 let sequence = Sequence {
                     seed,
@@ -282,6 +291,7 @@ fn sequences(
                     own: seed % 3 == 1,
                     style,
                     length,
+                    form,
                 };
                 sequence.run(&mut fixture);
             }

@@ -8,7 +8,7 @@ use crate::coll::{CollArgs, Operands, staged};
 use crate::datatype::pack::Laid;
 use crate::datatype::{Buffer, Datatype, Parts};
 use crate::sync::{AtomicUsize, Ordering};
-use crate::transport::collective::{Fixture, Staging};
+use crate::transport::collective::{Fixture, Form, Staging};
 use std::sync::OnceLock;
 
 /// Of what one rank has for another.
@@ -205,7 +205,7 @@ impl Case {
     }
 
     /// A rank's part in it.
-    pub fn perform(&self, staging: &mut Staging, way: (&Fixture, bool)) {
+    pub fn perform(&self, staging: &mut Staging, way: (&Fixture, bool, Form)) {
         let me = staging.me;
         let mut call = |call: CollArgs| {
             let result = staged::rehearse(staging, way, self.scenario.kind.name(), &call);

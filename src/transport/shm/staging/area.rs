@@ -397,6 +397,8 @@ impl Area {
     #[inline]
     pub fn publish(&self, publisher: usize, round: u64, place: Place, total: usize, with: Stores) {
         with.finish();
+        #[cfg(test)]
+        super::tally::published(publisher, round);
         let word = (total as u64) << 16 | u64::from(place.0);
         self.total(publisher, round).store(word, Ordering::Relaxed);
         // Release: pairs with `is_published`; the data was written before.
@@ -407,7 +409,12 @@ impl Area {
     /// Whether a publisher has published its data of a round.
     #[inline]
     pub fn is_published(&self, publisher: usize, round: u64) -> bool {
-        self.round_of(publisher, round).load(Ordering::Acquire) == round
+        let is_so = self.round_of(publisher, round).load(Ordering::Acquire) == round;
+        #[cfg(test)]
+        if is_so {
+            super::tally::read(publisher, round);
+        }
+        is_so
     }
 
     /// The bytes of the whole operation, as the publisher has them.
@@ -435,6 +442,8 @@ impl Area {
         whole: usize,
         (at, bytes): (usize, usize),
     ) -> &[u8] {
+        #[cfg(test)]
+        super::tally::read(publisher, round);
         let place = match whole <= INLINE {
             true => Place::INLINE,
             false => Place(self.total(publisher, round).load(Ordering::Relaxed) as u16),

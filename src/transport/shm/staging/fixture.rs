@@ -8,6 +8,8 @@ use super::area::{Area, Geometry};
 use crate::node::distance::{CacheDistance, Sight};
 use crate::sync::{AtomicBool, Ordering, scheduler};
 use std::alloc::{Layout, alloc_zeroed};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 /// The most ranks of an area with a large ring of each.
 pub const MOST_RANKS: usize = 33;
@@ -21,6 +23,26 @@ pub struct Fixture {
     has_large: bool,
     /// A rank whose memory cannot be read, if there is one.
     hidden: Option<usize>,
+    /// How far apart the ranks are; `None`: by the seed, and not always alike.
+    pub sight: Option<Sight>,
+    /// Ranks whose task is polled for the last time before they sleep, and those that wait for ever.
+    sleeps: [AtomicBool; MOST_RANKS],
+    stuck: [AtomicBool; MOST_RANKS],
+}
+
+/// How a rank waits in an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// In a call that blocks.
+    Call,
+    /// In a future that blocks: the first operation of a communicator.
+    Future,
+    /// In a task, which is polled again.
+    Task,
+}
+
+impl Form {
+    pub const ALL: [Form; 3] = [Form::Call, Form::Future, Form::Task];
 }
 
 // SAFETY: the addresses do not change while ranks use them; what may be touched when is the protocol's matter.
@@ -40,6 +62,9 @@ impl Fixture {
             made: AtomicBool::new(false),
             has_large: true,
             hidden: None,
+            sight: None,
+            sleeps: std::array::from_fn(|_| AtomicBool::new(false)),
+            stuck: std::array::from_fn(|_| AtomicBool::new(false)),
         }
     }
 
@@ -48,6 +73,9 @@ impl Fixture {
         self.hidden = hidden;
         self.has_large = has_large;
         self.made = AtomicBool::new(false);
+        for flag in self.sleeps.iter().chain(&self.stuck) {
+            flag.store(false, Ordering::Relaxed);
+        }
         assert!(geometry.ranks <= MOST_RANKS);
         // SAFETY: the ranks of the test before are gone.
         unsafe { Area::renewed(self.memory[0], geometry) }
@@ -67,8 +95,11 @@ impl Fixture {
         self.has_large
     }
 
-    /// How far apart the ranks are: by the seed, and not always alike.
+    /// How far apart the ranks are.
     pub fn farthest(&self) -> Sight {
+        if let Some(sight) = self.sight {
+            return sight;
+        }
         match scheduler::random(2) {
             0 => Sight::SAME_CORE,
             _ => Sight {
@@ -81,5 +112,35 @@ impl Fixture {
     /// Under which number a rank's memory is read.
     pub fn pid(&self, rank: usize) -> Option<i32> {
         (Some(rank) != self.hidden).then_some(std::process::id() as i32)
+    }
+
+    /// Whether a rank sleeps if its task, which is being polled, cannot go on.
+    pub fn sleeps(&self, rank: usize) -> bool {
+        self.sleeps[rank].load(Ordering::Relaxed)
+    }
+
+    /// Whether no rank can go on, this one neither.
+    pub fn is_stuck(&self, rank: usize) -> bool {
+        self.stuck[rank].load(Ordering::Relaxed)
+    }
+
+    /// Runs a task of a rank to its end. It is polled as the engine does: again and again, and once more before the rank sleeps.
+    pub fn run_task<T>(&self, rank: usize, task: impl Future<Output = T>) -> T {
+        let mut task = pin!(task);
+        let mut context = Context::from_waker(Waker::noop());
+        let looks = [0, 1, 5, u64::MAX][scheduler::random(4) as usize];
+        let mut looked = 0;
+        loop {
+            let sleeps = looked >= looks;
+            self.sleeps[rank].store(sleeps, Ordering::Relaxed);
+            if let Poll::Ready(result) = task.as_mut().poll(&mut context) {
+                return result;
+            }
+            if !scheduler::pause(sleeps) {
+                self.stuck[rank].store(true, Ordering::Relaxed);
+            }
+            // Awake again, it looks around before it sleeps.
+            looked = if sleeps { 0 } else { looked + 1 };
+        }
     }
 }

@@ -7,6 +7,8 @@ pub mod area;
 #[cfg(test)]
 pub mod fixture;
 mod ring;
+#[cfg(test)]
+pub mod tally;
 
 use crate::node::distance::Watch;
 use crate::sync::{AtomicU64, Ordering};
