@@ -1,4 +1,4 @@
-/* Memory that blocking collectives share: more communicators than there is memory for, made and freed again and again, of all and
+/* Staging areas: more communicators than there is memory for, made and freed again and again, of all and
  * of some ranks; operations follow each other closely with ever other roots and sizes, also those that go in many pieces. */
 #include "check.h"
 

@@ -1,5 +1,4 @@
-/* Large blocking collectives, which go other ways than short ones (pipes between two ranks, or out of each other's memory where
- * ranks share cores): all operations, uneven counts, holes, in place, an operation that does not commute; on communicators that
+/* Large blocking collectives, which go other ways than short ones (through large rings, or out of each other's memory): all operations, uneven counts, holes, in place, an operation that does not commute; on communicators that
  * come and go, short and large operations in turn. */
 #include "check.h"
 

@@ -39,7 +39,7 @@ static int call(int number)
         return MPI_Gather(out, each, MPI_CHAR, in, each, MPI_CHAR, root, comm);
     if (!strcmp(what, "scatter"))
         return MPI_Scatter(out, each, MPI_CHAR, in, each, MPI_CHAR, size - 1, comm);
-    /* Small ones at a board, large ones by messages: rank 0 gives up in the first, and the next one's root waits for it. */
+    /* Small ones staged, large ones by messages: rank 0 gives up in the first, and the next one's root waits for it. */
     if (!strcmp(what, "mixed"))
         return number % 2 ? MPI_Reduce(out, in, 8, MPI_CHAR, MPI_MAX, 0, comm)
                           : MPI_Gather(out, each, MPI_CHAR, in, each, MPI_CHAR, 1, comm);

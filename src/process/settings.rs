@@ -330,7 +330,7 @@ mod tests {
             "ALLREDUCE",
             "SCAN",
             "REPRODUCIBLE",
-            "BOARDS",
+            "STAGING",
             "CHECK_SIGNATURES",
             "CONTEXT_STRATEGY",
         ] {

@@ -340,7 +340,7 @@ impl AtomicU64 {
     }
 }
 
-/// Operations that boards, trays and pipes do not use have no yield points.
+/// Operations that staging does not use have no yield points.
 impl Deref for AtomicU64 {
     type Target = atomic::AtomicU64;
 

@@ -1,5 +1,5 @@
-/* One of two ranks reduces more than the other, after so many large operations that they have pipes (a core for each rank):
- * who expects less gets an error that names the ranks' bytes, as do those who broadcast. */
+/* One of two ranks reduces more than the other, in large rings: who expects less gets an error that names the ranks' bytes, as do those
+ * who broadcast. */
 #include "wrong.h"
 
 enum { LESS = 10000, MORE = 15000 };

@@ -1,6 +1,6 @@
 /* The last rank has an invalid group or communicator, so it cannot tell the others, and ends: they get an error instead of waiting
  * for ever. One call a process, because each ends the same way. args: create_group, split, groups, idup, test (of an idup),
- * iallreduce or barrier; board: barriers in shared memory, where the job ends. */
+ * iallreduce or barrier; board: barriers in a staging area that is there already, where the job ends. */
 #include "wrong.h"
 
 int main(int argc, char **argv)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
             code = MPI_Wait(&request, MPI_STATUS_IGNORE);
             CHECK(size > 2 && code == MPI_SUCCESS ? 1 : check_class_of(code) == MPI_ERR_OTHER);
         }
-    } else if (!strcmp(what, "board")) { /* from the fourth on they are in shared memory */
+    } else if (!strcmp(what, "board")) { /* the area is there */
         for (int i = 0; i < 8; i++)
             MPI(MPI_Barrier(MPI_COMM_WORLD));
         if (!last)

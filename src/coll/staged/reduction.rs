@@ -486,6 +486,10 @@ impl Work<'_, BLOCK> {
                     work.make(with, target, part.len(), of, Some(data));
                 });
                 self.arrive(results(at), counted);
+                // Later operands are acknowledged with results. Three pieces of operands, not acknowledged, might not fit into the ring.
+                if at == 0 && pieces.number > 2 {
+                    self.acknowledge(operands(0));
+                }
             }
             if let Some(at) = step.checked_sub(2) {
                 let round = results(at);
