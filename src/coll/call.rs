@@ -127,6 +127,9 @@ impl CollArgs {
         {
             return team.note(done);
         }
+        if choose::report::is_wanted() {
+            choose::report::by_messages(team.coll(), self, shape(team, 0), team.nodes());
+        }
         match self {
             CollArgs::Barrier => run_barrier(team).await,
             CollArgs::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,
