@@ -59,7 +59,9 @@ pub(super) fn plan_anyway(args: &CollArgs, me: usize, shape: &Shape) -> Option<P
         fits.then(|| shape.small(how, piece))
     };
     match args {
-        CollArgs::Gather { equal: true, .. } | CollArgs::Allgather { .. } => direct(slot),
+        CollArgs::Bcast { .. }
+        | CollArgs::Gather { equal: true, .. }
+        | CollArgs::Allgather { .. } => direct(slot),
         CollArgs::Scatter { equal: true, .. } => direct(part_below(slot / others)),
         CollArgs::Alltoall { out, into } => {
             let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
