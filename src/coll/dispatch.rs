@@ -22,6 +22,9 @@ pub async fn run(team: &Team<'_>, args: &CollArgs) {
     if stage(team, args).await {
         return;
     }
+    if choose::report::is_wanted() {
+        choose::report::by_messages(team.coll(), args, shape(team, 0), team.nodes());
+    }
     match args {
         CollArgs::Barrier => run_barrier(team).await,
         CollArgs::Bcast { buffer, root } => run_bcast(team, *buffer, *root as usize).await,

@@ -6,7 +6,7 @@
 //! were called, because they share an area; a persistent one has an area of its own.
 
 use super::args::CollArgs;
-use super::choose::staging;
+use super::choose::route;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
 use super::{check, dispatch, inter, staged};
@@ -121,7 +121,7 @@ impl Operation {
         is_persistent: bool,
     ) -> Operation {
         let turn = match staging_of(comm, &comm.staging, Geometry::of) {
-            Some(staging) if staging::may_be_staged(&call, &staging.geometry) => {
+            Some(staging) if route::may_be_staged(&call, &staging.geometry) => {
                 match is_persistent {
                     true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
                     false => Turn::Shared(comm.turns.take()),

@@ -8,6 +8,7 @@ pub mod control;
 pub mod event;
 pub mod performance;
 
+use crate::coll::choose::report;
 use crate::error::{Class, Result, fail};
 use crate::events::{self, next_number};
 use parking_lot::Mutex;
@@ -17,6 +18,7 @@ static USERS: Mutex<u32> = Mutex::new(0);
 
 /// MPI_T_init_thread.
 pub fn init() {
+    report::count();
     *USERS.lock() += 1;
 }
 

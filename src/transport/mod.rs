@@ -24,6 +24,8 @@ pub use wire::{Header, Packet};
 
 /// Staging of collective operations in a node's memory.
 pub mod collective {
+    #[cfg(test)]
+    pub use super::shm::staging::Ring;
     pub use super::shm::staging::area::{
         Area, Event, Geometry, INLINE, MOST_RANKS, Place, RESULT_SLOTS, SHARED_ROUNDS, SMALL_DEPTH,
         UNIT,

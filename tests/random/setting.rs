@@ -59,16 +59,27 @@ const VARIABLES: &[(&str, &[&str])] = &[
     ("OXMPI_DATATYPE_KERNELS", &["masks", "shuffles", "plain"]),
     ("OXMPI_REDUCTION_KERNELS", &["avx2", "plain"]),
     ("OXMPI_REPRODUCIBLE", &["yes"]),
-    ("OXMPI_BARRIER", &["nodes", "dissemination", "central"]),
+    (
+        "OXMPI_BARRIER",
+        &["staged", "nodes", "dissemination", "central"],
+    ),
     (
         "OXMPI_BCAST",
-        &["nodes", "binomial", "linear", "scatter_allgather", "chain"],
+        &[
+            "staged",
+            "nodes",
+            "binomial",
+            "linear",
+            "scatter_allgather",
+            "chain",
+        ],
     ),
-    ("OXMPI_GATHER", &["nodes", "linear", "binomial"]),
-    ("OXMPI_SCATTER", &["nodes", "linear", "binomial"]),
+    ("OXMPI_GATHER", &["staged", "nodes", "linear", "binomial"]),
+    ("OXMPI_SCATTER", &["staged", "nodes", "linear", "binomial"]),
     (
         "OXMPI_ALLGATHER",
         &[
+            "staged",
             "nodes",
             "ring",
             "bruck",
@@ -77,14 +88,25 @@ const VARIABLES: &[(&str, &[&str])] = &[
             "linear",
         ],
     ),
-    ("OXMPI_ALLTOALL", &["nodes", "linear", "pairwise", "bruck"]),
+    (
+        "OXMPI_ALLTOALL",
+        &["staged", "nodes", "linear", "pairwise", "bruck"],
+    ),
     (
         "OXMPI_REDUCE",
-        &["nodes", "binomial", "linear", "chain", "scatter_gather"],
+        &[
+            "staged",
+            "nodes",
+            "binomial",
+            "linear",
+            "chain",
+            "scatter_gather",
+        ],
     ),
     (
         "OXMPI_ALLREDUCE",
         &[
+            "staged",
             "nodes",
             "recursive_doubling",
             "halving_doubling",
@@ -95,9 +117,9 @@ const VARIABLES: &[(&str, &[&str])] = &[
     ),
     (
         "OXMPI_REDUCE_SCATTER",
-        &["nodes", "ring", "linear", "reduce_then_scatter"],
+        &["staged", "nodes", "ring", "linear", "reduce_then_scatter"],
     ),
-    ("OXMPI_SCAN", &["nodes", "linear", "doubling"]),
+    ("OXMPI_SCAN", &["staged", "nodes", "linear", "doubling"]),
 ];
 
 /// A seeded generator (splitmix64), the same on every machine.

@@ -2,11 +2,17 @@
 //!
 //! Invariant: an answer depends on nothing that may differ between the ranks of one call: not on the datatypes' layout, and
 //! not on how many ranks have joined. A setting that an operation cannot be run by is not followed.
+//!
+//! An operation's setting is its route: an algorithm over messages goes by messages, `staged` through staging wherever that can be done,
+//! `nodes` in two levels, `auto` by whatever costs least.
 
+pub mod report;
+pub mod route;
 pub mod staging;
 
 use crate::choice;
-use crate::variables::{Listed, Variable};
+use crate::variables::{Listed, Value, Variable};
+use std::sync::OnceLock;
 
 /// What the ranks of a call know alike.
 #[derive(Clone, Copy, Debug)]
@@ -27,74 +33,100 @@ pub struct Shape {
     pub in_order: bool,
 }
 
-choice! { pub enum Barrier { Auto = "auto", Nodes = "nodes", Dissemination = "dissemination", Central = "central" } }
-choice! { pub enum Bcast { Auto = "auto", Nodes = "nodes", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
-choice! { pub enum Tree { Auto = "auto", Nodes = "nodes", Linear = "linear", Binomial = "binomial" } }
-choice! { pub enum Allgather { Auto = "auto", Nodes = "nodes", Ring = "ring", Bruck = "bruck", RecursiveDoubling = "recursive_doubling", GatherBroadcast = "gather_broadcast", Linear = "linear" } }
-choice! { pub enum Alltoall { Auto = "auto", Nodes = "nodes", Linear = "linear", Pairwise = "pairwise", Bruck = "bruck" } }
-choice! { pub enum Reduce { Auto = "auto", Nodes = "nodes", Binomial = "binomial", Linear = "linear", Chain = "chain", ScatterGather = "scatter_gather" } }
-choice! { pub enum Allreduce { Auto = "auto", Nodes = "nodes", RecursiveDoubling = "recursive_doubling", HalvingDoubling = "halving_doubling", Ring = "ring", Tree = "tree", Linear = "linear" } }
-choice! { pub enum ReduceScatter { Auto = "auto", Nodes = "nodes", Ring = "ring", Linear = "linear", ReduceThenScatter = "reduce_then_scatter" } }
-choice! { pub enum Scan { Auto = "auto", Nodes = "nodes", Linear = "linear", Doubling = "doubling" } }
+choice! { pub enum Barrier { Auto = "auto", Staged = "staged", Nodes = "nodes", Dissemination = "dissemination", Central = "central" } }
+choice! { pub enum Bcast { Auto = "auto", Staged = "staged", Nodes = "nodes", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
+choice! { pub enum Tree { Auto = "auto", Staged = "staged", Nodes = "nodes", Linear = "linear", Binomial = "binomial" } }
+choice! { pub enum Allgather { Auto = "auto", Staged = "staged", Nodes = "nodes", Ring = "ring", Bruck = "bruck", RecursiveDoubling = "recursive_doubling", GatherBroadcast = "gather_broadcast", Linear = "linear" } }
+choice! { pub enum Alltoall { Auto = "auto", Staged = "staged", Nodes = "nodes", Linear = "linear", Pairwise = "pairwise", Bruck = "bruck" } }
+choice! { pub enum Reduce { Auto = "auto", Staged = "staged", Nodes = "nodes", Binomial = "binomial", Linear = "linear", Chain = "chain", ScatterGather = "scatter_gather" } }
+choice! { pub enum Allreduce { Auto = "auto", Staged = "staged", Nodes = "nodes", RecursiveDoubling = "recursive_doubling", HalvingDoubling = "halving_doubling", Ring = "ring", Tree = "tree", Linear = "linear" } }
+choice! { pub enum ReduceScatter { Auto = "auto", Staged = "staged", Nodes = "nodes", Ring = "ring", Linear = "linear", ReduceThenScatter = "reduce_then_scatter" } }
+choice! { pub enum Scan { Auto = "auto", Staged = "staged", Nodes = "nodes", Linear = "linear", Doubling = "doubling" } }
+
+/// What the setting of an operation says of staging.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    Any,
+    /// An algorithm over messages is set by name.
+    Messages,
+    /// Staging wherever it can be done.
+    Staged,
+}
+
+macro_rules! wanted {
+    ($($operation:ident)*) => {
+        $(impl $operation {
+            fn wanted(self) -> Wanted {
+                match self {
+                    Self::Auto | Self::Nodes => Wanted::Any,
+                    Self::Staged => Wanted::Staged,
+                    _ => Wanted::Messages,
+                }
+            }
+        })*
+    };
+}
+
+wanted! { Barrier Bcast Tree Allgather Alltoall Reduce Allreduce ReduceScatter Scan }
 
 static BARRIER: Variable<Barrier> = Variable::new(
     "BARRIER",
     Barrier::Auto,
-    "Algorithm of MPI_Barrier over messages.",
+    "Route of MPI_Barrier: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static BCAST: Variable<Bcast> = Variable::new(
     "BCAST",
     Bcast::Auto,
-    "Algorithm of MPI_Bcast over messages.",
+    "Route of MPI_Bcast: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static GATHER: Variable<Tree> = Variable::new(
     "GATHER",
     Tree::Auto,
-    "Algorithm of MPI_Gather over messages.",
+    "Route of MPI_Gather: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static SCATTER: Variable<Tree> = Variable::new(
     "SCATTER",
     Tree::Auto,
-    "Algorithm of MPI_Scatter over messages.",
+    "Route of MPI_Scatter: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static ALLGATHER: Variable<Allgather> = Variable::new(
     "ALLGATHER",
     Allgather::Auto,
-    "Algorithm of MPI_Allgather and MPI_Allgatherv over messages.",
+    "Route of MPI_Allgather and MPI_Allgatherv: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static ALLTOALL: Variable<Alltoall> = Variable::new(
     "ALLTOALL",
     Alltoall::Auto,
-    "Algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw over messages.",
+    "Route of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static REDUCE: Variable<Reduce> = Variable::new(
     "REDUCE",
     Reduce::Auto,
-    "Algorithm of MPI_Reduce over messages.",
+    "Route of MPI_Reduce: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static ALLREDUCE: Variable<Allreduce> = Variable::new(
     "ALLREDUCE",
     Allreduce::Auto,
-    "Algorithm of MPI_Allreduce over messages.",
+    "Route of MPI_Allreduce: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static REDUCE_SCATTER: Variable<ReduceScatter> = Variable::new(
     "REDUCE_SCATTER",
     ReduceScatter::Auto,
-    "Algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block over messages.",
+    "Route of MPI_Reduce_scatter and MPI_Reduce_scatter_block: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static SCAN: Variable<Scan> = Variable::new(
     "SCAN",
     Scan::Auto,
-    "Algorithm of MPI_Scan and MPI_Exscan over messages.",
+    "Route of MPI_Scan and MPI_Exscan: an algorithm over messages, staged, nodes (two levels), or the best of them.",
 )
 .same_on_all();
 static REPRODUCIBLE: Variable<bool> = Variable::new(
@@ -108,10 +140,16 @@ static STAGING: Variable<bool> = Variable::new(
     "STAGING",
     true,
     "Collective operations within a node go through memory that the communicator's ranks share, where there is enough; \
-     no: by messages.",
+     no: by messages, also where the route of an operation is staged.",
 )
 .with_aliases(&["OXMPI_BOARDS"])
 .same_on_all();
+static SHOW_ROUTES: Variable<bool> = Variable::new(
+    "SHOW_ROUTES",
+    false,
+    "Rank 0 of a communicator writes to its standard error how each collective operation goes: staged, by messages or in two levels; \
+     once for each operation, route, number of ranks and power of two of the size.",
+);
 /// All of them.
 pub static VARIABLES: &[&dyn Listed] = &[
     &BARRIER,
@@ -126,6 +164,7 @@ pub static VARIABLES: &[&dyn Listed] = &[
     &SCAN,
     &REPRODUCIBLE,
     &STAGING,
+    &SHOW_ROUTES,
     &super::check::CHECK_COLLECTIVES,
 ];
 
@@ -142,12 +181,42 @@ pub fn reproducible() -> bool {
     REPRODUCIBLE.get()
 }
 
-/// Whether reductions are those of two ranks, see [`super::pair`].
+/// Whether operations with a route of their own are shown.
+pub fn shows_routes() -> bool {
+    SHOW_ROUTES.get()
+}
+
+/// Whether the route of any operation is set: with none, the question costs a load.
+#[inline]
+fn sets_routes() -> bool {
+    static SETS: OnceLock<bool> = OnceLock::new();
+    fn is_set<T: Value>(of: &Variable<T>) -> bool {
+        !of.is_default()
+    }
+    *SETS.get_or_init(|| {
+        is_set(&BARRIER)
+            || is_set(&BCAST)
+            || is_set(&GATHER)
+            || is_set(&SCATTER)
+            || is_set(&ALLGATHER)
+            || is_set(&ALLTOALL)
+            || is_set(&REDUCE)
+            || is_set(&ALLREDUCE)
+            || is_set(&REDUCE_SCATTER)
+            || is_set(&SCAN)
+    })
+}
+
+/// Whether reductions over messages are those of two ranks, see [`super::pair`].
 pub fn in_pairs(ranks: usize) -> bool {
     ranks == 2
         && !reproducible()
-        && REDUCE.get() == Reduce::Auto
-        && ALLREDUCE.get() == Allreduce::Auto
+        && matches!(REDUCE.get(), Reduce::Auto | Reduce::Staged)
+        && matches!(ALLREDUCE.get(), Allreduce::Auto | Allreduce::Staged)
+        && matches!(
+            REDUCE_SCATTER.get(),
+            ReduceScatter::Auto | ReduceScatter::Staged
+        )
 }
 
 /// Whether a reduction may be made node by node: then the ranks' order must be the nodes', or be of no meaning.
@@ -157,7 +226,7 @@ fn reduces_by_node(shape: Shape) -> bool {
 
 pub fn barrier(shape: Shape) -> Barrier {
     match BARRIER.get() {
-        Barrier::Auto | Barrier::Nodes => {
+        Barrier::Auto | Barrier::Nodes | Barrier::Staged => {
             if shape.several_nodes {
                 Barrier::Nodes
             } else if shape.oversubscribed {
@@ -172,7 +241,7 @@ pub fn barrier(shape: Shape) -> Barrier {
 
 pub fn bcast(shape: Shape) -> Bcast {
     match BCAST.get() {
-        Bcast::Auto | Bcast::Nodes => {
+        Bcast::Auto | Bcast::Nodes | Bcast::Staged => {
             if shape.several_nodes {
                 Bcast::Nodes
             } else if shape.ranks <= 2 {
@@ -194,8 +263,8 @@ pub fn bcast(shape: Shape) -> Bcast {
 fn tree(set: Tree, shape: Shape) -> Tree {
     match set {
         _ if !shape.equal => Tree::Linear,
-        Tree::Nodes if shape.several_nodes => Tree::Nodes,
-        Tree::Auto | Tree::Nodes => {
+        Tree::Nodes | Tree::Staged if shape.several_nodes => Tree::Nodes,
+        Tree::Auto | Tree::Nodes | Tree::Staged => {
             if shape.several_nodes && shape.bytes <= 4096 {
                 Tree::Nodes
             } else if shape.bytes <= 1024 && shape.ranks > 32 && !shape.oversubscribed {
@@ -220,8 +289,8 @@ pub fn allgather(shape: Shape) -> Allgather {
     let doubles = shape.equal && shape.ranks.is_power_of_two();
     match ALLGATHER.get() {
         Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
-        Allgather::Nodes if shape.several_nodes => Allgather::Nodes,
-        Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes => {
+        Allgather::Nodes | Allgather::Staged if shape.several_nodes => Allgather::Nodes,
+        Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes | Allgather::Staged => {
             if shape.several_nodes && shape.bytes <= 64 << 10 {
                 Allgather::Nodes
             } else if shape.oversubscribed && shape.bytes <= 64 << 10 {
@@ -245,8 +314,8 @@ pub fn allgather(shape: Shape) -> Allgather {
 pub fn alltoall(shape: Shape) -> Alltoall {
     match ALLTOALL.get() {
         Alltoall::Bruck if shape.equal => Alltoall::Bruck,
-        Alltoall::Nodes if shape.equal && shape.several_nodes => Alltoall::Nodes,
-        Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes => {
+        Alltoall::Nodes | Alltoall::Staged if shape.equal && shape.several_nodes => Alltoall::Nodes,
+        Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes | Alltoall::Staged => {
             if shape.equal && shape.several_nodes && shape.bytes <= 256 {
                 Alltoall::Nodes
             } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.oversubscribed
@@ -266,7 +335,7 @@ pub fn reduce(shape: Shape) -> Reduce {
     match REDUCE.get() {
         _ if reproducible() => Reduce::Binomial,
         Reduce::ScatterGather if shape.commutes => Reduce::ScatterGather,
-        Reduce::Auto | Reduce::ScatterGather | Reduce::Nodes => {
+        Reduce::Auto | Reduce::ScatterGather | Reduce::Nodes | Reduce::Staged => {
             if reduces_by_node(shape) {
                 Reduce::Nodes
             } else if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
@@ -285,8 +354,8 @@ pub fn allreduce(shape: Shape) -> Allreduce {
     match ALLREDUCE.get() {
         _ if reproducible() => Allreduce::Tree,
         Allreduce::Ring if shape.commutes => Allreduce::Ring,
-        Allreduce::Nodes if reduces_by_node(shape) => Allreduce::Nodes,
-        Allreduce::Auto | Allreduce::Ring | Allreduce::Nodes => {
+        Allreduce::Nodes | Allreduce::Staged if reduces_by_node(shape) => Allreduce::Nodes,
+        Allreduce::Auto | Allreduce::Ring | Allreduce::Nodes | Allreduce::Staged => {
             if reduces_by_node(shape) && shape.bytes < 1 << 20 {
                 Allreduce::Nodes
             } else if shape.oversubscribed && shape.bytes <= 4096 {
@@ -315,8 +384,13 @@ pub fn reduce_scatter(shape: Shape) -> ReduceScatter {
     match REDUCE_SCATTER.get() {
         _ if reproducible() => ReduceScatter::ReduceThenScatter,
         ReduceScatter::Ring if shape.commutes => ReduceScatter::Ring,
-        ReduceScatter::Nodes if reduces_by_node(shape) => ReduceScatter::Nodes,
-        ReduceScatter::Auto | ReduceScatter::Ring | ReduceScatter::Nodes => {
+        ReduceScatter::Nodes | ReduceScatter::Staged if reduces_by_node(shape) => {
+            ReduceScatter::Nodes
+        }
+        ReduceScatter::Auto
+        | ReduceScatter::Ring
+        | ReduceScatter::Nodes
+        | ReduceScatter::Staged => {
             if reduces_by_node(shape) && shape.bytes <= 256 << 10 {
                 ReduceScatter::Nodes
             } else if shape.bytes <= 256 << 10 || !shape.commutes {
@@ -333,7 +407,7 @@ pub fn scan(shape: Shape) -> Scan {
     match SCAN.get() {
         // Each rank's association is one, whatever else is set.
         _ if reproducible() => Scan::Doubling,
-        Scan::Auto | Scan::Nodes => {
+        Scan::Auto | Scan::Nodes | Scan::Staged => {
             if shape.several_nodes && shape.in_order {
                 Scan::Nodes
             } else if shape.oversubscribed {

@@ -44,7 +44,7 @@ impl Staged {
 }
 
 /// How an operation is staged, in numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     pub how: Staged,
     /// The longest data of a rank in a round, for all or, where it has parts, for one other rank, bytes.
@@ -75,7 +75,7 @@ pub struct Shape {
 /// Longer parts begin at lines, where non-temporal stores begin.
 pub const ALIGNED: usize = 1024;
 /// Up to so many ranks each watches each; of more that share cores, all watch one counter.
-const FEW: usize = 3;
+pub(super) const FEW: usize = 3;
 /// So many ranks with a core each read each other's lines; more go by a tree.
 const MOST_DIRECT: usize = 16;
 /// Rounds of little data that are published ahead.
@@ -116,7 +116,7 @@ fn power_below(bytes: usize) -> usize {
 }
 
 /// A part of so many bytes, or less, so that those of all ranks fit where they are aligned.
-fn part_below(bytes: usize) -> usize {
+pub(super) fn part_below(bytes: usize) -> usize {
     match bytes >= ALIGNED {
         true => bytes / 64 * 64,
         false => bytes,
@@ -124,12 +124,12 @@ fn part_below(bytes: usize) -> usize {
 }
 
 impl Shape {
-    fn ranks(&self) -> usize {
+    pub(super) fn ranks(&self) -> usize {
         self.geometry.ranks
     }
 
     /// In the small rings.
-    fn small(&self, how: Staged, piece: usize) -> Plan {
+    pub(super) fn small(&self, how: Staged, piece: usize) -> Plan {
         Plan {
             how,
             piece: piece.max(1),
@@ -147,7 +147,7 @@ impl Shape {
     }
 
     /// In the large rings, of which `pieces` of `published` bytes are used.
-    fn large(&self, how: Staged, piece: usize, published: usize, pieces: usize) -> Plan {
+    pub(super) fn large(&self, how: Staged, piece: usize, published: usize, pieces: usize) -> Plan {
         let extent = (pieces * (published + UNIT)).min(self.geometry.large);
         Plan {
             large: true,
@@ -164,7 +164,7 @@ impl Shape {
     }
 
     /// The longest part of what every rank publishes for each.
-    fn part(&self) -> usize {
+    pub(super) fn part(&self) -> usize {
         power_below((self.geometry.large / 4 / self.ranks()).min(LONGEST_PART))
     }
 
@@ -197,7 +197,7 @@ impl Plan {
     }
 }
 
-/// How an operation is staged by its ranks on one node; `None`: it goes by messages.
+/// How an operation is staged by its ranks on one node, by what costs least; `None`: it goes by messages.
 pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
     let small = |how, piece| Some(shape.small(how, piece));
     let (ranks, slot) = (shape.ranks(), shape.geometry.slot);
@@ -465,8 +465,5 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
     })
 }
 
-/// Whether an operation may be staged, before anything is known but the ranks on this node.
-pub fn may_be_staged(args: &CollArgs, geometry: &Geometry) -> bool {
-    let _ = geometry;
-    super::stages() && !matches!(args, CollArgs::Neighbors { .. })
-}
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use super::env::Env;
 use super::{Lost, NONTEMPORAL, Step, Work};
 use crate::coll::args::CollArgs;
 use crate::coll::bcast;
-use crate::coll::choose::{self, staging};
+use crate::coll::choose::{self, report, route, staging};
 use crate::coll::context::CollContext;
 use crate::coll::team::Team;
 use crate::datatype::Buffer;
@@ -40,6 +40,9 @@ pub async fn run(
     geometry: Geometry,
     args: &CollArgs,
 ) -> Option<Result<()>> {
+    if !route::may_be_staged(args, &geometry) {
+        return None;
+    }
     // Taken out: a task holds no lock while it waits.
     let mut mine = std::mem::replace(&mut *access.lock(), Access::Busy);
     if let Access::Unknown = mine {
@@ -191,7 +194,7 @@ impl Work<'_, BLOCK> {
             oversubscribed,
             large: staging.large != Large::Refused,
         };
-        let Some(plan) = staging::plan(args, staging.me, &shape) else {
+        let Some(plan) = route::plan(args, staging.me, &shape) else {
             return Ok(None);
         };
         let (me, ranks) = (staging.me, staging.ranks());
@@ -208,7 +211,7 @@ impl Work<'_, BLOCK> {
         if plan.large && work.staging.large == Large::Unknown {
             work.make_large().await?;
             shape.large = work.staging.large == Large::Given;
-            let Some(plan) = staging::plan(args, me, &shape) else {
+            let Some(plan) = route::plan(args, me, &shape) else {
                 return Ok(None);
             };
             work.plan = plan;
@@ -217,6 +220,9 @@ impl Work<'_, BLOCK> {
             work.look_around();
         }
         let done = work.run(args).await?;
+        if done && report::is_wanted() {
+            work.env.report(args, &work.plan);
+        }
         Ok(done.then(|| work.failure.take().map_or(Ok(()), Err)))
     }
 

@@ -1,5 +1,8 @@
 //! What an operation needs besides its staging area and its arguments: the ranks that take part, and in tests a fixture.
 
+use crate::coll::args::CollArgs;
+use crate::coll::choose::report;
+use crate::coll::choose::staging::Plan;
 use crate::coll::context::{CollContext, WaitMode};
 use crate::engine::enter;
 use crate::node::distance::Sight;
@@ -53,6 +56,16 @@ impl<'a> Env<'a> {
             }
             #[cfg(test)]
             Env::Fixture(fixture, ..) => fixture.farthest(),
+        }
+    }
+
+    /// Notes how an operation was staged.
+    #[cold]
+    pub fn report(self, args: &CollArgs, plan: &Plan) {
+        match self {
+            Env::Coll(coll) => report::staged(coll, args, plan),
+            #[cfg(test)]
+            Env::Fixture(..) => {}
         }
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: what is read here is what was counted for all sessions; nothing here changes it.
 
 use super::super::{at, check};
+use crate::coll::choose::report::{self, Route};
 use crate::context_id;
 use crate::engine::{self, Counts, long_wait};
 use crate::error::{Class, Result, fail};
@@ -64,6 +65,9 @@ variables! {
     CollectorReclaimed
     Oversubscribed
     CollectorLooks
+    CollectivesStaged
+    CollectivesByMessages
+    CollectivesTwoLevels
 }
 
 use Variable::*;
@@ -98,6 +102,9 @@ impl Variable {
             CollectorReclaimed => "collector_reclaimed",
             Oversubscribed => "oversubscribed",
             CollectorLooks => "collector_looks",
+            CollectivesStaged => "collectives_staged",
+            CollectivesByMessages => "collectives_by_messages",
+            CollectivesTwoLevels => "collectives_two_levels",
         }
     }
 
@@ -157,6 +164,15 @@ impl Variable {
             CollectorLooks => {
                 "Slots of requests, free ones included, and freed objects that cycles looked at."
             }
+            CollectivesStaged => {
+                "Collective operations that went through memory that the ranks of a node share, since the first MPI_T_init_thread."
+            }
+            CollectivesByMessages => {
+                "Collective operations that went by messages, since the first MPI_T_init_thread."
+            }
+            CollectivesTwoLevels => {
+                "Collective operations within the nodes and between their leaders, since the first MPI_T_init_thread."
+            }
         }
     }
 
@@ -170,6 +186,7 @@ impl Variable {
             CollectorCycles | CollectorEligible | CollectorReclaimed | CollectorLooks => {
                 "lifetimes"
             }
+            CollectivesStaged | CollectivesByMessages | CollectivesTwoLevels => "collectives",
             _ => "context_ids",
         }
     }
@@ -182,6 +199,7 @@ impl Variable {
             Spins | LongWaits | Sleeps | WakeUps => Shows::Counter,
             SegmentBytes => Shows::Size,
             CollectorCycles | CollectorReclaimed | CollectorLooks => Shows::Counter,
+            CollectivesStaged | CollectivesByMessages | CollectivesTwoLevels => Shows::Counter,
             CommunicatorsMost => Shows::HighWatermark,
             _ => Shows::Level,
         }
@@ -239,6 +257,9 @@ impl Variable {
                 .is_some_and(|node| node.is_oversubscribed())
                 .into(),
             CollectorLooks => collector::statistics().looks,
+            CollectivesStaged => report::counted(Route::Staged),
+            CollectivesByMessages => report::counted(Route::ByMessages),
+            CollectivesTwoLevels => report::counted(Route::TwoLevels),
         }
     }
 }

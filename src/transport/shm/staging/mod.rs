@@ -13,7 +13,10 @@ pub mod tally;
 use crate::node::distance::Watch;
 use crate::sync::{AtomicU64, Ordering};
 use area::{Area, INLINE, Place, SHARED_ROUNDS};
+#[cfg(not(test))]
 use ring::Ring;
+#[cfg(test)]
+pub use ring::Ring;
 pub use ring::Spacing;
 
 /// What an operation has of a staging area.

@@ -1,0 +1,278 @@
+//! The routes of all operations for shapes of nodes: alike on all ranks, in pieces that fit their rings.
+
+use super::super::route::plan_anyway;
+use super::*;
+use crate::datatype::pack::Laid;
+use crate::datatype::{get, predefined_handles};
+use crate::op;
+use crate::transport::collective::Ring;
+
+const RANKS: [usize; 9] = [2, 3, 4, 8, 16, 17, 64, 128, 256];
+const BYTES: [usize; 12] = [
+    8,
+    48,
+    1 << 10,
+    (1 << 10) + 8,
+    4 << 10,
+    (4 << 10) + 8,
+    16 << 10,
+    64 << 10,
+    200_000,
+    1 << 20,
+    (1 << 20) + 8,
+    4 << 20,
+];
+/// Of all ranks' parts together: longer ones are not tried.
+const MOST_BYTES: usize = 64 << 20;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Barrier,
+    Bcast,
+    Gather,
+    Scatter,
+    Allgather,
+    Alltoall,
+    Reduce,
+    Allreduce,
+    ReduceScatter,
+    ReduceToOne,
+    Scan,
+}
+
+use Kind::*;
+
+const KINDS: [Kind; 11] = [
+    Barrier,
+    Bcast,
+    Gather,
+    Scatter,
+    Allgather,
+    Alltoall,
+    Reduce,
+    Allreduce,
+    ReduceScatter,
+    ReduceToOne,
+    Scan,
+];
+
+/// What the ranks call: on elements of eight bytes, with the last one as root.
+struct Call {
+    kind: Kind,
+    ranks: usize,
+    bytes: usize,
+    memory: Laid,
+    with: Operands,
+}
+
+impl Call {
+    fn new(kind: Kind, ranks: usize, bytes: usize) -> Call {
+        let mut predefined = predefined_handles().filter_map(get);
+        let word = predefined.find(|one| one.name() == "MPI_UINT64_T");
+        let word = word.expect("a predefined type");
+        Call {
+            kind,
+            ranks,
+            bytes,
+            memory: Laid::new((ranks * bytes / 8) as u64, word),
+            with: Operands {
+                op: op::get(op::SUM).expect("a predefined operation"),
+                datatype: word,
+            },
+        }
+    }
+
+    /// Of one rank.
+    fn args(&mut self, me: usize) -> CollArgs {
+        let parts = Parts::of_laid(&mut self.memory, self.ranks);
+        let (root, own, with) = (self.ranks as i32 - 1, parts.of(0), self.with.clone());
+        let at_root = (me as i32 == root).then(|| parts.clone());
+        let buffer = own;
+        match self.kind {
+            Barrier => CollArgs::Barrier,
+            Bcast => CollArgs::Bcast { buffer, root },
+            // In place at the root.
+            Gather => CollArgs::Gather {
+                own: at_root.is_none().then_some(own),
+                parts: at_root,
+                root,
+                equal: true,
+            },
+            Scatter => CollArgs::Scatter {
+                into: at_root.is_none().then_some(own),
+                parts: at_root,
+                root,
+                equal: true,
+            },
+            Allgather => CollArgs::Allgather {
+                own: Some(own),
+                parts,
+            },
+            Alltoall => CollArgs::Alltoall {
+                out: (me > 0).then(|| parts.clone()),
+                into: parts,
+            },
+            Reduce => CollArgs::Reduce {
+                own,
+                into: at_root.map_or(Buffer::empty(), |parts| parts.of(1)),
+                with,
+                root,
+            },
+            Allreduce => CollArgs::Allreduce {
+                own,
+                into: parts.of(1),
+                with,
+            },
+            ReduceScatter | ReduceToOne => {
+                let elements = self.bytes / 8;
+                let of = |rank: usize| match self.kind {
+                    ReduceToOne => elements * usize::from(rank == 0),
+                    _ => (rank + 1) * elements / self.ranks - rank * elements / self.ranks,
+                };
+                CollArgs::ReduceScatter {
+                    own,
+                    into: parts.of(1),
+                    counts: (0..self.ranks).map(|rank| of(rank) as u64).collect(),
+                    with,
+                }
+            }
+            Scan => CollArgs::Scan {
+                own,
+                into: parts.of(1),
+                with,
+                exclusive: me % 2 == 1,
+            },
+        }
+    }
+}
+
+/// Calls on all shapes of nodes.
+fn each_shape(mut look: impl FnMut(&mut Call, Shape)) {
+    for (ranks, bytes) in RANKS
+        .into_iter()
+        .flat_map(|ranks| BYTES.map(|bytes| (ranks, bytes)))
+    {
+        if ranks * bytes > MOST_BYTES {
+            continue;
+        }
+        for kind in KINDS {
+            let mut call = Call::new(kind, ranks, bytes);
+            for number in 0..8 {
+                let geometry = match number & 1 {
+                    0 => Geometry::of(ranks),
+                    _ => Geometry::of_operation(ranks),
+                };
+                let shape = Shape {
+                    geometry,
+                    oversubscribed: number & 2 > 0,
+                    large: number & 4 > 0,
+                };
+                look(&mut call, shape);
+            }
+        }
+    }
+}
+
+/// Bytes that a rank publishes in a round at most.
+fn published(kind: Kind, plan: &Plan, ranks: usize) -> usize {
+    let stride = match plan.piece >= ALIGNED {
+        true => plan.piece.next_multiple_of(64),
+        false => plan.piece,
+    };
+    match (kind, plan.how) {
+        (_, Staged::SingleCopy) => 0,
+        (Scatter | Alltoall, _) | (ReduceScatter, Staged::Direct) => stride * (ranks - 1),
+        (_, Staged::Parts) => stride * (ranks - 1),
+        _ => plan.piece,
+    }
+}
+
+/// All pieces that are published ahead of the one that is read are in the ring, so no rank waits for itself.
+fn check_room(kind: Kind, plan: &Plan, shape: &Shape) {
+    let geometry = shape.geometry;
+    let bytes = if plan.large {
+        geometry.large
+    } else {
+        geometry.small()
+    };
+    let published = published(kind, plan, geometry.ranks);
+    assert!(
+        plan.piece > 0 && published <= bytes,
+        "{kind:?} {shape:?} {plan:?}"
+    );
+    assert!(
+        plan.ahead + 1 < geometry.lines,
+        "{kind:?} {shape:?} {plan:?}"
+    );
+    if plan.how == Staged::Shares {
+        assert!(
+            plan.share > 0 && plan.share <= plan.piece,
+            "{shape:?} {plan:?}"
+        );
+    }
+    let mut ring = Ring::new(plan.large, bytes);
+    for round in 1..50 {
+        // Nothing is known to be acknowledged.
+        let (_, needed) = ring.place(round, published, plan.spacing, 0);
+        assert!(
+            needed <= round.saturating_sub(1 + plan.ahead as u64),
+            "{kind:?} {shape:?} {plan:?}: round {round} needs {needed}"
+        );
+    }
+}
+
+#[test]
+fn plans_are_alike_on_all_ranks_and_their_pieces_fit() {
+    let mut staged = 0;
+    each_shape(|call, shape| {
+        let (kind, bytes) = (call.kind, call.bytes);
+        let ways: [fn(&CollArgs, usize, &Shape) -> Option<Plan>; 2] = [plan, plan_anyway];
+        for way in ways {
+            let first = way(&call.args(0), 0, &shape);
+            for me in [1, call.ranks / 2, call.ranks - 1] {
+                let other = way(&call.args(me), me, &shape);
+                assert_eq!(
+                    first, other,
+                    "{kind:?} of {bytes} bytes, {shape:?}, rank {me}"
+                );
+            }
+            if let Some(plan) = first {
+                assert!(shape.large || !plan.large, "{kind:?} {shape:?} {plan:?}");
+                check_room(kind, &plan, &shape);
+                staged += 1;
+            }
+        }
+    });
+    assert!(staged > 1000, "{staged}");
+}
+
+#[test]
+fn with_a_core_for_each_rank_all_sizes_are_staged() {
+    each_shape(|call, shape| {
+        let usual = shape.large && !shape.oversubscribed && call.ranks <= 16;
+        let kinds = [Barrier, Bcast, Reduce, Allreduce, Allgather, Alltoall];
+        if usual && kinds.contains(&call.kind) {
+            let staged = plan(&call.args(0), 0, &shape).is_some();
+            assert!(staged, "{:?} of {} bytes, {shape:?}", call.kind, call.bytes);
+        }
+    });
+}
+
+#[test]
+fn what_is_wanted_staged_is_staged_wherever_it_can_be() {
+    let mut messages = 0;
+    each_shape(|call, shape| {
+        let args = call.args(0);
+        let staged = plan_anyway(&args, 0, &shape);
+        // A part of an element for each other rank may be longer than there is room for.
+        let fits = call.kind != ReduceScatter || shape.geometry.slot / (call.ranks - 1) >= 8;
+        assert!(
+            staged.is_some_and(|plan| plan.how != Staged::SingleCopy) || !fits,
+            "{:?} of {} bytes, {shape:?}: {staged:?}",
+            call.kind,
+            call.bytes
+        );
+        messages += usize::from(plan(&args, 0, &shape).is_none());
+    });
+    assert!(messages > 0, "nothing goes by messages otherwise");
+}
