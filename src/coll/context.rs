@@ -250,16 +250,16 @@ impl<'a> CollContext<'a> {
         until_at(engine_of(index), &self.reason(peer), |engine| {
             let request = engine.requests().at(index);
             if request.phase != Phase::Complete {
-                if engine.checks_liveness() {
-                    broken.cancel(self, engine, index);
+                if engine.checks_liveness()
+                    && let Some(world) = broken.give_up(self, engine, index)
+                {
+                    return Some(Err(liveness::error(engine, world)));
                 }
                 return self.give_up(engine, index, peer, &mut watch);
             }
-            let cancelled = broken.cancelled.filter(|_| request.status.cancelled());
             let error = request.error.take();
             engine.requests().release(index);
-            let lost = cancelled.map(|world| liveness::error(engine, world));
-            Some(error.or(lost).map_or(Ok(()), Err))
+            Some(error.map_or(Ok(()), Err))
         })
     }
 
@@ -408,13 +408,11 @@ impl<'a> CollContext<'a> {
 }
 
 /// A wait for a member that lives, while another one has died: the awaited one may have given up the operation, or be in a later one.
-/// After a while the message is cancelled, so that no rank waits for ever.
+/// After a while the wait ends with an error, so that no rank waits for ever.
 #[derive(Default)]
 struct Broken {
     /// When the wait was seen first, nanoseconds.
     since: u64,
-    /// The dead member for whom the message was cancelled.
-    cancelled: Option<u32>,
 }
 
 impl Broken {
@@ -422,23 +420,31 @@ impl Broken {
     /// it where many share a core.
     const PATIENCE: u64 = 1_000_000_000;
 
+    /// The dead member, when the request is given up: a receive is withdrawn, a send goes on by itself.
     #[cold]
-    fn cancel(&mut self, coll: &CollContext<'_>, engine: &mut Engine, index: Index) {
+    fn give_up(
+        &mut self,
+        coll: &CollContext<'_>,
+        engine: &mut Engine,
+        index: Index,
+    ) -> Option<u32> {
         let is_collective = coll.receive_context & 3 == COLLECTIVE && coll.function != FINALIZE;
-        let Some(world) = is_collective.then(|| coll.lost_member()).flatten() else {
-            return;
-        };
+        let world = is_collective.then(|| coll.lost_member()).flatten()?;
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;
         }
-        if now - self.since < Self::PATIENCE || self.cancelled.is_some() {
-            return;
+        if now - self.since < Self::PATIENCE {
+            return None;
         }
-        self.cancelled = Some(world);
-        if !engine.cancel_receive(index) {
-            engine.cancel_send(index);
+        if engine.cancel_receive(index) {
+            engine.requests().release(index);
+        } else if engine.is_send(index) {
+            engine.detach_send(index);
+        } else {
+            return None;
         }
+        Some(world)
     }
 }
 

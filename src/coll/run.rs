@@ -121,12 +121,10 @@ impl Operation {
         is_persistent: bool,
     ) -> Operation {
         let turn = match staging_of(comm, &comm.staging, Geometry::of) {
-            Some(staging) if route::may_be_staged(&call, &staging.geometry) => {
-                match is_persistent {
-                    true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
-                    false => Turn::Shared(comm.turns.take()),
-                }
-            }
+            Some(_) if route::may_be_staged(&call) => match is_persistent {
+                true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
+                false => Turn::Shared(comm.turns.take()),
+            },
             _ => Turn::Never,
         };
         Operation {

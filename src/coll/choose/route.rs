@@ -6,7 +6,6 @@ use super::super::args::{CollArgs, Operands};
 use super::staging::{self, FEW, Plan, Shape, Staged, part_below};
 use super::{Wanted, reproducible, sets_routes, stages};
 use crate::datatype::Parts;
-use crate::transport::collective::Geometry;
 
 /// What the setting of an operation says.
 fn wanted(args: &CollArgs) -> Wanted {
@@ -29,8 +28,7 @@ fn wanted(args: &CollArgs) -> Wanted {
 }
 
 /// Whether an operation may be staged, before anything is known but the ranks on this node.
-pub fn may_be_staged(args: &CollArgs, geometry: &Geometry) -> bool {
-    let _ = geometry;
+pub fn may_be_staged(args: &CollArgs) -> bool {
     let messages = matches!(args, CollArgs::Neighbors { .. }) || wanted(args) == Wanted::Messages;
     stages() && !messages
 }

@@ -40,7 +40,7 @@ pub async fn run(
     geometry: Geometry,
     args: &CollArgs,
 ) -> Option<Result<()>> {
-    if !route::may_be_staged(args, &geometry) {
+    if !route::may_be_staged(args) {
         return None;
     }
     // Taken out: a task holds no lock while it waits.
