@@ -78,8 +78,15 @@ pub(super) fn plan_anyway(args: &CollArgs, me: usize, shape: &Shape) -> Option<P
             let how = if last { Staged::Last } else { Staged::Direct };
             reduced(with, how, slot)
         }
-        CollArgs::ReduceScatter { with, .. } => {
-            reduced(with, Staged::Direct, part_below(slot / others))
+        CollArgs::ReduceScatter { counts, with, .. } => {
+            // One rank gets all: a reduction to it.
+            let to_one = counts.iter().filter(|count| **count > 0).count() == 1;
+            let piece = if to_one {
+                slot
+            } else {
+                part_below(slot / others)
+            };
+            reduced(with, Staged::Direct, piece)
         }
         _ => None,
     }

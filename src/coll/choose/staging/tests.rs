@@ -82,6 +82,15 @@ impl Call {
         }
     }
 
+    /// Ranks that get something, of a reduction whose result is dealt out: each element has eight bytes.
+    fn receivers(&self) -> usize {
+        match self.kind {
+            ReduceScatter => self.ranks.min(self.bytes / 8),
+            ReduceToOne => 1,
+            _ => self.ranks,
+        }
+    }
+
     /// Of one rank.
     fn args(&mut self, me: usize) -> CollArgs {
         let parts = Parts::of_laid(&mut self.memory, self.ranks);
@@ -173,14 +182,15 @@ fn each_shape(mut look: impl FnMut(&mut Call, Shape)) {
     }
 }
 
-/// Bytes that a rank publishes in a round at most.
-fn published(kind: Kind, plan: &Plan, ranks: usize) -> usize {
+/// Bytes that a rank publishes in a round at most, of what so many ranks receive.
+fn published(kind: Kind, plan: &Plan, (ranks, receivers): (usize, usize)) -> usize {
     let stride = match plan.piece >= ALIGNED {
         true => plan.piece.next_multiple_of(64),
         false => plan.piece,
     };
     match (kind, plan.how) {
         (_, Staged::SingleCopy) => 0,
+        (_, Staged::Direct) if receivers == 1 => plan.piece,
         (Scatter | Alltoall, _) | (ReduceScatter, Staged::Direct) => stride * (ranks - 1),
         (_, Staged::Parts) => stride * (ranks - 1),
         _ => plan.piece,
@@ -188,14 +198,14 @@ fn published(kind: Kind, plan: &Plan, ranks: usize) -> usize {
 }
 
 /// All pieces that are published ahead of the one that is read are in the ring, so no rank waits for itself.
-fn check_room(kind: Kind, plan: &Plan, shape: &Shape) {
+fn check_room((kind, receivers): (Kind, usize), plan: &Plan, shape: &Shape) {
     let geometry = shape.geometry;
     let bytes = if plan.large {
         geometry.large
     } else {
         geometry.small()
     };
-    let published = published(kind, plan, geometry.ranks);
+    let published = published(kind, plan, (geometry.ranks, receivers));
     assert!(
         plan.piece > 0 && published <= bytes,
         "{kind:?} {shape:?} {plan:?}"
@@ -238,7 +248,7 @@ fn plans_are_alike_on_all_ranks_and_their_pieces_fit() {
             }
             if let Some(plan) = first {
                 assert!(shape.large || !plan.large, "{kind:?} {shape:?} {plan:?}");
-                check_room(kind, &plan, &shape);
+                check_room((kind, call.receivers()), &plan, &shape);
                 staged += 1;
             }
         }
@@ -265,7 +275,9 @@ fn what_is_wanted_staged_is_staged_wherever_it_can_be() {
         let args = call.args(0);
         let staged = plan_anyway(&args, 0, &shape);
         // A part of an element for each other rank may be longer than there is room for.
-        let fits = call.kind != ReduceScatter || shape.geometry.slot / (call.ranks - 1) >= 8;
+        let fits = call.receivers() == 1
+            || call.kind != ReduceScatter
+            || shape.geometry.slot / (call.ranks - 1) >= 8;
         assert!(
             staged.is_some_and(|plan| plan.how != Staged::SingleCopy) || !fits,
             "{:?} of {} bytes, {shape:?}: {staged:?}",
