@@ -42,6 +42,11 @@ impl Ring {
         }
     }
 
+    #[inline]
+    fn first(&self) -> Option<Piece> {
+        self.pieces.front().copied()
+    }
+
     /// Where the data of a round goes, and the round that all must have acknowledged before it is written there. All have
     /// acknowledged the rounds up to `over`.
     #[inline]
@@ -53,11 +58,9 @@ impl Ring {
             true => bytes.next_multiple_of(UNIT) as u64,
             false => spaced as u64,
         };
-        while self
-            .pieces
-            .pop_front_if(|piece| piece.round <= over)
-            .is_some()
-        {}
+        while self.first().is_some_and(|piece| piece.round <= over) {
+            self.pieces.pop_front();
+        }
         let (at, lap) = (
             self.next % self.bytes,
             self.next.next_multiple_of(self.bytes),
@@ -75,11 +78,9 @@ impl Ring {
         self.next += length;
         let mut last = 0;
         let end = self.next;
-        while let Some(piece) = self
-            .pieces
-            .pop_front_if(|piece| piece.begin + self.bytes < end)
-        {
+        while let Some(piece) = self.first().filter(|piece| piece.begin + self.bytes < end) {
             last = last.max(piece.round);
+            self.pieces.pop_front();
         }
         self.pieces.push_back(Piece { begin, round });
         (
