@@ -562,7 +562,7 @@ pub fn scan<'a>(
                 own,
                 into,
                 how,
-                exclusive: exclusive,
+                exclusive,
             },
         )
         .await;
