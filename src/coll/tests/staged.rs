@@ -278,7 +278,7 @@ fn sequences(
     ranks: impl Iterator<Item = usize> + Clone,
     seeds: Range<u64>,
 ) {
-    let mut fixture = Fixture::new();
+    let mut fixture = Fixture::build();
     for seed in seeds {
         for ranks in ranks.clone() {
             for oversubscribed in [false, true] {

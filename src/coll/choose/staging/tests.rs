@@ -231,12 +231,15 @@ fn check_room((kind, receivers): (Kind, usize), plan: &Plan, shape: &Shape) {
     }
 }
 
+/// What decides how an operation is staged.
+type Way = fn(&CollArgs, usize, &Shape) -> Option<Plan>;
+
 #[test]
 fn plans_are_alike_on_all_ranks_and_their_pieces_fit() {
     let mut staged = 0;
     each_shape(|call, shape| {
         let (kind, bytes) = (call.kind, call.bytes);
-        let ways: [fn(&CollArgs, usize, &Shape) -> Option<Plan>; 2] = [plan, plan_anyway];
+        let ways: [Way; 2] = [plan, plan_anyway];
         for way in ways {
             let first = way(&call.args(0), 0, &shape);
             for me in [1, call.ranks / 2, call.ranks - 1] {

@@ -199,7 +199,7 @@ fn cell(trial: &Trial, fixture: &mut Fixture) -> String {
 
 /// A line for an operation, whether ranks share cores, and a size; a column for each number of ranks.
 fn table() -> String {
-    let (mut fixture, mut table) = (Fixture::new(), String::new());
+    let (mut fixture, mut table) = (Fixture::build(), String::new());
     for name in OPERATIONS {
         for oversubscribed in [false, true] {
             for about in SIZES {
@@ -239,7 +239,7 @@ fn operations_copy_data_into_the_area_and_out_of_it_and_nowhere_else() {
 /// Where the cores share no cache, data is written past the caches: not through more copies than the bounds allow.
 #[test]
 fn the_bounds_hold_on_far_cores_too() {
-    let mut fixture = Fixture::new();
+    let mut fixture = Fixture::build();
     let sight = Sight {
         distance: CacheDistance::Far,
         measures: false,

@@ -50,7 +50,7 @@ unsafe impl Sync for Fixture {}
 
 impl Fixture {
     /// Room for any of them.
-    pub fn new() -> Fixture {
+    pub fn build() -> Fixture {
         let most = |bytes: fn(&Geometry) -> usize| {
             let all = (2..=MOST_RANKS).map(|ranks| bytes(&Geometry::of(ranks)));
             let layout = Layout::from_size_align(all.max().unwrap_or(0), 4096);
