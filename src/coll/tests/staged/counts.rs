@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-const RANKS: [usize; 6] = [2, 3, 4, 8, 16, 33];
+const RANKS: [usize; 5] = [2, 3, 4, 8, 16];
 /// Bytes of a vector, or of a part where ranks have parts, before they are made whole words of all ranks.
-const SIZES: [usize; 5] = [8, 1000, 4000, 64 << 10, 200_000];
+const SIZES: [usize; 3] = [8, 4000, 64 << 10];
 const OPERATIONS: [&str; 8] = [
     "bcast",
     "gather",
@@ -249,7 +249,7 @@ fn the_bounds_hold_on_far_cores_too() {
         measures: false,
     };
     for name in OPERATIONS {
-        for (ranks, about) in [(2, 200_000), (3, 4000), (4, 200_000), (16, 64 << 10)] {
+        for (ranks, about) in [(2, 200_000), (3, 4000), (4, 200_000), (33, 8)] {
             for oversubscribed in [false, true] {
                 let bytes = Trial::bytes(name, ranks, about);
                 let trial = Trial {
