@@ -33,6 +33,8 @@ pub const SMALL_DEPTH: usize = 4;
 pub const RESULT_SLOTS: usize = SMALL_DEPTH;
 /// Between two large rings: pieces of several ranks, read at the same time, are not to meet in the same sets of a cache.
 const GAP: usize = 320;
+/// Read in place of data that cannot be there: as much as a piece has at most.
+static NOTHING: [u8; 2 << 20] = [0; 2 << 20];
 /// Ranks of one area at most: what a line's place can name is no limit, the memory is.
 pub const MOST_RANKS: usize = 1024;
 /// All areas of a node together, bytes: so much, and so much more for each of its ranks.
@@ -449,6 +451,11 @@ impl Area {
             false => Place(self.total(publisher, round).load(Ordering::Relaxed) as u16),
         };
         debug_assert!(at + bytes <= whole);
+        // The ranks disagree about the length: the error is the reader's to find.
+        let is_small = place.0 & Place::LARGE == 0 || self.large.is_null();
+        if is_small && whole > self.geometry.small() {
+            return &NOTHING[..bytes];
+        }
         let data = self.data(publisher, round, place, whole).wrapping_add(at);
         // SAFETY: inside the area; its owner writes it again only after this rank has acknowledged the round.
         unsafe { std::slice::from_raw_parts(data, bytes) }
