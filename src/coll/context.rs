@@ -288,10 +288,11 @@ impl<'a> CollContext<'a> {
         Some(Err(liveness::error(engine, process)))
     }
 
-    /// A member that has died.
+    /// Another member that has died.
     pub fn lost_member(&self) -> Option<u32> {
-        let mut members = (0..self.size()).map(|rank| self.process(rank));
-        members.find(|process| liveness::loss_by_death(*process))
+        let others = (0..self.size()).filter(|rank| *rank != self.rank);
+        let mut others = others.map(|rank| self.process(rank));
+        others.find(|process| liveness::loss_by_death(*process))
     }
 
     /// A rank of whose loss somebody has told at the communicator's staging area: no member need come to its collective operations any more.

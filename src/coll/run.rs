@@ -70,10 +70,11 @@ async fn run_on(
         return inter::run(comm, coll, call).await;
     }
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
-    dispatch::run(&team, call).await;
+    let is_staged = dispatch::run(&team, call).await;
     team.result()?;
-    // A rank that has given up sends on what it has, and lets others go: nothing that came after a death can be trusted.
+    // Over messages a rank that has given up sends on what it has, and lets others go: nothing that came after a death can be trusted.
     match call {
+        _ if is_staged => Ok(()),
         CollArgs::Neighbors { .. } => Ok(()),
         _ => coll
             .lost_member()
