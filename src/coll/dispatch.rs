@@ -17,10 +17,10 @@ use crate::datatype::{Buffer, Parts};
 #[cfg(not(test))]
 use crate::node;
 
-/// Runs an operation on the ranks of an intracommunicator. True if it was staged as a whole.
-pub async fn run(team: &Team<'_>, args: &CollArgs) -> bool {
+/// Runs an operation on the ranks of an intracommunicator.
+pub async fn run(team: &Team<'_>, args: &CollArgs) {
     if stage(team, args).await {
-        return true;
+        return;
     }
     if choose::report::is_wanted() {
         choose::report::by_messages(team.coll(), args, shape(team, 0), team.nodes());
@@ -88,7 +88,6 @@ pub async fn run(team: &Team<'_>, args: &CollArgs) -> bool {
             team.finish_all(pending).await;
         }
     }
-    false
 }
 
 /// Runs it in the ranks' staging area. False: it goes by messages.

@@ -70,12 +70,12 @@ async fn run_on(
         return inter::run(comm, coll, call).await;
     }
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
-    let is_staged = dispatch::run(&team, call).await;
+    dispatch::run(&team, call).await;
     team.result()?;
-    // Over messages a rank that has given up sends on what it has, and lets others go: nothing that came after a death can be trusted.
+    // Between nodes a rank that has given up sends on what it has: nothing that came after a death can be trusted.
     match call {
-        _ if is_staged => Ok(()),
         CollArgs::Neighbors { .. } => Ok(()),
+        _ if comm.nodes().is_none() => Ok(()),
         _ => coll
             .lost_member()
             .map_or(Ok(()), |lost| Err(liveness::explain(lost))),

@@ -94,13 +94,11 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Called after each idle poll, by a caller that makes progress once more before it gives up: all that an ended sender had sent has come
-    /// then.
+    /// Called after each idle poll.
     #[inline]
     pub fn is_unreachable(&mut self, engine: &Engine, sender: u32) -> bool {
         self.polls = self.polls.saturating_add(1);
-        self.polls > POLLS_BEFORE_CHECK
-            && (self.is_gone(engine, sender) || liveness::has_died(engine, sender))
+        self.polls > POLLS_BEFORE_CHECK && self.is_gone(engine, sender)
     }
 
     /// Called now and then.

@@ -72,35 +72,38 @@ impl Supervisor<'_> {
         self.reap();
     }
 
-    /// Takes the dead off the kernel's list.
+    /// Takes the dead off the kernel's list. Of those that died meanwhile the killed ones come first: the others may have ended because of them.
     pub(super) fn reap(&mut self) {
+        let mut dead = Vec::new();
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
-                    let Some(&number) = self.rank_of_pid.get(&pid.as_raw_nonzero().get()) else {
-                        continue;
-                    };
                     let life = match (status.exit_status(), status.terminating_signal()) {
                         (Some(code), _) => Life::Exited(code),
                         (None, Some(signal)) => Life::Killed(signal),
                         _ => continue,
                     };
-                    self.rank_of_pid.remove(&pid.as_raw_nonzero().get());
-                    // What it said before it died comes first.
-                    self.hear_rank(number);
-                    for source in self.ranks[number].sources.clone() {
-                        self.output.read(&self.epoll, source, true);
+                    if let Some(number) = self.rank_of_pid.remove(&pid.as_raw_nonzero().get()) {
+                        dead.push((number, life));
                     }
-                    self.ranks[number].life = life;
-                    self.ended(number);
                 }
-                Ok(None) => return,
+                Ok(None) => break,
                 Err(Errno::INTR) => {}
                 Err(_) => {
                     self.childless = true;
-                    return;
+                    break;
                 }
             }
+        }
+        dead.sort_by_key(|(_, life)| !matches!(life, Life::Killed(_)));
+        for (number, life) in dead {
+            // What it said before it died comes first.
+            self.hear_rank(number);
+            for source in self.ranks[number].sources.clone() {
+                self.output.read(&self.epoll, source, true);
+            }
+            self.ranks[number].life = life;
+            self.ended(number);
         }
     }
 
