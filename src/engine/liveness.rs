@@ -32,7 +32,7 @@ static HAS_LOST_ANY: AtomicBool = AtomicBool::new(false);
 
 /// Longest sleep, and the interval of liveness checks.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// The same in a process that has lost a peer: an operation with many messages to it must not wait so long for each.
+/// Interval in a process that has lost a peer: an operation with many messages to it must not wait so long for each.
 const INTERVAL_AFTER_LOSS: Duration = Duration::from_millis(5);
 
 /// Time between liveness checks.

@@ -15,7 +15,7 @@ use crate::variables::{Kind, Value};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 
-/// What is wanted, in bits: routes shown, counted.
+/// Bits of the reports that are wanted: routes shown, routes counted.
 static WANTED: AtomicU64 = AtomicU64::new(UNREAD);
 const SHOWN: u64 = 1;
 const COUNTED: u64 = 2;

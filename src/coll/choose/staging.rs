@@ -76,7 +76,7 @@ pub struct Shape {
 pub const ALIGNED: usize = 1024;
 /// Up to so many ranks each watches each; of more that share cores, all watch one counter.
 pub(super) const FEW: usize = 3;
-/// So many ranks with a core each read each other's lines; more go by a tree.
+/// Largest number of ranks, with a core each, that read each other's lines; more use a tree.
 const MOST_DIRECT: usize = 16;
 /// Rounds of little data that are published ahead.
 const AHEAD: usize = 2;
@@ -96,7 +96,7 @@ const LONGEST_PIECE: usize = 256 << 10;
 const LONGEST_PART: usize = 128 << 10;
 /// A longer broadcast piece makes fewer time slices.
 const LONGEST_BCAST: usize = 512 << 10;
-/// So many ranks that share cores make a part each of an allreduce, which all take: fewer bytes, but all have to run twice. Of more,
+/// Largest number of ranks that share cores and reduce a part each in an allreduce: fewer bytes, but all have to run twice. Of more,
 /// whoever runs makes a share.
 const MOST_WITH_A_PART_EACH: usize = 4;
 /// Parts of more ranks would be short.

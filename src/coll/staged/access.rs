@@ -20,7 +20,7 @@ use crate::transport::collective::{Fixture, Form};
 use oxmpi_macros::both;
 use parking_lot::Mutex;
 
-/// What is used of a large ring while two ranks write with non-temporal stores: nothing is to be evicted then, and fewer pages are
+/// Part of a large ring that two ranks use with non-temporal stores: nothing is to be evicted then, and fewer pages are
 /// better (benches/counts.md). A gap would break the reader's stream.
 const NONTEMPORAL_SPACING: Spacing = Spacing {
     gap: 0,

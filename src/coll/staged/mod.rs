@@ -93,7 +93,7 @@ impl Work<'_, BLOCK> {
         }
     }
 
-    /// So many rounds. `counted`: all ranks come to them and count themselves.
+    /// Begins this number of rounds and returns the first. `counted`: all ranks come to them and count themselves.
     #[inline]
     fn rounds(&mut self, number: usize, counted: bool) -> u64 {
         let first = self.staging.round + 1;

@@ -185,7 +185,7 @@ impl Work<'_, BLOCK> {
     pub(super) async fn allgather(&mut self, own: Option<&Buffer>, parts: &Parts) -> Step {
         let (ranks, me) = (self.ranks, self.me);
         let mine = parts.of(me);
-        // What is published leaves from where it was given: the own part may be copied while the first piece is under way.
+        // Published straight from the send buffer, so that the own part is copied while the first piece is under way.
         let source = *own.unwrap_or(&mine);
         let (longest, least) = (0..ranks).fold((0, usize::MAX), |(longest, least), rank| {
             let bytes = parts.len(rank);

@@ -278,7 +278,7 @@ impl Area {
     /// Fresh memory at these addresses, for tests.
     ///
     /// # Safety
-    /// So many bytes are there, for good, and nobody uses them.
+    /// The memory has the size that `geometry` asks for, is never freed, and is used by nobody else.
     #[cfg(test)]
     pub unsafe fn renewed(base: *mut u8, geometry: Geometry) -> Area {
         // SAFETY: by the caller.
