@@ -295,13 +295,14 @@ impl<'a> CollContext<'a> {
         others.find(|process| liveness::loss_by_death(*process))
     }
 
-    /// A rank of whose loss somebody has told at the communicator's staging area: no member need come to its collective operations any more.
+    /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
     #[cold]
     fn lost_in_staging(&self) -> Option<u32> {
         let is_collective = self.receive_context & 3 == COLLECTIVE && self.function != FINALIZE;
         comm::get(self.communicator)
             .filter(|_| is_collective)?
-            .lost_in_staging()
+            .staging
+            .lost()
     }
 
     fn reason(&self, peer: i32) -> Reason {

@@ -2,8 +2,8 @@
 //! started again and again.
 //!
 //! Invariants: the tag of a blocking operation is one for all; every other operation has its own from the moment it is made,
-//! in the same order on all ranks, so that persistent ones may be started in any order. Operations are staged in the order in which they
-//! were called, because they share an area; a persistent one has an area of its own.
+//! in the same order on all ranks, so that persistent ones may be started in any order. Nonblocking operations are staged in the
+//! order in which they were called, because they share an area; a persistent one has an area of its own.
 
 use super::args::CollArgs;
 use super::choose::route;
@@ -26,16 +26,12 @@ pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()>
     if let Some(number) = check::number(comm) {
         block_on(check::agree(comm, &coll, number, call))?;
     }
-    let turn = comm.turns.next();
-    if !comm.turns.is(turn) {
-        block_on(coll.until(|| comm.turns.is(turn)));
-    }
     if comm.nodes().is_none()
-        && let Some(done) = staged::block(&comm.staging, &coll, call)
+        && let Some(done) = staged::block(&comm.staging.blocking, &coll, call)
     {
         return done;
     }
-    let staging = staging_of(comm, &comm.staging, Geometry::of);
+    let staging = staging_of(comm, &comm.staging.blocking, Geometry::of);
     block_on(run_on(comm, coll, staging, call))
 }
 
@@ -99,7 +95,7 @@ struct Operation {
 enum Turn {
     /// It is not.
     Never,
-    /// In the communicator's area, in its turn.
+    /// In the communicator's area of nonblocking operations, in its turn.
     Shared(u64),
     /// In an area of its own.
     Own(Arc<OwnArea>),
@@ -121,10 +117,10 @@ impl Operation {
         call: CollArgs,
         is_persistent: bool,
     ) -> Operation {
-        let turn = match staging_of(comm, &comm.staging, Geometry::of) {
+        let turn = match staging_of(comm, &comm.staging.nonblocking, Geometry::of) {
             Some(_) if route::may_be_staged(&call) => match is_persistent {
                 true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
-                false => Turn::Shared(comm.turns.take()),
+                false => Turn::Shared(comm.staging.turns.take()),
             },
             _ => Turn::Never,
         };
@@ -166,12 +162,12 @@ impl Operation {
                     .await
             }
             Turn::Shared(turn) => {
-                if !comm.turns.is(*turn) {
-                    tasks::condition(|| comm.turns.is(*turn)).await;
+                if !comm.staging.turns.is(*turn) {
+                    tasks::condition(|| comm.staging.turns.is(*turn)).await;
                 }
-                let staging = staging_of(comm, &comm.staging, Geometry::of);
+                let staging = staging_of(comm, &comm.staging.nonblocking, Geometry::of);
                 let done = self.run_in(staging).await;
-                comm.turns.end();
+                comm.staging.turns.end();
                 done
             }
         }

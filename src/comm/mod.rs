@@ -22,7 +22,7 @@ use crate::launch;
 use crate::references;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
-use crate::transport::collective::{Access, Turns};
+use crate::transport::collective::Areas;
 pub use engines::engines_offered_by;
 use engines::mapping;
 pub use members::Members;
@@ -108,9 +108,8 @@ pub struct Comm {
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
-    /// Memory that collective operations share with the ranks of this node, but persistent ones, and whose turn it is.
-    pub staging: Mutex<Access>,
-    pub turns: Turns,
+    /// Memory that collective operations share with the ranks of this node, but persistent ones.
+    pub staging: Areas,
     /// Set once, before the program knows the communicator; one pointer where there is none.
     topology: OnceBox<Arc<Topology>>,
     /// Found out when it is first asked for; in a job of one node it never is.
@@ -223,7 +222,7 @@ impl Comm {
         let mut seen = self.users.load(Ordering::Acquire);
         loop {
             if seen == FREED + 1 {
-                self.staging.lock().leave();
+                self.staging.leave();
             }
             // Release: pairs with `is_idle`. Acquire: pairs with `leave_staging`.
             let users = &self.users;
@@ -276,16 +275,11 @@ impl Comm {
         *self.name.lock() = name.to_owned();
     }
 
-    /// Gives up the staging area when no operation will begin any more: the last one of those under way does, or this call.
+    /// Gives up the staging areas when no operation will begin any more: the last one of those under way does, or this call.
     pub fn leave_staging(&self) {
         if self.users.fetch_or(FREED, Ordering::AcqRel) == 0 {
-            self.staging.lock().leave();
+            self.staging.leave();
         }
-    }
-
-    /// A member of whose loss somebody has told at the staging area, unless this rank is there now.
-    pub fn lost_in_staging(&self) -> Option<u32> {
-        self.staging.try_lock()?.lost()
     }
 
     /// The topology, if it has one.
@@ -323,8 +317,7 @@ impl Comm {
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),
             attributes: Attributes::new(),
             info: Mutex::new(Info::new()),
-            staging: Mutex::new(Access::Unknown),
-            turns: Turns::default(),
+            staging: Areas::default(),
             topology: OnceBox::new(),
             nodes: OnceBox::new(),
         }

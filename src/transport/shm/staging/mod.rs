@@ -13,6 +13,7 @@ pub mod tally;
 use crate::node::distance::Watch;
 use crate::sync::{AtomicU64, Ordering};
 use area::{Area, INLINE, Place, SHARED_ROUNDS};
+use parking_lot::Mutex;
 #[cfg(not(test))]
 use ring::Ring;
 #[cfg(test)]
@@ -20,8 +21,10 @@ pub use ring::Ring;
 pub use ring::Spacing;
 
 /// What an operation has of a staging area.
+#[derive(Default)]
 pub enum Access {
     /// Nobody has asked for one.
+    #[default]
     Unknown,
     /// There is no memory for one, or it is not wanted.
     Refused,
@@ -50,7 +53,31 @@ impl Access {
     }
 }
 
-/// The order in which the operations of a communicator are staged: that in which they were called, which is the same on all ranks.
+/// The staging areas of a communicator. Blocking operations do not use that of nonblocking ones, so programs run that call the two kinds in
+/// different orders on different ranks, as MPICH lets them and MPI does not.
+#[derive(Default)]
+pub struct Areas {
+    pub blocking: Mutex<Access>,
+    pub nonblocking: Mutex<Access>,
+    /// Of nonblocking operations.
+    pub turns: Turns,
+}
+
+impl Areas {
+    /// A rank of whose loss somebody has told at an area that no operation of this rank uses just now.
+    pub fn lost(&self) -> Option<u32> {
+        let lost = |area: &Mutex<Access>| area.try_lock()?.lost();
+        lost(&self.blocking).or_else(|| lost(&self.nonblocking))
+    }
+
+    /// No operation will come any more.
+    pub fn leave(&self) {
+        self.blocking.lock().leave();
+        self.nonblocking.lock().leave();
+    }
+}
+
+/// The order in which nonblocking operations of a communicator are staged: that in which they were called, which is the same on all ranks.
 #[derive(Default)]
 pub struct Turns {
     called: AtomicU64,
@@ -58,19 +85,12 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The turn of an operation that does not wait for it in its call.
+    /// The turn of the next operation.
     pub fn take(&self) -> u64 {
         self.called.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The turn of an operation that waits in its call.
-    #[inline]
-    pub fn next(&self) -> u64 {
-        self.called.load(Ordering::Relaxed)
-    }
-
     /// Whether it is the turn of an operation.
-    #[inline]
     pub fn is(&self, turn: u64) -> bool {
         // Acquire: pairs with `end`.
         self.over.load(Ordering::Acquire) == turn
