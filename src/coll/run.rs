@@ -2,11 +2,12 @@
 //! started again and again.
 //!
 //! Invariants: the tag of a blocking operation is one for all; every other operation has its own from the moment it is made,
-//! in the same order on all ranks, so that persistent ones may be started in any order. Nonblocking operations are staged in the
-//! order in which they were called, because they share an area; a persistent one has an area of its own.
+//! in the same order on all ranks, so that persistent ones may be started in any order. Nonblocking operations are staged in
+//! turn in a few areas, in each in the order in which they were called; a persistent one has an area of its own.
 
 use super::args::CollArgs;
 use super::choose::route;
+use super::choose::staging::has_little;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
 use super::{check, dispatch, inter, staged};
@@ -15,6 +16,7 @@ use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, liveness, tasks};
 use crate::error::Result;
+use crate::transport;
 use crate::transport::collective::{Access, Geometry};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -95,8 +97,8 @@ struct Operation {
 enum Turn {
     /// It is not.
     Never,
-    /// In the communicator's area of nonblocking operations, in its turn.
-    Shared(u64),
+    /// In one of the communicator's areas of nonblocking operations.
+    Shared(transport::collective::Turn),
     /// In an area of its own.
     Own(Arc<OwnArea>),
 }
@@ -117,12 +119,16 @@ impl Operation {
         call: CollArgs,
         is_persistent: bool,
     ) -> Operation {
-        let turn = match staging_of(comm, &comm.staging.nonblocking, Geometry::of) {
-            Some(_) if route::may_be_staged(&call) => match is_persistent {
-                true => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
-                false => Turn::Shared(comm.staging.turns.take()),
+        let may_be_staged = staging_of(comm, &comm.staging.blocking, Geometry::of).is_some()
+            && route::may_be_staged(&call);
+        let has_little = || has_little(&call, comm.rank() as usize, comm.size() as usize);
+        let turn = match may_be_staged {
+            false => Turn::Never,
+            true if is_persistent => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
+            true => match has_little() {
+                None if comm.nodes().is_none() => Turn::Never,
+                little => Turn::Shared(comm.staging.take_turn(little == Some(true))),
             },
-            _ => Turn::Never,
         };
         Operation {
             comm,
@@ -162,12 +168,13 @@ impl Operation {
                     .await
             }
             Turn::Shared(turn) => {
-                if !comm.staging.turns.is(*turn) {
-                    tasks::condition(|| comm.staging.turns.is(*turn)).await;
+                let areas = &comm.staging;
+                if !areas.is_turn(turn) {
+                    tasks::condition(|| areas.is_turn(turn)).await;
                 }
-                let staging = staging_of(comm, &comm.staging.nonblocking, Geometry::of);
-                let done = self.run_in(staging).await;
-                comm.staging.turns.end();
+                let (access, geometry) = areas.access(turn);
+                let done = self.run_in(staging_of(comm, access, geometry)).await;
+                areas.end(turn);
                 done
             }
         }

@@ -34,7 +34,7 @@ pub mod collective {
     pub use super::shm::staging::fixture::{Fixture, Form};
     #[cfg(test)]
     pub use super::shm::staging::tally;
-    pub use super::shm::staging::{Access, Areas, Large, Reach, Spacing, Staging};
+    pub use super::shm::staging::{Access, Areas, Large, Reach, Spacing, Staging, Turn};
 }
 
 use crate::node::Node;

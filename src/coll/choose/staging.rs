@@ -250,6 +250,41 @@ pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
     }
 }
 
+/// Whether a nonblocking operation has so little data that it needs no large rings, and no more than a slot of an area for little data.
+/// `None`: not all ranks know alike.
+pub fn has_little(args: &CollArgs, me: usize, ranks: usize) -> Option<bool> {
+    let bytes = match args {
+        CollArgs::Barrier => 0,
+        CollArgs::Bcast { buffer, .. } => buffer.len(),
+        CollArgs::Gather {
+            own,
+            parts,
+            equal: true,
+            ..
+        } => rooted(own, parts, me),
+        CollArgs::Scatter {
+            into,
+            parts,
+            equal: true,
+            ..
+        } => ranks * rooted(into, parts, me),
+        CollArgs::Allgather { parts, .. } => {
+            let longest = (0..ranks).map(|rank| parts.len(rank)).max();
+            longest.unwrap_or(0)
+        }
+        CollArgs::Alltoall { out, into } => {
+            let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
+            equal.then(|| ranks * into.len(0))?
+        }
+        CollArgs::Reduce { own, .. }
+        | CollArgs::Allreduce { own, .. }
+        | CollArgs::ReduceScatter { own, .. }
+        | CollArgs::Scan { own, .. } => own.len(),
+        _ => return None,
+    };
+    Some(bytes <= UNIT)
+}
+
 /// Bytes of one rank's part of a gather or scatter.
 fn rooted(part: &Option<Buffer>, parts: &Option<Parts>, me: usize) -> usize {
     match (parts, part) {

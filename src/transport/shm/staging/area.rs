@@ -23,6 +23,8 @@ use std::os::fd::BorrowedFd;
 pub const INLINE: usize = 48;
 /// Counters of arrivals: of counted rounds no rank is further ahead.
 pub const COUNTERS: usize = 4;
+/// As many nonblocking operations of a communicator with little data are under way at once; further ones wait for their turn.
+pub const AREAS_FOR_LITTLE: usize = 4;
 /// Rounds whose results are made in shares at the same time.
 pub const SHARED_ROUNDS: usize = 2;
 /// Data in rings begins at multiples of so many bytes.
@@ -118,7 +120,7 @@ impl Geometry {
         }
     }
 
-    /// Of one persistent operation: it is never far ahead of itself.
+    /// Of one persistent operation, or of nonblocking ones with little data, one at a time: such a one is never far ahead of itself.
     pub fn of_operation(ranks: usize) -> Geometry {
         Geometry {
             lines: 8,

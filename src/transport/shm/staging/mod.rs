@@ -12,7 +12,7 @@ pub mod tally;
 
 use crate::node::distance::Watch;
 use crate::sync::{AtomicU64, Ordering};
-use area::{Area, INLINE, Place, SHARED_ROUNDS};
+use area::{AREAS_FOR_LITTLE, Area, Geometry, INLINE, Place, SHARED_ROUNDS};
 use parking_lot::Mutex;
 #[cfg(not(test))]
 use ring::Ring;
@@ -53,53 +53,85 @@ impl Access {
     }
 }
 
-/// The staging areas of a communicator. Blocking operations do not use that of nonblocking ones, so programs run that call the two kinds in
+/// The staging areas of a communicator. Blocking operations do not use those of nonblocking ones, so programs run that call the two kinds in
 /// different orders on different ranks, as MPICH lets them and MPI does not.
 #[derive(Default)]
 pub struct Areas {
     pub blocking: Mutex<Access>,
-    pub nonblocking: Mutex<Access>,
-    /// Of nonblocking operations.
-    pub turns: Turns,
+    /// Of nonblocking operations with much data.
+    much: InTurn,
+    /// Of those with little, of which several are under way at once.
+    little: [InTurn; AREAS_FOR_LITTLE],
+    /// How many with little data were called.
+    called: AtomicU64,
 }
 
-impl Areas {
-    /// A rank of whose loss somebody has told at an area that no operation of this rank uses just now.
-    pub fn lost(&self) -> Option<u32> {
-        let lost = |area: &Mutex<Access>| area.try_lock()?.lost();
-        lost(&self.blocking).or_else(|| lost(&self.nonblocking))
-    }
-
-    /// No operation will come any more.
-    pub fn leave(&self) {
-        self.blocking.lock().leave();
-        self.nonblocking.lock().leave();
-    }
-}
-
-/// The order in which nonblocking operations of a communicator are staged: that in which they were called, which is the same on all ranks.
+/// An area that operations use in the order in which they were called, which is the same on all ranks.
 #[derive(Default)]
-pub struct Turns {
+struct InTurn {
+    access: Mutex<Access>,
     called: AtomicU64,
     over: AtomicU64,
 }
 
-impl Turns {
-    /// The turn of the next operation.
-    pub fn take(&self) -> u64 {
-        self.called.fetch_add(1, Ordering::Relaxed)
+/// Where and when a nonblocking operation is staged.
+#[derive(Clone, Copy)]
+pub struct Turn {
+    /// Of the areas for little data; `None`: there is much.
+    area: Option<usize>,
+    /// Of the operations that use the area.
+    number: u64,
+}
+
+impl Areas {
+    /// A rank of MPI_COMM_WORLD of whose loss somebody has told at an area that no operation of this rank uses just now.
+    pub fn lost(&self) -> Option<u32> {
+        self.all().find_map(|area| area.try_lock()?.lost())
     }
 
-    /// Whether it is the turn of an operation.
-    pub fn is(&self, turn: u64) -> bool {
+    /// No operation will come any more.
+    pub fn leave(&self) {
+        self.all().for_each(|area| area.lock().leave());
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Mutex<Access>> {
+        let others = self.little.iter().chain([&self.much]);
+        std::iter::once(&self.blocking).chain(others.map(|area| &area.access))
+    }
+
+    /// The turn of the next nonblocking operation.
+    pub fn take_turn(&self, has_little: bool) -> Turn {
+        let next = || self.called.fetch_add(1, Ordering::Relaxed) as usize % AREAS_FOR_LITTLE;
+        let mut turn = Turn {
+            area: has_little.then(next),
+            number: 0,
+        };
+        turn.number = self.at(&turn).called.fetch_add(1, Ordering::Relaxed);
+        turn
+    }
+
+    /// Whether the operations before it in its area have ended.
+    pub fn is_turn(&self, turn: &Turn) -> bool {
         // Acquire: pairs with `end`.
-        self.over.load(Ordering::Acquire) == turn
+        self.at(turn).over.load(Ordering::Acquire) == turn.number
     }
 
-    /// The operation that took the turn is over.
-    pub fn end(&self) {
-        // Release: pairs with `is`; what it staged lies behind.
-        self.over.fetch_add(1, Ordering::Release);
+    pub fn end(&self, turn: &Turn) {
+        // Release: pairs with `is_turn`; what the operation staged lies behind.
+        self.at(turn).over.fetch_add(1, Ordering::Release);
+    }
+
+    /// The area of a turn.
+    pub fn access(&self, turn: &Turn) -> (&Mutex<Access>, fn(usize) -> Geometry) {
+        let geometry = match turn.area {
+            None => Geometry::of,
+            Some(_) => Geometry::of_operation,
+        };
+        (&self.at(turn).access, geometry)
+    }
+
+    fn at(&self, turn: &Turn) -> &InTurn {
+        turn.area.map_or(&self.much, |area| &self.little[area])
     }
 }
 
