@@ -85,34 +85,25 @@ pub const ROOT: i32 = -3;
 pub const PROC_NULL: i32 = -1;
 
 impl CollArgs {
-    /// The datatypes that it uses to its end.
-    pub fn datatypes(&self) -> Vec<&'static Datatype> {
-        let buffers = |buffers: &[&Buffer]| -> Vec<_> {
-            let types = buffers.iter().filter_map(|buffer| buffer.datatype());
-            types.collect()
-        };
-        let parts = |parts: &[&Parts], buffer: Option<&Buffer>| -> Vec<_> {
-            let types = parts.iter().flat_map(|parts| parts.datatypes());
-            types.chain(buffer.and_then(Buffer::datatype)).collect()
+    /// Tells the datatypes that it uses to its end.
+    pub fn each_datatype(&self, tell: &mut dyn FnMut(&'static Datatype)) {
+        let mut each = |buffers: &[Option<&Buffer>], parts: &[Option<&Parts>]| {
+            let types = buffers.iter().flatten().filter_map(|one| one.datatype());
+            types.for_each(&mut *tell);
+            let types = parts.iter().flatten().flat_map(|one| one.datatypes());
+            types.for_each(&mut *tell);
         };
         match self {
-            CollArgs::Barrier => Vec::new(),
-            CollArgs::Bcast { buffer, .. } => buffers(&[buffer]),
+            CollArgs::Barrier => {}
+            CollArgs::Bcast { buffer, .. } => each(&[Some(buffer)], &[]),
             CollArgs::Gather {
-                own: buffer,
-                parts: of,
-                ..
+                own: one, parts, ..
             }
             | CollArgs::Scatter {
-                into: buffer,
-                parts: of,
-                ..
-            } => parts(&of.iter().collect::<Vec<_>>(), buffer.as_ref()),
-            CollArgs::Allgather { own, parts: of } => parts(&[of], own.as_ref()),
-            CollArgs::Alltoall { out, into } => {
-                let both: Vec<_> = out.iter().chain([into]).collect();
-                parts(&both, None)
-            }
+                into: one, parts, ..
+            } => each(&[one.as_ref()], &[parts.as_ref()]),
+            CollArgs::Allgather { own, parts } => each(&[own.as_ref()], &[Some(parts)]),
+            CollArgs::Alltoall { out, into } => each(&[], &[out.as_ref(), Some(into)]),
             CollArgs::Reduce {
                 own, into, with, ..
             }
@@ -123,13 +114,13 @@ impl CollArgs {
             | CollArgs::Scan {
                 own, into, with, ..
             } => {
-                let mut types = buffers(&[own, into]);
-                types.push(with.datatype);
-                types
+                each(&[Some(own), Some(into)], &[]);
+                tell(with.datatype);
             }
             CollArgs::Neighbors { receives, sends } => {
-                let all = receives.iter().chain(sends).map(|(_, buffer)| buffer);
-                all.filter_map(Buffer::datatype).collect()
+                for (_, buffer) in receives.iter().chain(sends) {
+                    each(&[Some(buffer)], &[]);
+                }
             }
         }
     }

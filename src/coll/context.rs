@@ -239,7 +239,14 @@ impl<'a> CollContext<'a> {
         };
         match self.wait {
             WaitMode::Block => self.block(index, pending.peer),
-            WaitMode::Task => tasks::completion(index, self.process(pending.peer)).await,
+            WaitMode::Task => {
+                let mut broken = Broken::default();
+                let gives_up = |engine: &mut Engine| {
+                    let world = broken.give_up(self, engine, index)?;
+                    Some(liveness::error(engine, world))
+                };
+                tasks::completion_unless(index, self.process(pending.peer), gives_up).await
+            }
             #[cfg(test)]
             WaitMode::Simulated(world) => world.finish(index).await,
         }
@@ -419,8 +426,8 @@ struct Broken {
 
 impl Broken {
     /// Between the first liveness check of such a wait and the end of it, nanoseconds: ranks that go on with the operation are slower to end
-    /// it where many share a core.
-    const PATIENCE: u64 = 1_000_000_000;
+    /// it where many share a core. Two such waits of an operation, a receive and a send, stay below 2 s.
+    const PATIENCE: u64 = 800_000_000;
 
     /// The dead member, when the request is given up: a receive is withdrawn, a send goes on by itself.
     #[cold]

@@ -156,7 +156,7 @@ impl Operation {
 
     /// Keeps the datatypes.
     fn hold(&self) -> Held {
-        Held::of(self.call.datatypes())
+        Held::each(|hold| self.call.each_datatype(hold))
     }
 
     async fn run(&self) -> Result<()> {

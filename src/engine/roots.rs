@@ -68,15 +68,24 @@ pub struct Held(Option<u64>);
 
 impl Held {
     pub fn of(datatypes: impl IntoIterator<Item = &'static Datatype>) -> Held {
-        let derived = datatypes.into_iter().filter(|one| !one.is_predefined());
-        let handles: Box<[i32]> = derived.map(|one| one.handle).collect();
+        Held::each(|hold| datatypes.into_iter().for_each(hold))
+    }
+
+    /// Of the datatypes that `tell` tells.
+    pub fn each(tell: impl FnOnce(&mut dyn FnMut(&'static Datatype))) -> Held {
+        let mut handles = Vec::new();
+        tell(&mut |datatype| {
+            if !datatype.is_predefined() {
+                handles.push(datatype.handle);
+            }
+        });
         if handles.is_empty() {
             return Held(None);
         }
         let mut held = HELD.lock();
         held.last += 1;
         let number = held.last;
-        held.datatypes.insert(number, handles);
+        held.datatypes.insert(number, handles.into());
         HOLDERS.store(held.datatypes.len(), Ordering::Relaxed);
         Held(Some(number))
     }

@@ -9,7 +9,8 @@ use super::wait::Watch;
 use super::{Engine, EngineCursor, enter_at, liveness, wake_own_threads};
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::os::monotonic_nanoseconds;
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -40,11 +41,16 @@ static MISSED: AtomicBool = AtomicBool::new(false);
 static IDLE_POLLS: AtomicUsize = AtomicUsize::new(0);
 /// Of so many idle polls one makes a liveness check.
 const POLLS_PER_CHECK: usize = 1024;
+/// When tasks were last polled for a liveness check, nanoseconds, and the time between two such polls: each looks at all members.
+static CHECKED: AtomicU64 = AtomicU64::new(0);
+const CHECK_INTERVAL: u64 = 5_000_000;
 
 thread_local! {
     /// What the future that is being polled on this thread waits for, and of which process.
     static WAITS_FOR: Cell<(Index, u32)> = const { Cell::new((ANYTHING, 0)) };
     static SLEEPS: Cell<bool> = const { Cell::new(false) };
+    /// The poll is for a liveness check.
+    static CHECKS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Begins a task; its first steps are made at once.
@@ -128,17 +134,39 @@ pub fn wait_for_anything() {
     WAITS_FOR.set((ANYTHING, 0));
 }
 
-/// Ends waits for messages of processes that are lost.
+/// Ends waits for messages of processes that are lost, and lets the tasks say what else they do not wait for any more.
 #[cold]
-fn give_up(tasks: &mut [Task]) {
-    let mut cursor = EngineCursor::at_first(0);
-    for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
-        let engine = cursor.at(requests::engine_of(task.waits_for));
-        if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
-            let error = liveness::error(engine, task.from);
-            engine.requests().at(task.waits_for).error = Some(error);
+fn give_up(tasks: &mut Vec<Task>) {
+    {
+        let mut cursor = EngineCursor::at_first(0);
+        for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
+            let engine = cursor.at(requests::engine_of(task.waits_for));
+            if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
+                let error = liveness::error(engine, task.from);
+                engine.requests().at(task.waits_for).error = Some(error);
+            }
         }
     }
+    let now = monotonic_nanoseconds();
+    if now - CHECKED.load(Ordering::Relaxed).min(now) < CHECK_INTERVAL {
+        return;
+    }
+    CHECKED.store(now, Ordering::Relaxed);
+    CHECKS.set(true);
+    for at in (0..tasks.len()).rev() {
+        let task = &mut tasks[at];
+        if task.waits_for == ANYTHING || task.is_ready() {
+            continue;
+        }
+        let (before, watch) = ((task.waits_for, task.from), std::mem::take(&mut task.watch));
+        if task.poll() {
+            LIVE.fetch_sub(1, Ordering::Relaxed);
+            drop(tasks.swap_remove(at));
+        } else if before == (task.waits_for, task.from) {
+            task.watch = watch;
+        }
+    }
+    CHECKS.set(false);
 }
 
 fn run_ready(tasks: &mut Vec<Task>) -> bool {
@@ -181,6 +209,12 @@ fn ready(tasks: &[Task]) -> SmallVec<[usize; 32]> {
 }
 
 impl Task {
+    /// Whether the request that it waits for is complete.
+    fn is_ready(&self) -> bool {
+        let mut engine = enter_at(requests::engine_of(self.waits_for));
+        engine.requests().at(self.waits_for).phase == Phase::Complete
+    }
+
     /// True when it is over.
     fn poll(&mut self) -> bool {
         WAITS_FOR.set((ANYTHING, 0));
@@ -194,14 +228,27 @@ impl Task {
 
 /// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process.
 pub async fn completion(index: Index, from: u32) -> Result<()> {
+    completion_unless(index, from, |_| None).await
+}
+
+/// As [`completion`], unless a liveness check finds that the task gives the request up: `gives_up` has recycled it then.
+pub async fn completion_unless(
+    index: Index,
+    from: u32,
+    mut gives_up: impl FnMut(&mut Engine) -> Option<Error>,
+) -> Result<()> {
     std::future::poll_fn(|_| {
         let mut engine = enter_at(requests::engine_of(index));
-        let request = engine.requests().at(index);
-        if request.phase != Phase::Complete {
+        if engine.requests().at(index).phase != Phase::Complete {
+            if CHECKS.get()
+                && let Some(error) = gives_up(&mut engine)
+            {
+                return Poll::Ready(Err(error));
+            }
             WAITS_FOR.set((index, from));
             return Poll::Pending;
         }
-        let error = request.error.take();
+        let error = engine.requests().at(index).error.take();
         engine.requests().release(index);
         Poll::Ready(error.map_or(Ok(()), Err))
     })
