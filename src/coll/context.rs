@@ -245,7 +245,7 @@ impl<'a> CollContext<'a> {
                     let world = broken.give_up(self, engine, index)?;
                     Some(liveness::error(engine, world))
                 };
-                tasks::completion_unless(index, self.process(pending.peer), gives_up).await
+                tasks::completion(index, self.process(pending.peer), gives_up).await
             }
             #[cfg(test)]
             WaitMode::Simulated(world) => world.finish(index).await,

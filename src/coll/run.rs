@@ -16,8 +16,7 @@ use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, liveness, tasks};
 use crate::error::Result;
-use crate::transport;
-use crate::transport::collective::{Access, Geometry};
+use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -44,6 +43,15 @@ fn staging_of<'a>(
     access: &'a Mutex<Access>,
     geometry: impl Fn(usize) -> Geometry,
 ) -> Option<StagingOf<'a>> {
+    sharing(comm).map(|ranks| StagingOf {
+        access,
+        geometry: geometry(ranks),
+    })
+}
+
+/// The number of the communicator's ranks on this node, if there are more than this one.
+#[inline]
+fn sharing(comm: &Comm) -> Option<usize> {
     if comm.is_inter() {
         return None;
     }
@@ -51,10 +59,7 @@ fn staging_of<'a>(
         None => comm.size() as usize,
         Some(nodes) => nodes.ranks(nodes.node_of(comm.rank() as usize)).len(),
     };
-    (ranks > 1).then(|| StagingOf {
-        access,
-        geometry: geometry(ranks),
-    })
+    (ranks > 1).then_some(ranks)
 }
 
 #[inline]
@@ -89,16 +94,16 @@ struct Operation {
     tag: i32,
     /// Its number, if calls are compared.
     number: Option<u32>,
-    /// When it is staged.
-    turn: Turn,
+    staged: StagedIn,
 }
 
+/// Where an operation is staged.
 #[derive(Clone)]
-enum Turn {
+enum StagedIn {
     /// It is not.
-    Never,
+    Nothing,
     /// In one of the communicator's areas of nonblocking operations.
-    Shared(transport::collective::Turn),
+    Shared(Turn),
     /// In an area of its own.
     Own(Arc<OwnArea>),
 }
@@ -119,15 +124,14 @@ impl Operation {
         call: CollArgs,
         is_persistent: bool,
     ) -> Operation {
-        let may_be_staged = staging_of(comm, &comm.staging.blocking, Geometry::of).is_some()
-            && route::may_be_staged(&call);
+        let may_be_staged = sharing(comm).is_some() && route::may_be_staged(&call);
         let has_little = || has_little(&call, comm.rank() as usize, comm.size() as usize);
-        let turn = match may_be_staged {
-            false => Turn::Never,
-            true if is_persistent => Turn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
+        let staged = match may_be_staged {
+            false => StagedIn::Nothing,
+            true if is_persistent => StagedIn::Own(Arc::new(OwnArea(Mutex::new(Access::Unknown)))),
             true => match has_little() {
-                None if comm.nodes().is_none() => Turn::Never,
-                little => Turn::Shared(comm.staging.take_turn(little == Some(true))),
+                None if comm.nodes().is_none() => StagedIn::Nothing,
+                little => StagedIn::Shared(comm.staging.take_turn(little == Some(true))),
             },
         };
         Operation {
@@ -136,7 +140,7 @@ impl Operation {
             call: Arc::new(call),
             tag: comm.next_operation(),
             number: check::number(comm),
-            turn,
+            staged,
         }
     }
 
@@ -161,13 +165,13 @@ impl Operation {
 
     async fn run(&self) -> Result<()> {
         let comm = self.comm;
-        match &self.turn {
-            Turn::Never => self.run_in(None).await,
-            Turn::Own(area) => {
+        match &self.staged {
+            StagedIn::Nothing => self.run_in(None).await,
+            StagedIn::Own(area) => {
                 self.run_in(staging_of(comm, &area.0, Geometry::of_operation))
                     .await
             }
-            Turn::Shared(turn) => {
+            StagedIn::Shared(turn) => {
                 let areas = &comm.staging;
                 if !areas.is_turn(turn) {
                     tasks::condition(|| areas.is_turn(turn)).await;

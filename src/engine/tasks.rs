@@ -134,36 +134,29 @@ pub fn wait_for_anything() {
     WAITS_FOR.set((ANYTHING, 0));
 }
 
-/// Ends waits for messages of processes that are lost, and lets the tasks say what else they do not wait for any more.
+/// Ends waits for messages of processes that are lost, and asks the tasks what else they give up.
 #[cold]
 fn give_up(tasks: &mut Vec<Task>) {
-    {
-        let mut cursor = EngineCursor::at_first(0);
-        for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
-            let engine = cursor.at(requests::engine_of(task.waits_for));
-            if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
-                let error = liveness::error(engine, task.from);
-                engine.requests().at(task.waits_for).error = Some(error);
-            }
+    let mut cursor = EngineCursor::at_first(0);
+    for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
+        let engine = cursor.at(requests::engine_of(task.waits_for));
+        if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
+            let error = liveness::error(engine, task.from);
+            engine.requests().at(task.waits_for).error = Some(error);
         }
     }
+    drop(cursor);
     let now = monotonic_nanoseconds();
     if now - CHECKED.load(Ordering::Relaxed).min(now) < CHECK_INTERVAL {
         return;
     }
     CHECKED.store(now, Ordering::Relaxed);
     CHECKS.set(true);
-    for at in (0..tasks.len()).rev() {
+    for at in positions(tasks, false).into_iter().rev() {
         let task = &mut tasks[at];
-        if task.waits_for == ANYTHING || task.is_ready() {
-            continue;
-        }
         let (before, watch) = ((task.waits_for, task.from), std::mem::take(&mut task.watch));
-        if task.poll() {
-            LIVE.fetch_sub(1, Ordering::Relaxed);
-            drop(tasks.swap_remove(at));
-        } else if before == (task.waits_for, task.from) {
-            task.watch = watch;
+        if !poll_at(tasks, at) && before == (tasks[at].waits_for, tasks[at].from) {
+            tasks[at].watch = watch;
         }
     }
     CHECKS.set(false);
@@ -173,17 +166,10 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     let mut moved = false;
     loop {
         tasks.append(&mut BEGUN.lock());
-        let ready = ready(tasks);
         let mut any = false;
-        for at in ready.into_iter().rev() {
+        for at in positions(tasks, true).into_iter().rev() {
             let before = tasks[at].waits_for;
-            if tasks[at].poll() {
-                LIVE.fetch_sub(1, Ordering::Relaxed);
-                drop(tasks.swap_remove(at));
-                any = true;
-            } else {
-                any |= before != ANYTHING || tasks[at].waits_for != ANYTHING;
-            }
+            any |= poll_at(tasks, at) || before != ANYTHING || tasks[at].waits_for != ANYTHING;
         }
         if !any {
             return moved;
@@ -192,8 +178,8 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that can go on, ascending; few at a time, so that a poll allocates nothing.
-fn ready(tasks: &[Task]) -> SmallVec<[usize; 32]> {
+/// The positions of the tasks that can go on, or of the others, ascending; few at a time, so that a poll allocates nothing.
+fn positions(tasks: &[Task], ready: bool) -> SmallVec<[usize; 32]> {
     let mut cursor = EngineCursor::at_first(0);
     let mut is_ready = |index: Index| {
         let mut is_complete = |index| {
@@ -204,17 +190,21 @@ fn ready(tasks: &[Task]) -> SmallVec<[usize; 32]> {
     };
     let positions = tasks.iter().enumerate();
     positions
-        .filter_map(|(at, task)| is_ready(task.waits_for).then_some(at))
+        .filter_map(|(at, task)| (is_ready(task.waits_for) == ready).then_some(at))
         .collect()
 }
 
-impl Task {
-    /// Whether the request that it waits for is complete.
-    fn is_ready(&self) -> bool {
-        let mut engine = enter_at(requests::engine_of(self.waits_for));
-        engine.requests().at(self.waits_for).phase == Phase::Complete
+/// Polls a task, and removes it if it is over, which is returned; another one takes its place then.
+fn poll_at(tasks: &mut Vec<Task>, at: usize) -> bool {
+    let over = tasks[at].poll();
+    if over {
+        LIVE.fetch_sub(1, Ordering::Relaxed);
+        drop(tasks.swap_remove(at));
     }
+    over
+}
 
+impl Task {
     /// True when it is over.
     fn poll(&mut self) -> bool {
         WAITS_FOR.set((ANYTHING, 0));
@@ -226,13 +216,9 @@ impl Task {
     }
 }
 
-/// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process.
-pub async fn completion(index: Index, from: u32) -> Result<()> {
-    completion_unless(index, from, |_| None).await
-}
-
-/// As [`completion`], unless a liveness check finds that the task gives the request up: `gives_up` has recycled it then.
-pub async fn completion_unless(
+/// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process. Liveness checks ask whether the
+/// task gives it up: `gives_up` has recycled it then.
+pub async fn completion(
     index: Index,
     from: u32,
     mut gives_up: impl FnMut(&mut Engine) -> Option<Error>,

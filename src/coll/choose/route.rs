@@ -3,9 +3,8 @@
 //! Invariant: as in [`super`].
 
 use super::super::args::{CollArgs, Operands};
-use super::staging::{self, FEW, Plan, Shape, Staged, part_below};
+use super::staging::{self, FEW, Plan, Shape, Staged, equal, part_below};
 use super::{Wanted, reproducible, sets_routes, stages};
-use crate::datatype::Parts;
 
 /// What the setting of an operation says.
 fn wanted(args: &CollArgs) -> Wanted {
@@ -62,13 +61,11 @@ pub(super) fn plan_anyway(args: &CollArgs, me: usize, shape: &Shape) -> Option<P
         | CollArgs::Allgather { .. } => direct(slot),
         CollArgs::Scatter { equal: true, .. } => direct(part_below(slot / others)),
         CollArgs::Alltoall { out, into } => {
-            let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
             let part = shape.part();
-            let best = || match shape.large {
+            equal(out, into).map(|_| match shape.large {
                 true => shape.large(Staged::Direct, part, part * others, 4),
                 false => shape.small(Staged::Direct, part_below(slot / others)),
-            };
-            equal.then(best)
+            })
         }
         CollArgs::Reduce { with, .. } | CollArgs::Scan { with, .. } => {
             reduced(with, Staged::Direct, slot)

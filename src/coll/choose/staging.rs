@@ -224,14 +224,8 @@ pub fn plan(args: &CollArgs, me: usize, shape: &Shape) -> Option<Plan> {
             equal: true,
             ..
         } => scatter(rooted(into, parts, me), shape),
-        CollArgs::Allgather { parts, .. } => {
-            let longest = (0..ranks).map(|rank| parts.len(rank)).max();
-            allgather(longest.unwrap_or(0), shape)
-        }
-        CollArgs::Alltoall { out, into } => {
-            let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
-            equal.then(|| alltoall(into.len(0), shape)).flatten()
-        }
+        CollArgs::Allgather { parts, .. } => allgather(longest(parts, ranks), shape),
+        CollArgs::Alltoall { out, into } => alltoall(equal(out, into)?, shape),
         _ if reproducible() => None,
         CollArgs::Reduce { own, with, .. } => reduce(own.len(), with, shape),
         CollArgs::Allreduce { own, with, .. } => allreduce(own.len(), with, shape),
@@ -268,14 +262,8 @@ pub fn has_little(args: &CollArgs, me: usize, ranks: usize) -> Option<bool> {
             equal: true,
             ..
         } => ranks * rooted(into, parts, me),
-        CollArgs::Allgather { parts, .. } => {
-            let longest = (0..ranks).map(|rank| parts.len(rank)).max();
-            longest.unwrap_or(0)
-        }
-        CollArgs::Alltoall { out, into } => {
-            let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
-            equal.then(|| ranks * into.len(0))?
-        }
+        CollArgs::Allgather { parts, .. } => longest(parts, ranks),
+        CollArgs::Alltoall { out, into } => ranks * equal(out, into)?,
         CollArgs::Reduce { own, .. }
         | CollArgs::Allreduce { own, .. }
         | CollArgs::ReduceScatter { own, .. }
@@ -292,6 +280,18 @@ fn rooted(part: &Option<Buffer>, parts: &Option<Parts>, me: usize) -> usize {
         (None, Some(part)) => part.len(),
         (None, None) => 0,
     }
+}
+
+/// Bytes of the longest part.
+fn longest(parts: &Parts, ranks: usize) -> usize {
+    let lengths = (0..ranks).map(|rank| parts.len(rank));
+    lengths.max().unwrap_or(0)
+}
+
+/// Bytes of each part of an exchange; `None`: the lengths differ by how the parts were made.
+pub(super) fn equal(out: &Option<Parts>, into: &Parts) -> Option<usize> {
+    let equal = into.are_equal() && out.as_ref().is_none_or(Parts::are_equal);
+    equal.then(|| into.len(0))
 }
 
 fn bcast(bytes: usize, shape: &Shape) -> Option<Plan> {
