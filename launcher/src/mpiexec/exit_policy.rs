@@ -228,6 +228,8 @@ impl Supervisor<'_> {
             SIGALRM => self.time_is_over(),
             SIGUSR1 => self.show_table(),
             SIGUSR2 => self.signal_ranks(Signal::USR2),
+            // The rank has got it too: an editor would put its terminal in order twice, and stop again after it was continued.
+            SIGTSTP if by_kernel && at_terminal => {}
             SIGTSTP => self.suspend_ranks(),
             SIGCONT => {
                 self.signal_ranks(Signal::CONT);
