@@ -134,6 +134,10 @@ impl<'a> Starter<'a> {
             &program.variables,
         )?;
         if let Some(folder) = &program.folder {
+            if !folder.is_dir() {
+                let shown = folder.display();
+                return Err(io::Error::other(format!("-wdir {shown}: no such folder")));
+            }
             command.current_dir(folder);
         }
         let input = match self.inputs[rank] {

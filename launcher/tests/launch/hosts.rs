@@ -136,7 +136,7 @@ fn a_lost_keeper_ends_all() {
     let processes = running.processes();
     let keeper = processes
         .iter()
-        .find(|pid| name(pid).contains("-node-keeper"));
+        .find(|pid| name(pid).contains("mpiexec\0-node-keeper"));
     signal_to(*keeper.expect("a node keeper"), Signal::KILL);
     let outcome = running.finish();
     assert_eq!(outcome.code, 137, "{outcome:?}");

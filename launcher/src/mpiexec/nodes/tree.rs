@@ -384,7 +384,7 @@ impl Tree {
         let place = child.place;
         let broken = frames.is_err();
         for (from, body) in frames.unwrap_or_default() {
-            self.from_below(index, from, body);
+            self.hear_frame(index, from, body);
         }
         if broken {
             self.lose(place, "it has sent nonsense");
@@ -393,7 +393,7 @@ impl Tree {
         }
     }
 
-    fn from_below(&mut self, index: usize, from: u32, body: Vec<u8>) {
+    fn hear_frame(&mut self, index: usize, from: u32, body: Vec<u8>) {
         let frame = Frame::decode(&body);
         if let Some(Frame::Done) = frame
             && from == self.children[index].place
