@@ -13,6 +13,7 @@
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (15 in check, 1000 in check-long)
+# make check-cluster                mpiexec over hosts made of namespaces (root and a kit; says why it is skipped)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
 #                                   STANDARD_RANKS="2" ranks
@@ -50,7 +51,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-killed check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-killed check-cluster check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
 
 all: stage
 
@@ -233,6 +234,9 @@ check-licences:
 check-killed: export KILLED_SEEDS ?= 1000
 check-killed: stage
 	$(CARGO) test --test killed
+
+check-cluster: stage
+	tests/cluster/launch
 
 check-environment: stage
 	$(CARGO) test --test environment

@@ -2,6 +2,7 @@
 //!
 //! Invariant: several ranks that cannot find each other are an error here, never several jobs of one.
 
+use super::map::NodeMap;
 use crate::error::{Class, Error, Result};
 use crate::os::process::identity;
 
@@ -20,6 +21,9 @@ pub mod names {
     pub const UNIVERSE_SIZE: &str = "OXMPI_UNIVERSE_SIZE";
     /// Process sets, one in a line.
     pub const PROCESS_SETS: &str = "OXMPI_PROCESS_SETS";
+    /// The names of the hosts and the nodes of the ranks, if there are several: see `NodeMap`.
+    pub const HOSTS: &str = "OXMPI_HOSTS";
+    pub const MAPPING: &str = "OXMPI_MAPPING";
     /// All of them.
     pub const OWN: &[&str] = &[
         RANK,
@@ -31,6 +35,8 @@ pub mod names {
         APPNUM,
         UNIVERSE_SIZE,
         PROCESS_SETS,
+        HOSTS,
+        MAPPING,
     ];
     pub const PMI_FD: &str = "PMI_FD";
     pub const PMI_RANK: &str = "PMI_RANK";
@@ -50,6 +56,7 @@ pub struct Ours {
     pub pmi_fd: Option<i32>,
     pub appnum: Option<i32>,
     pub universe_size: Option<i32>,
+    pub nodes: NodeMap,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -110,6 +117,25 @@ fn ours(get: Lookup<'_>) -> Result<Ours> {
         pmi_fd: optional(names::PMI_FD).filter(|fd| pmi_is(get, *fd)),
         appnum: optional(names::APPNUM),
         universe_size: optional(names::UNIVERSE_SIZE),
+        nodes: node_map(get, size)?,
+    })
+}
+
+/// What mpiexec said about nodes; nothing if there is only one.
+fn node_map(get: Lookup<'_>, size: u32) -> Result<NodeMap> {
+    let Some(mapping) = get(names::MAPPING) else {
+        return Ok(NodeMap::of_one(size));
+    };
+    let hosts = get(names::HOSTS).unwrap_or_default();
+    NodeMap::parse(&mapping, &hosts, size).ok_or_else(|| {
+        Error::new(
+            Class::Other,
+            format!(
+                "{}={mapping} with {}={hosts} is no node map of {size} ranks",
+                names::MAPPING,
+                names::HOSTS
+            ),
+        )
     })
 }
 

@@ -1,37 +1,38 @@
-//! Which ranks are on this node: from the launcher's PMI_process_mapping, else by exchanging node identities.
+//! The node of each rank under a launcher that speaks PMI-1: from its PMI_process_mapping, else by exchanging node identities.
 
 use super::client::Client;
+use super::map::NodeMap;
 use crate::error::Result;
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// The ranks of this node, ascending. Collective over the job, because ranks may have to exchange who they are.
-pub fn local_ranks(client: &mut Client, rank: u32, size: u32) -> Result<Vec<u32>> {
+/// The node map, without the names of hosts. Collective over the job, because ranks may have to exchange who they are.
+pub fn node_map(client: &mut Client, rank: u32, size: u32) -> Result<NodeMap> {
     if size == 1 {
-        return Ok(vec![rank]);
+        return Ok(NodeMap::of_one(1));
     }
     let told = client.get("PMI_process_mapping")?;
     if let Some(nodes) = told.and_then(|mapping| nodes_of(&mapping, size as usize)) {
-        let mine = nodes[rank as usize];
-        return Ok((0..size)
-            .filter(|other| nodes[*other as usize] == mine)
-            .collect());
+        return Ok(NodeMap::new(nodes, Vec::new()));
     }
-    let mine = node_identity();
-    client.put(&format!("oxnode-{rank}"), &mine)?;
+    client.put(&format!("oxnode-{rank}"), &node_identity())?;
     client.barrier()?;
-    let mut local = Vec::new();
+    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut nodes = Vec::with_capacity(size as usize);
     for other in 0..size {
-        if other == rank || client.get(&format!("oxnode-{other}"))?.as_ref() == Some(&mine) {
-            local.push(other);
-        }
+        let identity = client.get(&format!("oxnode-{other}"))?;
+        // One that says nothing is alone.
+        let identity = identity.unwrap_or_else(|| other.to_string());
+        let next = known.len() as u32;
+        nodes.push(*known.entry(identity).or_insert(next));
     }
-    Ok(local)
+    Ok(NodeMap::new(nodes, Vec::new()))
 }
 
 /// The node of each rank by `(vector,(first node,nodes,ranks a node),...)`, the blocks repeated until all ranks have a
 /// place. `None` if the text is something else.
-fn nodes_of(mapping: &str, size: usize) -> Option<Vec<u32>> {
+pub(super) fn nodes_of(mapping: &str, size: usize) -> Option<Vec<u32>> {
     let inner = mapping.trim().strip_prefix('(')?.strip_suffix(')')?;
     let blocks = inner.trim().strip_prefix("vector")?;
     let mut cycle = Vec::new();

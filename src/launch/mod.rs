@@ -6,6 +6,7 @@
 
 mod client;
 mod environment;
+pub mod map;
 mod mapping;
 pub mod nodes;
 mod segment;
@@ -18,6 +19,7 @@ use crate::os::process::{admit_descendants_of, die_with, exit_now, parent};
 use crate::variables::{Listed, Variable};
 use client::Client;
 use environment::{Ours, Started};
+use map::NodeMap;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
@@ -43,6 +45,8 @@ pub struct Job {
     pub size: u32,
     /// The ranks of this node in MPI_COMM_WORLD, ascending; this one's among them.
     pub local_ranks: Vec<u32>,
+    /// The node of every rank.
+    pub nodes: NodeMap,
     /// How many processes the job could have; `None` if the launcher does not say.
     pub universe_size: Option<i32>,
     /// Which of the programs of an MPMD command line this is; `None` if the launcher does not say.
@@ -96,6 +100,7 @@ fn alone(plan: &SegmentPlan<'_>) -> Result<Job> {
         rank: 0,
         size: 1,
         local_ranks: vec![0],
+        nodes: NodeMap::of_one(1),
         universe_size: None,
         appnum: None,
         segment,
@@ -114,14 +119,17 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
         .pmi_fd
         .and_then(crate::os::process::inherited)
         .map(Client::silent);
+    let nodes = ours.nodes;
+    let local_ranks = nodes.ranks_of(nodes.node_of(ours.rank));
     Ok(Job {
         rank: ours.rank,
         size: ours.size,
-        local_ranks: (0..ours.size).collect(),
+        segment_bytes: (plan.bytes)(local_ranks.len()),
+        local_ranks,
+        nodes,
         universe_size: ours.universe_size,
         appnum: ours.appnum,
         segment,
-        segment_bytes: (plan.bytes)(ours.size as usize),
         how: Launcher::Mpiexec,
         server: Mutex::new(server),
     })
@@ -133,13 +141,15 @@ fn join_pmi(mut client: Client, (rank, size): (u32, u32), plan: &SegmentPlan<'_>
     admit_descendants_of(parent());
     let universe_size = client.number("get_universe_size", "size")?;
     let appnum = client.number("get_appnum", "appnum")?;
-    let local_ranks = mapping::local_ranks(&mut client, rank, size)?;
+    let nodes = mapping::node_map(&mut client, rank, size)?;
+    let local_ranks = nodes.ranks_of(nodes.node_of(rank));
     let segment = segment::of_node(&mut client, (rank, size), &local_ranks, plan)?;
     Ok(Job {
         rank,
         size,
         segment_bytes: (plan.bytes)(local_ranks.len()),
         local_ranks,
+        nodes,
         universe_size: universe_size.filter(|size| *size > 0),
         appnum: appnum.filter(|appnum| *appnum >= 0),
         segment,

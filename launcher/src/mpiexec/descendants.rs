@@ -9,6 +9,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 /// The process ids below this process, parents before children.
+#[cfg(test)]
 pub fn list() -> Vec<i32> {
     below(std::process::id() as i32)
 }
@@ -47,8 +48,12 @@ pub fn further_groups(leaders: &[i32]) -> Vec<i32> {
 
 /// The process ids below a process, parents before children.
 pub fn below(root: i32) -> Vec<i32> {
+    below_but(root, &[])
+}
+
+fn below_but(root: i32, spared: &[i32]) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
-    for process in processes() {
+    for process in processes().filter(|it| !spared.contains(&it.pid)) {
         children
             .entry(process.parent)
             .or_default()
@@ -81,9 +86,9 @@ impl Process {
     }
 }
 
-/// Sends a signal to all of them.
-pub fn signal_all(signal: Signal) {
-    for pid in list() {
+/// Sends a signal to all of them but these and what is below these.
+pub fn signal_all(signal: Signal, spared: &[i32]) {
+    for pid in below_but(std::process::id() as i32, spared) {
         if let Some(pid) = Pid::from_raw(pid) {
             let _ = kill_process(pid, signal);
         }
@@ -106,7 +111,7 @@ pub fn end_all(limit: Duration) -> bool {
         if start.elapsed() > limit {
             return false;
         }
-        signal_all(Signal::KILL);
+        signal_all(Signal::KILL, &[]);
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -43,7 +43,7 @@ impl Descriptors {
     ///
     /// Errors: not even the least fits.
     pub fn arrange(plan: &Plan, inputs: &[Source], direct: bool) -> io::Result<Descriptors> {
-        let ranks = plan.ranks.len();
+        let ranks = plan.here().count();
         let streams = Streams::of(plan, inputs, direct);
         let wanted = streams.needed(Supply::All, ranks) + SPARE;
         let before = getrlimit(Resource::Nofile);
@@ -114,7 +114,7 @@ impl Streams {
             treated: request.label != Label::None || request.timestamps,
             ..Streams::default()
         };
-        for rank in plan.ranks.iter().filter(|_| !direct) {
+        for rank in plan.here().filter(|_| !direct) {
             let copies = rank.copies.each_ref().map(|it| usize::from(it.is_some()));
             if rank.output_file.is_none() {
                 streams.outputs += 1 + copies[0];

@@ -4,11 +4,12 @@
 
 use super::ending::Cause;
 use super::front::BY_KERNEL;
+use super::nodes::frames::Frame;
 use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
 use super::supervisor::{
-    FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, Supervisor, WATCHED,
+    FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, Supervisor, TREE, WATCHED,
 };
 use oxmpi::sync::Ordering;
 use rustix::event::epoll;
@@ -36,7 +37,11 @@ impl Supervisor<'_> {
                 self.output.ready(&self.epoll, kind);
             }
             INPUT => self.input.ready(&self.epoll),
+            READER if self.is_keeper() => self.feed_rank(number),
             READER => self.input.reader_ready(&self.epoll),
+            FEED => self.pass_input(number),
+            // Each turn of the loop looks at it.
+            TREE => {}
             WATCHED => self.watched_ended(number),
             _ => {}
         }
@@ -48,6 +53,9 @@ impl Supervisor<'_> {
             // The front process is dead: nobody wants this job any more.
             Ok(0) => {
                 let _ = epoll::delete(&self.epoll, &self.front);
+                if self.is_keeper() {
+                    self.leave_root("the front process of its node keeper was killed");
+                }
                 self.fail(128 + 9, Cause::AtOnce);
             }
             Ok(count) => {
@@ -125,6 +133,11 @@ impl Supervisor<'_> {
                 rank.pmi = None;
             }
             while let Some(line) = self.ranks[number].lines.next_line() {
+                if self.is_keeper() {
+                    let rank = self.ranks[number].world as u32;
+                    self.report(&Frame::Line { rank, line });
+                    continue;
+                }
                 for effect in self.server.line(number, &line) {
                     self.apply(effect);
                 }
@@ -164,18 +177,27 @@ impl Supervisor<'_> {
         }
     }
 
-    fn apply(&mut self, effect: Effect) {
-        match effect {
-            Effect::Reply(rank, text) => {
-                if let Some(socket) = &self.ranks[rank].pmi {
-                    let line = format!("{text}\n");
-                    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-                    // A rank that asks but does not read answers is beyond help.
-                    if send(socket, line.as_bytes(), flags) != Ok(line.len()) {
-                        self.ranks[rank].pmi = None;
-                    }
-                }
+    /// Sends a line to a rank of this host.
+    pub(super) fn answer(&mut self, rank: usize, text: &str) {
+        if let Some(socket) = &self.ranks[rank].pmi {
+            let line = format!("{text}\n");
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            // A rank that asks but does not read answers is beyond help.
+            if send(socket, line.as_bytes(), flags) != Ok(line.len()) {
+                self.ranks[rank].pmi = None;
             }
+        }
+    }
+
+    pub(super) fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reply(rank, text) => match self.ranks[rank].elsewhere {
+                Some(place) => {
+                    let rank = rank as u32;
+                    self.send(place, &Frame::Answer { rank, line: text });
+                }
+                None => self.answer(rank, &text),
+            },
             Effect::Joined(rank) => self.ranks[rank].told = Stage::Inside,
             Effect::Finalized(rank) => self.ranks[rank].told = Stage::Finalized,
             Effect::Abort(rank, code) => {

@@ -12,6 +12,8 @@ use super::descendants;
 use super::ending::{Cause, Ending};
 use super::foreign;
 use super::missing;
+use super::nodes::frames::Frame;
+use super::nodes::root::Wish;
 use super::rank::{Life, Rank, Stage};
 use super::stacks;
 use super::supervisor::{Supervisor, WATCHED, tag};
@@ -25,7 +27,7 @@ use signal_hook::consts::signal::{
 use std::time::{Duration, Instant};
 
 /// As `timeout` of the shell.
-const TIMEOUT_CODE: i32 = 124;
+pub(super) const TIMEOUT_CODE: i32 = 124;
 /// After the end of a rank others that end with it have ended too.
 const SOON: Duration = Duration::from_millis(10);
 /// How often a job in the background looks whether it is in the foreground by now.
@@ -48,6 +50,10 @@ impl Supervisor<'_> {
 
     /// A rank's process has ended.
     pub(super) fn ended(&mut self, number: usize) {
+        if self.is_keeper() {
+            self.report_end(number);
+            return self.tell_ranks(number);
+        }
         if self.ending.is_some() {
             // Ranks that we end are no news.
             return;
@@ -92,7 +98,7 @@ impl Supervisor<'_> {
                 // Will the others miss it? Not each one of many that end together needs an answer of its own.
                 self.look_at.get_or_insert(Instant::now() + SOON);
             }
-            (Life::Running, _) => {}
+            (Life::Running | Life::Lost, _) => {}
         }
         self.tell_ranks(number);
     }
@@ -115,24 +121,35 @@ impl Supervisor<'_> {
     /// processes left that may be the rank yet.
     fn tell_ranks(&self, number: usize) {
         let rank = &self.ranks[number];
+        if rank.elsewhere.is_some() {
+            return;
+        }
         let goes_on = self.ending.is_none() && !rank.is_running();
         let left_some = |pid| test_kill_process_group(pid).is_ok();
         if goes_on && !(rank.own_session && Pid::from_raw(rank.pid).is_some_and(left_some)) {
-            self.segment.rank(number).status.set_exited();
+            self.segment.rank(rank.seat).status.set_exited();
         }
     }
 
     /// After a death that the others cannot go on without.
-    fn died(&mut self, code: i32) {
+    pub(super) fn died(&mut self, code: i32) {
+        if self.is_keeper() {
+            return self.report(&Frame::Missed { code });
+        }
         if self.plan.request.keep_going {
             self.code.get_or_insert(code);
             return;
         }
         self.table_due = self.ranks.len() > 1;
+        // The answers come before it is shown.
+        self.ask_for_rows();
         self.fail(code, Cause::Failure);
     }
 
     pub(super) fn aborted(&mut self, number: usize, code: i32) {
+        if self.is_keeper() {
+            return self.tell_stages();
+        }
         if self.ending.is_none() {
             self.ranks[number].look_for_debugger(&self.segment);
             let name = self.ranks[number].name(self.plan, &self.segment);
@@ -153,7 +170,7 @@ impl Supervisor<'_> {
 
     /// A rank that ended without MPI while others are in it will be missed.
     fn check_absent(&mut self) {
-        if self.ending.is_some() {
+        if self.ending.is_some() || self.is_keeper() {
             return;
         }
         let segment = &self.segment;
@@ -200,6 +217,11 @@ impl Supervisor<'_> {
                     self.show_hang();
                 }
             }
+            SIGINT | SIGTERM | SIGHUP | SIGQUIT if self.is_keeper() => {
+                let why = format!("its node keeper got {}", signal_name(signal));
+                self.leave_root(&why);
+                self.fail(128 + signal, Cause::AtOnce);
+            }
             SIGINT | SIGTERM | SIGHUP | SIGQUIT => {
                 let again = self
                     .ending
@@ -225,7 +247,7 @@ impl Supervisor<'_> {
                 }
                 self.fail(128 + signal, cause);
             }
-            SIGALRM => self.time_is_over(),
+            SIGALRM if !self.is_keeper() => self.time_is_over(),
             SIGUSR1 => self.show_table(),
             SIGUSR2 => self.signal_ranks(Signal::USR2),
             // The rank has got it too: an editor would put its terminal in order twice, and stop again after it was continued.
@@ -255,36 +277,49 @@ impl Supervisor<'_> {
         }
     }
 
-    fn show_stacks(&mut self) {
-        let running = self.ranks.iter().filter(|rank| rank.is_running());
+    pub(super) fn show_stacks(&mut self) {
+        if let Some(tree) = &mut self.tree {
+            tree.broadcast(&Frame::StacksWanted);
+        }
+        let here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+        let running = here.filter(|rank| rank.is_running());
         let processes: Vec<_> = running
-            .map(|rank| (rank.number, rank.mpi_pid(&self.segment)))
+            .map(|rank| (rank.world, rank.mpi_pid(&self.segment)))
             .collect();
-        self.output.say(&stacks::show(&processes));
+        self.show(&stacks::show(&processes));
     }
 
-    fn rows(&self) -> Vec<Row> {
+    pub(super) fn rows(&self) -> Vec<Row> {
         let rows = self.ranks.iter().map(|rank| rank.row(&self.segment));
         rows.collect()
     }
 
     pub(super) fn show_table(&mut self) {
+        if self.wait_for_rows(Wish::Whole) {
+            return;
+        }
         let text = render(&self.rows());
-        self.output.say(&text);
+        self.show(&text);
     }
 
     /// For somebody who did not ask.
     pub(super) fn show_short_table(&mut self) {
         let text = render_short(&self.rows());
-        self.output.say(&text);
+        self.show(&text);
     }
 
     /// Shows what is known of the ranks to somebody who ends the job, maybe because it hangs.
     fn show_hang(&mut self) {
+        if !self.wait_for_rows(Wish::IfHanging) {
+            self.show_if_hanging();
+        }
+    }
+
+    pub(super) fn show_if_hanging(&mut self) {
         let rows = self.rows();
         let known = |row: &Row| row.time.is_some() && (rows.len() > 1 || row.wait.is_some());
         if rows.iter().any(known) {
-            self.output.say(&render_short(&rows));
+            self.show(&render_short(&rows));
         }
     }
 
@@ -337,7 +372,7 @@ impl Supervisor<'_> {
             }
             earlier(due);
         }
-        if self.ranks.len() > 1 {
+        if self.plan.size > 1 {
             let regular = self.next_check();
             let soon = self.look_at.unwrap_or(regular);
             if now >= regular.min(soon) {
@@ -365,12 +400,16 @@ impl Supervisor<'_> {
         self.check_absent();
         (0..self.ranks.len()).for_each(|rank| self.tell_ranks(rank));
         self.watch_descendants();
+        if self.is_keeper() {
+            return;
+        }
         let nobody = |rank: &Rank| rank.stage(&self.segment) == Stage::Outside;
         if !self.ranks.iter().all(nobody) {
             return;
         }
         // The rank may be a shell that started the program.
-        let Some(first) = self.ranks.iter().find(|rank| rank.is_running()) else {
+        let here = |rank: &&Rank| rank.elsewhere.is_none() && rank.is_running();
+        let Some(first) = self.ranks.iter().find(here) else {
             return;
         };
         let below = descendants::below(first.pid);
@@ -386,7 +425,11 @@ impl Supervisor<'_> {
 
     /// Where the process in MPI is a descendant of the one we started (a script's program), its end must be watched too.
     fn watch_descendants(&mut self) {
-        for rank in &mut self.ranks {
+        for rank in self
+            .ranks
+            .iter_mut()
+            .filter(|rank| rank.elsewhere.is_none())
+        {
             rank.look_for_debugger(&self.segment);
             let pid = rank.mpi_pid(&self.segment);
             let new = pid != rank.pid && !self.watched.contains_key(&rank.number);
@@ -416,7 +459,7 @@ impl Supervisor<'_> {
     }
 
     fn judge_lost(&mut self, number: usize) {
-        if self.ranks.len() == 1 {
+        if self.plan.size == 1 {
             return;
         }
         let rank = &self.ranks[number];

@@ -1,19 +1,26 @@
-//! Host lists and host files. Until there is a transport between hosts every host must be this one.
-//!
-//! Invariant: a host that is not this one is an error before anything is started.
+//! Host lists and host files, in the forms of MPICH's and Open MPI's launchers.
 
 use super::words;
+use std::collections::HashMap;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 
-/// How many slots the hosts named have together; `None` if none were named, or without a number.
+/// A host of the job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    /// The sum of the numbers said; `None` if there was none.
+    pub slots: Option<u32>,
+    /// How often it was named without a number.
+    pub bare: u32,
+    /// It is the one that mpiexec runs on.
+    pub here: bool,
+}
+
+/// The hosts named, each once, in the order in which they come first.
 ///
-/// Errors: another host, or a line that makes no sense.
-pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String> {
-    let text = file.map(|path| {
-        std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read the host file {path}: {error}"))
-    });
-    let text = text.transpose()?.unwrap_or_default();
+/// Errors: a file that cannot be read, or a line that makes no sense.
+pub fn listed(hosts: &[String], file: Option<&str>) -> Result<Vec<Listed>, String> {
+    let text = read(file)?;
     let mut entries = Vec::new();
     for entry in hosts {
         entries.push(parse(entry)?);
@@ -23,19 +30,68 @@ pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String
         let path = file.unwrap_or_default();
         entries.extend(parse_line(line).map_err(|error| format!("{path}:{number}: {error}"))?);
     }
-    let mut total: Option<u32> = None;
-    for (host, count) in entries {
-        if !is_here(host) {
-            return Err(format!(
-                "host '{host}' is not this one ({}): this version starts ranks on one host only",
-                name()
-            ));
-        }
-        if let Some(count) = count {
-            total = Some(total.unwrap_or(0).saturating_add(count));
+    Ok(merged(entries))
+}
+
+impl Listed {
+    /// Ranks that it takes in one round: a name without a number is one.
+    pub fn room(&self) -> u32 {
+        self.slots.unwrap_or(0).saturating_add(self.bare)
+    }
+}
+
+/// Entries of the same host put together.
+pub fn merged<'a>(entries: impl IntoIterator<Item = (&'a str, Option<u32>)>) -> Vec<Listed> {
+    let mut found: Vec<Listed> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (name, slots) in entries {
+        let key = name.to_ascii_lowercase();
+        let index = *known.entry(key).or_insert_with(|| {
+            let here = is_here(name);
+            let same = found.iter().position(|it| here && it.here);
+            same.unwrap_or_else(|| {
+                found.push(Listed {
+                    name: name.to_owned(),
+                    slots: None,
+                    bare: 0,
+                    here,
+                });
+                found.len() - 1
+            })
+        });
+        let host = &mut found[index];
+        match slots {
+            Some(count) => host.slots = Some(host.slots.unwrap_or(0).saturating_add(count)),
+            None => host.bare += 1,
         }
     }
-    Ok(total)
+    found
+}
+
+fn read(file: Option<&str>) -> Result<String, String> {
+    let text = file.map(|path| {
+        std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the host file {path}: {error}"))
+    });
+    Ok(text.transpose()?.unwrap_or_default())
+}
+
+/// How many slots the hosts named have together; `None` if none were named, or without a number.
+///
+/// Errors: another host, where that is not possible, or a line that makes no sense.
+pub fn slots(hosts: &[String], file: Option<&str>) -> Result<Option<u32>, String> {
+    let listed = listed(hosts, file)?;
+    if let Some(other) = listed.iter().find(|it| !it.here) {
+        let own = name();
+        return Err(format!("host '{}' is not this one ({own})", other.name));
+    }
+    Ok(slots_of(&listed))
+}
+
+/// The slots of all; `None` if there are none with a number.
+pub fn slots_of(listed: &[Listed]) -> Option<u32> {
+    let counts = listed.iter().filter_map(|it| it.slots);
+    counts.reduce(u32::saturating_add)
 }
 
 /// `HOST`, `HOST:N`, `HOST slots=N max-slots=M`, and MPICH's `binding=...`: the host and its slots; none in an empty line.

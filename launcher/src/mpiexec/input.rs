@@ -19,18 +19,31 @@ pub enum Source {
     Null,
 }
 
-/// Decides for every rank.
-pub fn sources(wish: &StandardInput, ranks: usize, direct: bool) -> Vec<Source> {
-    let readers = (0..ranks).filter(|rank| wish.has(*rank)).count();
+/// Decides for every rank known here, given by its number in the job of so many ranks; `None`: it is on another host. `at_root`: this
+/// process has mpiexec's own input.
+pub fn sources(
+    wish: &StandardInput,
+    ranks: &[Option<usize>],
+    total: usize,
+    (direct, at_root): (bool, bool),
+) -> Vec<Source> {
+    let readers = (0..total).filter(|rank| wish.has(*rank)).count();
+    let has = |rank: &Option<usize>| rank.is_some_and(|rank| wish.has(rank));
+    let alone = at_root && readers == 1 && ranks.iter().any(has);
     // A rank in a process group of its own would be stopped when it reads from the terminal.
-    let inherit = readers == 1 && (direct || !isatty(rustix::stdio::stdin()));
-    (0..ranks)
-        .map(|rank| match (wish.has(rank), inherit) {
-            (false, _) => Source::Null,
-            (true, true) => Source::Inherit,
-            (true, false) => Source::Pipe,
-        })
+    let inherit = alone && (direct || !isatty(rustix::stdio::stdin()));
+    ranks
+        .iter()
+        .map(|rank| source(has(rank), inherit))
         .collect()
+}
+
+fn source(reads: bool, inherit: bool) -> Source {
+    match (reads, inherit) {
+        (false, _) => Source::Null,
+        (true, true) => Source::Inherit,
+        (true, false) => Source::Pipe,
+    }
 }
 
 struct Reader {
@@ -203,6 +216,10 @@ mod tests {
 
     #[test]
     fn only_those_who_were_named_read() {
+        let sources = |wish: &StandardInput, ranks, direct| {
+            let here: Vec<_> = (0..ranks).map(Some).collect();
+            sources(wish, &here, ranks, (direct, true))
+        };
         let two = sources(&StandardInput::Ranks(vec![1, 2]), 3, false);
         assert_eq!(two, [Source::Null, Source::Pipe, Source::Pipe]);
         let all = sources(&StandardInput::All, 2, false);
@@ -211,9 +228,16 @@ mod tests {
             sources(&StandardInput::Ranks(vec![]), 1, true),
             [Source::Null]
         );
-        assert_eq!(
-            sources(&StandardInput::Ranks(vec![0]), 1, true),
-            [Source::Inherit]
-        );
+        let first = StandardInput::Ranks(vec![0]);
+        assert_eq!(sources(&first, 1, true), [Source::Inherit]);
+    }
+
+    #[test]
+    fn a_rank_of_another_host_does_not_inherit() {
+        let first = StandardInput::Ranks(vec![0]);
+        let at_root = sources(&first, &[None, Some(1)], 2, (false, true));
+        assert_eq!(at_root, [Source::Null, Source::Null]);
+        let below = sources(&first, &[Some(0)], 2, (false, false));
+        assert_eq!(below, [Source::Pipe]);
     }
 }

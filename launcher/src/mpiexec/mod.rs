@@ -2,6 +2,7 @@
 //! and mpiexec.hydra too, and as mpichversion says who we are. See docs/launch.md.
 
 mod activity;
+mod allocation;
 pub mod binding;
 mod debugger;
 mod descendants;
@@ -16,11 +17,13 @@ mod foreign;
 mod front;
 pub mod hosts;
 mod input;
+mod layout;
 mod lines;
 pub mod machine;
 #[cfg(test)]
 pub mod manual;
 mod missing;
+mod nodes;
 mod options;
 mod output;
 mod plan;
@@ -72,6 +75,12 @@ pub fn main() {
             Ok(()) => return,
             Err(text) => refuse("mpiexec", &text, 1),
         }
+    }
+    if arguments
+        .first()
+        .is_some_and(|first| first == nodes::starters::PART)
+    {
+        std::process::exit(nodes::keeper::run());
     }
     match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),
@@ -164,27 +173,56 @@ fn announce(plan: &Plan) {
         }
     }
     if request.print_protocols {
-        let last = plan.ranks.len() - 1;
-        println!("ranks 0-{last} on {}: shared memory", plan.host);
-    }
-    if request.print_rank_map {
-        let ranks: Vec<String> = (0..plan.ranks.len()).map(|rank| rank.to_string()).collect();
-        println!("({}:{})", plan.host, ranks.join(","));
-    }
-    if request.verbose || request.report_bindings {
-        for (number, rank) in plan.ranks.iter().enumerate() {
-            let program = &plan.programs[rank.program];
-            let numbers: Vec<String> = rank.processors.iter().map(usize::to_string).collect();
-            let bound = match numbers.is_empty() {
-                true => "not bound".to_owned(),
-                false => format!("on processors {}", numbers.join(",")),
-            };
-            eprintln!(
-                "mpiexec: rank {number}: {} {bound}",
-                program.executable.display()
-            );
+        for (host, ranks) in ranks_by_host(plan) {
+            println!("ranks {} on {host}: shared memory", ranges(&ranks));
         }
     }
+    if request.print_rank_map {
+        for (host, ranks) in ranks_by_host(plan) {
+            let ranks: Vec<String> = ranks.iter().map(u32::to_string).collect();
+            println!("({host}:{})", ranks.join(","));
+        }
+    }
+    if request.verbose || request.report_bindings {
+        eprint!("{}", bindings(plan));
+    }
+}
+
+fn ranks_by_host(plan: &Plan) -> Vec<(&str, Vec<u32>)> {
+    let mut hosts: Vec<(&str, Vec<u32>)> = Vec::new();
+    for rank in 0..plan.size as u32 {
+        let node = plan.nodes.node_of(rank) as usize;
+        if node >= hosts.len() {
+            hosts.resize_with(node + 1, || ("", Vec::new()));
+        }
+        hosts[node].0 = plan.host_of(rank as usize);
+        hosts[node].1.push(rank);
+    }
+    hosts
+}
+
+/// Numbers such as `0-3,8`.
+fn ranges(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
+        [one] => one.to_string(),
+        _ => format!("{}-{}", run[0], run[run.len() - 1]),
+    });
+    runs.collect::<Vec<_>>().join(",")
+}
+
+/// Which processors the ranks of this host are bound to, a line each.
+fn bindings(plan: &Plan) -> String {
+    let lines = plan.here().map(|rank| {
+        let program = &plan.programs[rank.program];
+        let numbers: Vec<String> = rank.processors.iter().map(usize::to_string).collect();
+        let bound = match numbers.is_empty() {
+            true => "not bound".to_owned(),
+            false => format!("on processors {}", numbers.join(",")),
+        };
+        let program = program.executable.display();
+        format!("mpiexec: rank {}: {program} {bound}\n", rank.number)
+    });
+    lines.collect()
 }
 
 /// Writes the process id of mpiexec where -report-pid wants it.

@@ -3,6 +3,7 @@
 //! Invariant: memory is bounded: when nobody takes what mpiexec writes, nothing is read from the ranks.
 
 use super::lines::Merger;
+use super::nodes::frames::WINDOW;
 use super::sink::Sink;
 use oxmpi::os::local_time;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -24,11 +25,14 @@ pub enum Kind {
 }
 
 struct Source {
-    fd: OwnedFd,
+    /// `None`: what it says comes in frames.
+    fd: Option<OwnedFd>,
     data: EventData,
     channel: usize,
     merger: usize,
     paused: bool,
+    /// Upwards: bytes that may still be sent. From other hosts: bytes that were taken, and not said so.
+    window: usize,
     /// A file that gets the same bytes.
     copy: Option<File>,
 }
@@ -53,6 +57,10 @@ pub struct Output {
     chunk: Vec<u8>,
     /// Each line begins with the time when it came.
     timestamps: bool,
+    /// Under a node keeper: sources with what they have said, to be sent to the root; no bytes: the end.
+    upwards: Option<Vec<(usize, Vec<u8>)>>,
+    /// Sources of other hosts of which something was taken.
+    taken: Vec<usize>,
 }
 
 impl Output {
@@ -78,7 +86,89 @@ impl Output {
             of_kind: [0, if same { 0 } else { 1 }],
             chunk: vec![0; CHUNK],
             timestamps,
+            upwards: None,
+            taken: Vec::new(),
         })
+    }
+
+    /// What comes is kept for [`Output::take_upwards`] from now on.
+    pub fn go_upwards(&mut self) {
+        self.upwards = Some(Vec::new());
+    }
+
+    /// What sources have said since the last call.
+    pub fn take_upwards(&mut self) -> Vec<(usize, Vec<u8>)> {
+        self.upwards
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    /// The root has taken so many bytes of a source: as many more may be read.
+    pub fn widen(&mut self, epoll: &OwnedFd, number: usize, bytes: usize) {
+        if let Some(source) = self.sources.get_mut(number).and_then(Option::as_mut) {
+            source.window = (source.window + bytes).min(WINDOW);
+            if let (true, Some(fd)) = (source.paused, &source.fd) {
+                source.paused = epoll::add(epoll, fd, source.data, EventFlags::IN).is_err();
+            }
+        }
+    }
+
+    /// A source on another host; its number.
+    pub fn add_elsewhere(&mut self, copy: Option<File>, kind: Kind, label: Vec<u8>) -> usize {
+        let channel = self.of_kind[kind as usize];
+        let merger = self.channels[channel].merger.add(label, Instant::now());
+        self.sources.push(Some(Source {
+            fd: None,
+            data: EventData::new_u64(0),
+            channel,
+            merger,
+            paused: false,
+            window: 0,
+            copy,
+        }));
+        self.sources.len() - 1
+    }
+
+    /// What a source on another host has said; no bytes: the end.
+    pub fn accept(&mut self, number: usize, data: &[u8]) {
+        let Some(source) = self.sources.get_mut(number).and_then(Option::as_mut) else {
+            return;
+        };
+        let channel = &mut self.channels[source.channel];
+        if data.is_empty() {
+            channel.merger.end(source.merger);
+            self.sources[number] = None;
+            return;
+        }
+        if self.timestamps {
+            channel.merger.stamp = format!("[{}]", local_time()).into_bytes();
+        }
+        source.copy_to_file(channel, data);
+        channel.merger.accept(source.merger, data, Instant::now());
+        if source.window == 0 {
+            self.taken.push(number);
+        }
+        source.window += data.len();
+    }
+
+    /// Sources on other hosts that may say more, and how much was taken.
+    pub fn take_taken(&mut self) -> Vec<(usize, usize)> {
+        let mut told = Vec::new();
+        let (sources, channels) = (&mut self.sources, &self.channels);
+        self.taken.retain(|number| {
+            let Some(source) = &mut sources[*number] else {
+                return false;
+            };
+            let channel = &channels[source.channel];
+            let queued = channel.merger.out.len() - channel.written;
+            if queued > QUEUE_MAXIMUM / 4 || channel.merger.is_full(source.merger) {
+                return true;
+            }
+            told.push((*number, std::mem::take(&mut source.window)));
+            false
+        });
+        told
     }
 
     /// Forwards from a non-blocking descriptor, and copies to a file if one is given; `data` is what epoll shall return for it.
@@ -95,11 +185,12 @@ impl Output {
         let channel = self.of_kind[kind as usize];
         let merger = self.channels[channel].merger.add(label, Instant::now());
         self.sources.push(Some(Source {
-            fd,
+            fd: Some(fd),
             data,
             channel,
             merger,
             paused: false,
+            window: WINDOW,
             copy,
         }));
         Ok(self.sources.len() - 1)
@@ -107,6 +198,9 @@ impl Output {
 
     /// Reads what a source has, as far as it may. `all`: its writer is gone, take everything.
     pub fn read(&mut self, epoll: &OwnedFd, number: usize, all: bool) {
+        if self.upwards.is_some() {
+            return self.read_upwards(epoll, number, all);
+        }
         let Some(source) = self.sources.get_mut(number).and_then(Option::as_mut) else {
             return;
         };
@@ -121,18 +215,16 @@ impl Output {
                 return;
             }
             if !all && (queued > QUEUE_MAXIMUM || channel.merger.is_full(source.merger)) {
-                let _ = epoll::delete(epoll, &source.fd);
-                source.paused = true;
+                source.pause(epoll);
                 return;
             }
-            match rustix::io::read(&source.fd, self.chunk.as_mut_slice()) {
+            let Some(fd) = &source.fd else {
+                return;
+            };
+            match rustix::io::read(fd, self.chunk.as_mut_slice()) {
                 Ok(count) if count > 0 => {
                     let data = &self.chunk[..count];
-                    if let Some(Err(error)) = source.copy.as_mut().map(|it| it.write_all(data)) {
-                        let text = format!("mpiexec: cannot write a copy of output: {error}\n");
-                        channel.merger.say(&text, Instant::now());
-                        source.copy = None;
-                    }
+                    source.copy_to_file(channel, data);
                     channel.merger.accept(source.merger, data, Instant::now());
                     if all && !channel.blocked && channel.merger.out.len() > CHUNK {
                         channel.flush(epoll);
@@ -142,6 +234,37 @@ impl Output {
                 Err(Errno::AGAIN) => return,
                 _ => {
                     channel.merger.end(source.merger);
+                    self.sources[number] = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// As [`Output::read`], for the root.
+    fn read_upwards(&mut self, epoll: &OwnedFd, number: usize, all: bool) {
+        let Some(source) = self.sources.get_mut(number).and_then(Option::as_mut) else {
+            return;
+        };
+        let said = self.upwards.get_or_insert_default();
+        loop {
+            if !all && (source.paused || source.window == 0) {
+                source.pause(epoll);
+                return;
+            }
+            let most = if all { CHUNK } else { source.window.min(CHUNK) };
+            let Some(fd) = &source.fd else {
+                return;
+            };
+            match rustix::io::read(fd, &mut self.chunk[..most]) {
+                Ok(count) if count > 0 => {
+                    source.window = source.window.saturating_sub(count);
+                    said.push((number, self.chunk[..count].to_vec()));
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                _ => {
+                    said.push((number, Vec::new()));
                     self.sources[number] = None;
                     return;
                 }
@@ -161,8 +284,12 @@ impl Output {
         for source in self.sources.iter_mut().flatten().filter(|it| it.paused) {
             let channel = &self.channels[source.channel];
             let queued = channel.merger.out.len() - channel.written;
-            if queued < QUEUE_MAXIMUM / 4 && !channel.merger.is_full(source.merger) {
-                source.paused = epoll::add(epoll, &source.fd, source.data, EventFlags::IN).is_err();
+            if let Some(fd) = &source.fd
+                && self.upwards.is_none()
+                && queued < QUEUE_MAXIMUM / 4
+                && !channel.merger.is_full(source.merger)
+            {
+                source.paused = epoll::add(epoll, fd, source.data, EventFlags::IN).is_err();
             }
         }
         next
@@ -216,6 +343,23 @@ impl Output {
                 )];
                 let _ = rustix::event::poll(&mut ready, Some(&pause));
             }
+        }
+    }
+}
+
+impl Source {
+    fn pause(&mut self, epoll: &OwnedFd) {
+        if let (false, Some(fd)) = (self.paused, &self.fd) {
+            let _ = epoll::delete(epoll, fd);
+            self.paused = true;
+        }
+    }
+
+    fn copy_to_file(&mut self, channel: &mut Channel, data: &[u8]) {
+        if let Some(Err(error)) = self.copy.as_mut().map(|it| it.write_all(data)) {
+            let text = format!("mpiexec: cannot write a copy of output: {error}\n");
+            channel.merger.say(&text, Instant::now());
+            self.copy = None;
         }
     }
 }

@@ -4,17 +4,21 @@
 
 use super::binding::{self, Binding, Claim, Situation};
 use super::environment::{self, Variables};
+use super::hosts::Listed;
 use super::machine::Machine;
+use super::nodes::frames::Start;
 use super::request::{MOST_RANKS, OutputFolder, Program, Request};
-use super::{hosts, rankfile};
+use super::{allocation, hosts, layout, rankfile};
+use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What is common to the ranks of one program.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProgramPlan {
     /// As the user wrote it, for messages.
     pub shown: String,
@@ -24,8 +28,14 @@ pub struct ProgramPlan {
     pub variables: Variables,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RankPlan {
+    /// In MPI_COMM_WORLD.
+    pub number: usize,
+    /// Among the ranks of its host.
+    pub seat: usize,
+    /// Of the keeper of its host in the tree; 0 is mpiexec itself.
+    pub place: u32,
     /// Index into `Plan::programs`; the rank's MPI_APPNUM.
     pub program: usize,
     /// Empty: not bound.
@@ -41,8 +51,16 @@ pub struct RankPlan {
 #[derive(Debug)]
 pub struct Plan {
     pub programs: Vec<ProgramPlan>,
+    /// Those that this process knows: all at the root, else those of this host.
     pub ranks: Vec<RankPlan>,
+    /// Ranks of the job.
+    pub size: usize,
+    /// The name of this host.
     pub host: String,
+    pub place: u32,
+    pub nodes: NodeMap,
+    /// The hosts of the places 1, 2, ..; none if all ranks are on this host.
+    pub further_hosts: Vec<String>,
     pub request: Request,
     /// For the ranks: one in a line.
     pub process_sets: String,
@@ -65,7 +83,14 @@ impl From<String> for Refusal {
 
 /// Resolves a request.
 pub fn make(mut request: Request) -> Result<Plan, Refusal> {
-    let slots = hosts::slots(&request.hosts, request.host_file.as_deref())?;
+    let hosts = hosts_of(&request)?;
+    if hosts.iter().any(|host| !host.here) {
+        return make_for_several(request, hosts);
+    }
+    if request.no_local {
+        return Err("-nolocal: there is no other host".to_owned().into());
+    }
+    let slots = hosts::slots_of(&hosts);
     let machine = Machine::of(&usable_processors()).only_wanted(&request)?;
     let by_file = match &request.rank_file {
         Some(path) => Some(rankfile::read(path, &machine, request.hardware_threads)?),
@@ -82,70 +107,288 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         let rank = listed - 1;
         return Err(format!("-rankfile: there is no rank {rank} among {total}").into());
     }
-    let processors = machine.processors.len();
-    if request.no_oversubscribe && total > processors as u64 {
-        return Err(format!(
-            "-nooversubscribe: {total} ranks are more than the {processors} processors that may be used"
-        )
-        .into());
-    }
+    check_room(&request, total as usize, &machine)?;
     let process_sets = process_sets(&request, total as u32)?;
     let (bound, claim) = match by_file {
         Some(placements) => (Some(placements), None),
         None => bind(&request, total as usize, &machine)?,
     };
-    let mut bound = bound.map(Vec::into_iter);
-    let otherwise = request.processors.clone().unwrap_or_default();
-    let host = hosts::name();
     let programs = std::mem::take(&mut request.programs);
     let mut plan = Plan {
         programs: Vec::new(),
         ranks: Vec::with_capacity(total as usize),
-        host,
+        size: total as usize,
+        host: hosts::name(),
+        place: 0,
+        nodes: NodeMap::of_one(total as u32),
+        further_hosts: Vec::new(),
         request,
         process_sets,
         _claim: claim,
     };
-    for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
-        let resolved = resolve(&plan.request, program)?;
-        for _ in 0..count {
-            let rank = plan.ranks.len();
-            let file = |pattern: &Option<String>| {
-                let path = expand(pattern.as_deref()?, rank, total as usize, &plan.host);
-                let folder = resolved.folder.clone().unwrap_or_default();
-                Some(folder.join(path))
-            };
-            let mut files = [
-                file(&plan.request.output_file),
-                file(&plan.request.error_file),
-            ];
-            let mut copies = [None, None];
-            if let Some(folder) = &plan.request.output_folder {
-                let both = in_folder(folder, rank, total as usize)?;
-                match folder.copy {
-                    true => copies = both,
-                    false => files = both,
-                }
-            }
-            if plan.request.merge_error {
-                files[1] = files[0].clone();
-                copies[1] = None;
-            }
-            let [output_file, error_file] = files;
-            let bound = bound.as_mut().and_then(Iterator::next);
-            let bound = bound.filter(|processors| !processors.is_empty());
-            plan.ranks.push(RankPlan {
-                program: index,
-                processors: bound.unwrap_or_else(|| otherwise.clone()),
-                output_file,
-                error_file,
-                copies,
-                tool: tool(&plan.request, rank)?,
-            });
+    plan.add_programs(programs, &counts)?;
+    plan.set_processors(bound);
+    Ok(plan)
+}
+
+/// The hosts that options, or else a batch system, name. One host of a batch system needs no name.
+fn hosts_of(request: &Request) -> Result<Vec<Listed>, String> {
+    if !request.hosts.is_empty() || request.host_file.is_some() {
+        return hosts::listed(&request.hosts, request.host_file.as_deref());
+    }
+    let given = allocation::find(&|name| std::env::var(name).ok())?;
+    if given.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let entries = given
+        .iter()
+        .map(|(name, slots)| (name.as_str(), Some(*slots)));
+    let hosts = hosts::merged(entries);
+    match hosts.iter().all(|host| host.here) {
+        true => Ok(Vec::new()),
+        false => Ok(hosts),
+    }
+}
+
+/// As [`make`], over several hosts. What is on other machines is resolved there, see [`of_start`].
+fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan, Refusal> {
+    for (given, option) in [
+        (request.rank_file.is_some(), "-rankfile"),
+        (request.ranks_per_socket.is_some(), "-npersocket"),
+    ] {
+        if given {
+            return Err(format!("{option} is for jobs on one host").into());
         }
-        plan.programs.push(resolved);
+    }
+    if request.no_local {
+        hosts.retain(|host| !host.here);
+    }
+    if let Some(ranks) = request.ranks_per_host {
+        for host in &mut hosts {
+            (host.slots, host.bare) = (Some(ranks), 0);
+        }
+    }
+    let room = hosts.iter().map(|host| u64::from(host.room())).sum::<u64>();
+    let room = u32::try_from(room).unwrap_or(u32::MAX);
+    let alone = request.programs.len() == 1;
+    let of_program = |it: &Program| it.ranks.unwrap_or(if alone { room } else { 1 });
+    let counts: Vec<u32> = request.programs.iter().map(of_program).collect();
+    let total = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+    if total > u64::from(MOST_RANKS) {
+        return Err(format!("{total} ranks are more than mpiexec can start").into());
+    }
+    let total = total as usize;
+    let (nodes, hosts) = used(&layout::place(&hosts, total, request.order), hosts);
+    let mut further_hosts = Vec::new();
+    let mut host = hosts::name();
+    let mut places = Vec::with_capacity(hosts.len());
+    for it in &hosts {
+        if it.here {
+            host.clone_from(&it.name);
+            places.push(0);
+        } else {
+            further_hosts.push(it.name.clone());
+            places.push(further_hosts.len() as u32);
+        }
+    }
+    let process_sets = process_sets(&request, total as u32)?;
+    let names = hosts.into_iter().map(|host| host.name).collect();
+    let programs = std::mem::take(&mut request.programs);
+    let mut plan = Plan {
+        programs: Vec::new(),
+        ranks: Vec::with_capacity(total),
+        size: total,
+        host,
+        place: 0,
+        nodes: NodeMap::new(nodes, names),
+        further_hosts,
+        request,
+        process_sets,
+        _claim: None,
+    };
+    plan.add_programs(programs, &counts)?;
+    let mut seats = vec![0; places.len()];
+    for (number, rank) in plan.ranks.iter_mut().enumerate() {
+        let node = plan.nodes.node_of(number as u32) as usize;
+        rank.place = places[node];
+        rank.seat = seats[node];
+        seats[node] += 1;
+    }
+    plan.bind_here()?;
+    Ok(plan)
+}
+
+/// The node of each rank, and the hosts that are nodes: those that have ranks.
+fn used(placed: &[usize], hosts: Vec<Listed>) -> (Vec<u32>, Vec<Listed>) {
+    let mut numbers: Vec<Option<u32>> = vec![None; hosts.len()];
+    placed.iter().for_each(|host| numbers[*host] = Some(0));
+    for (number, node) in (0..).zip(numbers.iter_mut().flatten()) {
+        *node = number;
+    }
+    let nodes = placed.iter().filter_map(|host| numbers[*host]).collect();
+    let hosts = hosts.into_iter().zip(&numbers);
+    let hosts = hosts.filter_map(|(host, number)| number.map(|_| host));
+    (nodes, hosts.collect())
+}
+
+/// The plan of a node keeper, in which the ranks of this host get their processors.
+pub fn of_start(start: Start, place: u32) -> Result<Plan, String> {
+    let nodes = NodeMap::parse(&start.mapping, &start.hosts, start.size as u32);
+    let mut plan = Plan {
+        programs: start.programs,
+        ranks: start.ranks,
+        size: start.size,
+        host: start.host,
+        place,
+        nodes: nodes.ok_or("the node map makes no sense")?,
+        further_hosts: Vec::new(),
+        request: Request {
+            timeout: None,
+            ..start.request
+        },
+        process_sets: start.process_sets,
+        _claim: None,
+    };
+    plan.bind_here()?;
+    // On this host nobody has made them.
+    let files = plan
+        .ranks
+        .iter()
+        .filter_map(|rank| rank.output_file.as_ref());
+    for folder in files.filter_map(|file| file.parent()) {
+        if plan.request.output_folder.is_some() {
+            let _ = std::fs::create_dir_all(folder);
+        }
     }
     Ok(plan)
+}
+
+impl Plan {
+    /// What the keeper of a place needs to start its ranks.
+    pub fn start_of(&self, place: u32) -> Result<Start, String> {
+        let ranks: Vec<RankPlan> = self
+            .ranks
+            .iter()
+            .filter(|it| it.place == place)
+            .cloned()
+            .collect();
+        let folder =
+            std::env::current_dir().map_err(|error| format!("no current folder: {error}"))?;
+        Ok(Start {
+            request: self.request.clone(),
+            programs: self.programs.clone(),
+            host: self.further_hosts[place as usize - 1].clone(),
+            ranks,
+            size: self.size,
+            mapping: self.nodes.mapping(),
+            hosts: self.nodes.folded_hosts(),
+            process_sets: self.process_sets.clone(),
+            folder: folder
+                .to_str()
+                .ok_or("the current folder is not UTF-8")?
+                .to_owned(),
+        })
+    }
+
+    /// The ranks of this host.
+    pub fn here(&self) -> impl Iterator<Item = &RankPlan> {
+        self.ranks.iter().filter(|rank| rank.place == self.place)
+    }
+
+    /// The host of a rank, by its index in `ranks`.
+    pub fn host_of(&self, index: usize) -> &str {
+        let number = self.ranks[index].number as u32;
+        let host = self.nodes.host(self.nodes.node_of(number));
+        host.unwrap_or(&self.host)
+    }
+
+    /// Whether there are ranks on other hosts.
+    pub fn is_spread(&self) -> bool {
+        self.nodes.host(0).is_some()
+    }
+
+    /// Binds the ranks of this host.
+    fn bind_here(&mut self) -> Result<(), String> {
+        let machine = Machine::of(&usable_processors()).only_wanted(&self.request)?;
+        let count = self.here().count();
+        check_room(&self.request, count, &machine)?;
+        let (bound, claim) = bind(&self.request, count, &machine)?;
+        self._claim = claim;
+        self.set_processors(bound);
+        Ok(())
+    }
+
+    /// Gives the ranks of this host their processors, in their order.
+    fn set_processors(&mut self, bound: Binding) {
+        let mut bound = bound.map(Vec::into_iter);
+        let otherwise = self.request.processors.clone().unwrap_or_default();
+        let place = self.place;
+        for rank in self.ranks.iter_mut().filter(|rank| rank.place == place) {
+            let bound = bound.as_mut().and_then(Iterator::next);
+            let bound = bound.filter(|processors| !processors.is_empty());
+            rank.processors = bound.unwrap_or_else(|| otherwise.clone());
+        }
+    }
+
+    /// Resolves the programs, with so many ranks each.
+    fn add_programs(&mut self, programs: Vec<Program>, counts: &[u32]) -> Result<(), Refusal> {
+        let total = self.size;
+        let plan = self;
+        for (index, (program, count)) in programs.into_iter().zip(counts).enumerate() {
+            let resolved = resolve(&plan.request, program)?;
+            for _ in 0..*count {
+                let rank = plan.ranks.len();
+                let host = plan.nodes.host(plan.nodes.node_of(rank as u32));
+                let host = host.unwrap_or(&plan.host);
+                let file = |pattern: &Option<String>| {
+                    let path = expand(pattern.as_deref()?, rank, total, host);
+                    let folder = resolved.folder.clone().unwrap_or_default();
+                    Some(folder.join(path))
+                };
+                let mut files = [
+                    file(&plan.request.output_file),
+                    file(&plan.request.error_file),
+                ];
+                let mut copies = [None, None];
+                if let Some(folder) = &plan.request.output_folder {
+                    let both = in_folder(folder, rank, total)?;
+                    match folder.copy {
+                        true => copies = both,
+                        false => files = both,
+                    }
+                }
+                if plan.request.merge_error {
+                    files[1] = files[0].clone();
+                    copies[1] = None;
+                }
+                let [output_file, error_file] = files;
+                plan.ranks.push(RankPlan {
+                    number: rank,
+                    seat: rank,
+                    place: 0,
+                    program: index,
+                    processors: Vec::new(),
+                    output_file,
+                    error_file,
+                    copies,
+                    tool: tool(&plan.request, rank)?,
+                });
+            }
+            plan.programs.push(resolved);
+        }
+        Ok(())
+    }
+}
+
+/// Errors: more ranks than processors, where that is refused.
+fn check_room(request: &Request, ranks: usize, machine: &Machine) -> Result<(), String> {
+    let processors = machine.processors.len();
+    match request.no_oversubscribe && ranks > processors {
+        true => Err(format!(
+            "-nooversubscribe: {ranks} ranks are more than the {processors} processors that may be used"
+        )),
+        false => Ok(()),
+    }
 }
 
 impl Machine {

@@ -12,19 +12,22 @@ use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::{AtomicI32, Ordering};
 use oxmpi::transport::layout::Segment;
 use oxmpi::transport::peer::{FILE, State, WINDOW};
+use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Life {
     Running,
     Exited(i32),
     /// By this signal.
     Killed(i32),
+    /// With its host, which cannot be reached.
+    Lost,
 }
 
 /// How far a rank is in MPI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stage {
     Outside,
     Inside,
@@ -34,7 +37,16 @@ pub enum Stage {
 }
 
 pub struct Rank {
+    /// Its index among the ranks that this process knows; at the root the rank in MPI_COMM_WORLD.
     pub number: usize,
+    /// In MPI_COMM_WORLD.
+    pub world: usize,
+    /// Its page in the segment.
+    pub seat: usize,
+    /// The keeper that it runs under, if that is another one.
+    pub elsewhere: Option<u32>,
+    /// What that keeper said last for the table.
+    pub told_row: Option<Row>,
     pub pid: i32,
     pub own_session: bool,
     pub pmi: Option<OwnedFd>,
@@ -59,7 +71,10 @@ impl Rank {
         if let Stage::Aborted(_) = self.told {
             return self.told;
         }
-        let page = &segment.rank(self.number).status;
+        if self.elsewhere.is_some() {
+            return self.told;
+        }
+        let page = &segment.rank(self.seat).status;
         match page.state() {
             State::NotJoined => self.told,
             State::Joined => Stage::Inside,
@@ -70,7 +85,10 @@ impl Rank {
 
     /// The process that is in MPI, which may be a descendant of the one that was started.
     pub fn mpi_pid(&self, segment: &Segment<'_>) -> i32 {
-        match segment.rank(self.number).status.pid.load(Ordering::Relaxed) {
+        if self.elsewhere.is_some() {
+            return self.pid;
+        }
+        match segment.rank(self.seat).status.pid.load(Ordering::Relaxed) {
             0 => self.pid,
             pid => pid,
         }
@@ -81,7 +99,7 @@ impl Rank {
         let pid = self.mpi_pid(segment);
         if pid != self.pid {
             let tracer = segment
-                .rank(self.number)
+                .rank(self.seat)
                 .status
                 .tracer
                 .load(Ordering::Relaxed);
@@ -100,21 +118,24 @@ impl Rank {
         let pid = self.mpi_pid(segment);
         format!(
             "rank {} (pid {pid} on {}, {program})",
-            self.number, plan.host
+            self.world,
+            plan.host_of(self.number)
         )
     }
 
     /// The rank's line of the table.
     pub fn row(&self, segment: &Segment<'_>) -> Row {
-        let page = &segment.rank(self.number).status;
+        if self.elsewhere.is_some() {
+            return self.row_elsewhere();
+        }
+        let page = &segment.rank(self.seat).status;
         let load = |number: &oxmpi::sync::AtomicU32| number.load(Ordering::Relaxed);
         let ours = page.state() != State::NotJoined;
         let stage = self.stage(segment);
         let joined = ours && stage == Stage::Inside && self.is_running();
         let waits = if joined { load(&page.waiting) } else { 0 };
         let state = match (self.life, stage) {
-            (Life::Exited(code), _) => format!("ended, exit code {code}"),
-            (Life::Killed(signal), _) => signal_name(signal),
+            (Life::Exited(_) | Life::Killed(_) | Life::Lost, _) => self.life.shown(),
             (_, Stage::Outside) => "before MPI_Init".into(),
             (_, Stage::Inside) => state_inside(self.mpi_pid(segment), ours, waits != 0).into(),
             (_, Stage::Finalized) => "after MPI_Finalize".into(),
@@ -166,6 +187,36 @@ impl Rank {
                     load(&page.sending),
                 )
             }),
+        }
+    }
+}
+
+impl Rank {
+    /// Of another host: what its keeper said, unless the rank has ended since.
+    fn row_elsewhere(&self) -> Row {
+        let told = self.told_row.clone().unwrap_or_else(|| Row {
+            state: "no answer from its host".into(),
+            ..Row::default()
+        });
+        match self.life {
+            Life::Running => told,
+            ended => Row {
+                pid: self.pid,
+                state: ended.shown(),
+                ..Row::default()
+            },
+        }
+    }
+}
+
+impl Life {
+    /// For the table.
+    fn shown(self) -> String {
+        match self {
+            Life::Running => "running".into(),
+            Life::Exited(code) => format!("ended, exit code {code}"),
+            Life::Killed(signal) => signal_name(signal),
+            Life::Lost => "its host is lost".into(),
         }
     }
 }

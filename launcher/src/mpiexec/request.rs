@@ -2,13 +2,15 @@
 //!
 //! Invariant: every program of a `Request` has a command.
 
+use super::layout::Order;
 use super::options::{self, Takes};
 use super::words;
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 
 pub use super::tools::Tool;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pass {
     All,
     Nothing,
@@ -16,7 +18,7 @@ pub enum Pass {
     AllBut(Vec<String>),
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Label {
     #[default]
     None,
@@ -28,7 +30,7 @@ pub enum Label {
 /// How many ranks one host can have.
 pub const MOST_RANKS: u32 = 1 << 16;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StandardInput {
     All,
     Ranks(Vec<u32>),
@@ -78,7 +80,7 @@ impl StandardInput {
 }
 
 /// Where Open MPI's -output-filename puts copies of the output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputFolder {
     pub path: String,
     /// Output goes to mpiexec's own too.
@@ -108,7 +110,7 @@ impl OutputFolder {
 }
 
 /// One of the programs between colons.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Program {
     pub ranks: Option<u32>,
     pub set: Vec<(String, String)>,
@@ -118,7 +120,7 @@ pub struct Program {
 }
 
 /// All that was asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Request {
     pub programs: Vec<Program>,
     pub set: Vec<(String, String)>,
@@ -131,6 +133,13 @@ pub struct Request {
     pub process_sets: Vec<String>,
     pub hosts: Vec<String>,
     pub host_file: Option<String>,
+    pub order: Order,
+    /// No ranks on this host.
+    pub no_local: bool,
+    /// How keepers on other hosts are started, and by which program.
+    pub launcher: Option<String>,
+    pub launcher_path: Option<String>,
+    pub fan_out: Option<u32>,
     pub ranks_per_host: Option<u32>,
     pub ranks_per_socket: Option<u32>,
     pub no_oversubscribe: bool,
@@ -154,6 +163,7 @@ pub struct Request {
     pub timeout: Option<f64>,
     /// At the timeout.
     pub stack_traces: bool,
+    #[serde(skip)]
     pub tools: Vec<Tool>,
     pub report_pid: Option<String>,
     pub do_not_launch: bool,

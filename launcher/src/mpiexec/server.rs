@@ -33,10 +33,9 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(appnums: Vec<usize>, universe_size: Option<u32>) -> Server {
+    /// `mapping`: PMI_process_mapping.
+    pub fn new(appnums: Vec<usize>, universe_size: Option<u32>, mapping: String) -> Server {
         let ranks = appnums.len();
-        // All ranks are on one node: node 0, one node, so many ranks on it.
-        let mapping = format!("(vector,(0,1,{ranks}))");
         Server {
             name: format!("kvs_{}", std::process::id()),
             universe_size: universe_size.map_or(-1, i64::from),
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_job_meets_in_store_and_barrier() {
-        let mut server = Server::new(vec![0, 1], None);
+        let mut server = Server::new(vec![0, 1], None, "(vector,(0,1,2))".into());
         let hello = server.line(0, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(hello[0], Effect::Joined(0));
         assert!(ask(&mut server, 1, "cmd=get_appnum").contains("appnum=1"));
@@ -217,7 +216,7 @@ mod tests {
 
     #[test]
     fn names_are_published_once() {
-        let mut server = Server::new(vec![0], Some(4));
+        let mut server = Server::new(vec![0], Some(4), String::new());
         assert!(ask(&mut server, 0, "cmd=get_universe_size").contains("size=4"));
         let publish = "cmd=publish_name service=s port=tag#0$x";
         assert!(Line(&ask(&mut server, 0, publish)).succeeded());
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn spawn_is_refused_and_nonsense_answered() {
-        let mut server = Server::new(vec![0], None);
+        let mut server = Server::new(vec![0], None, String::new());
         for line in ["mcmd=spawn", "nprocs=2", "cmd=finalize"] {
             assert!(server.line(0, line).is_empty());
         }

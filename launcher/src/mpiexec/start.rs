@@ -59,12 +59,19 @@ impl<'a> Starter<'a> {
     pub fn new(plan: &'a Plan, segment: &'a OwnedFd) -> io::Result<Starter<'a>> {
         let request = &plan.request;
         let copied = request.output_folder.as_ref().is_some_and(|it| it.copy);
-        let direct =
-            plan.ranks.len() == 1 && request.label == Label::None && !request.timestamps && !copied;
+        let direct = plan.size == 1
+            && !plan.is_spread()
+            && request.label == Label::None
+            && !request.timestamps
+            && !copied;
         let terminal = isatty(rustix::stdio::stdin())
             || isatty(rustix::stdio::stdout())
             || isatty(rustix::stdio::stderr());
-        let inputs = super::input::sources(&plan.request.input, plan.ranks.len(), direct);
+        let inputs = {
+            let of = |rank: &RankPlan| (rank.place == plan.place).then_some(rank.number);
+            let here: Vec<_> = plan.ranks.iter().map(of).collect();
+            super::input::sources(&request.input, &here, plan.size, (direct, plan.place == 0))
+        };
         let descriptors = Descriptors::arrange(plan, &inputs, direct)?;
         let shared_pmi = match descriptors.supply {
             Supply::All => None,
@@ -127,6 +134,10 @@ impl<'a> Starter<'a> {
             &program.variables,
         )?;
         if let Some(folder) = &program.folder {
+            if !folder.is_dir() {
+                let shown = folder.display();
+                return Err(io::Error::other(format!("-wdir {shown}: no such folder")));
+            }
             command.current_dir(folder);
         }
         let input = match self.inputs[rank] {
@@ -232,10 +243,11 @@ impl<'a> Starter<'a> {
         pmi: &OwnedFd,
         variables: &Variables,
     ) -> io::Result<()> {
-        let size = self.plan.ranks.len();
+        let size = self.plan.size;
         let universe = self.plan.request.universe_size.unwrap_or(size as u32);
+        let (number, seat) = (self.plan.ranks[rank].number, self.plan.ranks[rank].seat);
         let numbers = [
-            (names::RANK, rank as u64),
+            (names::RANK, number as u64),
             (names::SIZE, size as u64),
             (names::SEGMENT, self.segment.as_raw_fd() as u64),
             (names::SEGMENT_INODE, self.segment_inode),
@@ -244,10 +256,10 @@ impl<'a> Starter<'a> {
             (names::APPNUM, appnum as u64),
             (names::UNIVERSE_SIZE, u64::from(universe)),
             (names::PMI_FD, pmi.as_raw_fd() as u64),
-            (names::PMI_RANK, rank as u64),
+            (names::PMI_RANK, number as u64),
             (names::PMI_SIZE, size as u64),
-            ("MPI_LOCALRANKID", rank as u64),
-            ("MPI_LOCALNRANKS", size as u64),
+            ("MPI_LOCALRANKID", seat as u64),
+            ("MPI_LOCALNRANKS", self.plan.here().count() as u64),
         ];
         for (name, number) in numbers {
             command.env(name, number.to_string());
@@ -255,9 +267,13 @@ impl<'a> Starter<'a> {
         if !self.plan.process_sets.is_empty() {
             command.env(names::PROCESS_SETS, &self.plan.process_sets);
         }
+        if self.plan.is_spread() {
+            command.env(names::HOSTS, self.plan.nodes.folded_hosts());
+            command.env(names::MAPPING, self.plan.nodes.mapping());
+        }
         // MPICH 5 asks for the host by this name; a user's own value wins.
         if !variables.contains_key(std::ffi::OsStr::new("PMI_HOSTNAME")) {
-            command.env("PMI_HOSTNAME", &self.plan.host);
+            command.env("PMI_HOSTNAME", self.plan.host_of(rank));
         }
         Ok(())
     }
@@ -311,6 +327,9 @@ fn is_text(path: &Path) -> bool {
 /// What the kernel does not say: that it is not the program which is missing, for that was found before.
 fn explained(program: &str, error: io::Error) -> io::Error {
     let reason = match Errno::from_io_error(&error) {
+        Some(Errno::NOENT) if !Path::new(program).exists() && program.contains('/') => {
+            "there is no such program on this host"
+        }
         Some(Errno::NOENT) => "the interpreter that it names, or /dev/null, is missing",
         Some(Errno::NOEXEC) => "it is neither a program for this machine nor a script",
         _ => return error,

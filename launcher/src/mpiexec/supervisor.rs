@@ -6,6 +6,11 @@
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
+use super::nodes::below::AtKeeper;
+use super::nodes::frames::Frame;
+use super::nodes::gather;
+use super::nodes::root::AtRoot;
+use super::nodes::tree::Tree;
 use super::output::{Kind, Output};
 use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
@@ -25,6 +30,7 @@ use signal_hook::consts::signal::{
     SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
 };
 use std::collections::HashMap;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -41,6 +47,8 @@ pub(super) const INPUT: u64 = 5;
 pub(super) const READER: u64 = 6;
 pub(super) const WATCHED: u64 = 7;
 pub(super) const SHARED: u64 = 8;
+pub(super) const TREE: u64 = 9;
+pub(super) const FEED: u64 = 10;
 
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
@@ -78,6 +86,10 @@ pub struct Supervisor<'a> {
     pub(super) rank_of_pid: HashMap<i32, usize>,
     /// Whether a process that is no rank may be left: one that a rank started and left behind.
     pub(super) childless: bool,
+    /// Keepers on other hosts, if there are any.
+    pub(super) tree: Option<Tree>,
+    pub(super) at_root: AtRoot,
+    pub(super) at_keeper: AtKeeper,
 }
 
 /// Which limit of the system an error may come from, in words to put behind it.
@@ -94,23 +106,38 @@ fn limit_behind(error: &io::Error) -> &'static str {
 pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     step_aside();
-    let prepared = prepare(plan);
-    let (fd, map) = match prepared {
+    let prepared = match prepare(plan) {
         Ok(prepared) => prepared,
-        Err(error) => {
-            let limit = limit_behind(&error);
-            eprintln!("mpiexec: cannot make the shared memory segment: {error}{limit}");
+        Err(text) => {
+            eprintln!("mpiexec: {text}");
             return 1;
         }
     };
     if !super::front::is_ready(&front) {
         return 128 + 9;
     }
+    let tree = match plan.further_hosts.is_empty() {
+        true => None,
+        false => match gather::at_root(plan, &front) {
+            Ok(tree) => Some(tree),
+            Err(code) => return code,
+        },
+    };
+    supervise(plan, &prepared, front, tree)
+}
+
+/// Starts the ranks of this host and watches over the job, or at a node keeper over these ranks.
+pub fn supervise(
+    plan: &Plan,
+    (fd, map): &(OwnedFd, Mapping),
+    front: UnixStream,
+    tree: Option<Tree>,
+) -> i32 {
     let supervisor =
-        Segment::open(&map, plan.ranks.len()).and_then(|it| Supervisor::new(plan, it, front));
+        Segment::open(map, ranks_here(plan)).and_then(|it| Supervisor::new(plan, it, front, tree));
     match supervisor {
         Ok(mut supervisor) => {
-            supervisor.start(&fd);
+            supervisor.start(fd);
             supervisor.watch();
             supervisor.finish()
         }
@@ -124,7 +151,7 @@ pub fn run(plan: &Plan, front: UnixStream) -> i32 {
 
 /// Makes it unlikely that one command kills the front process and the supervisor together: another name, and without a terminal
 /// (whose background processes may not read from it) another process group.
-fn step_aside() {
+pub fn step_aside() {
     let _ = rustix::thread::set_name(c"oxmpi-supervise");
     let _ = oxmpi::os::process::rename("oxmpi-supervise");
     let stdio = [
@@ -137,18 +164,34 @@ fn step_aside() {
     }
 }
 
-fn prepare(plan: &Plan) -> io::Result<(OwnedFd, Mapping)> {
+/// A segment needs a rank, if only to be one.
+fn ranks_here(plan: &Plan) -> usize {
+    plan.here().count().max(1)
+}
+
+/// Makes the segment of this host.
+pub fn prepare(plan: &Plan) -> Result<(OwnedFd, Mapping), String> {
     let segment = SegmentPlan {
         bytes: &layout::segment_bytes,
         initialise: &layout::initialise,
     };
-    let fd = create_segment(&segment, plan.ranks.len())?;
-    let map = Mapping::of(fd.as_fd())?;
-    Ok((fd, map))
+    let made = create_segment(&segment, ranks_here(plan)).and_then(|fd| {
+        let map = Mapping::of(fd.as_fd())?;
+        Ok((fd, map))
+    });
+    made.map_err(|error| {
+        let limit = limit_behind(&error);
+        format!("cannot make the shared memory segment: {error}{limit}")
+    })
 }
 
 impl<'a> Supervisor<'a> {
-    fn new(plan: &'a Plan, segment: Segment<'a>, front: UnixStream) -> io::Result<Supervisor<'a>> {
+    fn new(
+        plan: &'a Plan,
+        segment: Segment<'a>,
+        front: UnixStream,
+        tree: Option<Tree>,
+    ) -> io::Result<Supervisor<'a>> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let (signals, writer) = UnixStream::pair()?;
         let flag = || Arc::new(AtomicBool::new(false));
@@ -170,6 +213,13 @@ impl<'a> Supervisor<'a> {
         }
         epoll::add(&epoll, &front, tag(FRONT, 0), EventFlags::IN)?;
         epoll::add(&epoll, &signals, tag(SIGNALS, 0), EventFlags::IN)?;
+        let mut output = Output::new([tag(SINK, 0), tag(SINK, 1)], plan.request.timestamps)?;
+        if let Some(tree) = &tree {
+            epoll::add(&epoll, tree.as_fd(), tag(TREE, 0), EventFlags::IN)?;
+            if !tree.is_root() {
+                output.go_upwards();
+            }
+        }
         let appnums = plan.ranks.iter().map(|rank| rank.program).collect();
         Ok(Supervisor {
             plan,
@@ -177,9 +227,10 @@ impl<'a> Supervisor<'a> {
             ranks: Vec::with_capacity(plan.ranks.len()),
             server: Server::new(
                 appnums,
-                plan.request.universe_size.or(Some(plan.ranks.len() as u32)),
+                plan.request.universe_size.or(Some(plan.size as u32)),
+                plan.nodes.mapping(),
             ),
-            output: Output::new([tag(SINK, 0), tag(SINK, 1)], plan.request.timestamps)?,
+            output,
             ending: None,
             code: None,
             begin: Instant::now(),
@@ -199,11 +250,21 @@ impl<'a> Supervisor<'a> {
             shared_pmi: None,
             rank_of_pid: HashMap::new(),
             childless: false,
+            tree,
+            at_root: AtRoot::default(),
+            at_keeper: AtKeeper::default(),
         })
     }
 
     fn start(&mut self, segment: &OwnedFd) {
         let plan = self.plan;
+        if !plan.further_hosts.is_empty()
+            && let Err(text) = self.start_elsewhere()
+        {
+            self.say(&text);
+            self.fail(1, Cause::AtOnce);
+            return;
+        }
         let started = Starter::new(plan, segment).and_then(|starter| {
             if let Some(text) = starter.descriptors.explanation()
                 && plan.request.verbose
@@ -211,7 +272,10 @@ impl<'a> Supervisor<'a> {
                 self.say(text);
             }
             for rank in 0..plan.ranks.len() {
-                self.start_rank(&starter, rank)?;
+                match plan.ranks[rank].place == plan.place {
+                    true => self.start_rank(&starter, rank)?,
+                    false => self.add_elsewhere(rank)?,
+                }
             }
             starter.unbind();
             self.shared_pmi = starter.into_shared_pmi();
@@ -222,8 +286,15 @@ impl<'a> Supervisor<'a> {
         });
         if let Err((rank, error)) = started.map_err(|error| (self.ranks.len(), error)) {
             let limit = limit_behind(&error);
-            self.say(&format!("cannot start rank {rank}: {error}{limit}"));
-            self.fail(1, Cause::AtOnce);
+            let why = format!("{error}{limit}");
+            if self.is_keeper() {
+                self.report_start(Some((rank, why)));
+            } else {
+                self.say(&format!("cannot start rank {rank}: {why}"));
+                self.fail(1, Cause::AtOnce);
+            }
+        } else if self.is_keeper() {
+            self.report_start(None);
         }
         self.input.advance(&self.epoll);
     }
@@ -235,6 +306,10 @@ impl<'a> Supervisor<'a> {
         }
         let mut rank = Rank {
             number,
+            world: self.plan.ranks[number].number,
+            seat: self.plan.ranks[number].seat,
+            elsewhere: None,
+            told_row: None,
             pid: started.pid,
             own_session: started.own_session,
             pmi: started.pmi,
@@ -248,24 +323,35 @@ impl<'a> Supervisor<'a> {
         for (kind, stream) in [(Kind::Output, started.output), (Kind::Error, started.error)] {
             if let Some(fd) = stream {
                 let label = self.label(number, kind).into_bytes();
-                let copy = self.plan.ranks[number].copies[kind as usize].as_deref();
-                let copy = copy.map(super::start::create).transpose()?;
+                let copy = match self.is_keeper() {
+                    true => None,
+                    false => self.copy_of(number, kind)?,
+                };
                 let data = tag(SOURCE, self.output.next_number());
-                rank.sources.push(
-                    self.output
-                        .add(&self.epoll, (fd, copy), kind, label, data)?,
-                );
+                let source = self
+                    .output
+                    .add(&self.epoll, (fd, copy), kind, label, data)?;
+                self.at_keeper.streams.insert(source, (rank.world, kind));
+                rank.sources.push(source);
             }
         }
-        if let Some(pipe) = started.input {
-            self.input.add(pipe, tag(READER, number));
+        match started.input {
+            Some(pipe) if self.is_keeper() => self.at_keeper.add_input(number, pipe),
+            Some(pipe) => self.input.add(pipe, tag(READER, number)),
+            None => {}
         }
         self.rank_of_pid.insert(rank.pid, number);
         self.ranks.push(rank);
         Ok(())
     }
 
-    fn label(&self, rank: usize, kind: Kind) -> String {
+    /// The file that gets what a rank says too, made anew.
+    pub(super) fn copy_of(&self, rank: usize, kind: Kind) -> io::Result<Option<File>> {
+        let copy = self.plan.ranks[rank].copies[kind as usize].as_deref();
+        copy.map(super::start::create).transpose()
+    }
+
+    pub(super) fn label(&self, rank: usize, kind: Kind) -> String {
         match &self.plan.request.label {
             Label::None if self.plan.request.timestamps => match kind {
                 Kind::Output => "<stdout>: ".into(),
@@ -276,7 +362,7 @@ impl<'a> Supervisor<'a> {
             Label::Tag if kind == Kind::Output => format!("[1,{rank}]<stdout>: "),
             Label::Tag => format!("[1,{rank}]<stderr>: "),
             Label::Pattern(pattern) => {
-                expand(pattern, rank, self.plan.ranks.len(), &self.plan.host)
+                expand(pattern, rank, self.plan.size, self.plan.host_of(rank))
             }
         }
     }
@@ -287,10 +373,11 @@ impl<'a> Supervisor<'a> {
             let now = Instant::now();
             let due = self.due(now);
             let output_due = self.output.flush(&self.epoll, now);
+            let tree_due = self.tend_tree(now);
             if self.is_over(now) {
                 return;
             }
-            let due = [due, output_due].into_iter().flatten().min();
+            let due = [due, output_due, tree_due].into_iter().flatten().min();
             let timeout = due.map(|due| {
                 let rest = due.saturating_duration_since(now);
                 // Rounded up, or the last millisecond would be spent in a busy loop.
@@ -326,6 +413,9 @@ impl<'a> Supervisor<'a> {
                 _ => false,
             };
         }
+        if !self.is_tree_done(now) {
+            return false;
+        }
         if self.childless {
             return true;
         }
@@ -346,7 +436,10 @@ impl<'a> Supervisor<'a> {
     /// Sends the signal that is due in an ending.
     pub(super) fn signal_job(&mut self, signal: Signal) {
         if signal == Signal::KILL || self.ranks.iter().all(|rank| !rank.is_running()) {
-            descendants::signal_all(signal);
+            self.broadcast_signal(signal);
+            let spared = self.tree.as_ref().filter(|tree| !tree.is_done());
+            let spared = spared.map(Tree::starters).unwrap_or_default();
+            descendants::signal_all(signal, &spared);
             self.reap();
             return;
         }
@@ -354,9 +447,11 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Sends a signal to the ranks and, where they lead sessions, to what they started in these.
-    pub(super) fn signal_ranks(&self, signal: Signal) {
+    pub(super) fn signal_ranks(&mut self, signal: Signal) {
+        self.broadcast_signal(signal);
         let mut sessions = Vec::new();
-        for rank in self.ranks.iter().filter(|rank| rank.is_running()) {
+        let here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+        for rank in here.filter(|rank| rank.is_running()) {
             match Pid::from_raw(rank.pid) {
                 Some(pid) if !rank.own_session => {
                     let _ = kill_process(pid, signal);
@@ -377,9 +472,10 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Stops the ranks until they are continued.
-    pub(super) fn suspend_ranks(&self) {
+    pub(super) fn suspend_ranks(&mut self) {
         // A rank at the terminal puts it in order first. To one that is stopped already the signal means nothing.
-        let at_terminal = self.ranks.iter().all(|rank| !rank.own_session);
+        let here = |rank: &&Rank| rank.elsewhere.is_none();
+        let at_terminal = self.ranks.iter().filter(here).all(|rank| !rank.own_session);
         self.signal_ranks(if at_terminal {
             Signal::TSTP
         } else {
@@ -389,7 +485,37 @@ impl<'a> Supervisor<'a> {
 
     /// A line of mpiexec's own on standard error.
     pub(super) fn say(&mut self, text: &str) {
-        self.output.say(&format!("mpiexec: {text}\n"));
+        self.show(&format!("mpiexec: {text}\n"));
+    }
+
+    /// A text on mpiexec's standard error.
+    pub(super) fn show(&mut self, text: &str) {
+        match &mut self.tree {
+            Some(tree) if !tree.is_root() => tree.report(&Frame::Text(text.to_owned())),
+            _ => self.output.say(text),
+        }
+    }
+
+    fn print_exit_codes(&mut self) {
+        let code = |rank: &Rank| match rank.life {
+            Life::Running => "-".into(),
+            Life::Exited(code) => code.to_string(),
+            Life::Killed(signal) => (128 + signal).to_string(),
+            Life::Lost => "lost".into(),
+        };
+        let mut hosts: Vec<(&str, Vec<String>)> = Vec::new();
+        for rank in &self.ranks {
+            let host = self.plan.host_of(rank.number);
+            match hosts.iter_mut().find(|(known, _)| *known == host) {
+                Some((_, codes)) => codes.push(code(rank)),
+                None => hosts.push((host, vec![code(rank)])),
+            }
+        }
+        for (host, codes) in hosts {
+            let codes = codes.join(",");
+            self.output
+                .print(&format!("Exit codes: [{host}] {codes}\n"));
+        }
     }
 
     fn finish(mut self) -> i32 {
@@ -397,26 +523,16 @@ impl<'a> Supervisor<'a> {
             // The others were gone before they had to be ended.
             self.show_short_table();
         }
-        if self.plan.request.print_exit_codes {
-            let codes: Vec<String> = self
-                .ranks
-                .iter()
-                .map(|rank| match rank.life {
-                    Life::Running => "-".into(),
-                    Life::Exited(code) => code.to_string(),
-                    Life::Killed(signal) => (128 + signal).to_string(),
-                })
-                .collect();
-            self.output.print(&format!(
-                "Exit codes: [{}] {}\n",
-                self.plan.host,
-                codes.join(",")
-            ));
+        if self.is_keeper() {
+            return self.finish_keeper();
         }
-        let limit = self
-            .ending
-            .is_some()
-            .then(|| Instant::now() + Duration::from_secs(1));
+        if self.plan.request.print_exit_codes {
+            self.print_exit_codes();
+        }
+        // That a starter takes its time is no reason to hurry.
+        let ending = self.ending.as_ref();
+        let hurry = ending.is_some_and(|it| self.tree.is_none() || it.cause != Cause::Leftovers);
+        let limit = hurry.then(|| Instant::now() + Duration::from_secs(1));
         self.output.finish(&self.epoll, limit);
         match (self.code, self.output.broken()) {
             (Some(code), _) => code,

@@ -1,11 +1,12 @@
 //! The table that says what every rank is doing: made when a rank dies, at a timeout, and on SIGUSR1.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
 /// What is known of one rank.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Row {
     pub pid: i32,
     /// running, not in MPI yet, finalized, killed by ..., exit code N, ...
@@ -18,7 +19,7 @@ pub struct Row {
     pub queues: Option<(u32, u32, u32)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Wait {
     pub function: String,
     /// Threads of the rank that wait too.

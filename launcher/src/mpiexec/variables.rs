@@ -15,9 +15,21 @@ pub(super) const HONOURED: &[(&str, &str)] = &[
         "MPIEXEC_TIMEOUT",
         "Seconds after which the job is ended, as -timeout.",
     ),
+    ("HYDRA_HOST_FILE", "As -f: a file with the names of hosts."),
+    ("HYDRA_LAUNCHER", "As -launcher: ssh, rsh or slurm."),
+    ("HYDRA_BOOTSTRAP", "The same."),
     (
-        "HYDRA_HOST_FILE",
-        "As -f: a file with the names of hosts (this one's, for now).",
+        "HYDRA_LAUNCHER_EXEC",
+        "As -launcher-exec: the program that reaches other hosts.",
+    ),
+    ("HYDRA_BOOTSTRAP_EXEC", "The same."),
+    (
+        "HYDRA_LAUNCHER_EXTRA_ARGS",
+        "Further arguments of that program, before the host.",
+    ),
+    (
+        "OMPI_MCA_plm_ssh_agent",
+        "As -launcher-exec, in Open MPI's way (also PRTE_MCA_plm_ssh_agent and ..._rsh_agent).",
     ),
     ("HYDRA_BINDING", "As -bind-to."),
     ("HYDRA_BIND", "The same."),
@@ -26,13 +38,8 @@ pub(super) const HONOURED: &[(&str, &str)] = &[
     ("HYDRA_DEBUG", "1: as -v."),
 ];
 
-/// Variables that launchers of MPICH's family read and that have no effect or no meaning on one host.
+/// Variables that launchers of MPICH's family read and that have no effect here.
 const ACCEPTED: &[&str] = &[
-    "HYDRA_LAUNCHER",
-    "HYDRA_LAUNCHER_EXEC",
-    "HYDRA_LAUNCHER_EXTRA_ARGS",
-    "HYDRA_BOOTSTRAP",
-    "HYDRA_BOOTSTRAP_EXEC",
     "HYDRA_RMK",
     "HYDRA_DEFAULT_RMK",
     "HYDRA_IFACE",
@@ -139,7 +146,7 @@ fn page() -> String {
     let accepted: Vec<String> = ACCEPTED.iter().map(|name| format!("`{name}`")).collect();
     let _ = writeln!(
         text,
-        "\nAccepted without effect on one host: {}.\n\nThe variables by which mpiexec tells ranks their place are in launch.md.",
+        "\nAccepted without effect: {}.\n\nThe variables by which mpiexec tells ranks their place are in launch.md.",
         accepted.join(", ")
     );
     text

@@ -8,16 +8,14 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What `mpiexec -version` says.
 pub fn short() -> String {
-    format!(
-        "mpiexec of oxmpi {VERSION}\nABI: MPICH (libmpi.so.12)\nProcess management: PMI-1, one host\n"
-    )
+    format!("mpiexec of oxmpi {VERSION}\nABI: MPICH (libmpi.so.12)\nProcess management: PMI-1\n")
 }
 
 /// What `mpiexec -info` says.
 pub fn info() -> String {
     format!(
         "oxmpi build details:\n    Version:                {VERSION}\n    ABI:                    MPICH (libmpi.so.12)\n    \
-         Process manager:        oxmpi, serves PMI 1.1\n    Launchers:              fork (this host)\n    \
+         Process manager:        oxmpi, serves PMI 1.1\n    Launchers:              fork (this host) ssh rsh slurm\n    \
          Binding:                none hwthread core socket numa board user\n    Transport:              shared memory (memfd)\n"
     )
 }
@@ -73,7 +71,7 @@ pub fn mpichversion(arguments: &[String]) -> Result<String, String> {
 pub fn help() -> String {
     let mut text = String::from(
         "mpiexec [options] program [arguments] [: [options] program [arguments]]...\n\
-         Starts the ranks of an MPI job on this host. Options take one dash or two.\n",
+         Starts the ranks of an MPI job. Options take one dash or two.\n",
     );
     for (heading, choices) in SECTIONS {
         let _ = write!(text, "\n{heading}:\n");

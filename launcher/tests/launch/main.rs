@@ -9,6 +9,7 @@ mod endings;
 mod forwarding;
 mod habits;
 mod harness;
+mod hosts;
 mod joining;
 #[path = "../../../tests/harness/marks.rs"]
 mod marks;
@@ -32,6 +33,7 @@ fn main() {
         endings::TESTS,
         reports::TESTS,
         joining::TESTS,
+        hosts::TESTS,
         terminal::TESTS,
         debuggers::TESTS,
     ]

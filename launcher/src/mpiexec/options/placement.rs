@@ -1,6 +1,6 @@
 //! How many ranks there are, and on which processors.
 
-use super::Takes::{None as No, One};
+use super::Takes::{None as No, One, Two};
 use super::{Choice, choice, list, positive};
 use crate::mpiexec::machine::number_list;
 use crate::mpiexec::request::Parsing;
@@ -9,7 +9,7 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["hosts", "host", "H"],
         One("A[:N],B,.."),
-        "hosts and their slots; this host only, for now",
+        "hosts and their slots (one each); ranks fill them in this order, and once more if there are more ranks than slots",
         |parsing, given| {
             parsing.request.hosts.extend(list(&given[0]));
             Ok(())
@@ -27,7 +27,7 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["ppn", "N", "npernode", "perhost"],
         One("N"),
-        "ranks a host; the number of ranks if -n is not given",
+        "ranks a host, which are its slots then; the number of ranks if -n is not given",
         |parsing, given| {
             parsing.request.ranks_per_host = Some(positive(&given[0])?);
             Ok(())
@@ -73,7 +73,8 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["map-by"],
         One("HOW"),
-        "Open MPI's way: ppr:N:node or ppr:N:socket (ranks each), pe=N (cores each); other orders differ only between hosts",
+        "Open MPI's way: slot (fill the slots of a host first), node (one rank to each host in turn), ppr:N:node or ppr:N:socket \
+         (ranks each), pe=N (cores each)",
         |parsing, given| map_by(parsing, &given[0]),
     ),
     choice(
@@ -142,10 +143,75 @@ pub const WHERE: &[Choice] = &[
         },
     ),
     choice(
+        &["rank-by"],
+        One("HOW"),
+        "how ranks are numbered: slot (host by host), node (across the hosts in turn)",
+        |parsing, given| {
+            let lower = given[0].to_ascii_lowercase();
+            parsing.request.order.rank_by_node = match lower.split(':').next().unwrap_or_default() {
+                "node" => true,
+                "slot" | "fill" | "core" | "socket" | "package" | "numa" | "hwthread" => false,
+                _ => return Err(format!("'{}': known are slot and node", given[0])),
+            };
+            Ok(())
+        },
+    ),
+    choice(&["bynode", "rr"], No, "as -map-by node", |parsing, _| {
+        parsing.request.order.map_by_node = true;
+        Ok(())
+    }),
+    choice(
         &["nolocal"],
         No,
-        "refused: there are no ranks on other hosts",
-        |_, _| Err("this version starts ranks on this host only".into()),
+        "no ranks on this host, if others are named",
+        |parsing, _| {
+            parsing.request.no_local = true;
+            Ok(())
+        },
+    ),
+    choice(
+        &["launcher", "bootstrap"],
+        One("HOW"),
+        "what starts mpiexec on other hosts: ssh, rsh, slurm (srun; inside an allocation by itself)",
+        |parsing, given| {
+            parsing.request.launcher = Some(given[0].to_ascii_lowercase());
+            Ok(())
+        },
+    ),
+    choice(
+        &["launcher-exec", "bootstrap-exec"],
+        One("PROGRAM"),
+        "a program that does it: it is called with a host and the words of a command",
+        |parsing, given| {
+            parsing.request.launcher_path = Some(given[0].clone());
+            Ok(())
+        },
+    ),
+    choice(
+        &["launcher-fan-out"],
+        One("N"),
+        "how many hosts one host starts (32)",
+        |parsing, given| {
+            parsing.request.fan_out = Some(positive(&given[0])?);
+            Ok(())
+        },
+    ),
+    choice(
+        &["mca", "prtemca"],
+        Two("NAME VALUE"),
+        "plm_ssh_agent: as -launcher-exec; others configure a component of another MPI, and have no effect",
+        |parsing, given| {
+            if let "plm_ssh_agent" | "plm_rsh_agent" = given[0].as_str() {
+                parsing.request.launcher_path = Some(given[1].clone());
+            } else {
+                let line = format!(
+                    "-mca {} has no effect: mpiexec -info lists the variables of this library",
+                    given[0]
+                );
+                parsing.request.without_effect.push(line);
+            }
+            Ok(())
+        },
     ),
     choice(
         &["default-hostfile"],
@@ -180,7 +246,7 @@ fn per_socket(parsing: &mut Parsing, ranks: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// Open MPI's `OBJECT[:MODIFIER,..]`, as far as it means something on one host.
+/// Open MPI's `OBJECT[:MODIFIER,..]`, as far as it means something here.
 fn map_by(parsing: &mut Parsing, text: &str) -> Result<(), String> {
     let lower = text.to_ascii_lowercase();
     if let Some(rest) = lower.strip_prefix("ppr:") {
@@ -191,6 +257,11 @@ fn map_by(parsing: &mut Parsing, text: &str) -> Result<(), String> {
             Some("socket" | "package") => parsing.request.ranks_per_socket = Some(ranks),
             _ => return Err(format!("'{text}': known are ppr:N:node and ppr:N:socket")),
         }
+    }
+    match lower.split(':').next() {
+        Some("node") => parsing.request.order.map_by_node = true,
+        Some("slot") => parsing.request.order.map_by_node = false,
+        _ => {}
     }
     for modifier in lower.split([':', ',']) {
         match modifier.split_once('=') {

@@ -3,7 +3,7 @@
 use super::Takes::{None as No, One, Two};
 use super::{Choice, without_effect};
 
-const ONE_HOST: &str = "all ranks are on this host";
+const ONE_HOST: &str = "hosts are found, and ranks placed, without it";
 const NO_DAEMONS: &str = "there are no daemons: mpiexec starts the ranks itself";
 const OTHER_LIBRARY: &str =
     "it configures a component of another MPI; mpiexec -info lists the variables of this one";
@@ -11,10 +11,6 @@ const OTHER_LIBRARY: &str =
 pub const SILENT: &[Choice] = &[
     without_effect(
         &[
-            "launcher",
-            "bootstrap",
-            "launcher-exec",
-            "bootstrap-exec",
             "rmk",
             "launch-agent",
             "iface",
@@ -29,11 +25,9 @@ pub const SILENT: &[Choice] = &[
     ),
     without_effect(
         &[
-            "bynode",
             "byslot",
             "bycore",
             "bysocket",
-            "rr",
             "skip-launch-node",
             "disable-hostname-propagation",
             "enable-x",
@@ -44,7 +38,7 @@ pub const SILENT: &[Choice] = &[
         No,
         ONE_HOST,
     ),
-    without_effect(&["grr", "rank-by"], One("X"), ONE_HOST),
+    without_effect(&["grr"], One("X"), ONE_HOST),
     without_effect(
         &[
             "leave-session-attached",
@@ -56,11 +50,7 @@ pub const SILENT: &[Choice] = &[
         No,
         NO_DAEMONS,
     ),
-    without_effect(
-        &["mca", "prtemca", "pmixmca", "gmca"],
-        Two("NAME VALUE"),
-        OTHER_LIBRARY,
-    ),
+    without_effect(&["pmixmca", "gmca"], Two("NAME VALUE"), OTHER_LIBRARY),
     without_effect(
         &["am", "tune", "personality", "topolib", "demux"],
         One("X"),

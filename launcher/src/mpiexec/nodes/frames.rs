@@ -1,0 +1,140 @@
+//! What keepers tell each other.
+
+use crate::mpiexec::plan::{ProgramPlan, RankPlan};
+use crate::mpiexec::rank::{Life, Stage};
+use crate::mpiexec::request::Request;
+use crate::mpiexec::table::Row;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a stream that may be on their way without having been taken.
+pub const WINDOW: usize = 64 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Frame {
+    // From the root down.
+    Start(Box<Start>),
+    /// For a rank's standard input; no bytes: its end.
+    Input {
+        rank: u32,
+        bytes: Vec<u8>,
+    },
+    OutputTaken {
+        rank: u32,
+        error: bool,
+        bytes: u32,
+    },
+    /// A line of PMI-1 for a rank.
+    Answer {
+        rank: u32,
+        line: String,
+    },
+    /// For all ranks; SIGKILL ends all else that they have started too.
+    Signal {
+        number: i32,
+    },
+    TableWanted,
+    StacksWanted,
+    /// All ranks of the job have ended.
+    End,
+
+    // Up to the root.
+    /// A keeper has connected.
+    Ready,
+    /// Ranks and their processes.
+    Started {
+        processes: Vec<(u32, i32)>,
+    },
+    /// A rank could not be started, or nothing could.
+    Failed {
+        rank: Option<u32>,
+        why: String,
+    },
+    /// What a rank wrote; no bytes: the end.
+    Output {
+        rank: u32,
+        error: bool,
+        bytes: Vec<u8>,
+    },
+    /// Of the rank's input; the most possible if it takes no more.
+    InputTaken {
+        rank: u32,
+        bytes: u32,
+    },
+    /// A line of PMI-1 from a rank.
+    Line {
+        rank: u32,
+        line: String,
+    },
+    Stage {
+        rank: u32,
+        pid: i32,
+        stage: Stage,
+    },
+    Ended {
+        rank: u32,
+        life: Life,
+        stage: Stage,
+    },
+    /// A process has ended that the job cannot go on without; a text has said which.
+    Missed {
+        code: i32,
+    },
+    Table(Vec<(u32, Row)>),
+    /// For standard error, as it is.
+    Text(String),
+    /// The host of this place cannot be reached any more.
+    Lost {
+        why: String,
+    },
+    /// Nothing of the job is left on the host.
+    Done,
+}
+
+/// What a keeper needs to start the ranks of its host.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// Without programs.
+    pub request: Request,
+    pub programs: Vec<ProgramPlan>,
+    pub ranks: Vec<RankPlan>,
+    /// Ranks of the job.
+    pub size: usize,
+    pub host: String,
+    /// See `NodeMap`.
+    pub mapping: String,
+    pub hosts: String,
+    pub process_sets: String,
+    /// Where mpiexec was started.
+    pub folder: String,
+}
+
+impl Frame {
+    /// Errors: a path that is not UTF-8.
+    pub fn encode(&self) -> Result<Vec<u8>, String> {
+        postcard::to_allocvec(self).map_err(|error| error.to_string())
+    }
+
+    /// `None`: nonsense.
+    pub fn decode(bytes: &[u8]) -> Option<Frame> {
+        postcard::from_bytes(bytes).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_survive_being_bytes() {
+        let frame = Frame::Output {
+            rank: 70_000,
+            error: true,
+            bytes: vec![0, 255, 10],
+        };
+        let bytes = frame.encode().unwrap();
+        let again = Frame::decode(&bytes).unwrap();
+        assert_eq!(format!("{again:?}"), format!("{frame:?}"));
+        assert!(Frame::decode(&bytes[..2]).is_none());
+        assert!(Frame::decode(&[255; 9]).is_none());
+    }
+}
