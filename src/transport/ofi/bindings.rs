@@ -30,22 +30,6 @@ pub struct iovec {
     pub iov_base: *mut ::core::ffi::c_void,
     pub iov_len: size_t,
 }
-pub const FI_EOTHER: _bindgen_ty_1 = 256;
-pub const FI_ETOOSMALL: _bindgen_ty_1 = 257;
-pub const FI_EOPBADSTATE: _bindgen_ty_1 = 258;
-pub const FI_EAVAIL: _bindgen_ty_1 = 259;
-pub const FI_EBADFLAGS: _bindgen_ty_1 = 260;
-pub const FI_ENOEQ: _bindgen_ty_1 = 261;
-pub const FI_EDOMAIN: _bindgen_ty_1 = 262;
-pub const FI_ENOCQ: _bindgen_ty_1 = 263;
-pub const FI_ECRC: _bindgen_ty_1 = 264;
-pub const FI_ETRUNC: _bindgen_ty_1 = 265;
-pub const FI_ENOKEY: _bindgen_ty_1 = 266;
-pub const FI_ENOAV: _bindgen_ty_1 = 267;
-pub const FI_EOVERRUN: _bindgen_ty_1 = 268;
-pub const FI_ENORX: _bindgen_ty_1 = 269;
-pub const FI_ERRNO_MAX: _bindgen_ty_1 = 270;
-pub type _bindgen_ty_1 = ::std::os::raw::c_uint;
 pub type fid_t = *mut fid;
 pub const FI_FORMAT_UNSPEC: _bindgen_ty_3 = 0;
 pub const FI_SOCKADDR: _bindgen_ty_3 = 1;
@@ -1031,90 +1015,8 @@ pub struct fi_msg_tagged {
     pub data: u64,
 }
 #[repr(C)]
+#[repr(align(8))]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_tagged {
-    pub size: size_t,
-    pub recv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *mut ::core::ffi::c_void,
-            len: size_t,
-            desc: *mut ::core::ffi::c_void,
-            src_addr: fi_addr_t,
-            tag: u64,
-            ignore: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ssize_t,
-    >,
-    pub recvv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: size_t,
-            src_addr: fi_addr_t,
-            tag: u64,
-            ignore: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ssize_t,
-    >,
-    pub recvmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> ssize_t,
-    >,
-    pub send: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: size_t,
-            desc: *mut ::core::ffi::c_void,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ssize_t,
-    >,
-    pub sendv: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            iov: *const iovec,
-            desc: *mut *mut ::core::ffi::c_void,
-            count: size_t,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ssize_t,
-    >,
-    pub sendmsg: ::core::option::Option<
-        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> ssize_t,
-    >,
-    pub inject: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: size_t,
-            dest_addr: fi_addr_t,
-            tag: u64,
-        ) -> ssize_t,
-    >,
-    pub senddata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: size_t,
-            desc: *mut ::core::ffi::c_void,
-            data: u64,
-            dest_addr: fi_addr_t,
-            tag: u64,
-            context: *mut ::core::ffi::c_void,
-        ) -> ssize_t,
-    >,
-    pub injectdata: ::core::option::Option<
-        unsafe extern "C" fn(
-            ep: *mut fid_ep,
-            buf: *const ::core::ffi::c_void,
-            len: size_t,
-            data: u64,
-            dest_addr: fi_addr_t,
-            tag: u64,
-        ) -> ssize_t,
-    >,
+    pub _bindgen_opaque_blob: [u64; 10usize],
 }

@@ -12,7 +12,7 @@ pub const LARGEST: usize = Record::BYTES + LONGEST_PAYLOAD;
 /// Buffers for what comes in.
 pub const RECEIVING: usize = 4;
 /// Bytes of each of those.
-pub const RECEIVE_BYTES: usize = 1 << 20;
+pub const RECEIVE_BYTES: usize = 512 << 10;
 /// Buffers for what leaves, at most.
 const SENDING: usize = 64;
 
