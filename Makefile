@@ -28,6 +28,7 @@
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
+# make bindings   src/transport/ofi/bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
 # make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
 # make check-debian                 the Debian packages in a new system without any MPI (as root, from Debian's archive)
@@ -51,7 +52,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-killed check-cluster check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support install clean
+	check-clients check-flang check-environment check-random check-killed check-cluster check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
 
 all: stage
 
@@ -293,6 +294,17 @@ lint:
 	git diff --exit-code include docs/support.md docs/threads.md
 	@# docs/variables.md and the man pages.
 	$(CARGO) test -q -p oxmpi-launcher --lib current
+
+# What of libfabric is used, and nothing that comes with it but by pointer: those are opaque.
+bindings:
+	bindgen src/transport/ofi/fabric.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
+	  --allowlist-type 'fi_info|fid_(fabric|domain|ep|cq|av)|fi_(cq|av)_attr|fi_msg|fi_cq_(tagged|err)_entry|fi_context2' \
+	  --allowlist-var 'FI_(EAGAIN|MSG|TAGGED|MULTI_RECV|ORDER_SAS|CONTEXT2?|COMPLETION|SELECTIVE_COMPLETION)' \
+	  --allowlist-var 'FI_(TRANSMIT|RECV|SEND|GETWAIT|OPT_ENDPOINT|OPT_MIN_MULTI_RECV|SOCKADDR_IN)' \
+	  --allowlist-var 'FI_MR_(VIRT_ADDR|ALLOCATED|PROV_KEY|ENDPOINT)' \
+	  --opaque-type 'fi_ops_(rma|atomic|collective|mr|eq|cntr|tagged)|fid_(nic|mr|eq|cntr|stx|poll|wait|pep|mc)' \
+	  --opaque-type 'fi_(eq|cntr|wait|poll|mr|collective|atomic|rma|param|nic)_.*' \
+	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi

@@ -144,6 +144,7 @@ fn poll_once<R>(
         if engine.oversubscribed {
             engine.transport.tell_core();
         }
+        engine.transport.hurry();
         let moved = engine.progress();
         let further = has_threads() && progress_in(&mut cursor, engines & (engines - 1));
         (moved | further, done(&mut cursor))
@@ -187,6 +188,9 @@ fn sleep<R>(
     }
     // This thread does not sleep for an engine that was taken into use since then.
     if moved || !others && in_use() | engines != all {
+        return Slept::Moved;
+    }
+    if !enter().transport.may_sleep() {
         return Slept::Moved;
     }
     let limit = match blocked || !sure {

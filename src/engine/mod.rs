@@ -236,11 +236,17 @@ fn share_or_not(threads: bool, can_bias: bool) {
 }
 
 /// Starts the first engine on this transport; `threads` says that several threads will enter.
-pub fn start(transport: Transport, threads: bool) {
+pub fn start(mut transport: Transport, threads: bool) {
     share_or_not(threads, transport.can_fence_all());
     datatype::start(threads);
     let _ = TABLE.set(transport.table().clone());
-    let _ = WAITER.set(transport.waiter());
+    let waiter = WAITER.get_or_init(|| transport.waiter());
+    let watched = transport
+        .descriptor()
+        .is_some_and(|descriptor| waiter.watch(descriptor, 0).is_ok());
+    if watched {
+        transport.set_watched();
+    }
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
@@ -375,6 +381,11 @@ impl Engine {
 
     pub fn transport(&self) -> &Transport {
         &self.transport
+    }
+
+    /// Whether this process may leave the job: peers on other nodes have all that it has sent. To be asked until it is so.
+    pub fn has_left(&mut self) -> bool {
+        self.transport.has_left()
     }
 
     /// Marks a request as done; a detached one is recycled.

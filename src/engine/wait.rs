@@ -33,6 +33,9 @@ const LONGEST_OVERSUBSCRIBED: u64 = 250;
 /// Polls of the own engines for each poll of the others.
 const OWN_POLLS: u64 = 64;
 
+/// How many looks at the node's memory a look that includes the fabric takes the time of, about.
+const NET_LOOK: u64 = 16;
+
 /// Idle polls before a liveness check of the sender.
 const POLLS_BEFORE_CHECK: u32 = 16;
 /// Nanoseconds after a rank is seen to be finalizing until what it has sent must have come.
@@ -250,6 +253,7 @@ fn budget(engine: &Engine) -> u64 {
             spin_limit::budget(polls, polls.max(LONGEST_OVERSUBSCRIBED))
         }
         polls if engine.oversubscribed => polls,
+        polls if engine.transport.has_net() => contention::limit(polls / NET_LOOK),
         polls => contention::limit(polls),
     }
 }
@@ -300,6 +304,7 @@ pub fn poll_in(engines: u32) {
         }
     }
     schedule::yield_now();
+    enter_at(first_of(engines)).transport.hurry();
     poll_once();
 }
 

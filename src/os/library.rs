@@ -13,9 +13,18 @@ impl Library {
     ///
     /// Errors: what the loader says.
     pub fn open(name: &str) -> Result<Library, String> {
+        Self::open_as(name, libc::RTLD_NOW | libc::RTLD_GLOBAL)
+    }
+
+    /// As [`Self::open`]; the names in it are seen by nobody else in the process.
+    pub fn open_local(name: &str) -> Result<Library, String> {
+        Self::open_as(name, libc::RTLD_NOW | libc::RTLD_LOCAL)
+    }
+
+    fn open_as(name: &str, flags: i32) -> Result<Library, String> {
         let name = CString::new(name).map_err(|error| error.to_string())?;
         // SAFETY: `name` is a terminated string; what the library's constructors do is the caller's wish.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
         match handle.is_null() {
             false => Ok(Library { handle }),
             true => Err(said()),

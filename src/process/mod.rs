@@ -19,7 +19,7 @@ use crate::events::{GATE, WAIT};
 use crate::handle;
 use crate::info;
 use crate::io;
-use crate::launch::{self, Job, SegmentPlan};
+use crate::launch::{self, Job, Launcher, SegmentPlan};
 use crate::lifetime::{self, collector};
 use crate::node;
 use crate::os::cancellation::Uncancelled;
@@ -28,9 +28,10 @@ use crate::os::tell;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::transport::ofi::{FABRIC, Fabric, Net, SHOW_FABRIC, Wish};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
-use crate::transport::{State as PageState, Transport};
+use crate::transport::{State as PageState, Table, Transport};
 use parking_lot::Mutex;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -268,6 +269,8 @@ fn leave_job(life: &Life) -> Result<()> {
     }
     // All communication is done.
     collector::collect();
+    let reason = wait::Reason::of("MPI_Finalize");
+    wait::until(&reason, |engine| engine.has_left().then_some(()));
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Finalized);
     }
@@ -338,7 +341,13 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let endpoint = Endpoint::join(fd, rank, &processes).map_err(no_segment)?;
     settings::compare(&endpoint, rank)?;
     node::set_here(endpoint.node());
-    let table = Arc::new(endpoint.table(launch::nodes::of));
+    let mut table = endpoint.table(launch::nodes::of);
+    let fabric = FABRIC.get();
+    let over_net = fabric != Fabric::No && launch::nodes::number() > 1;
+    if over_net {
+        table = table.with_net();
+    }
+    let table = Arc::new(table);
     let status = table.own();
     // Should mpiexec have believed that this rank had ended.
     status.clear_loss();
@@ -355,10 +364,54 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     lifetime::start();
     handle::when_handles_run_out(collector::collect);
     context_id::before_creations(collector::before_id);
-    let transport = Transport::new(table, endpoint);
+    let transport = match over_net {
+        true => {
+            let net = open_fabric(job, fabric, table.clone())?;
+            Transport::with_net(table, endpoint, net)
+        }
+        false => Transport::new(table, endpoint),
+    };
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
     engine::start(transport, level == ThreadLevel::Multiple);
     Ok(())
+}
+
+/// Opens this process's end of the fabric and tells the others how to reach it.
+fn open_fabric(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
+    let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
+    let wish = Wish {
+        fabric,
+        library: library.as_deref(),
+        interface: interface.as_deref(),
+        one_host: job.local_ranks.len() == job.size as usize,
+    };
+    let failed = |text: String| {
+        Error::new(
+            Class::Other,
+            format!(
+                "rank {} cannot use the fabric that OXMPI_FABRIC={fabric} asks for: {text}",
+                job.rank
+            ),
+        )
+    };
+    let key = |process: u32| format!("oxfabric-{process}");
+    // No answer is one that comes later.
+    let cards = move |process| JOB.get()?.get(&key(process)).ok()?;
+    let net = Net::open(&wish, table, Box::new(cards)).map_err(failed)?;
+    job.put(&key(job.rank), &net.card().map_err(failed)?)?;
+    if job.how == Launcher::Pmi1 {
+        // Others need not see a value before a barrier.
+        job.barrier()?;
+    }
+    if SHOW_FABRIC.get() {
+        tell(&format!(
+            "oxmpi: rank {}: messages to other nodes go by {}\n",
+            job.rank,
+            net.description()
+        ));
+    }
+    Ok(net)
 }
 
 fn install_hooks() {

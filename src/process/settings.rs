@@ -6,6 +6,7 @@
 use super::ThreadLevel;
 use crate::error::{Class, Error, Result};
 use crate::queue::shape;
+use crate::transport::ofi;
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
@@ -100,7 +101,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 15] {
+pub fn chapters() -> [Chapter; 16] {
     [
         (
             "collectives",
@@ -134,6 +135,11 @@ pub fn chapters() -> [Chapter; 15] {
             layout::VARIABLES,
         ),
         ("node", "What the ranks of a node may use.", node::VARIABLES),
+        (
+            "fabric",
+            "What carries messages between nodes.",
+            ofi::VARIABLES,
+        ),
         (
             "waiting",
             "How ranks wait for messages.",

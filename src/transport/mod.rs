@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 pub mod loopback;
+pub mod ofi;
 pub mod peer;
 pub mod shm;
 pub mod waiter;
@@ -39,7 +40,9 @@ pub mod collective {
 
 use crate::node::Node;
 use crate::node::distance::{CacheDistance, Sight};
+use ofi::Net;
 use shm::endpoint::Endpoint;
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock};
 
 static HEAP: OnceLock<Heap> = OnceLock::new();
@@ -54,6 +57,8 @@ pub fn heap() -> Option<&'static Heap> {
 pub struct Transport {
     table: Arc<Table>,
     shm: Endpoint,
+    /// Only in jobs whose nodes have a fabric between them.
+    net: Option<Box<Net>>,
     #[cfg(test)]
     loopback: Option<loopback::End>,
 }
@@ -64,8 +69,17 @@ impl Transport {
         Self {
             table,
             shm,
+            net: None,
             #[cfg(test)]
             loopback: None,
+        }
+    }
+
+    /// The first engine's end, of a process that also has a fabric.
+    pub fn with_net(table: Arc<Table>, shm: Endpoint, net: Net) -> Self {
+        Self {
+            net: Some(Box::new(net)),
+            ..Self::new(table, shm)
         }
     }
 
@@ -76,7 +90,11 @@ impl Transport {
 
     /// Makes room for the ends of so many engines of this process. Returns how many there is memory for, at least one.
     pub fn reserve_engines(&self, engines: usize) -> usize {
-        self.shm.reserve_engines(engines)
+        match self.net {
+            // The fabric has an end for the first engine only.
+            Some(_) => 1,
+            None => self.shm.reserve_engines(engines),
+        }
     }
 
     /// The processes of the job.
@@ -100,6 +118,7 @@ impl Transport {
     pub fn push(&mut self, to: Route, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
         match to {
             Route::Shm(index) => self.shm.push(index as usize, header, fill),
+            Route::Net(index) => self.remote().push(index, header, fill),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().push(index, header, fill),
             Route::Own => no_transport(),
@@ -111,6 +130,7 @@ impl Transport {
     pub fn has_bulk(&mut self, to: Route, bytes: usize) -> bool {
         match to {
             Route::Shm(index) => self.shm.has_bulk_ring(index as usize, bytes),
+            Route::Net(_) => true,
             #[cfg(test)]
             Route::Loopback(index) => self.looped().has_bulk(index),
             Route::Own => no_transport(),
@@ -128,6 +148,7 @@ impl Transport {
     pub fn plan(&mut self, to: Route, total: usize) -> Plan {
         match to {
             Route::Shm(index) => self.shm.plan(index as usize, total),
+            Route::Net(_) => ofi::plan(total),
             #[cfg(test)]
             Route::Loopback(_) => loopback::plan(total),
             Route::Own => no_transport(),
@@ -145,6 +166,7 @@ impl Transport {
     ) -> bool {
         match to {
             Route::Shm(index) => self.shm.push_large(index as usize, header, plan, fill),
+            Route::Net(index) => self.remote().push(index, header, fill),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().push(index, header, fill),
             Route::Own => no_transport(),
@@ -160,8 +182,66 @@ impl Transport {
         {
             return Some(packet);
         }
+        if self.net.is_some() {
+            return self.peek_at_both();
+        }
         let slot = self.shm.peek()?;
         Some(self.shm.unpacked(slot))
+    }
+
+    /// As [`Self::peek`], where there is a fabric, too.
+    #[cold]
+    #[inline(never)]
+    fn peek_at_both(&mut self) -> Option<Packet> {
+        let net = self.remote();
+        if net.has_packet() || net.is_due() && net.look() && net.has_packet() {
+            return net.peek();
+        }
+        let slot = self.shm.peek()?;
+        Some(self.shm.unpacked(slot))
+    }
+
+    /// The next look for packets includes the fabric: the thread is about to yield or to sleep.
+    #[inline]
+    pub fn hurry(&mut self) {
+        if let Some(net) = &mut self.net {
+            net.hurry();
+        }
+    }
+
+    /// Whether there is a fabric to look at, which costs more than a look at the node's memory.
+    #[inline]
+    pub fn has_net(&self) -> bool {
+        self.net.is_some()
+    }
+
+    /// The descriptor that says that the fabric has something, for [`Waiter::watch`].
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.net.as_ref()?.descriptor()
+    }
+
+    /// The descriptor is watched.
+    pub fn set_watched(&mut self) {
+        if let Some(net) = &mut self.net {
+            net.set_watched();
+        }
+    }
+
+    /// Whether a thread that has announced itself may sleep: nothing is there, and what comes will wake it.
+    pub fn may_sleep(&mut self) -> bool {
+        self.net.as_mut().is_none_or(|net| net.may_sleep())
+    }
+
+    /// Whether this process may leave the job as far as the fabric is concerned, which is asked until it is so.
+    pub fn has_left(&mut self) -> bool {
+        self.net.as_mut().is_none_or(|net| net.has_left())
+    }
+
+    fn remote(&mut self) -> &mut Net {
+        match &mut self.net {
+            Some(net) => net,
+            None => no_fabric(),
+        }
     }
 
     /// The payload of the packet that [`Self::peek`] showed.
@@ -170,6 +250,11 @@ impl Transport {
         #[cfg(test)]
         if self.is_looped(packet) {
             return self.loopback.as_ref().unwrap().payload(take);
+        }
+        if let Some(net) = &self.net
+            && net.is_shown()
+        {
+            return net.payload(take);
         }
         self.shm.payload(&packet.slot, take);
     }
@@ -181,6 +266,11 @@ impl Transport {
         if self.is_looped(packet) {
             return self.looped().done();
         }
+        if let Some(net) = &mut self.net
+            && net.is_shown()
+        {
+            return net.done();
+        }
         self.shm.done(&packet.slot);
     }
 
@@ -189,6 +279,7 @@ impl Transport {
     pub fn is_held(&mut self, to: Route) -> bool {
         match to {
             Route::Shm(index) => self.shm.is_held(index as usize),
+            Route::Net(index) => self.remote().is_held(index),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().is_held(index),
             Route::Own => false,
@@ -200,6 +291,7 @@ impl Transport {
     pub fn pass(&mut self, to: Route, passes: bool) {
         match to {
             Route::Shm(index) => self.shm.pass(index as usize, passes),
+            Route::Net(index) => self.remote().pass(index, passes),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().pass(index, passes),
             Route::Own => {}
@@ -211,6 +303,7 @@ impl Transport {
     pub fn hold(&mut self, origin: Route) {
         match origin {
             Route::Shm(_) => self.shm.hold(),
+            Route::Net(index) => self.remote().hold(index, true),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().hold(index, true),
             Route::Own => {}
@@ -222,6 +315,7 @@ impl Transport {
     pub fn end_hold(&mut self, origin: Route, from_all: bool) {
         match origin {
             Route::Shm(index) => self.shm.end_hold(index as usize, from_all),
+            Route::Net(index) => self.remote().hold(index, false),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().hold(index, false),
             Route::Own => {}
@@ -283,7 +377,8 @@ impl Transport {
     pub fn readable(&self, process: u32) -> Option<i32> {
         let peer = self.table.of(process);
         match peer.route {
-            Route::Shm(_) | Route::Own => peer.readable_by_id(),
+            Route::Net(_) if peer.seat.is_none() => None,
+            Route::Shm(_) | Route::Own | Route::Net(_) => peer.readable_by_id(),
             #[cfg(test)]
             Route::Loopback(_) => None,
         }
@@ -349,9 +444,14 @@ impl Transport {
 
     /// Wakes the threads that sleep for a peer's first engine, as windows need it; `None` without a way to it.
     pub fn notifier_of(&self, process: u32) -> Option<FirstNotifier> {
-        match self.table.of(process).route {
+        let peer = self.table.of(process);
+        match peer.route {
             Route::Own => Some(FirstNotifier::of(self.shm.own_page())),
-            Route::Shm(index) => Some(self.shm.notifier_of(index as usize)),
+            // Windows of pretended nodes are in the memory that their processes share all the same.
+            Route::Shm(_) | Route::Net(_) => {
+                let seat = peer.seat?;
+                Some(self.shm.notifier_of(seat as usize))
+            }
             #[cfg(test)]
             Route::Loopback(_) => None,
         }
@@ -374,7 +474,7 @@ impl Transport {
 
     /// Whether every waker is reached by a sleeper's fence; if not, sleep for short times only.
     pub fn fences_reach_all(&self) -> bool {
-        self.shm.fences_reach_all()
+        self.shm.fences_reach_all() && self.net.as_ref().is_none_or(|net| net.is_watched())
     }
 
     /// The node's memory, for collective operations.
@@ -388,6 +488,12 @@ impl Transport {
 #[inline(never)]
 fn no_transport() -> ! {
     unreachable!("a packet of this process to itself came to the transport")
+}
+
+#[cold]
+#[inline(never)]
+fn no_fabric() -> ! {
+    unreachable!("a route by a fabric that was not opened")
 }
 
 #[cfg(test)]

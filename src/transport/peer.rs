@@ -229,6 +229,8 @@ pub enum Route {
     Own,
     /// Through the node's segment, where it has this index.
     Shm(u32),
+    /// Through the fabric, where it has this number of the job.
+    Net(u32),
     /// Through the queues of [`super::loopback`].
     #[cfg(test)]
     Loopback(u32),
@@ -240,6 +242,8 @@ pub struct Peer {
     /// The number of the node that it is on.
     pub node: u32,
     pub route: Route,
+    /// Its index in this process's segment, also of a process that is sent messages another way.
+    pub seat: Option<u32>,
     pub page: &'static Page,
 }
 
@@ -263,6 +267,19 @@ impl Table {
         let all: Box<[Peer]> = all.collect();
         assert!((own as usize) < all.len());
         Self { own, all }
+    }
+
+    /// The same, with messages between nodes going over the fabric.
+    pub fn with_net(self) -> Self {
+        let own = self.of(self.own).node;
+        let peer = |(number, peer): (usize, &Peer)| Peer {
+            route: match peer.node == own {
+                true => peer.route,
+                false => Route::Net(number as u32),
+            },
+            ..*peer
+        };
+        Self::new(self.own, self.all.iter().enumerate().map(peer))
     }
 
     /// This process's own number.

@@ -13,8 +13,10 @@
 //! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
+use oxmpi::os::library::Library;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 #[derive(Clone)]
 pub enum Exit {
@@ -57,11 +59,21 @@ pub struct Line {
     pub styles: Vec<String>,
 }
 
+/// Whether the dynamic loader finds libfabric.
+fn has_fabric() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| Library::open_local("libfabric.so.1").is_ok())
+}
+
 impl Line {
     /// Why this line says nothing about that library, if it does not.
     pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
         if self.extension == "F90" && on.fortran.is_none() {
             return Some("there is no Fortran compiler".into());
+        }
+        let wants_fabric = |(name, _): &(String, String)| name == "OXMPI_FABRIC";
+        if self.environment.iter().any(wants_fabric) && !has_fabric() {
+            return Some("libfabric is not installed".into());
         }
         // Compiled by the reference's modules, whichever library it then runs on.
         let its_modules = self.extension == "F90" && on.library_path.is_some();

@@ -58,8 +58,14 @@ const ACCEPTED: &[&str] = &[
     "HYDRA_ENABLE_X",
 ];
 
-/// Of the compiler wrappers and of the tests of this library.
-const OF_TOOLS: &[&str] = &["OXMPI_CC", "OXMPI_CXX", "OXMPI_STAGE"];
+/// Of the compiler wrappers and of the tests of this library; and names of files and interfaces, which are no declared variables.
+const OF_TOOLS: &[&str] = &[
+    "OXMPI_CC",
+    "OXMPI_CXX",
+    "OXMPI_STAGE",
+    "OXMPI_LIBFABRIC",
+    "OXMPI_INTERFACE",
+];
 
 /// Variables that look as if they meant something here, and mean nothing.
 #[derive(Debug, Default, PartialEq, Eq)]

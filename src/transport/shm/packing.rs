@@ -14,6 +14,7 @@ impl Endpoint {
                 true => Route::Own,
                 false => Route::Shm(index as u32),
             },
+            seat: Some(index as u32),
             page: &self.page(index).status,
         };
         // Indices ascend as process numbers do.

@@ -1,0 +1,639 @@
+//! Messages between nodes, by libfabric: the engine's packets go as records over a reliable, ordered endpoint.
+//!
+//! Matching, announcing, synchronous sends and cancelling are the engine's, as over shared memory; what is here carries packets in
+//! order and bounds how many are under way (`docs/fabric.md`). Invariants: packets of one process to another come in the order in
+//! which they were sent; a receive buffer that the provider has released is given back to it when the engine has taken what is
+//! in it, whatever else the engine waits for.
+#![allow(unsafe_code)]
+
+#[rustfmt::skip]
+#[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, clippy::all)]
+mod bindings;
+mod card;
+mod choice;
+mod credit;
+mod pace;
+mod pool;
+mod port;
+mod record;
+
+pub use choice::Fabric;
+pub use port::Wish;
+
+use super::peer::{State, Table};
+use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
+use super::wire::{Header, Packet};
+use crate::os::monotonic_nanoseconds;
+use crate::queue::ring;
+use crate::variables::{Listed, Variable};
+use card::Card;
+use credit::Credit;
+use pace::Pace;
+use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
+use port::{Completion, Port, Sent};
+use record::Record;
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// What carries messages between nodes.
+pub static FABRIC: Variable<Fabric> = Variable::new(
+    "FABRIC",
+    Fabric::No,
+    "The provider of libfabric that carries messages between nodes; \"tcp\" is the best of those over TCP, \"auto\" the fastest that \
+     there is. Until jobs of several hosts can be started this is for OXMPI_PRETEND_NODES: with \"no\" its nodes use shared memory.",
+)
+.same_on_all();
+/// The choice, in words.
+pub static SHOW_FABRIC: Variable<bool> = Variable::new(
+    "SHOW_FABRIC",
+    false,
+    "Each rank that opens a fabric says on standard error which library, provider and interface, and why.",
+);
+/// What users can set about the fabric.
+pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &SHOW_FABRIC];
+
+/// Nanoseconds between two questions for a card that was not there.
+const ASK_AGAIN: u64 = 200_000;
+/// How long a connection may be broken before it is clear that its peer lives, nanoseconds.
+const PATIENCE: u64 = 5_000_000_000;
+
+/// The card of a process, if it is there already.
+pub type Cards = Box<dyn Fn(u32) -> Option<String> + Send>;
+
+/// What this process knows of another.
+#[derive(Default)]
+struct Peer {
+    /// Where it is reached, and its word.
+    contact: Option<(u64, u32)>,
+    /// When its card was asked for last.
+    asked: u64,
+    credit: Credit,
+    /// It wants data to be held back; packets go all the same if `passes`.
+    held: bool,
+    passes: bool,
+    /// Whether it was told so by us, and what has to be told.
+    holds: bool,
+    hold_due: bool,
+    /// Whether anything went either way.
+    met: bool,
+    /// Whether this process has said that nothing follows, and whether the peer has.
+    said_goodbye: bool,
+    heard_goodbye: bool,
+    goodbye_due: bool,
+    /// Is in `Net::due`.
+    listed: bool,
+    /// What was wrong with the connection, and when.
+    broken: Option<(String, u64)>,
+}
+
+/// A message that has come in, in a receive buffer.
+struct Arrived {
+    buffer: usize,
+    data: *const u8,
+    header: Header,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Buffer {
+    /// Messages in it that the engine has not taken.
+    messages: u32,
+    released: bool,
+}
+
+/// One engine's end of the fabric.
+pub struct Net {
+    port: Port,
+    pool: Pool,
+    cards: Cards,
+    table: Arc<Table>,
+    /// What others send to prove that they mean this process.
+    word: u32,
+    peers: Vec<Option<Box<Peer>>>,
+    /// Peers that have to be told something.
+    due: Vec<u32>,
+    buffers: [Buffer; RECEIVING],
+    /// Which peer each send buffer is under way to.
+    under_way: Vec<u32>,
+    arrived: VecDeque<Arrived>,
+    /// Whether the first of those was shown.
+    shown: bool,
+    pace: Pace,
+    /// Whether a descriptor of this end is watched.
+    watched: bool,
+}
+
+// SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
+unsafe impl Send for Net {}
+
+/// How the next part of a message of so many bytes is sent.
+pub fn plan(total: usize) -> Plan {
+    Plan {
+        stores: Stores::Ordinary,
+        asks: false,
+        chunk: match total <= LONGEST_WHOLE {
+            true => total,
+            false => 64 << 10,
+        },
+        align: 1,
+    }
+}
+
+impl Net {
+    /// Opens the end of a process of this job.
+    ///
+    /// Errors: as [`Port::open`] says.
+    pub fn open(wish: &Wish<'_>, table: Arc<Table>, cards: Cards) -> Result<Net, String> {
+        let port = Port::open(wish)?;
+        let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
+        let mut net = Net {
+            port,
+            pool: Pool::new(),
+            cards,
+            word,
+            peers: (0..table.size()).map(|_| None).collect(),
+            table,
+            due: Vec::new(),
+            buffers: [Buffer::default(); RECEIVING],
+            under_way: Vec::new(),
+            arrived: VecDeque::new(),
+            shown: false,
+            pace: Pace::default(),
+            watched: false,
+        };
+        for index in 0..RECEIVING {
+            if !net.post(index) {
+                return Err(format!(
+                    "{}: it takes no receive buffer",
+                    net.port.description()
+                ));
+            }
+        }
+        Ok(net)
+    }
+
+    /// What others need to reach this end: a text without blanks.
+    ///
+    /// Errors: the provider does not know its address.
+    pub fn card(&self) -> Result<String, String> {
+        let card = Card {
+            provider: self.port.provider().to_owned(),
+            word: self.word,
+            address: self.port.address()?,
+        };
+        Ok(card.text())
+    }
+
+    /// Library, version, provider, interface, and why.
+    pub fn description(&self) -> &str {
+        self.port.description()
+    }
+
+    /// The descriptor that wakes sleepers, if there is one.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.port.descriptor()
+    }
+
+    /// Somebody watches the descriptor now.
+    pub fn set_watched(&mut self) {
+        self.watched = true;
+    }
+
+    /// Whether sleepers are woken for what comes in here.
+    pub fn is_watched(&self) -> bool {
+        self.watched
+    }
+
+    /// Whether a thread may sleep until the descriptor says that there is something.
+    pub fn may_sleep(&mut self) -> bool {
+        let mut due = self.due.iter();
+        // A broken connection is looked at again when the sleep is over.
+        let is_broken = |process: &u32| {
+            let peer = &self.peers[*process as usize];
+            peer.as_ref().is_some_and(|peer| peer.broken.is_some())
+        };
+        self.arrived.is_empty() && due.all(is_broken) && self.port.may_sleep()
+    }
+
+    fn peer(&mut self, process: u32) -> &mut Peer {
+        self.peers[process as usize].get_or_insert_default()
+    }
+
+    /// Sends a packet. False: no room now.
+    pub fn push(&mut self, to: u32, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
+        let bytes = Record::BYTES + header.length as usize;
+        let peer = self.peer(to);
+        let may = peer.broken.is_none()
+            && (peer.passes || !peer.held)
+            && peer.credit.has_room(bytes)
+            && (peer.contact.is_some() || self.find(to));
+        if !may || !self.transmit(to, header, fill) {
+            return false;
+        }
+        let peer = self.peer(to);
+        peer.credit.sent(bytes);
+        peer.met = true;
+        // Whoever goes on is here again.
+        peer.said_goodbye = false;
+        peer.heard_goodbye = false;
+        self.pace.expect();
+        true
+    }
+
+    /// Hands a message to the provider. The peer's address is known.
+    fn transmit(
+        &mut self,
+        to: u32,
+        header: &Header,
+        mut fill: impl FnMut(usize, &mut [u8]),
+    ) -> bool {
+        /// No provider injects more than this at once that is worth it.
+        const SMALL: usize = 256;
+        let bytes = Record::BYTES + header.length as usize;
+        let peer = self.peer(to);
+        let Some((address, word)) = peer.contact else {
+            return false;
+        };
+        let record = Record {
+            header: *header,
+            word,
+            taken: peer.credit.untold(),
+        };
+        let sent = if bytes <= self.port.inject_bytes().min(SMALL) {
+            let mut message = [0u8; SMALL];
+            record.encode(&mut message);
+            fill(0, &mut message[Record::BYTES..bytes]);
+            self.port.inject(address, &message[..bytes])
+        } else {
+            assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
+            let Some(index) = self.pool.take() else {
+                return false;
+            };
+            let (place, context) = self.pool.sending(index);
+            // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
+            let message = unsafe { std::slice::from_raw_parts_mut(place, bytes) };
+            record.encode(message);
+            fill(0, &mut message[Record::BYTES..]);
+            // SAFETY: neither is touched before the completion gives the buffer back.
+            let sent = unsafe { self.port.send(address, place, bytes, context) };
+            match sent {
+                Sent::Done => {
+                    if self.under_way.len() <= index {
+                        self.under_way.resize(index + 1, 0);
+                    }
+                    self.under_way[index] = to;
+                }
+                _ => self.pool.give(index),
+            }
+            sent
+        };
+        match sent {
+            Sent::Done => true,
+            Sent::Later => false,
+            Sent::Failed(text) => {
+                self.breaks(to, text);
+                false
+            }
+        }
+    }
+
+    #[cold]
+    fn breaks(&mut self, process: u32, text: String) {
+        let now = monotonic_nanoseconds();
+        self.peer(process).broken.get_or_insert((text, now));
+        self.list(process);
+    }
+
+    /// Finds a peer's address. False: it has not told it yet.
+    #[cold]
+    fn find(&mut self, process: u32) -> bool {
+        let now = monotonic_nanoseconds();
+        let peer = self.peer(process);
+        if now - peer.asked < ASK_AGAIN {
+            return false;
+        }
+        peer.asked = now;
+        let Some(text) = (self.cards)(process) else {
+            return false;
+        };
+        let contact = Card::of(&text)
+            .ok_or_else(|| format!("it has told \"{text}\""))
+            .and_then(|card| match card.provider == self.port.provider() {
+                true => Ok((self.port.insert(&card.address)?, card.word)),
+                false => Err(format!("its provider is {}", card.provider)),
+            });
+        match contact {
+            Ok(contact) => self.peer(process).contact = Some(contact),
+            Err(text) => self.fail(process, &text),
+        }
+        true
+    }
+
+    #[cold]
+    fn fail(&self, process: u32, text: &str) -> ! {
+        panic!(
+            "no messages can be sent to rank {process} by {}: {text}",
+            self.port.description()
+        )
+    }
+
+    /// Whether packets came in that the engine has not taken.
+    #[inline]
+    pub fn has_packet(&self) -> bool {
+        !self.arrived.is_empty()
+    }
+
+    /// The first of those.
+    #[inline]
+    pub fn peek(&mut self) -> Option<Packet> {
+        let first = self.arrived.front()?;
+        self.shown = true;
+        Some(Packet {
+            header: first.header,
+            slot: ring::Header::default(),
+        })
+    }
+
+    /// Whether the packet that was shown last is from here.
+    #[inline]
+    pub fn is_shown(&self) -> bool {
+        self.shown
+    }
+
+    /// Whether it is time to look for more.
+    #[inline]
+    pub fn is_due(&mut self) -> bool {
+        self.pace.is_due(monotonic_nanoseconds)
+    }
+
+    /// The next look is not put off.
+    pub fn hurry(&mut self) {
+        self.pace.hurry();
+    }
+
+    /// The payload of the packet that was shown.
+    #[inline]
+    pub fn payload(&self, mut take: impl FnMut(usize, &[u8])) {
+        if let Some(first) = self.arrived.front() {
+            let from = first.data.wrapping_add(Record::BYTES);
+            // SAFETY: the message has so many bytes behind its record, and its buffer is not given back before `done`.
+            take(0, unsafe {
+                std::slice::from_raw_parts(from, first.header.length as usize)
+            });
+        }
+    }
+
+    /// The packet that was shown has been taken.
+    #[inline]
+    pub fn done(&mut self) {
+        self.shown = false;
+        let Some(first) = self.arrived.pop_front() else {
+            return;
+        };
+        self.buffers[first.buffer].messages -= 1;
+        self.give_back(first.buffer);
+        let (process, bytes) = (first.header.process, first.header.length as usize);
+        let peer = self.peer(process);
+        peer.credit.taken(Record::BYTES + bytes);
+        if peer.credit.wants_telling() {
+            self.list(process);
+            self.tell();
+        }
+    }
+
+    /// Posts a buffer again that the provider has released and the engine has read.
+    fn give_back(&mut self, index: usize) {
+        let buffer = &self.buffers[index];
+        if buffer.released && buffer.messages == 0 {
+            // What finds no room is posted by a later look.
+            self.post(index);
+        }
+    }
+
+    fn post(&mut self, index: usize) -> bool {
+        let (place, context) = self.pool.receiving(index);
+        // SAFETY: nothing in the buffer is read any more, and it is used by nobody until it is released.
+        match unsafe { self.port.post(place, RECEIVE_BYTES, context) } {
+            Sent::Done => {
+                self.buffers[index].released = false;
+                true
+            }
+            Sent::Later => {
+                self.buffers[index].released = true;
+                false
+            }
+            Sent::Failed(text) => panic!("{}: {text}", self.port.description()),
+        }
+    }
+
+    /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
+    pub fn look(&mut self) -> bool {
+        let mut completions = [const { None }; 16];
+        let mut count = 0;
+        self.port.poll(|completion| {
+            completions[count] = Some(completion);
+            count += 1;
+        });
+        for completion in completions.into_iter().flatten() {
+            self.handle(completion);
+        }
+        for index in 0..RECEIVING {
+            if self.buffers[index].released {
+                self.give_back(index);
+            }
+        }
+        if !self.due.is_empty() {
+            self.tell();
+        }
+        self.pace.looked(count > 0, monotonic_nanoseconds);
+        count > 0
+    }
+
+    fn handle(&mut self, completion: Completion) {
+        match completion {
+            Completion::Sent(context) => {
+                if let Some(index) = self.pool.sender_of(context) {
+                    self.pool.give(index);
+                }
+            }
+            Completion::Received {
+                context,
+                data,
+                length,
+                released,
+            } => {
+                let Some(buffer) = self.pool.receiver_of(context) else {
+                    return;
+                };
+                self.buffers[buffer].released |= released;
+                if length > 0 {
+                    self.arrive(buffer, data, length);
+                }
+            }
+            Completion::Failed { context, text } => {
+                if let Some(index) = self.pool.sender_of(context) {
+                    let process = self.under_way.get(index).copied();
+                    self.pool.give(index);
+                    if let Some(process) = process {
+                        self.breaks(process, text);
+                    }
+                } else if let Some(buffer) = self.pool.receiver_of(context) {
+                    self.buffers[buffer].released = true;
+                }
+                // An inject's failure says not whose: the peer's death is told by others.
+            }
+        }
+    }
+
+    fn arrive(&mut self, buffer: usize, data: *const u8, length: usize) {
+        // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
+        let message = unsafe { std::slice::from_raw_parts(data, length) };
+        let Some(record) = Record::decode(message, self.word, self.peers.len()) else {
+            return;
+        };
+        let header = record.header;
+        let process = header.process;
+        let peer = self.peer(process);
+        peer.met = true;
+        peer.credit.confirmed(record.taken);
+        match header.kind {
+            record::TAKEN => {}
+            record::HOLD => peer.held = true,
+            record::END_HOLD => peer.held = false,
+            record::GOODBYE => {
+                peer.heard_goodbye = true;
+                if !peer.said_goodbye {
+                    peer.goodbye_due = true;
+                    self.list(process);
+                }
+            }
+            _ => {
+                peer.heard_goodbye = false;
+                self.buffers[buffer].messages += 1;
+                self.arrived.push_back(Arrived {
+                    buffer,
+                    data,
+                    header,
+                });
+            }
+        }
+    }
+
+    fn list(&mut self, process: u32) {
+        let peer = self.peer(process);
+        if !peer.listed {
+            peer.listed = true;
+            self.due.push(process);
+        }
+    }
+
+    /// Sends the records that are due.
+    #[cold]
+    fn tell(&mut self) {
+        for process in std::mem::take(&mut self.due) {
+            self.peer(process).listed = false;
+            if !self.tell_one(process) {
+                self.list(process);
+            }
+        }
+    }
+
+    /// False: something is still due.
+    fn tell_one(&mut self, process: u32) -> bool {
+        let is_gone = self.is_gone(process);
+        let peer = self.peer(process);
+        if let Some((text, since)) = &peer.broken {
+            if is_gone {
+                return true;
+            }
+            if monotonic_nanoseconds() - since > PATIENCE {
+                let text = text.clone();
+                self.fail(process, &text);
+            }
+            return false;
+        }
+        if peer.contact.is_none() && !self.find(process) {
+            return false;
+        }
+        loop {
+            let peer = self.peer(process);
+            let kind = match peer {
+                _ if peer.hold_due && peer.holds => record::HOLD,
+                _ if peer.hold_due => record::END_HOLD,
+                _ if peer.goodbye_due => record::GOODBYE,
+                _ if peer.credit.wants_telling() && !peer.said_goodbye => record::TAKEN,
+                _ => return true,
+            };
+            let header = Header {
+                kind,
+                process: self.table.me(),
+                ..Header::default()
+            };
+            if !self.transmit(process, &header, |_, _| {}) {
+                return false;
+            }
+            let peer = self.peer(process);
+            peer.credit.told();
+            match kind {
+                record::HOLD | record::END_HOLD => peer.hold_due = false,
+                record::GOODBYE => {
+                    peer.goodbye_due = false;
+                    peer.said_goodbye = true;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a peer wants data to be held back.
+    #[inline]
+    pub fn is_held(&self, to: u32) -> bool {
+        matches!(&self.peers[to as usize], Some(peer) if peer.held)
+    }
+
+    /// Lets packets pass all the same, or not any more.
+    pub fn pass(&mut self, to: u32, passes: bool) {
+        self.peer(to).passes = passes;
+    }
+
+    /// Wants a peer to hold data back, or not any more.
+    pub fn hold(&mut self, origin: u32, holds: bool) {
+        let peer = self.peer(origin);
+        if peer.holds != holds {
+            peer.holds = holds;
+            peer.hold_due = true;
+            self.list(origin);
+            self.tell();
+        }
+    }
+
+    /// Whether this process may leave: peers have all that it has sent, and know that nothing follows, as it knows of them. To be
+    /// called until it is so.
+    pub fn has_left(&mut self) -> bool {
+        for process in 0..self.peers.len() as u32 {
+            let is_gone = self.is_gone(process);
+            if let Some(peer) = &mut self.peers[process as usize]
+                && peer.met
+                && !(peer.said_goodbye || peer.goodbye_due || is_gone)
+            {
+                peer.goodbye_due = true;
+                self.list(process);
+            }
+        }
+        self.look();
+        let mut all = self.peers.iter().enumerate();
+        let answered = all.all(|(process, peer)| match peer {
+            Some(peer) if peer.met => {
+                peer.said_goodbye && peer.heard_goodbye || self.is_gone(process as u32)
+            }
+            _ => true,
+        });
+        answered && self.pool.in_use() == 0
+    }
+
+    /// Whether a process has left the job, or died: nobody waits for an answer of it.
+    fn is_gone(&self, process: u32) -> bool {
+        let peer = self.table.of(process);
+        peer.has_died() || peer.state() == State::Finalized
+    }
+}

@@ -1,0 +1,599 @@
+//! One endpoint of a fabric, with its completion queue and its addresses: the calls of libfabric, and nothing of ours.
+//!
+//! The library is loaded when the first port is opened, never linked: the site's own has the drivers of its network. Invariants: a
+//! place that a call has been given stays where it is until its completion was read ([`super::pool`]); a port is used by one
+//! thread at a time (FI_THREAD_DOMAIN).
+
+use super::bindings::*;
+use super::choice::{Fabric, Offer, choose};
+use crate::os::library::Library;
+use std::ffi::{CStr, c_char, c_void};
+use std::os::fd::BorrowedFd;
+use std::ptr::{null, null_mut};
+
+/// What this library is written for; a newer one is asked to behave like it.
+const NEWEST: u32 = 1 << 16 | 20;
+/// What sites still have, and what has all that is used here.
+const OLDEST: u32 = 1 << 16 | 14;
+/// Where sites have theirs, after what the loader finds.
+const PLACES: &[&str] = &[
+    "/opt/cray/libfabric/default/lib64/libfabric.so.1",
+    "/opt/amazon/efa/lib64/libfabric.so.1",
+    "/opt/amazon/efa/lib/libfabric.so.1",
+    "/opt/cornelis/lib64/libfabric.so.1",
+];
+
+type GetInfo = unsafe extern "C" fn(
+    u32,
+    *const c_char,
+    *const c_char,
+    u64,
+    *const fi_info,
+    *mut *mut fi_info,
+) -> i32;
+
+/// The exported functions that are used; all others are reached through the objects.
+struct Functions {
+    version: unsafe extern "C" fn() -> u32,
+    duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
+    free: unsafe extern "C" fn(*mut fi_info),
+    get: GetInfo,
+    fabric: unsafe extern "C" fn(*mut fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> i32,
+    text: unsafe extern "C" fn(i32) -> *const c_char,
+}
+
+impl Functions {
+    fn of(library: &Library) -> Result<Functions, String> {
+        // SAFETY: the types are those of libfabric's headers.
+        unsafe {
+            Ok(Functions {
+                version: library.function("fi_version")?,
+                duplicate: library.function("fi_dupinfo")?,
+                free: library.function("fi_freeinfo")?,
+                get: library.function("fi_getinfo")?,
+                fabric: library.function("fi_fabric")?,
+                text: library.function("fi_strerror")?,
+            })
+        }
+    }
+
+    fn text(&self, error: i64) -> String {
+        // SAFETY: the function takes any number, and its text stays.
+        let text = unsafe { (self.text)(error.unsigned_abs() as i32) };
+        text_of(text)
+    }
+}
+
+fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, so it is a terminated text of the library's.
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// What was asked for.
+pub struct Wish<'a> {
+    pub fabric: Fabric,
+    /// `OXMPI_LIBFABRIC`: the file of the library.
+    pub library: Option<&'a str>,
+    /// `OXMPI_INTERFACE`.
+    pub interface: Option<&'a str>,
+    /// All processes of the job are on this host.
+    pub one_host: bool,
+}
+
+/// What came of an attempt to send.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Sent {
+    Done,
+    /// No room now, or the connection is being made.
+    Later,
+    Failed(String),
+}
+
+/// An entry of the completion queue.
+pub enum Completion {
+    /// A transmission is complete; its place is free.
+    Sent(*mut fi_context2),
+    /// A message has come into the buffer posted with this context; the buffer is the port's no more if it says `released`.
+    Received {
+        context: *mut fi_context2,
+        data: *const u8,
+        length: usize,
+        released: bool,
+    },
+    /// An operation failed.
+    Failed {
+        context: *mut fi_context2,
+        text: String,
+    },
+}
+
+/// See the module. Its objects are never closed: they end with the process, so that what is under way keeps its place, and a close
+/// here does not lose what a peer has not read.
+pub struct Port {
+    functions: Functions,
+    ep: *mut fid_ep,
+    cq: *mut fid_cq,
+    av: *mut fid_av,
+    fabric: *mut fid_fabric,
+    descriptor: Option<i32>,
+    inject: usize,
+    description: String,
+    provider: String,
+    // Last: it stays loaded anyway.
+    _library: Library,
+}
+
+// SAFETY: the objects may be used by one thread after the other.
+unsafe impl Send for Port {}
+
+impl Port {
+    /// Opens a port by the best provider.
+    ///
+    /// Errors: there is no library, it is too old, no provider serves, or the provider fails; the text says which.
+    pub fn open(wish: &Wish<'_>) -> Result<Port, String> {
+        let (library, path) = load(wish.library)?;
+        let functions = Functions::of(&library).map_err(|text| format!("{path}: {text}"))?;
+        // SAFETY: a function without arguments.
+        let version = unsafe { (functions.version)() };
+        let shown = format!("{path} {}.{}", version >> 16, version & 0xffff);
+        if version < OLDEST {
+            return Err(format!("{shown} is too old: 1.14 or newer is needed"));
+        }
+        let all =
+            list(&functions, version.min(NEWEST)).map_err(|text| format!("{shown}: {text}"))?;
+        let offers: Vec<(Offer, *mut fi_info)> = offers(all);
+        let plain: Vec<Offer> = offers.iter().map(|(offer, _)| offer.clone()).collect();
+        let chosen = choose(&plain, wish.fabric, wish.interface, wish.one_host);
+        let opened = chosen
+            .map_err(|text| format!("{shown}: {text}"))
+            .and_then(|(index, why)| {
+                let (offer, info) = &offers[index];
+                let name = format!("{} on {}", offer.provider, offer.domain);
+                let objects =
+                    open(&functions, *info).map_err(|text| format!("{shown}, {name}: {text}"))?;
+                // SAFETY: the library fills this in for every entry.
+                let inject = unsafe { (*(**info).tx_attr).inject_size } as usize;
+                let description = format!("{shown}, {name}: {why}");
+                Ok((objects, inject, description, offer.provider.clone()))
+            });
+        // SAFETY: the list is not used any more; objects keep copies of what they need.
+        unsafe { (functions.free)(all) };
+        let ((fabric, ep, cq, av, descriptor), inject, description, provider) = opened?;
+        Ok(Port {
+            inject,
+            functions,
+            ep,
+            cq,
+            av,
+            fabric,
+            descriptor,
+            description,
+            provider,
+            _library: library,
+        })
+    }
+
+    /// Library, version, provider, interface, and why.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    pub fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    /// Messages of up to so many bytes go by [`Self::inject`].
+    pub fn inject_bytes(&self) -> usize {
+        self.inject
+    }
+
+    /// The address that others reach this port by.
+    pub fn address(&self) -> Result<Vec<u8>, String> {
+        let mut bytes = vec![0u8; 256];
+        let mut length = bytes.len() as size_t;
+        // SAFETY: the endpoint is open, and `bytes` has the length given.
+        let result = unsafe {
+            let getname = (*(*self.ep).cm).getname;
+            call(getname)(
+                &raw mut (*self.ep).fid,
+                bytes.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        self.check("fi_getname", result.into())?;
+        bytes.truncate(length as usize);
+        Ok(bytes)
+    }
+
+    /// Learns a peer's address.
+    pub fn insert(&mut self, address: &[u8]) -> Result<u64, String> {
+        let mut padded = [0u8; 256];
+        let length = address.len().min(padded.len());
+        padded[..length].copy_from_slice(&address[..length]);
+        let mut found: fi_addr_t = u64::MAX;
+        // SAFETY: the table is open; the address is at least as long as the provider reads, and of its format.
+        let inserted = unsafe {
+            let insert = (*(*self.av).ops).insert;
+            call(insert)(
+                self.av,
+                padded.as_ptr().cast(),
+                1,
+                &raw mut found,
+                0,
+                null_mut(),
+            )
+        };
+        match inserted {
+            1 => Ok(found),
+            error => Err(format!(
+                "fi_av_insert: {}",
+                self.functions.text(error.into())
+            )),
+        }
+    }
+
+    /// Sends a message of at most [`Self::inject_bytes`], which is copied.
+    #[inline]
+    pub fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
+        // SAFETY: the endpoint is open; the message is used during the call only.
+        let result = unsafe {
+            let inject = (*(*self.ep).msg).inject;
+            call(inject)(
+                self.ep,
+                message.as_ptr().cast(),
+                message.len() as size_t,
+                to,
+            )
+        };
+        self.outcome("fi_inject", result)
+    }
+
+    /// Sends a message.
+    ///
+    /// # Safety
+    /// Message and context stay, and the message unchanged, until the completion with this context was read.
+    #[inline]
+    pub unsafe fn send(
+        &mut self,
+        to: u64,
+        message: *const u8,
+        bytes: usize,
+        context: *mut fi_context2,
+    ) -> Sent {
+        let part = iovec {
+            iov_base: message.cast_mut().cast(),
+            iov_len: bytes as size_t,
+        };
+        let mut description: *mut c_void = null_mut();
+        let message = fi_msg {
+            msg_iov: &raw const part,
+            desc: &raw mut description,
+            iov_count: 1,
+            addr: to,
+            context: context.cast(),
+            data: 0,
+        };
+        // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
+        let result = unsafe {
+            let send = (*(*self.ep).msg).sendmsg;
+            call(send)(self.ep, &raw const message, FI_COMPLETION.into())
+        };
+        self.outcome("fi_sendmsg", result)
+    }
+
+    /// Gives the port a buffer for several messages.
+    ///
+    /// # Safety
+    /// Buffer and context stay, and nobody writes the buffer, until a completion with this context has said that it is released.
+    pub unsafe fn post(
+        &mut self,
+        buffer: *mut u8,
+        bytes: usize,
+        context: *mut fi_context2,
+    ) -> Sent {
+        let part = iovec {
+            iov_base: buffer.cast(),
+            iov_len: bytes as size_t,
+        };
+        let mut description: *mut c_void = null_mut();
+        let message = fi_msg {
+            msg_iov: &raw const part,
+            desc: &raw mut description,
+            iov_count: 1,
+            addr: u64::MAX,
+            context: context.cast(),
+            data: 0,
+        };
+        // SAFETY: as in `send`.
+        let result = unsafe {
+            let receive = (*(*self.ep).msg).recvmsg;
+            call(receive)(self.ep, &raw const message, FI_MULTI_RECV.into())
+        };
+        self.outcome("fi_recvmsg", result)
+    }
+
+    /// Makes progress and tells what is complete. Returns how many entries there were.
+    #[inline]
+    pub fn poll(&mut self, mut tell: impl FnMut(Completion)) -> usize {
+        const MOST: usize = 16;
+        let mut entries = [const { std::mem::MaybeUninit::<fi_cq_tagged_entry>::uninit() }; MOST];
+        // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
+        let count = unsafe {
+            let read = (*(*self.cq).ops).read;
+            call(read)(self.cq, entries.as_mut_ptr().cast(), MOST as size_t)
+        };
+        if count > 0 {
+            for entry in &entries[..count as usize] {
+                // SAFETY: filled.
+                let entry = unsafe { entry.assume_init_ref() };
+                tell(completion(entry));
+            }
+            return count as usize;
+        }
+        if count == -i64::from(FI_EAGAIN) {
+            return 0;
+        }
+        tell(self.failure());
+        1
+    }
+
+    #[cold]
+    fn failure(&mut self) -> Completion {
+        // SAFETY: all-zero is a valid value, for the call to fill.
+        let mut entry: fi_cq_err_entry = unsafe { std::mem::zeroed() };
+        // SAFETY: the queue is open.
+        let read = unsafe {
+            let read = (*(*self.cq).ops).readerr;
+            call(read)(self.cq, &raw mut entry, 0)
+        };
+        match read {
+            1.. => Completion::Failed {
+                context: entry.op_context.cast(),
+                text: self.functions.text(entry.err.into()),
+            },
+            error => Completion::Failed {
+                context: null_mut(),
+                text: format!("fi_cq_readerr: {}", self.functions.text(error)),
+            },
+        }
+    }
+
+    /// The descriptor that is readable when something may be complete, if the provider has one.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the descriptor is the queue's, which is open.
+        self.descriptor
+            .map(|number| unsafe { BorrowedFd::borrow_raw(number) })
+    }
+
+    /// Whether a thread may sleep until the descriptor is readable; if not, there is something to poll for.
+    pub fn may_sleep(&mut self) -> bool {
+        // SAFETY: fabric and queue are open.
+        unsafe {
+            let mut queue = &raw mut (*self.cq).fid;
+            let trywait = (*(*self.fabric).ops).trywait;
+            call(trywait)(self.fabric, &raw mut queue, 1) == 0
+        }
+    }
+
+    fn check(&self, function: &str, result: i64) -> Result<(), String> {
+        match result {
+            0 => Ok(()),
+            error => Err(format!("{function}: {}", self.functions.text(error))),
+        }
+    }
+
+    #[inline]
+    fn outcome(&self, function: &str, result: i64) -> Sent {
+        match result {
+            0 => Sent::Done,
+            error if error == -i64::from(FI_EAGAIN) => Sent::Later,
+            error => Sent::Failed(format!("{function}: {}", self.functions.text(error))),
+        }
+    }
+}
+
+fn completion(entry: &fi_cq_tagged_entry) -> Completion {
+    let context = entry.op_context.cast();
+    if entry.flags & u64::from(FI_RECV | FI_MULTI_RECV) == 0 {
+        return Completion::Sent(context);
+    }
+    let length = match entry.flags & u64::from(FI_RECV) {
+        0 => 0,
+        _ => entry.len as usize,
+    };
+    Completion::Received {
+        context,
+        data: entry.buf.cast_const().cast(),
+        length,
+        released: entry.flags & u64::from(FI_MULTI_RECV) != 0,
+    }
+}
+
+/// A function that every object of libfabric has; the headers allow null for those that nobody calls.
+#[inline]
+fn call<F>(function: Option<F>) -> F {
+    match function {
+        Some(function) => function,
+        None => missing(),
+    }
+}
+
+#[cold]
+fn missing() -> ! {
+    unreachable!("libfabric has an object without one of its functions")
+}
+
+fn load(wish: Option<&str>) -> Result<(Library, String), String> {
+    let places: Vec<&str> = match wish {
+        Some(path) => vec![path],
+        None => std::iter::once("libfabric.so.1")
+            .chain(PLACES.iter().copied())
+            .collect(),
+    };
+    let mut first = None;
+    for place in places {
+        match Library::open_local(place) {
+            Ok(library) => {
+                let path = library.file_of("fi_version");
+                let shown = path.map_or(place.to_owned(), |path| path.display().to_string());
+                return Ok((library, shown));
+            }
+            Err(text) => first = first.or(Some(text)),
+        }
+    }
+    Err(format!(
+        "libfabric cannot be loaded ({}); OXMPI_LIBFABRIC can say where it is",
+        first.unwrap_or_default()
+    ))
+}
+
+/// All that can serve.
+fn list(functions: &Functions, version: u32) -> Result<*mut fi_info, String> {
+    let mut found = null_mut();
+    // SAFETY: the hints are the library's own object, as large as it makes it, with its parts; only fields that 1.14 has are set,
+    // and none of them is a text.
+    let result = unsafe {
+        let hints = (functions.duplicate)(null());
+        if hints.is_null() {
+            return Err("fi_dupinfo: out of memory".to_owned());
+        }
+        (*hints).caps = u64::from(FI_MSG | FI_TAGGED | FI_MULTI_RECV);
+        // Not all bits: 1.17's rxm takes one for a wish and fails.
+        (*hints).mode = FI_CONTEXT | FI_CONTEXT2;
+        (*(*hints).ep_attr).type_ = FI_EP_RDM;
+        let domain = (*hints).domain_attr;
+        (*domain).threading = FI_THREAD_DOMAIN;
+        (*domain).control_progress = FI_PROGRESS_MANUAL;
+        (*domain).data_progress = FI_PROGRESS_MANUAL;
+        (*domain).resource_mgmt = FI_RM_ENABLED;
+        // Not FI_MR_LOCAL: buffers are not registered.
+        (*domain).mr_mode =
+            (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT) as i32;
+        (*(*hints).tx_attr).msg_order = FI_ORDER_SAS.into();
+        (*(*hints).rx_attr).msg_order = FI_ORDER_SAS.into();
+        let result = (functions.get)(version, null(), null(), 0, hints, &raw mut found);
+        (functions.free)(hints);
+        result
+    };
+    match result {
+        0 => Ok(found),
+        error => Err(format!(
+            "no provider has what is needed: {}",
+            functions.text(error.into())
+        )),
+    }
+}
+
+fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
+    let mut all = Vec::new();
+    let mut next = list;
+    while !next.is_null() {
+        // SAFETY: the entries of a list of the library have all parts, and the next one or none.
+        unsafe {
+            let info = &*next;
+            let domain = text_of((*info.domain_attr).name);
+            let offer = Offer {
+                provider: text_of((*info.fabric_attr).prov_name),
+                is_loopback: domain == "lo",
+                is_plain: info.addr_format != FI_SOCKADDR_IN6,
+                domain,
+            };
+            all.push((offer, next));
+            next = info.next;
+        }
+    }
+    all
+}
+
+type Objects = (
+    *mut fid_fabric,
+    *mut fid_ep,
+    *mut fid_cq,
+    *mut fid_av,
+    Option<i32>,
+);
+
+/// Opens all objects. What was opened before one fails is left: the process goes on without a fabric, or not at all.
+fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
+    let check = |what: &str, result: i32| match result {
+        0 => Ok(()),
+        error => Err(format!("{what}: {}", functions.text(error.into()))),
+    };
+    // SAFETY: `info` is the library's, the attributes are zero but for what is set, and each object is open when it is used.
+    unsafe {
+        let (mut fabric, mut domain, mut ep) = (null_mut(), null_mut(), null_mut());
+        let (mut cq, mut av): (*mut fid_cq, *mut fid_av) = (null_mut(), null_mut());
+        check(
+            "fi_fabric",
+            (functions.fabric)((*info).fabric_attr, &raw mut fabric, null_mut()),
+        )?;
+        let open_domain = call((*(*fabric).ops).domain);
+        check(
+            "fi_domain",
+            open_domain(fabric, info, &raw mut domain, null_mut()),
+        )?;
+        let open_endpoint = call((*(*domain).ops).endpoint);
+        check(
+            "fi_endpoint",
+            open_endpoint(domain, info, &raw mut ep, null_mut()),
+        )?;
+        let mut attributes: fi_cq_attr = std::mem::zeroed();
+        attributes.format = FI_CQ_FORMAT_TAGGED;
+        attributes.size = 8192;
+        attributes.wait_obj = FI_WAIT_FD;
+        let open_queue = call((*(*domain).ops).cq_open);
+        let mut result = open_queue(domain, &raw mut attributes, &raw mut cq, null_mut());
+        let mut waits = true;
+        if result != 0 {
+            attributes.wait_obj = FI_WAIT_NONE;
+            waits = false;
+            result = open_queue(domain, &raw mut attributes, &raw mut cq, null_mut());
+        }
+        check("fi_cq_open", result)?;
+        let mut attributes: fi_av_attr = std::mem::zeroed();
+        attributes.type_ = FI_AV_TABLE;
+        let open_table = call((*(*domain).ops).av_open);
+        check(
+            "fi_av_open",
+            open_table(domain, &raw mut attributes, &raw mut av, null_mut()),
+        )?;
+        let bind = call((*(*ep).fid.ops).bind);
+        let endpoint = &raw mut (*ep).fid;
+        check("fi_ep_bind", bind(endpoint, &raw mut (*av).fid, 0))?;
+        // To the receiving side the queue is bound without it: multi-receive buffers would be silent.
+        let selective = u64::from(FI_TRANSMIT) | FI_SELECTIVE_COMPLETION;
+        check("fi_ep_bind", bind(endpoint, &raw mut (*cq).fid, selective))?;
+        check(
+            "fi_ep_bind",
+            bind(endpoint, &raw mut (*cq).fid, FI_RECV.into()),
+        )?;
+        let control = call((*(*ep).fid.ops).control);
+        check("fi_enable", control(endpoint, FI_ENABLE as i32, null_mut()))?;
+        let mut least: size_t = super::pool::LARGEST as size_t;
+        let setopt = call((*(*ep).ops).setopt);
+        check(
+            "fi_setopt",
+            setopt(
+                endpoint,
+                FI_OPT_ENDPOINT as i32,
+                FI_OPT_MIN_MULTI_RECV as i32,
+                (&raw mut least).cast(),
+                size_of::<size_t>() as size_t,
+            ),
+        )?;
+        let mut number = -1i32;
+        let control = call((*(*cq).fid.ops).control);
+        let has = waits
+            && control(
+                &raw mut (*cq).fid,
+                FI_GETWAIT as i32,
+                (&raw mut number).cast(),
+            ) == 0;
+        Ok((fabric, ep, cq, av, (has && number >= 0).then_some(number)))
+    }
+}

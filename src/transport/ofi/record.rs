@@ -1,0 +1,97 @@
+//! What travels over the fabric: records of 32 bytes, each with a payload of the engine's behind it, or one of the transport's own.
+//!
+//! A record is the wire header (24 bytes), the word of the job's receiver, and how much of the receiver's traffic its sender has
+//! taken ([`super::credit`]). The word is random: a record of another job that comes to the same address is dropped.
+
+use crate::transport::wire::{FLAGS, Header};
+
+/// Kinds of records that the engine never sees; they have no payload.
+///
+/// Says only how much was taken.
+pub const TAKEN: u8 = 0xf0;
+/// The sender wants data to be held back.
+pub const HOLD: u8 = 0xf1;
+/// Takes that back.
+pub const END_HOLD: u8 = 0xf2;
+/// Nothing follows from the sender, which is about to leave the job.
+pub const GOODBYE: u8 = 0xf3;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub header: Header,
+    pub word: u32,
+    pub taken: u32,
+}
+
+impl Record {
+    pub const BYTES: usize = 32;
+
+    pub fn encode(&self, out: &mut [u8]) {
+        out[..Header::BYTES].copy_from_slice(&self.header.encode());
+        out[24..28].copy_from_slice(&self.word.to_le_bytes());
+        out[28..32].copy_from_slice(&self.taken.to_le_bytes());
+    }
+
+    /// The record that a message begins with, if it is one of this receiver's in a job of so many processes, and whole.
+    pub fn decode(message: &[u8], word: u32, processes: usize) -> Option<Record> {
+        let (record, payload) = message.split_at_checked(Self::BYTES)?;
+        let at = |from: usize| record[from..from + 4].try_into().map(u32::from_le_bytes);
+        let found = Record {
+            header: Header::decode(record[..Header::BYTES].try_into().ok()?),
+            word: at(24).ok()?,
+            taken: at(28).ok()?,
+        };
+        let header = &found.header;
+        let whole = found.word == word
+            && (header.process as usize) < processes
+            && header.length as usize == payload.len()
+            && header.flags & !FLAGS == 0;
+        whole.then_some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(payload: usize) -> Vec<u8> {
+        let record = Record {
+            header: Header {
+                kind: 5,
+                flags: 3,
+                engine: 0,
+                context: 0x1234_5678,
+                tag: -2,
+                source: 7,
+                length: payload as u32,
+                process: 3,
+            },
+            word: 0xdead_beef,
+            taken: 77,
+        };
+        let mut bytes = vec![9; Record::BYTES + payload];
+        record.encode(&mut bytes);
+        assert_eq!(Record::decode(&bytes, 0xdead_beef, 4), Some(record));
+        bytes
+    }
+
+    #[test]
+    fn a_record_comes_back() {
+        message(0);
+        message(100);
+    }
+
+    #[test]
+    fn what_is_not_for_this_process_is_no_record() {
+        let whole = message(5);
+        assert_eq!(Record::decode(&whole, 0xdead_beee, 4), None, "another job");
+        assert_eq!(Record::decode(&whole, 0xdead_beef, 3), None, "process 3");
+        for length in 0..whole.len() {
+            assert_eq!(Record::decode(&whole[..length], 0xdead_beef, 4), None);
+        }
+        let mut flagged = whole;
+        flagged[1] |= 0x10;
+        assert_eq!(Record::decode(&flagged, 0xdead_beef, 4), None);
+    }
+}
