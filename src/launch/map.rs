@@ -3,7 +3,6 @@
 //!
 //! Invariant: every rank has a node; nodes are numbered from 0 in the order of the launcher.
 
-use super::mapping;
 use std::fmt::Write;
 
 /// The nodes of the job, as the launcher told them.
@@ -27,7 +26,7 @@ impl NodeMap {
 
     /// From what [`NodeMap::mapping`] and [`NodeMap::folded_hosts`] give; `None` if that makes no sense.
     pub fn parse(mapping: &str, hosts: &str, ranks: u32) -> Option<NodeMap> {
-        let node_of = mapping::nodes_of(mapping, ranks as usize)?;
+        let node_of = nodes_of(mapping, ranks as usize)?;
         let hosts = expand_hosts(hosts)?;
         let known = node_of.iter().all(|node| (*node as usize) < hosts.len());
         known.then_some(NodeMap { node_of, hosts })
@@ -97,6 +96,37 @@ impl NodeMap {
         }
         count - border[count - 1]
     }
+}
+
+/// The node of each rank by `(vector,(first node,nodes,ranks a node),...)`, the blocks repeated until all ranks have a
+/// place. `None` if the text is something else.
+pub(super) fn nodes_of(mapping: &str, size: usize) -> Option<Vec<u32>> {
+    let inner = mapping.trim().strip_prefix('(')?.strip_suffix(')')?;
+    let blocks = inner.trim().strip_prefix("vector")?;
+    let mut cycle = Vec::new();
+    for block in blocks.split('(').skip(1) {
+        let (numbers, _) = block.split_once(')')?;
+        let numbers: Vec<u32> = numbers
+            .split(',')
+            .map(|number| number.trim().parse().ok())
+            .collect::<Option<_>>()?;
+        let [first, nodes, ranks] = numbers[..] else {
+            return None;
+        };
+        // A block without ranks places nobody, however many nodes it has.
+        for node in 0..if ranks == 0 { 0 } else { nodes } {
+            for _ in 0..ranks {
+                if cycle.len() == size {
+                    return Some(cycle);
+                }
+                cycle.push(first.checked_add(node)?);
+            }
+        }
+    }
+    if cycle.is_empty() {
+        return None;
+    }
+    Some((0..size).map(|rank| cycle[rank % cycle.len()]).collect())
 }
 
 /// More names than that are nonsense.
@@ -202,6 +232,49 @@ mod tests {
             let map = NodeMap::new(nodes, names("a,b1,b2,b3"));
             let again = NodeMap::parse(&map.mapping(), &map.folded_hosts(), map.ranks());
             proptest::prop_assert_eq!(again, Some(map));
+        }
+    }
+
+    #[test]
+    fn vectors_are_unrolled() {
+        assert_eq!(nodes_of("(vector,(0,1,4))", 3), Some(vec![0, 0, 0]));
+        assert_eq!(nodes_of("(vector,(0,2,2))", 4), Some(vec![0, 0, 1, 1]));
+        assert_eq!(
+            nodes_of("(vector,(0,2,1),(5,1,2))", 6),
+            Some(vec![0, 1, 5, 5, 0, 1])
+        );
+        assert_eq!(nodes_of(" (vector, (0, 1, 1)) ", 2), Some(vec![0, 0]));
+    }
+
+    #[test]
+    fn what_is_no_vector_is_not_believed() {
+        for text in [
+            "",
+            "(",
+            "(vector,1,0)",
+            "(vector,(0,1))",
+            "(vector,(0,1,x))",
+            "(vector,(0,1,-1))",
+            "(vector,(0,0,4))",
+            "(vector,(0,4294967295,0))",
+            "(matrix,(0,1,4))",
+            "(vector,(4294967295,2,1))",
+        ] {
+            assert_eq!(nodes_of(text, 4), None, "{text}");
+        }
+        // A vector may not make us allocate more than there are ranks.
+        assert_eq!(
+            nodes_of("(vector,(0,4294967295,4294967295))", 2),
+            Some(vec![0, 0])
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_full_map_or_none(text in "\\(?(vector,)?(\\(-?[0-9]{0,10},[0-9]{0,10},[0-9]{0,10}\\),?){0,4}\\)?|.*", size in 1..40usize) {
+            if let Some(nodes) = nodes_of(&text, size) {
+                proptest::prop_assert_eq!(nodes.len(), size);
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ const FOR_USERS: &[&str] = &[
 /// With which options of mpiexec end.
 const PROGRAMS: &[&str] = &["./", "xterm", "gdb"];
 
-/// Of the compiler wrappers, tests and benchmarks: mpiexec -info does not list them.
+/// Of the compiler wrappers, tests and benchmarks, and those whose values are names: mpiexec -info does not list them.
 const OF_TOOLS: &[&str] = &[
     "OXMPI_ABI_FACTS",
     "OXMPI_CC",
@@ -29,7 +29,9 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_CXXFLAGS",
     "OXMPI_FC",
     "OXMPI_FCFLAGS",
+    "OXMPI_INTERFACE",
     "OXMPI_LDFLAGS",
+    "OXMPI_LIBFABRIC",
     "OXMPI_LIBS",
     "OXMPI_RPATH",
     "OXMPI_STAGE",
