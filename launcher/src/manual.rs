@@ -360,7 +360,7 @@ fn page_of_variables() -> String {
     );
     page.heading("DESCRIPTION");
     page.0.text([roman(
-        "oxmpi implements MPI 5.0 with the ABI of MPICH (libmpi.so.12) for the ranks of one host. The library reads the variables \
+        "oxmpi implements MPI 5.0 with the ABI of MPICH (libmpi.so.12). The library reads the variables \
          below in MPI_Init. A number may end in k, m or g, for powers of 1024. A value that cannot be read is reported by rank 0, and the \
          default is taken; mpiexec reports unknown variables that begin with OXMPI_.",
     )]);

@@ -15,7 +15,7 @@ use super::{
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Parts};
 #[cfg(not(test))]
-use crate::node;
+use crate::{launch::nodes, node};
 
 /// Runs an operation on the ranks of an intracommunicator.
 pub async fn run(team: &Team<'_>, args: &CollArgs) {
@@ -207,10 +207,10 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
     })
 }
 
-/// Whether the ranks share cores with others.
+/// Whether the ranks share cores with others. Ranks of several hosts must choose alike, and none knows the cores of the others.
 #[cfg(not(test))]
-fn is_oversubscribed(_: &Team<'_>) -> bool {
-    node::is_oversubscribed()
+fn is_oversubscribed(team: &Team<'_>) -> bool {
+    (!nodes::are_hosts() || team.shares_memory()) && node::is_oversubscribed()
 }
 
 /// Simulated ranks have no node: some numbers of them share cores.

@@ -94,6 +94,11 @@ impl<'a> Team<'a> {
         self.nodes
     }
 
+    /// Whether all members are on this rank's host.
+    pub fn shares_memory(&self) -> bool {
+        self.nodes.is_none() && self.coll.members.share_memory()
+    }
+
     /// The most members that share a node, and its cores.
     pub fn ranks_per_node(&self) -> usize {
         self.ranks_per_node

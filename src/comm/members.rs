@@ -2,6 +2,7 @@
 //!
 //! Invariant: members never change. The ranks of the world, whose numbers are those of the processes, need no table.
 
+use crate::engine::shares_memory;
 use crate::group::Group;
 use std::sync::Arc;
 
@@ -29,6 +30,11 @@ impl Members {
             Members::All(_) => rank as u32,
             Members::Of(group) => group.member(rank),
         }
+    }
+
+    /// Whether all are in this process's segment.
+    pub fn share_memory(&self) -> bool {
+        (0..self.size()).all(|rank| shares_memory(self.process(rank)))
     }
 
     pub fn group(&self) -> Arc<Group> {

@@ -248,6 +248,11 @@ impl Comm {
         self.nodes.get_or_init(find).as_ref()
     }
 
+    /// Whether the memory of this host's segment is that of all ranks of the local group.
+    pub fn shares_memory(&self) -> bool {
+        self.members().share_memory()
+    }
+
     /// MPI_Comm_compare.
     pub fn compare(&self, other: &Comm) -> Comparison {
         if self.handle == other.handle {

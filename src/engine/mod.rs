@@ -77,6 +77,11 @@ pub fn node_of(process: u32) -> u32 {
     table().map_or(0, |table| table.of(process).node)
 }
 
+/// Whether a process is in this one's segment.
+pub fn shares_memory(process: u32) -> bool {
+    table().is_none_or(|table| table.of(process).seat.is_some())
+}
+
 /// This process's own page in the table.
 pub fn own_page() -> Option<&'static Page> {
     table().map(Table::own)

@@ -121,6 +121,13 @@ impl Reserved {
         if comm.size() == 1 {
             return Ok(Reserved(0));
         }
+        if !comm.shares_memory() {
+            return fail!(
+                Class::Other,
+                "comm is {}, whose ranks are on several hosts: files of several hosts are not supported yet",
+                comm.title()
+            );
+        }
         let heap = the_heap()?;
         heap.open_now().map_err(|why| no_memory(&why))?;
         if comm.rank() != 0 {

@@ -1,13 +1,23 @@
 //! Which node each process of the job is on.
 //!
-//! Invariant: all processes say the same of each. Jobs of several nodes are not started yet, so what there is to know is what
-//! `OXMPI_PRETEND_NODES` says: the algorithms for several nodes, and the calls that tell nodes apart, go by this alone.
+//! Invariant: all processes say the same of each. A node is a host, or the part of one that `OXMPI_PRETEND_NODES` makes a node: the
+//! algorithms for several nodes, and the calls that tell nodes apart, go by this alone.
 
+use super::map::NodeMap;
 use crate::variables::Variable;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The nodes and the processes of the job, when this process has joined it.
-static JOB: OnceLock<(u32, u32)> = OnceLock::new();
+/// What there is to know of the nodes of a job.
+struct Nodes {
+    number: u32,
+    /// Of each process; empty if there is one node.
+    node_of: Box<[u32]>,
+    are_hosts: bool,
+}
+
+/// Of the job that this process has joined.
+static JOB: OnceLock<Nodes> = OnceLock::new();
 
 pub static PRETEND_NODES: Variable<u64> = Variable::new(
     "PRETEND_NODES",
@@ -18,24 +28,57 @@ pub static PRETEND_NODES: Variable<u64> = Variable::new(
 )
 .same_on_all();
 
-/// The process has joined a job of so many.
-pub fn joined(processes: u32) {
-    let nodes = PRETEND_NODES.get().clamp(1, processes.max(1).into());
-    JOB.get_or_init(|| (nodes as u32, processes));
+/// The process has joined a job whose processes are on these hosts.
+pub fn joined(hosts: &NodeMap) {
+    JOB.get_or_init(|| Nodes::new(hosts, PRETEND_NODES.get()));
+}
+
+impl Nodes {
+    fn new(hosts: &NodeMap, pretended_nodes: u64) -> Nodes {
+        let processes = hosts.ranks();
+        let wanted = pretended_nodes.clamp(1, processes.max(1).into()) as u32;
+        // By the order of their lowest processes.
+        let mut known = HashMap::new();
+        let mut number = |process| {
+            let part = pretended(process, processes, wanted);
+            let next = known.len() as u32;
+            *known.entry((hosts.node_of(process), part)).or_insert(next)
+        };
+        let node_of: Box<[u32]> = (0..processes).map(&mut number).collect();
+        let are_hosts = (1..processes).any(|process| hosts.node_of(process) != hosts.node_of(0));
+        match known.len() {
+            0 | 1 => Nodes {
+                number: 1,
+                node_of: Box::default(),
+                are_hosts,
+            },
+            several => Nodes {
+                number: several as u32,
+                node_of,
+                are_hosts,
+            },
+        }
+    }
+
+    fn of(&self, process: u32) -> u32 {
+        self.node_of.get(process as usize).copied().unwrap_or(0)
+    }
 }
 
 /// How many nodes the job has.
 #[inline]
 pub fn number() -> u32 {
-    JOB.get().map_or(1, |(nodes, _)| *nodes)
+    JOB.get().map_or(1, |job| job.number)
 }
 
 /// The node of a process; 0 in a job of one node.
 pub fn of(process: u32) -> u32 {
-    match JOB.get() {
-        None | Some((1, _)) => 0,
-        Some((nodes, processes)) => pretended(process, *processes, *nodes),
-    }
+    JOB.get().map_or(0, |job| job.of(process))
+}
+
+/// Whether the job has several hosts: what one of them has, memory and cores, others know nothing of.
+pub fn are_hosts() -> bool {
+    JOB.get().is_some_and(|job| job.are_hosts)
 }
 
 fn pretended(process: u32, processes: u32, nodes: u32) -> u32 {
@@ -57,5 +100,19 @@ mod tests {
                 assert_eq!(found, (0..nodes).collect::<Vec<_>>());
             }
         }
+    }
+
+    #[test]
+    fn hosts_are_nodes_and_pretended_nodes_split_them() {
+        let hosts = NodeMap::new(vec![1, 1, 0, 1, 0, 0], Vec::new());
+        let nodes = |wanted| {
+            let nodes = Nodes::new(&hosts, wanted);
+            let all: Vec<u32> = (0..6).map(|process| nodes.of(process)).collect();
+            (nodes.number, nodes.are_hosts, all)
+        };
+        assert_eq!(nodes(1), (2, true, vec![0, 0, 1, 0, 1, 1]));
+        assert_eq!(nodes(2), (4, true, vec![0, 0, 1, 2, 3, 3]));
+        let one = Nodes::new(&NodeMap::of_one(4), 2);
+        assert_eq!((one.number, one.are_hosts, one.of(2)), (2, false, 1));
     }
 }

@@ -289,15 +289,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     };
     let job = launch::join(&plan)?;
     settings::read(job.rank);
-    launch::nodes::joined(job.size);
-    if job.local_ranks.len() != job.size as usize {
-        return fail!(
-            Class::Other,
-            "the job has {} ranks, of which {} are on this node: jobs of several nodes are not supported yet",
-            job.size,
-            job.local_ranks.len()
-        );
-    }
+    launch::nodes::joined(&job.nodes);
     start_engine(&job, level)?;
     comm::set_own_process(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));
@@ -336,13 +328,16 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         )
     };
     let fd: OwnedFd = job.segment.try_clone().map_err(no_segment)?;
-    // All are on this node: an index in its segment is the process's number.
-    let processes: Vec<u32> = (0..job.size).collect();
-    let endpoint = Endpoint::join(fd, rank, &processes).map_err(no_segment)?;
-    settings::compare(&endpoint, rank)?;
+    let seat = job.local_ranks.iter().position(|local| *local == job.rank);
+    let seat = seat.unwrap_or_default();
+    let endpoint = Endpoint::join(fd, seat, &job.local_ranks).map_err(no_segment)?;
+    settings::compare(&endpoint, &job.local_ranks, seat)?;
     node::set_here(endpoint.node());
-    let mut table = endpoint.table(launch::nodes::of);
-    let fabric = FABRIC.get();
+    let mut table = endpoint.table(job.size, launch::nodes::of);
+    let fabric = match FABRIC.get() {
+        Fabric::No if launch::nodes::are_hosts() => Fabric::Auto,
+        fabric => fabric,
+    };
     let over_net = fabric != Fabric::No && launch::nodes::number() > 1;
     if over_net {
         table = table.with_net();
@@ -384,13 +379,13 @@ fn open_fabric(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
         fabric,
         library: library.as_deref(),
         interface: interface.as_deref(),
-        one_host: job.local_ranks.len() == job.size as usize,
+        one_host: !launch::nodes::are_hosts(),
     };
     let failed = |text: String| {
         Error::new(
             Class::Other,
             format!(
-                "rank {} cannot use the fabric that OXMPI_FABRIC={fabric} asks for: {text}",
+                "rank {} cannot use a fabric (OXMPI_FABRIC={fabric}), which messages to other nodes need: {text}",
                 job.rank
             ),
         )

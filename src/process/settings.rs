@@ -210,17 +210,19 @@ fn shapes() -> u64 {
 
 /// Compares the settings that must be equal on all ranks with those of the rank that joined first: ranks with different ones
 /// would choose different algorithms, and wait for each other for ever. Also the layout of windows and files, which the segment's does not cover.
+/// `ranks`: those of the segment, this one at `seat`. Ranks of other hosts are not compared with.
 ///
 /// Errors: MPI_ERR_OTHER with the ranks, and with variables and values or that the builds differ.
-pub(super) fn compare(endpoint: &Endpoint, rank: usize) -> Result<()> {
+pub(super) fn compare(endpoint: &Endpoint, ranks: &[u32], seat: usize) -> Result<()> {
     let common = common();
     let compared = compared(shapes(), &common);
     let told = endpoint.compare_settings(hash(&common, &compared), &compared);
     told.map_err(|other| {
-        let own = (rank, compared.as_slice());
+        let rank = |seat: usize| ranks.get(seat).map_or(seat, |rank| *rank as usize);
+        let own = (rank(seat), compared.as_slice());
         Error::new(
             Class::Other,
-            difference(&common, own, (other.rank, &other.values)),
+            difference(&common, own, (rank(other.rank), &other.values)),
         )
     })
 }

@@ -175,6 +175,13 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
             comm.title()
         );
     }
+    if !comm.shares_memory() {
+        return fail!(
+            Class::Other,
+            "comm is {}, whose ranks are on several hosts: windows of several hosts are not supported yet",
+            comm.title()
+        );
+    }
     let heap = the_heap()?;
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;

@@ -7,6 +7,7 @@
 use crate::os::peer_memory;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::LazyLock;
 
 const NAME_WORDS: usize = 6;
 /// What a [`Name`] has room for.
@@ -245,6 +246,26 @@ pub struct Peer {
     /// Its index in this process's segment, also of a process that is sent messages another way.
     pub seat: Option<u32>,
     pub page: &'static Page,
+}
+
+/// What this process takes every process of another host for: one that has joined and has one engine. Its own page cannot be seen from here.
+static ELSEWHERE: LazyLock<Page> = LazyLock::new(|| {
+    let page = Page::default();
+    page.set_state(State::Joined);
+    page.engines.store(1, Ordering::Relaxed);
+    page
+});
+
+impl Peer {
+    /// A process of another host.
+    pub fn elsewhere(node: u32, process: u32) -> Peer {
+        Peer {
+            node,
+            route: Route::Net(process),
+            seat: None,
+            page: &ELSEWHERE,
+        }
+    }
 }
 
 impl std::ops::Deref for Peer {

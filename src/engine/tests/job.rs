@@ -55,7 +55,7 @@ pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
             Ways::Loopback => process,
             Ways::Both => process % 2,
         };
-        let one_node = shm.table(node);
+        let one_node = shm.table(processes as u32, node);
         let peer = |(number, peer): (usize, &Peer)| Peer {
             route: match peer.route {
                 Route::Shm(_) if node(number as u32) != node(me as u32) => {

@@ -41,7 +41,7 @@ pub static FABRIC: Variable<Fabric> = Variable::new(
     "FABRIC",
     Fabric::No,
     "The provider of libfabric that carries messages between nodes; \"tcp\" is the best of those over TCP, \"auto\" the fastest that \
-     there is. Until jobs of several hosts can be started this is for OXMPI_PRETEND_NODES: with \"no\" its nodes use shared memory.",
+     there is. With \"no\", nodes of OXMPI_PRETEND_NODES use shared memory, and several hosts use what \"auto\" finds.",
 )
 .same_on_all();
 /// The choice, in words.

@@ -6,20 +6,28 @@ use crate::transport::peer::{Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
-    /// The process table of a job whose processes are all on this node; `node_of` says which they behave as if they were on.
-    pub fn table(&self, node_of: impl Fn(u32) -> u32) -> Table {
-        let peer = |index: usize| Peer {
-            node: node_of(self.processes[index]),
-            route: match index == self.common.me {
-                true => Route::Own,
-                false => Route::Shm(index as u32),
-            },
-            seat: Some(index as u32),
-            page: &self.page(index).status,
+    /// The process table of a job of so many processes; `node_of` says which nodes they are on. Those that are not in this segment
+    /// are reached over the fabric.
+    pub fn table(&self, size: u32, node_of: impl Fn(u32) -> u32) -> Table {
+        let mut seats = self.processes.iter().zip(0u32..).peekable();
+        let peer = |process: u32| {
+            let node = node_of(process);
+            // Indices ascend as process numbers do.
+            let Some((_, seat)) = seats.next_if(|(here, _)| **here == process) else {
+                return Peer::elsewhere(node, process);
+            };
+            Peer {
+                node,
+                route: match seat as usize == self.common.me {
+                    true => Route::Own,
+                    false => Route::Shm(seat),
+                },
+                seat: Some(seat),
+                page: &self.page(seat as usize).status,
+            }
         };
-        // Indices ascend as process numbers do.
-        let all = (0..self.ranks()).map(peer);
-        Table::new(self.processes[self.common.me], all)
+        let all: Vec<Peer> = (0..size).map(peer).collect();
+        Table::new(self.processes[self.common.me], all.into_iter())
     }
 
     /// The header that a packet has in the segment.
