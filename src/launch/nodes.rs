@@ -46,17 +46,11 @@ impl Nodes {
         };
         let node_of: Box<[u32]> = (0..processes).map(&mut number).collect();
         let are_hosts = (1..processes).any(|process| hosts.node_of(process) != hosts.node_of(0));
-        match known.len() {
-            0 | 1 => Nodes {
-                number: 1,
-                node_of: Box::default(),
-                are_hosts,
-            },
-            several => Nodes {
-                number: several as u32,
-                node_of,
-                are_hosts,
-            },
+        let number = known.len().max(1) as u32;
+        Nodes {
+            number,
+            node_of: if number > 1 { node_of } else { Box::default() },
+            are_hosts,
         }
     }
 

@@ -1,8 +1,7 @@
 //! Ranks on several hosts, which are pretended: what stands in for ssh starts the command on this one. Real ones are in tests/cluster.
 
-use crate::harness::{Folder, Job, Outcome, mpiexec, role_with, signal_to};
+use crate::harness::{Job, Outcome, Running, mpiexec, role_with, signal_to};
 use rustix::process::Signal;
-use std::os::unix::fs::PermissionsExt;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("hosts::ranks_have_their_places", ranks_have_their_places),
@@ -16,16 +15,25 @@ pub const TESTS: &[(&str, fn())] = &[
     ("hosts::mpi_on_the_other_host", mpi_on_the_other_host),
 ];
 
+/// Runs its command on this host.
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/agent");
+
 /// The hosts have addresses that are nobody's (RFC 5737).
-fn job(folder: &Folder, words: &[&str]) -> Job {
-    let path = folder.file("agent", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
-    let all = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, all).expect("permissions");
-    mpiexec(["-launcher-exec", &path].iter().chain(words))
+fn job(words: &[&str]) -> Job {
+    mpiexec(["-launcher-exec", AGENT].iter().chain(words))
+}
+
+/// A job of a rank on each of two hosts that both wait for ever, when they do.
+fn waiting() -> Running {
+    let hosts = ["-hosts", "localhost,192.0.2.1"];
+    let program = ["sh", "-c", "echo here; sleep 600"];
+    let running = job(&[hosts.as_slice(), program.as_slice()].concat()).start();
+    running.wait_for_output("here", 2);
+    running
 }
 
 fn run(words: &[&str]) -> Outcome {
-    job(&Folder::new(), words).run()
+    job(words).run()
 }
 
 const PLACE: &str =
@@ -73,19 +81,14 @@ fn keepers_start_keepers() {
 }
 
 fn input_and_much_output() {
-    let folder = Folder::new();
     let input: Vec<u8> = (0..300_000u32)
         .flat_map(|it| format!("{it}\n").into_bytes())
         .collect();
-    let outcome = job(&folder, &["-hosts", "192.0.2.1,192.0.2.2", "cat"])
+    let outcome = job(&["-hosts", "192.0.2.1,192.0.2.2", "cat"])
         .input(input.clone())
         .run();
     assert!(outcome.good().bytes == input);
-    let outcome = job(
-        &folder,
-        &["-hosts", "192.0.2.1,192.0.2.2", "-l", "seq", "20000"],
-    )
-    .run();
+    let outcome = job(&["-hosts", "192.0.2.1,192.0.2.2", "-l", "seq", "20000"]).run();
     assert_eq!(outcome.good().output.lines().count(), 40_000);
     assert!(
         outcome
@@ -121,16 +124,7 @@ fn a_killed_rank_ends_all() {
 }
 
 fn a_lost_keeper_ends_all() {
-    let folder = Folder::new();
-    let words = [
-        "-hosts",
-        "localhost,192.0.2.1",
-        "sh",
-        "-c",
-        "echo here; sleep 600",
-    ];
-    let running = job(&folder, &words).start();
-    running.wait_for_output("here", 2);
+    let running = waiting();
     let name =
         |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let processes = running.processes();
@@ -152,16 +146,7 @@ fn nobody_there() {
 }
 
 fn a_table_of_all() {
-    let folder = Folder::new();
-    let words = [
-        "-hosts",
-        "localhost,192.0.2.1",
-        "sh",
-        "-c",
-        "echo here; sleep 600",
-    ];
-    let running = job(&folder, &words).start();
-    running.wait_for_output("here", 2);
+    let running = waiting();
     running.signal(Signal::USR1);
     crate::harness::until("the table has come", || {
         running.said("\n  1 ").then_some(())
@@ -178,14 +163,10 @@ fn a_table_of_all() {
 
 /// The library finds its rank, segment and server there too.
 fn mpi_on_the_other_host() {
-    let folder = Folder::new();
-    let agent = folder.file("agent", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
-    let all = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&agent, all).expect("permissions");
     let outcome = role_with(
         2,
         "abort",
-        &["-launcher-exec", &agent, "-hosts", "192.0.2.1:2"],
+        &["-launcher-exec", AGENT, "-hosts", "192.0.2.1:2"],
     )
     .run();
     assert_ne!(outcome.code, 0, "{outcome:?}");

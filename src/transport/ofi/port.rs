@@ -265,24 +265,13 @@ impl Port {
         bytes: usize,
         context: *mut fi_context2,
     ) -> Sent {
-        let part = iovec {
-            iov_base: message.cast_mut().cast(),
-            iov_len: bytes as size_t,
-        };
-        let mut description: *mut c_void = null_mut();
-        let message = fi_msg {
-            msg_iov: &raw const part,
-            desc: &raw mut description,
-            iov_count: 1,
-            addr: to,
-            context: context.cast(),
-            data: 0,
-        };
-        // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
-        let result = unsafe {
-            let send = (*(*self.ep).msg).sendmsg;
-            call(send)(self.ep, &raw const message, FI_COMPLETION.into())
-        };
+        let result = in_one_part(message.cast_mut(), bytes, to, context, |message| {
+            // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
+            unsafe {
+                let send = (*(*self.ep).msg).sendmsg;
+                call(send)(self.ep, message, FI_COMPLETION.into())
+            }
+        });
         self.outcome("fi_sendmsg", result)
     }
 
@@ -296,24 +285,13 @@ impl Port {
         bytes: usize,
         context: *mut fi_context2,
     ) -> Sent {
-        let part = iovec {
-            iov_base: buffer.cast(),
-            iov_len: bytes as size_t,
-        };
-        let mut description: *mut c_void = null_mut();
-        let message = fi_msg {
-            msg_iov: &raw const part,
-            desc: &raw mut description,
-            iov_count: 1,
-            addr: u64::MAX,
-            context: context.cast(),
-            data: 0,
-        };
-        // SAFETY: as in `send`.
-        let result = unsafe {
-            let receive = (*(*self.ep).msg).recvmsg;
-            call(receive)(self.ep, &raw const message, FI_MULTI_RECV.into())
-        };
+        let result = in_one_part(buffer, bytes, u64::MAX, context, |message| {
+            // SAFETY: as in `send`.
+            unsafe {
+                let receive = (*(*self.ep).msg).recvmsg;
+                call(receive)(self.ep, message, FI_MULTI_RECV.into())
+            }
+        });
         self.outcome("fi_recvmsg", result)
     }
 
@@ -395,6 +373,30 @@ impl Port {
             error => Sent::Failed(format!("{function}: {}", self.functions.text(error))),
         }
     }
+}
+
+/// Calls with the description of a message that is one run of bytes, valid during the call.
+#[inline]
+fn in_one_part<T>(
+    begin: *mut u8,
+    bytes: usize,
+    peer: u64,
+    context: *mut fi_context2,
+    call: impl FnOnce(*const fi_msg) -> T,
+) -> T {
+    let part = iovec {
+        iov_base: begin.cast(),
+        iov_len: bytes as size_t,
+    };
+    let mut description: *mut c_void = null_mut();
+    call(&fi_msg {
+        msg_iov: &raw const part,
+        desc: &raw mut description,
+        iov_count: 1,
+        addr: peer,
+        context: context.cast(),
+        data: 0,
+    })
 }
 
 fn completion(entry: &fi_cq_tagged_entry) -> Completion {

@@ -1,7 +1,6 @@
 //! What a keeper is told before it can connect, on its starter's standard input, and how it proves itself then.
 
 use super::starters::Launcher;
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -61,14 +60,11 @@ impl Card {
 
     /// Errors: not a card, or one of another version.
     pub fn read(from: &mut impl Read) -> io::Result<Card> {
-        let mut head = [0; 12];
-        from.read_exact(&mut head)?;
-        let (magic, length) = head.split_at(8);
-        let length = length
-            .iter()
-            .rev()
-            .fold(0, |sum, b| sum << 8 | usize::from(*b));
-        if magic != MAGIC || length > 1 << 26 {
+        let (mut magic, mut length) = ([0; 8], [0; 4]);
+        from.read_exact(&mut magic)?;
+        from.read_exact(&mut length)?;
+        let length = u32::from_le_bytes(length) as usize;
+        if magic != *MAGIC || length > 1 << 26 {
             return Err(ErrorKind::InvalidData.into());
         }
         let mut body = vec![0; length];
@@ -147,18 +143,14 @@ pub fn own_addresses<'a>(hosts: impl Iterator<Item = &'a str>) -> Vec<IpAddr> {
     found
 }
 
-fn towards(address: SocketAddr) -> Result<IpAddr, Errno> {
+fn towards(address: SocketAddr) -> io::Result<IpAddr> {
     let local = match address {
         SocketAddr::V4(_) => "0.0.0.0:0",
         SocketAddr::V6(_) => "[::]:0",
     };
-    let find = || {
-        let socket = UdpSocket::bind(local)?;
-        socket.connect(address)?;
-        socket.local_addr()
-    };
-    let found: io::Result<SocketAddr> = find();
-    found.map(|it| it.ip()).map_err(|_| Errno::HOSTUNREACH)
+    let socket = UdpSocket::bind(local)?;
+    socket.connect(address)?;
+    socket.local_addr().map(|it| it.ip())
 }
 
 #[cfg(test)]

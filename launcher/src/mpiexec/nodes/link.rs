@@ -91,14 +91,10 @@ impl Link {
     pub fn take_frames(&mut self) -> io::Result<Vec<(u32, Vec<u8>)>> {
         let mut frames = Vec::new();
         let mut at = 0;
-        while let Some(head) = self.incoming.get(at..at + HEAD) {
-            let number = |bytes: &[u8]| {
-                bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |sum, b| sum << 8 | u32::from(*b))
-            };
-            let (length, place) = (number(&head[..4]) as usize, number(&head[4..]));
+        while let Some(head) = self.incoming[at..].first_chunk::<HEAD>() {
+            let [l0, l1, l2, l3, place @ ..] = *head;
+            let length = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
+            let place = u32::from_le_bytes(place);
             if length > LONGEST {
                 return Err(ErrorKind::InvalidData.into());
             }
