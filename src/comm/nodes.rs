@@ -6,6 +6,7 @@
 
 use super::Members;
 use crate::group::Group;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// See the module.
@@ -19,14 +20,13 @@ pub struct Nodes {
 impl Nodes {
     /// `None` if all are on one node; `node_of` tells that of a process.
     pub fn of(members: &Members, node_of: impl Fn(u32) -> u32) -> Option<Nodes> {
-        let (mut known, mut ranks) = (Vec::new(), Vec::new());
+        // By hash: a search of a list would be quadratic for ranks on a node each.
+        let (mut known, mut ranks) = (HashMap::new(), Vec::new());
         let places = (0..members.size()).map(|rank| {
             let node = node_of(members.process(rank));
-            let at = known.iter().position(|other| *other == node);
-            let at = at.unwrap_or_else(|| {
-                known.push(node);
+            let at = *known.entry(node).or_insert_with(|| {
                 ranks.push(Vec::new());
-                known.len() - 1
+                ranks.len() - 1
             });
             ranks[at].push(rank as usize);
             at
@@ -90,5 +90,14 @@ mod tests {
         assert_eq!((nodes.node_of(3), nodes.most()), (1, 2));
         assert!(!nodes.are_in_order());
         assert!(Nodes::of(&members, |_| 4).is_none());
+    }
+
+    #[test]
+    fn ranks_may_be_on_a_node_each() {
+        let size = 100_000;
+        let nodes = Nodes::of(&Members::All(size), |process| size - process).unwrap();
+        assert_eq!((nodes.number(), nodes.most()), (size as usize, 1));
+        assert!(nodes.by_node().eq(0..size as usize));
+        assert!(nodes.are_in_order());
     }
 }
