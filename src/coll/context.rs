@@ -3,7 +3,7 @@
 //! The steps are futures. Where steps block, their futures are ready at the first poll ([`block_on`]); otherwise they belong to
 //! a task ([`crate::engine::tasks`]). One body serves both.
 
-use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members};
+use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
 use crate::engine::matching::{ANY_SOURCE, Key};
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
@@ -38,6 +38,10 @@ pub struct CollContext<'a> {
     pub communicator: i32,
     /// How a step waits.
     pub wait: WaitMode,
+    /// Whether all members of the communicator take part, so that a loss is the end of its collective operations.
+    pub whole: bool,
+    /// The process whose loss has ended those before, or [`NOBODY`].
+    pub lost: u32,
 }
 
 /// How steps wait.
@@ -80,12 +84,12 @@ impl<'a> CollContext<'a> {
     #[inline]
     pub fn new(comm: &'a Comm, function: &'static str) -> Self {
         let kind = if comm.is_inter() { INSIDE } else { COLLECTIVE };
-        Self::on(
-            comm,
-            comm.members(),
-            comm.receive_context() + kind,
-            function,
-        )
+        let context = comm.receive_context() + kind;
+        Self {
+            whole: true,
+            lost: comm.lost(),
+            ..Self::on(comm, comm.members(), context, function)
+        }
     }
 
     fn on(comm: &'a Comm, members: &'a Members, context: u32, function: &'static str) -> Self {
@@ -101,6 +105,8 @@ impl<'a> CollContext<'a> {
             tag: BLOCKING,
             communicator: comm.handle,
             wait: WaitMode::Block,
+            whole: false,
+            lost: NOBODY,
         }
     }
 
@@ -166,6 +172,8 @@ impl<'a> CollContext<'a> {
             tag,
             communicator: comm::WORLD,
             wait: WaitMode::Block,
+            whole: false,
+            lost: NOBODY,
         }
     }
 
@@ -196,6 +204,8 @@ impl<'a> CollContext<'a> {
             receive_context: peer.receive_context() + LEADERS,
             engines: peer.engine_mapping().of_library(),
             tag,
+            whole: false,
+            lost: NOBODY,
             ..Self::new(peer, function)
         }
     }
@@ -361,19 +371,33 @@ impl<'a> CollContext<'a> {
         }
         let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
-        let envelope = Envelope {
+        let envelope = self.envelope(&engine, context, dest);
+        let index = match engine.send_short(&envelope, &buffer) {
+            true => None,
+            false => Some(engine.send(Mode::Standard, &envelope, buffer)),
+        };
+        Pending { index, peer: dest }
+    }
+
+    /// Tells `dest` that the message of a send to it will not come, because a process is lost.
+    #[cold]
+    pub fn tell_failed(&self, dest: i32, lost: u32) {
+        let [(context, engine), _] = self.contexts(dest);
+        let mut engine = enter_at(engine);
+        let envelope = self.envelope(&engine, context, dest);
+        engine.send_failed(&envelope, liveness::failed(lost));
+    }
+
+    #[inline]
+    fn envelope(&self, engine: &Engine, context: u32, dest: i32) -> Envelope {
+        Envelope {
             process: self.members.process(dest),
             context,
             source: engine.me() as i32,
             tag: self.tag,
             peer: dest,
             communicator: self.communicator,
-        };
-        let index = match engine.send_short(&envelope, &buffer) {
-            true => None,
-            false => Some(engine.send(Mode::Standard, &envelope, buffer)),
-        };
-        Pending { index, peer: dest }
+        }
     }
 
     /// Begins to receive from `source`.
@@ -397,6 +421,37 @@ impl<'a> CollContext<'a> {
         Pending {
             index,
             peer: source,
+        }
+    }
+
+    /// A message that is over.
+    pub fn nothing(peer: i32) -> Pending {
+        Pending { index: None, peer }
+    }
+
+    /// Ends the wait for a message, where a process is lost: a receive is withdrawn, a send goes on by itself. What is left to be waited for comes
+    /// back: data that is coming in, or is about to be read out of the buffer.
+    #[cold]
+    pub fn abandon(&self, pending: Pending) -> Option<Pending> {
+        let index = pending.index?;
+        let mut engine = enter_at(engine_of(index));
+        if engine.requests().at(index).phase == Phase::Complete || engine.cancel_receive(index) {
+            engine.requests().release(index);
+        } else if engine.is_send(index) && !engine.may_be_read(index) {
+            engine.detach_send(index);
+        } else {
+            return Some(pending);
+        }
+        None
+    }
+
+    /// Keeps that a process is lost: no message of these operations is received any more.
+    #[cold]
+    pub fn note_lost(&self, process: u32) {
+        if self.whole
+            && let Some(comm) = comm::get(self.communicator)
+        {
+            comm.set_lost(process);
         }
     }
 

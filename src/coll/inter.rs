@@ -13,8 +13,8 @@ use crate::error::{Class, Result, fail};
 /// The two groups: `local` is the team of the local group; the ranks of `remote` are those of the remote group, and its own
 /// rank is the local one.
 struct Groups<'a> {
-    local: Team<'a>,
-    remote: Team<'a>,
+    local: &'a Team<'a>,
+    remote: &'a Team<'a>,
 }
 
 /// Runs a call; `coll` is the context of the local group.
@@ -24,12 +24,15 @@ pub async fn run(comm: &Comm, coll: CollContext<'_>, call: &CollArgs) -> Result<
         wait: coll.wait,
         ..CollContext::to_remote(comm, coll.function)
     };
+    let local = Team::over(coll, comm.nodes());
+    let remote = Team::on(remote).together_with(&local);
     let groups = Groups {
-        local: Team::over(coll, comm.nodes()),
-        remote: Team::on(remote),
+        local: &local,
+        remote: &remote,
     };
     groups.run(call).await;
-    groups.local.result().and(groups.remote.result())
+    let remote = remote.result();
+    local.result().and(remote)
 }
 
 impl Groups<'_> {
@@ -106,7 +109,7 @@ impl Groups<'_> {
             CollArgs::Allreduce { own, into, with } => {
                 self.swap_reduced(own, into, with).await;
                 if !into.is_empty() {
-                    bcast::binomial(&self.local, *into, 0).await;
+                    bcast::binomial(self.local, *into, 0).await;
                 }
             }
             CollArgs::ReduceScatter {
@@ -125,7 +128,7 @@ impl Groups<'_> {
                     let parts = blocks.map(|block| whole.slice(block[0], block[1] - block[0]));
                     Parts::Each(parts.collect())
                 });
-                scatter::linear(&self.local, parts.as_ref(), Some(*into), 0).await;
+                scatter::linear(self.local, parts.as_ref(), Some(*into), 0).await;
             }
             CollArgs::Scan { .. } | CollArgs::Neighbors { .. } => {
                 self.local.note(fail!(
@@ -138,12 +141,12 @@ impl Groups<'_> {
 
     /// No rank leaves before all of both groups are there.
     async fn barrier(&self) {
-        dispatch::run_barrier(&self.local).await;
+        dispatch::run_barrier(self.local).await;
         if self.leads() {
             let (out, into) = (Buffer::empty(), Buffer::empty());
             self.remote.exchange(out, 0, into, 0).await;
         }
-        bcast::binomial(&self.local, Buffer::empty(), 0).await;
+        bcast::binomial(self.local, Buffer::empty(), 0).await;
     }
 
     async fn bcast(&self, buffer: Buffer, root: i32) {
@@ -154,7 +157,7 @@ impl Groups<'_> {
                 if self.leads() && !buffer.is_empty() {
                     self.remote.recv(buffer, root as usize).await;
                 }
-                dispatch::run_bcast(&self.local, buffer, 0).await;
+                dispatch::run_bcast(self.local, buffer, 0).await;
             }
         }
     }
@@ -194,7 +197,7 @@ impl Groups<'_> {
     /// Of this side, to the leader.
     async fn reduce(&self, own: &Buffer, result: &Buffer, with: &Operands) {
         let fold = with.fold();
-        dispatch::run_reduce(&self.local, own, result, &with.reduction(&fold), 0).await;
+        dispatch::run_reduce(self.local, own, result, &with.reduction(&fold), 0).await;
     }
 
     /// The leader has the other side's reduction in `theirs` afterwards.

@@ -1,12 +1,15 @@
 //! What the algorithms of collective operations are written against: the ranks 0 to n - 1 and messages between them.
 //!
 //! Invariant: a step that fails does not end the operation. The first error is kept and returned at the end, the steps go
-//! on, so that no other rank waits for a message that never comes, and no memory goes while a message uses it.
+//! on, so that no other rank waits for a message that never comes, and no memory goes while a message uses it. Once a process is
+//! lost, nothing is received or waited for any more, and those that were to get data are told of the loss in its place.
 
 use super::context::{CollContext, Pending};
-use crate::comm::{Members, Nodes};
+use crate::comm::{Members, NOBODY, Nodes};
 use crate::datatype::Buffer;
+use crate::engine::liveness;
 use crate::error::{Class, Error, Result, fail};
+use crate::sync::{AtomicU32, Ordering};
 use crate::transport::collective::{Access, Geometry};
 use parking_lot::Mutex;
 
@@ -20,6 +23,9 @@ pub struct Team<'a> {
     /// The staging area of the members on this node, if they have one.
     staging: Option<StagingOf<'a>>,
     failure: Mutex<Option<Error>>,
+    /// Of this team, and of the teams that are in an operation with it.
+    lost: AtomicU32,
+    shares_lost: Option<&'a AtomicU32>,
 }
 
 /// Where an operation finds the staging area of those of its ranks that are on this node.
@@ -44,6 +50,8 @@ impl<'a> Team<'a> {
             ranks_per_node: nodes.map_or(coll.size() as usize, Nodes::most),
             staging: None,
             failure: Mutex::new(None),
+            lost: AtomicU32::new(coll.lost),
+            shares_lost: None,
         }
     }
 
@@ -53,6 +61,20 @@ impl<'a> Team<'a> {
         Self { staging, ..self }
     }
 
+    /// As part of an operation of several teams: what one of them has lost, messages of the others tell, too.
+    #[inline]
+    pub fn together_with(self, other: &'a Team<'_>) -> Self {
+        Self {
+            shares_lost: Some(other.lost()),
+            ..self
+        }
+    }
+
+    #[inline]
+    fn lost(&self) -> &AtomicU32 {
+        self.shares_lost.unwrap_or(&self.lost)
+    }
+
     /// The staging area of all members, if they are on one node and have one.
     #[inline]
     pub fn staging(&self) -> Option<StagingOf<'a>> {
@@ -60,7 +82,7 @@ impl<'a> Team<'a> {
     }
 
     /// The members on this node, as [`Self::part`].
-    pub fn inside<'b>(&self, members: &'b Members, rank: usize) -> Team<'b>
+    pub fn inside<'b>(&'b self, members: &'b Members, rank: usize) -> Team<'b>
     where
         'a: 'b,
     {
@@ -70,7 +92,7 @@ impl<'a> Team<'a> {
     }
 
     /// Some of the members, among whom this one has this rank; `ranks_per_node`, how many of them share a node.
-    pub fn part<'b>(&self, members: &'b Members, rank: usize, ranks_per_node: usize) -> Team<'b>
+    pub fn part<'b>(&'b self, members: &'b Members, rank: usize, ranks_per_node: usize) -> Team<'b>
     where
         'a: 'b,
     {
@@ -81,6 +103,7 @@ impl<'a> Team<'a> {
         };
         Team {
             ranks_per_node,
+            shares_lost: Some(self.lost()),
             ..Team::on(coll)
         }
     }
@@ -134,6 +157,10 @@ impl<'a> Team<'a> {
     #[inline]
     pub fn note(&self, result: Result<()>) {
         if let Err(error) = result {
+            if let Some(process) = error.lost() {
+                self.lost().store(process, Ordering::Relaxed);
+                self.coll.note_lost(process);
+            }
             self.failure.lock().get_or_insert(error);
         }
     }
@@ -146,22 +173,41 @@ impl<'a> Team<'a> {
     /// How it went.
     #[inline]
     pub fn result(self) -> Result<()> {
-        self.failure.into_inner().map_or(Ok(()), Err)
+        match (self.failure.into_inner(), self.lost.into_inner()) {
+            (None, NOBODY) => Ok(()),
+            (None, process) => Err(liveness::explain(process)),
+            (Some(error), _) => Err(error),
+        }
     }
 
     #[inline]
     pub fn begin_send(&self, buffer: Buffer, to: usize) -> Pending {
-        self.coll.begin_send(buffer, to as i32)
+        match self.lost().load(Ordering::Relaxed) {
+            NOBODY => self.coll.begin_send(buffer, to as i32),
+            process => {
+                self.coll.tell_failed(to as i32, process);
+                CollContext::nothing(to as i32)
+            }
+        }
     }
 
     #[inline]
     pub fn begin_recv(&self, buffer: Buffer, from: usize) -> Pending {
-        self.coll.begin_recv(buffer, from as i32)
+        match self.lost().load(Ordering::Relaxed) {
+            NOBODY => self.coll.begin_recv(buffer, from as i32),
+            _ => CollContext::nothing(from as i32),
+        }
     }
 
     #[inline]
     pub async fn finish(&self, pending: Pending) {
-        self.note(self.coll.finish(pending).await);
+        let pending = match self.lost().load(Ordering::Relaxed) {
+            NOBODY => Some(pending),
+            _ => self.coll.abandon(pending),
+        };
+        if let Some(pending) = pending {
+            self.note(self.coll.finish(pending).await);
+        }
     }
 
     pub async fn finish_all(&self, pending: Vec<Pending>) {

@@ -112,11 +112,28 @@ pub struct Comm {
     pub staging: Areas,
     /// Set once, before the program knows the communicator; one pointer where there is none.
     topology: OnceBox<Arc<Topology>>,
+    /// See [`Comm::lost`].
+    lost: AtomicU32,
     /// Found out when it is first asked for; in a job of one node it never is.
     nodes: OnceBox<Option<Nodes>>,
 }
 
+/// In place of a lost process.
+pub const NOBODY: u32 = u32::MAX;
+
 impl Comm {
+    /// The process whose loss has ended a collective operation of this rank, or [`NOBODY`]: messages of later ones may be those of that one.
+    #[inline]
+    pub fn lost(&self) -> u32 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Says that a collective operation has ended because a process is lost.
+    #[cold]
+    pub fn set_lost(&self, process: u32) {
+        self.lost.store(process, Ordering::Relaxed);
+    }
+
     /// The context id of messages sent; its two low bits are zero.
     #[inline]
     pub fn context(&self) -> u32 {
@@ -317,6 +334,7 @@ impl Comm {
             local,
             operations: AtomicU32::new(0),
             checks: AtomicU32::new(0),
+            lost: AtomicU32::new(NOBODY),
             users: AtomicU32::new(0),
             name: Mutex::new(name.to_owned()),
             errhandler: Attached::predefined(errhandler::ERRORS_ARE_FATAL),

@@ -4,7 +4,8 @@
 //! the sum of its messages that have not left.
 
 use super::Engine;
-use super::requests::{Extra, Index, Kind, Mode, Request};
+use super::protocol::Protocol;
+use super::requests::{Answer, Extra, Index, Kind, Mode, Request};
 use super::send::Envelope;
 use crate::datatype::pack::Buffer;
 use parking_lot::Mutex;
@@ -95,6 +96,12 @@ impl Engine {
     /// Whether a request is a send.
     pub fn is_send(&mut self, index: Index) -> bool {
         matches!(self.requests.at(index).kind, Kind::Send(_))
+    }
+
+    /// Whether the receiver of a send may be about to read the data out of this process's memory.
+    pub fn may_be_read(&mut self, index: Index) -> bool {
+        let request = self.requests.at(index);
+        request.protocol == Protocol::Read && request.answer == Answer::Awaited
     }
 
     /// Lets a send that is under way go on by itself, with a copy of its data.

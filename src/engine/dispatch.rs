@@ -23,8 +23,9 @@
 
 use super::Engine;
 use super::cells::Sent;
+use super::matching::Key;
 use super::packets::{
-    self, Cell, Cts, EAGER_PART, NO_CELL, Payload, RTS_ADDRESS, Rts, SYNCHRONOUS,
+    self, Cell, Cts, EAGER_PART, Failed, NO_CELL, Payload, RTS_ADDRESS, Rts, SYNCHRONOUS,
 };
 use super::protocol::{Facts, Protocol};
 use super::requests::{Answer, Index, Kind, Mode, Phase};
@@ -124,17 +125,19 @@ pub enum Outgoing {
     Cancel(Index),
     /// A CTS to a sender.
     Cts { flags: u8, cts: Cts },
+    /// In place of a message with this key.
+    Failed { key: Key, failed: Failed },
 }
 
 impl Outgoing {
-    /// The request that it belongs to; a CTS has none here.
+    /// The request that it belongs to; a CTS has none here, nor what stands for a message.
     pub(super) fn request(&self) -> Option<Index> {
         match self {
             Outgoing::Short(index)
             | Outgoing::Rts(index)
             | Outgoing::EagerPart(index)
             | Outgoing::Cancel(index) => Some(*index),
-            Outgoing::Cts { .. } => None,
+            Outgoing::Cts { .. } | Outgoing::Failed { .. } => None,
         }
     }
 }
@@ -152,6 +155,7 @@ impl Engine {
             Outgoing::Rts(index) => self.dispatch_rts(process, index),
             Outgoing::EagerPart(index) => self.dispatch_eager_part(process, index),
             Outgoing::Cancel(index) => self.dispatch_cancel(process, index),
+            Outgoing::Failed { key, failed } => self.dispatch_failed(process, key, failed),
             Outgoing::Cts { flags, cts } => {
                 let header = self.header(packets::CTS, flags, Cts::BYTES);
                 if self.push_payload(process, &header, &cts) {

@@ -4,6 +4,7 @@
 //! waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
 //! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
+use super::packets::Failed;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
 use super::{Engine, EngineCursor, for_each, has_threads, numbers, table, tasks};
@@ -91,6 +92,22 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         Class::Other,
         format!("rank {process} of MPI_COMM_WORLD {why}"),
     )
+    .of_loss(process)
+}
+
+/// The error of a wait for a message whose sender has lost a process.
+#[cold]
+pub(super) fn told(failed: Failed) -> Error {
+    events::raise(Event::PeerLost, || [failed.process.into(), 0, 0, 0, 0]);
+    explained(Some(failed.loss), failed.process)
+}
+
+/// What others are told of a lost process.
+pub fn failed(process: u32) -> Failed {
+    Failed {
+        process,
+        loss: loss(process).unwrap_or(Loss::Finalizing),
+    }
 }
 
 /// Has a waiting call check whether it can go on: its closure sees [`Engine::checks_liveness`].
@@ -254,7 +271,7 @@ impl Engine {
             return true;
         }
         let (process, context) = (request.process, request.context);
-        let status = self.peer(process).page;
+        let status = *self.peer(process);
         let peer = &self.peers[process as usize];
         match status.loss() {
             None => false,

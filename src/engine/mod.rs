@@ -13,6 +13,7 @@ mod contention;
 pub mod dispatch;
 pub mod entry;
 pub mod epochs;
+mod failed;
 pub mod liveness;
 pub mod long_wait;
 pub mod mapping;

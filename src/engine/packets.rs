@@ -3,7 +3,10 @@
 //! `SHORT` carries a whole message. `RTS` announces one: its payload begins with an [`Rts`], the first bytes of the message
 //! follow it, or are in the copy buffer that it names where ranks have no bulk ring. Further bytes are the whole payload of a
 //! `CELL` packet in the bulk ring, or in the copy buffer that a `CELL` packet names. `CTS` is the receiver's answer at the
-//! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]).
+//! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]). `FAILED` stands for a whole
+//! message of a collective operation that its sender cannot send, because a process is lost: the receive that it matches ends with an error.
+
+use crate::transport::Loss;
 
 /// Kinds of a packet ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
@@ -13,6 +16,7 @@ pub const CTS: u8 = 4;
 /// Its `context` is the token that a `CELL` packet has in [`Cell::token`].
 pub const DATA: u8 = 5;
 pub const CANCEL: u8 = 6;
+pub const FAILED: u8 = 7;
 
 /// The bits from 16 on belong to the transport.
 ///
@@ -74,6 +78,13 @@ pub struct Cts {
 pub struct Cancel {
     /// The sender's request.
     pub token: u32,
+}
+
+/// Payload of `FAILED`: the process that the sender has lost, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    pub process: u32,
+    pub loss: Loss,
 }
 
 /// The longest of the payloads here.
@@ -150,6 +161,31 @@ impl Payload for Cts {
             sender: word(bytes, 0),
             receiver: word(bytes, 4),
             wanted: long(bytes, 8),
+        }
+    }
+}
+
+impl Payload for Failed {
+    const BYTES: usize = 8;
+
+    fn encode(&self, out: &mut [u8]) {
+        let loss: u32 = match self.loss {
+            Loss::Finalizing => 0,
+            Loss::NeverStarted => 1,
+            Loss::Exited => 2,
+        };
+        out[..4].copy_from_slice(&self.process.to_ne_bytes());
+        out[4..].copy_from_slice(&loss.to_ne_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Self {
+            process: word(bytes, 0),
+            loss: match word(bytes, 4) {
+                0 => Loss::Finalizing,
+                1 => Loss::NeverStarted,
+                _ => Loss::Exited,
+            },
         }
     }
 }

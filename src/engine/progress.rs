@@ -1,7 +1,7 @@
 //! Progress: what has come in is handled, what waited for room goes on.
 
 use super::Engine;
-use super::packets::{self, Cancel, Cell, Cts, Payload, Rts};
+use super::packets::{self, Cancel, Cell, Cts, Failed, Payload, Rts};
 use crate::transport::Packet;
 
 /// Packets handled before the caller checks its own request.
@@ -79,6 +79,10 @@ impl Engine {
             packets::CANCEL => {
                 let cancel = self.decode::<Cancel>(packet);
                 self.on_cancel(packet, cancel);
+            }
+            packets::FAILED => {
+                let failed = self.decode::<Failed>(packet);
+                return self.on_failed(packet, failed, may_defer);
             }
             kind => panic!("process {process} sent a packet of unknown kind {kind}"),
         }

@@ -4,7 +4,6 @@
 //! in order. A receive is complete when `moved` reaches `total`, the bytes that will come; more than its buffer holds
 //! is taken off the wire and dropped, and the receive ends with MPI_ERR_TRUNCATE.
 
-use super::Engine;
 use super::arrival::Arrival;
 use super::matching::Key;
 use super::packets::{self, Cts, Payload, Rts};
@@ -12,6 +11,7 @@ use super::progress::Handled;
 use super::protocol::Response;
 use super::requests::{Index, Kind, NOT_POSTED, Phase, Request};
 use super::unexpected::{Message, status};
+use super::{Engine, liveness};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error};
@@ -171,6 +171,9 @@ impl Engine {
         let here = found.data.len();
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
+        if let Some(failed) = found.failed {
+            self.requests.at(index).error = Some(liveness::told(failed));
+        }
         if let Some(own) = found.own {
             self.end_rendezvous(own);
         }
@@ -320,7 +323,7 @@ impl Engine {
         self.store(key, packet.process as usize, 0, &rts, data, None);
     }
 
-    fn store(
+    pub(super) fn store(
         &mut self,
         key: Key,
         process: usize,
@@ -344,6 +347,7 @@ impl Engine {
             address: rts.address,
             own,
             refused: false,
+            failed: None,
         });
         self.unexpected.push(key, index);
         if process != self.me() {

@@ -3,7 +3,7 @@
 //! Invariant: a message is here from its arrival until a receive matches it. Its eager part may still be coming.
 
 use super::matching::Key;
-use super::packets::{RTS_ADDRESS, SYNCHRONOUS};
+use super::packets::{Failed, RTS_ADDRESS, SYNCHRONOUS};
 use super::requests::{self, Index};
 use crate::datatype::Status;
 
@@ -27,6 +27,8 @@ pub struct Message {
     pub(super) own: Option<Index>,
     /// The sender was told that nobody will receive it.
     pub(super) refused: bool,
+    /// The sender could not send it.
+    pub(super) failed: Option<Failed>,
 }
 
 impl Message {

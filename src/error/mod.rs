@@ -34,6 +34,8 @@ struct Inner {
     owner: i32,
     /// The error handler has been called already.
     handled: bool,
+    /// The process whose loss is the reason.
+    lost: Option<u32>,
 }
 
 const _: () = assert!(size_of::<Result<()>>() == size_of::<usize>());
@@ -52,6 +54,7 @@ impl Error {
             code: 0,
             owner: 0,
             handled: false,
+            lost: None,
         }))
     }
 
@@ -71,6 +74,7 @@ impl Error {
             code,
             owner: 0,
             handled: false,
+            lost: None,
         }))
     }
 
@@ -106,6 +110,18 @@ impl Error {
     /// What [`Error::on`] said, or 0.
     pub fn owner(&self) -> i32 {
         self.0.owner
+    }
+
+    /// Says which process of the job was lost.
+    #[cold]
+    pub fn of_loss(mut self, process: u32) -> Error {
+        self.0.lost = Some(process);
+        self
+    }
+
+    /// What [`Error::of_loss`] said.
+    pub fn lost(&self) -> Option<u32> {
+        self.0.lost
     }
 
     /// Says that an error handler was called for it: the edge has only to return the code.

@@ -43,7 +43,7 @@ const MARK: &str = "KILLED_TEST_MARK";
 const KINDS: [&str; 6] = ["HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "TEXT"];
 
 /// The ways in which the ranks are on the node, and the variables that make them.
-const TRIALS: [(&str, &[(&str, &str)]); 5] = [
+const TRIALS: [(&str, &[(&str, &str)]); 6] = [
     ("plain", &[]),
     ("cores", &[("OXMPI_PRETEND_CORES", "64")]),
     ("nodes", &[("OXMPI_PRETEND_NODES", "2")]),
@@ -52,6 +52,7 @@ const TRIALS: [(&str, &[(&str, &str)]); 5] = [
         &[("OXMPI_PRETEND_NODES", "2"), ("OXMPI_PRETEND_CORES", "64")],
     ),
     ("no_single_copy", &[("OXMPI_SINGLE_COPY", "no")]),
+    ("messages", &[("OXMPI_STAGING", "no")]),
 ];
 
 /// What all runs share.

@@ -26,6 +26,7 @@ impl Play {
                         Outgoing::Rts(_) => "RTS",
                         Outgoing::EagerPart(_) => "eager part",
                         Outgoing::Cts { .. } => "CTS",
+                        Outgoing::Failed { .. } => "FAILED",
                         Outgoing::Cancel(_) => "CANCEL",
                     };
                     *reached.entry(name).or_default() += 1;
