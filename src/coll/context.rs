@@ -306,7 +306,7 @@ impl<'a> CollContext<'a> {
     }
 
     /// Another member that has died.
-    pub fn lost_member(&self) -> Option<u32> {
+    fn lost_member(&self) -> Option<u32> {
         let others = (0..self.size()).filter(|rank| *rank != self.rank);
         let mut others = others.map(|rank| self.process(rank));
         others.find(|process| liveness::loss_by_death(*process))

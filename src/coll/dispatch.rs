@@ -95,6 +95,11 @@ async fn stage(team: &Team<'_>, args: &CollArgs) -> bool {
     let Some(staging) = team.staging() else {
         return false;
     };
+    if let Some(process) = team.has_lost() {
+        // What this rank would publish may be wrong.
+        staging.access.lock().tell_lost(process);
+        return true;
+    }
     let done = staged::run(staging.access, team.coll(), staging.geometry, args).await;
     done.map(|done| team.note(done)).is_some()
 }

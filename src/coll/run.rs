@@ -14,7 +14,7 @@ use super::{check, dispatch, inter, staged};
 use crate::comm::{COLLECTIVE, Comm};
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
-use crate::engine::{enter_at, liveness, tasks};
+use crate::engine::{enter_at, tasks};
 use crate::error::Result;
 use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
@@ -74,15 +74,17 @@ async fn run_on(
     }
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
     dispatch::run(&team, call).await;
-    team.result()?;
-    // Between nodes a rank that has given up sends on what it has: nothing that came after a death can be trusted.
-    match call {
-        CollArgs::Neighbors { .. } => Ok(()),
-        _ if comm.nodes().is_none() => Ok(()),
-        _ => coll
-            .lost_member()
-            .map_or(Ok(()), |lost| Err(liveness::explain(lost))),
+    let done = team.result();
+    if let Err(error) = &done
+        && let Some(lost) = error.lost()
+    {
+        // Others may wait for this rank there, which does not come any more.
+        comm.staging.tell_lost(lost);
+        if let Some(staging) = staging {
+            staging.access.lock().tell_lost(lost);
+        }
     }
+    done
 }
 
 /// An operation that does not block.

@@ -75,6 +75,12 @@ impl<'a> Team<'a> {
         self.shares_lost.unwrap_or(&self.lost)
     }
 
+    /// The process whose loss has ended the operation on this rank.
+    pub fn has_lost(&self) -> Option<u32> {
+        let process = self.lost().load(Ordering::Relaxed);
+        (process != NOBODY).then_some(process)
+    }
+
     /// The staging area of all members, if they are on one node and have one.
     #[inline]
     pub fn staging(&self) -> Option<StagingOf<'a>> {

@@ -7,7 +7,7 @@
 use crate::os::peer_memory;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 const NAME_WORDS: usize = 6;
 /// What a [`Name`] has room for.
@@ -36,6 +36,9 @@ pub enum State {
 const FINALIZING: u32 = 1;
 const RECEIVES_CLOSED: u32 = 2;
 const EXITED: u32 = 4;
+// Bits of an `End` besides those.
+const FINALIZED: u32 = 8;
+const NEVER_STARTED: u32 = 16;
 
 /// Why nothing more is to be expected from a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +195,16 @@ impl Page {
         self.loss().is_some_and(|loss| loss != Loss::Finalizing) && self.state() != State::Finalized
     }
 
+    /// What other hosts are told of it, for [`End::tell`].
+    pub fn known_end(&self) -> u32 {
+        let lost = self.lost.load(Ordering::Acquire);
+        match self.state() {
+            State::Finalized => lost | FINALIZED,
+            State::NotJoined if lost & EXITED != 0 => lost | NEVER_STARTED,
+            _ => lost,
+        }
+    }
+
     /// The process id by which the kernel lets this process read that one's memory, if it does. A process id may mean another
     /// process where namespaces differ: only the right word proves it.
     pub fn readable_by_id(&self) -> Option<i32> {
@@ -223,6 +236,54 @@ impl Page {
     }
 }
 
+/// What mpiexec has told this host of the end of a process of another host: a word in the segment. Zero: nothing.
+#[repr(transparent)]
+pub struct End(AtomicU32);
+
+impl End {
+    /// What others are told of a process whose host is lost.
+    pub const LOST: u32 = EXITED | RECEIVES_CLOSED;
+
+    /// Whether [`Page::known_end`] says that the process has gone without MPI_Finalize: others may wait for it.
+    pub fn is_death(known: u32) -> bool {
+        known & EXITED != 0 && known & FINALIZED == 0
+    }
+
+    /// Keeps what [`Page::known_end`] has said of it.
+    pub fn tell(&self, known: u32) {
+        self.0.store(known, Ordering::Release); // pairs with `load`
+    }
+
+    fn load(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn state(&self) -> State {
+        match self.load() {
+            known if known & FINALIZED != 0 => State::Finalized,
+            known if known & NEVER_STARTED != 0 => State::NotJoined,
+            _ => State::Joined,
+        }
+    }
+
+    fn loss(&self) -> Option<Loss> {
+        match self.load() {
+            known if known & EXITED != 0 && known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
+            known if known & EXITED != 0 => Some(Loss::Exited),
+            known if known & FINALIZING != 0 => Some(Loss::Finalizing),
+            _ => None,
+        }
+    }
+}
+
+/// A word for each process of the job, where it has several hosts and a keeper that writes them.
+static ENDS: OnceLock<&'static [End]> = OnceLock::new();
+
+/// Says where the ends of processes of other hosts are told.
+pub fn told_ends(ends: &'static [End]) {
+    let _ = ENDS.set(ends);
+}
+
 /// How packets reach a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
@@ -248,7 +309,8 @@ pub struct Peer {
     pub page: &'static Page,
 }
 
-/// What this process takes every process of another host for: one that has joined and has one engine. Its own page cannot be seen from here.
+/// What this process takes every process of another host for until its [`End`] says more: one that has joined and has one engine. Its own
+/// page cannot be seen from here.
 static ELSEWHERE: LazyLock<Page> = LazyLock::new(|| {
     let page = Page::default();
     page.set_state(State::Joined);
@@ -265,6 +327,41 @@ impl Peer {
             seat: None,
             page: &ELSEWHERE,
         }
+    }
+
+    /// Of a process of another host: what is known of its end.
+    fn end(&self) -> Option<&'static End> {
+        match (self.seat, self.route) {
+            (None, Route::Net(process)) => ENDS.get()?.get(process as usize),
+            _ => None,
+        }
+    }
+
+    /// As [`Page::state`]; of a process of another host, as far as this host has been told.
+    pub fn state(&self) -> State {
+        self.end().map_or_else(|| self.page.state(), End::state)
+    }
+
+    /// As [`Page::loss`].
+    #[inline]
+    pub fn loss(&self) -> Option<Loss> {
+        match self.seat {
+            Some(_) => self.page.loss(),
+            None => self.end()?.loss(),
+        }
+    }
+
+    /// As [`Page::receives_closed`].
+    pub fn receives_closed(&self) -> bool {
+        let closed = |end: &End| end.load() & RECEIVES_CLOSED != 0;
+        self.end()
+            .map_or_else(|| self.page.receives_closed(), closed)
+    }
+
+    /// As [`Page::has_died`].
+    pub fn has_died(&self) -> bool {
+        let died = |end: &End| End::is_death(end.load());
+        self.end().map_or_else(|| self.page.has_died(), died)
     }
 }
 
@@ -364,6 +461,34 @@ mod tests {
         assert!(page.receives_closed());
         page.set_exited();
         assert_eq!(page.loss(), Some(Loss::Exited));
+    }
+
+    #[test]
+    fn an_end_says_what_the_page_says() {
+        let (page, end) = (Page::default(), End(AtomicU32::new(0)));
+        let agree = || {
+            end.tell(page.known_end());
+            assert_eq!(end.loss(), page.loss());
+            assert_eq!(End::is_death(page.known_end()), page.has_died());
+            assert_eq!(end.load() & RECEIVES_CLOSED != 0, page.receives_closed());
+        };
+        agree();
+        page.set_exited();
+        agree();
+        assert_eq!(end.state(), State::NotJoined);
+        page.clear_loss();
+        page.set_state(State::Joined);
+        agree();
+        page.set_finalizing(true);
+        agree();
+        page.set_finalizing(false);
+        agree();
+        assert_eq!(end.state(), State::Joined);
+        page.set_exited();
+        agree();
+        page.set_state(State::Finalized);
+        agree();
+        assert_eq!(end.state(), State::Finalized);
     }
 
     #[test]

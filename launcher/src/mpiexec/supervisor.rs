@@ -7,6 +7,7 @@ use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
 use super::nodes::below::AtKeeper;
+use super::nodes::ends::Ends;
 use super::nodes::frames::Frame;
 use super::nodes::gather;
 use super::nodes::root::AtRoot;
@@ -90,6 +91,7 @@ pub struct Supervisor<'a> {
     pub(super) tree: Option<Tree>,
     pub(super) at_root: AtRoot,
     pub(super) at_keeper: AtKeeper,
+    pub(super) ends: Ends,
 }
 
 /// Which limit of the system an error may come from, in words to put behind it.
@@ -133,8 +135,13 @@ pub fn supervise(
     front: UnixStream,
     tree: Option<Tree>,
 ) -> i32 {
-    let supervisor =
-        Segment::open(map, ranks_here(plan)).and_then(|it| Supervisor::new(plan, it, front, tree));
+    let segment = Segment::open(map, ranks_here(plan)).and_then(|segment| {
+        if tree.is_some() {
+            segment.make_ends(fd.as_fd(), plan.size)?;
+        }
+        Ok(segment)
+    });
+    let supervisor = segment.and_then(|it| Supervisor::new(plan, it, front, tree));
     match supervisor {
         Ok(mut supervisor) => {
             supervisor.start(fd);
@@ -253,6 +260,7 @@ impl<'a> Supervisor<'a> {
             tree,
             at_root: AtRoot::default(),
             at_keeper: AtKeeper::default(),
+            ends: Ends::default(),
         })
     }
 

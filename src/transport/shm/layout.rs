@@ -12,7 +12,7 @@ use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
 use crate::queue::shape::{self, shape};
 use crate::queue::shares;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::transport::peer::{self, Page};
+use crate::transport::peer::{self, End, Page};
 use crate::variables::{Listed, Variable};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::BorrowedFd;
@@ -58,6 +58,8 @@ const LAYOUT: u64 = {
             bytes,
             next,
             staging,
+            ends,
+            processes,
             heap,
             node
         }),
@@ -119,6 +121,9 @@ pub struct SegmentHeader {
     next: AtomicU64,
     /// Bytes of all staging areas and their large rings.
     pub staging: AtomicU64,
+    /// Where the ends of processes of other hosts are told, and of how many processes; 0: nowhere.
+    ends: AtomicU64,
+    processes: AtomicU64,
     /// The memory behind the segment.
     pub heap: heap::Shared,
     /// The ranks and their cores.
@@ -369,6 +374,27 @@ impl<'m> Segment<'m> {
             return Err(error);
         }
         Ok(offset as usize)
+    }
+
+    /// Makes room for the ends of processes of other hosts, in a job of so many, before any rank joins.
+    ///
+    /// Errors: out of memory.
+    pub fn make_ends(&self, fd: BorrowedFd<'_>, processes: usize) -> Result<()> {
+        let offset = self.allocate(fd, processes * size_of::<End>())?;
+        let header = self.header();
+        header.processes.store(processes as u64, Ordering::Relaxed);
+        header.ends.store(offset as u64, Ordering::Release);
+        Ok(())
+    }
+
+    /// The ends of all processes of the job, by number, if mpiexec tells them.
+    pub fn ends(&self) -> Option<&'m [End]> {
+        let header = self.header();
+        let offset = header.ends.load(Ordering::Acquire) as usize;
+        let processes = header.processes.load(Ordering::Relaxed) as usize;
+        let address = self.dynamic(offset, processes.checked_mul(size_of::<End>())?)?;
+        // SAFETY: checked to lie in the dynamic part and aligned; a word is valid for any content.
+        Some(unsafe { std::slice::from_raw_parts(address.cast(), processes) })
     }
 
     /// Allocates a private ring; returns where.

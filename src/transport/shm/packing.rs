@@ -2,13 +2,16 @@
 
 use super::endpoint::Endpoint;
 use crate::queue::ring;
-use crate::transport::peer::{Peer, Route, Table};
+use crate::transport::peer::{self, Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
     /// The process table of a job of so many processes; `node_of` says which nodes they are on. Those that are not in this segment
     /// are reached over the fabric.
     pub fn table(&self, size: u32, node_of: impl Fn(u32) -> u32) -> Table {
+        if let Some(ends) = self.common.segment.ends() {
+            peer::told_ends(ends);
+        }
         let mut seats = self.processes.iter().zip(0u32..).peekable();
         let peer = |process: u32| {
             let node = node_of(process);

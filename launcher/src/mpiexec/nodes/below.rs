@@ -146,6 +146,7 @@ impl Supervisor<'_> {
                 let rows = ranks.zip(self.rows()).collect();
                 self.report(&Frame::Table(rows));
             }
+            Frame::Ends(news) => self.keep_ends(&news),
             Frame::StacksWanted => self.show_stacks(),
             Frame::End => self.at_keeper.released = true,
             _ => {}

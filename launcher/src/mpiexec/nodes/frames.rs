@@ -33,6 +33,8 @@ pub enum Frame {
         number: i32,
     },
     TableWanted,
+    /// What is known of the ends of ranks, see `Page::known_end`; also up to the root.
+    Ends(Vec<(u32, u32)>),
     StacksWanted,
     /// All ranks of the job have ended.
     End,

@@ -2,6 +2,7 @@
 
 pub mod below;
 pub mod card;
+pub mod ends;
 pub mod frames;
 pub mod gather;
 pub mod keeper;

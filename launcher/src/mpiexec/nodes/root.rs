@@ -159,6 +159,7 @@ impl Supervisor<'_> {
     /// Hears what other hosts say, and says what there is to say. When to come back.
     pub(crate) fn tend_tree(&mut self, now: Instant) -> Option<Instant> {
         self.tree.as_ref()?;
+        self.tell_ends(now);
         if self.is_keeper() {
             self.tell_root();
         }
@@ -350,6 +351,7 @@ impl Supervisor<'_> {
                     wish.2 = wish.2.saturating_sub(1);
                 }
             }
+            Frame::Ends(news) => self.spread_ends(news),
             Frame::Text(text) => self.output.say(&text),
             Frame::Lost { why } => self.lost_host(place, &why),
             _ => {}
@@ -384,6 +386,7 @@ impl Supervisor<'_> {
         for rank in self.ranks.iter_mut().filter(|rank| rank.is_running()) {
             if rank.elsewhere.is_some_and(|it| places.contains(&it)) {
                 rank.life = Life::Lost;
+                self.ends.add_lost(rank.number);
                 lost.push(rank.number.to_string());
             }
         }

@@ -45,6 +45,15 @@ impl Access {
         }
     }
 
+    /// This rank does nothing more there, because a rank of MPI_COMM_WORLD is lost, unless an operation is under way.
+    #[cold]
+    pub fn tell_lost(&mut self, world: u32) {
+        if let Access::Given(staging) = self {
+            staging.area.tell_lost(world);
+            *self = Access::Lost(world);
+        }
+    }
+
     /// No operation will come any more.
     pub fn leave(&mut self) {
         if let Access::Given(staging) = std::mem::replace(self, Access::Refused) {
@@ -87,6 +96,12 @@ impl Areas {
     /// A rank of MPI_COMM_WORLD of whose loss somebody has told at an area that no operation of this rank uses just now.
     pub fn lost(&self) -> Option<u32> {
         self.all().find_map(|area| area.try_lock()?.lost())
+    }
+
+    /// See [`Access::tell_lost`]; of all areas.
+    #[cold]
+    pub fn tell_lost(&self, world: u32) {
+        self.all().for_each(|area| area.lock().tell_lost(world));
     }
 
     /// No operation will come any more.
