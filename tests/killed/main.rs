@@ -43,7 +43,7 @@ const MARK: &str = "KILLED_TEST_MARK";
 const KINDS: [&str; 6] = ["HANG", "WRONG", "EARLY", "MISSED", "OUTSIDE", "TEXT"];
 
 /// The ways in which the ranks are on the node, and the variables that make them.
-const TRIALS: [(&str, &[(&str, &str)]); 6] = [
+const TRIALS: [(&str, &[(&str, &str)]); 7] = [
     ("plain", &[]),
     ("cores", &[("OXMPI_PRETEND_CORES", "64")]),
     ("nodes", &[("OXMPI_PRETEND_NODES", "2")]),
@@ -53,7 +53,12 @@ const TRIALS: [(&str, &[(&str, &str)]); 6] = [
     ),
     ("no_single_copy", &[("OXMPI_SINGLE_COPY", "no")]),
     ("messages", &[("OXMPI_STAGING", "no")]),
+    // Two hosts, both of them this one, with libfabric between them.
+    (HOSTS, &[("OXMPI_FABRIC", "tcp")]),
 ];
+
+/// The trial that tests/hosts/mpiexec starts.
+const HOSTS: &str = "hosts";
 
 /// What all runs share.
 struct Bench {
@@ -132,7 +137,7 @@ impl Sums {
 /// Errors: what went wrong, by its word, and how to repeat it with what the job said.
 fn run(
     bench: &Bench,
-    variables: &[(&str, &str)],
+    (name, variables): (&str, &[(&str, &str)]),
     arguments: &[&str],
     seed: u64,
 ) -> Result<Sums, (String, String)> {
@@ -141,7 +146,11 @@ fn run(
     let arguments: Vec<&str> = own.chain(arguments.iter().copied()).collect();
     let ranks = bench.ranks[(seed % bench.ranks.len() as u64) as usize];
     let rounds = if seed.is_multiple_of(3) { 3 } else { 1 };
-    let mut command = Command::new(&bench.mpiexec);
+    let over_hosts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hosts/mpiexec");
+    let mut command = match name {
+        HOSTS => Command::new(over_hosts),
+        _ => Command::new(&bench.mpiexec),
+    };
     command
         .args(["-n", &ranks.to_string(), "-disable-auto-cleanup"])
         .arg(&bench.program)
@@ -234,7 +243,7 @@ fn run_trial(
                     if seed >= bench.first + count {
                         break;
                     }
-                    match run(bench, variables, arguments, seed) {
+                    match run(bench, (name, variables), arguments, seed) {
                         Ok(one) => sums.lock().unwrap().add(&one),
                         Err((kind, text)) => {
                             let mut failures = failures.lock().unwrap();
