@@ -13,7 +13,7 @@
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (15 in check, 1000 in check-long)
-# make check-cluster                mpiexec over hosts made of namespaces (root and a kit; says why it is skipped)
+# make check-cluster                mpiexec over hosts made of namespaces, faults, 64 hosts (root and a kit; says why it is skipped)
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
 #                                   STANDARD_RANKS="2" ranks
@@ -238,6 +238,8 @@ check-killed: stage
 
 check-cluster: stage
 	tests/cluster/launch
+	tests/cluster/faults
+	tests/cluster/many
 
 check-environment: stage
 	$(CARGO) test --test environment

@@ -121,6 +121,8 @@ pub struct Net {
     pace: Pace,
     /// Whether a descriptor of this end is watched.
     watched: bool,
+    /// Why a message to some peer was lost, and when that was seen first.
+    failed: Option<(String, u64)>,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -160,6 +162,7 @@ impl Net {
             shown: false,
             pace: Pace::default(),
             watched: false,
+            failed: None,
         };
         for index in 0..RECEIVING {
             if !net.post(index) {
@@ -445,8 +448,34 @@ impl Net {
         if !self.due.is_empty() {
             self.tell();
         }
+        if self.failed.is_some() {
+            self.judge_failure();
+        }
         self.pace.looked(count > 0, monotonic_nanoseconds);
         count > 0
+    }
+
+    /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
+    #[cold]
+    fn judge_failure(&mut self) {
+        let met = |process: &u32| {
+            let peer = self.peers[*process as usize].as_ref();
+            peer.is_some_and(|peer| peer.met)
+        };
+        let mut all = 0..self.peers.len() as u32;
+        if all.any(|process| met(&process) && self.is_gone(process)) {
+            self.failed = None;
+            return;
+        }
+        if let Some((text, _)) = self
+            .failed
+            .take_if(|(_, since)| monotonic_nanoseconds() - *since > PATIENCE)
+        {
+            panic!(
+                "a message to another host was lost by {}: {text}",
+                self.port.description()
+            );
+        }
     }
 
     fn handle(&mut self, completion: Completion) {
@@ -480,7 +509,11 @@ impl Net {
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.buffers[buffer].released = true;
                 }
-                // An inject's failure says not whose: the peer's death is told by others.
+                // An inject's failure says not whose.
+                else {
+                    let now = monotonic_nanoseconds();
+                    self.failed.get_or_insert((text, now));
+                }
             }
         }
     }

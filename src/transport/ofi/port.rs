@@ -7,6 +7,7 @@
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
 use crate::os::library::Library;
+use crate::os::signals::Actions;
 use std::ffi::{CStr, c_char, c_void};
 use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
@@ -136,6 +137,13 @@ impl Port {
     ///
     /// Errors: there is no library, it is too old, no provider serves, or the provider fails; the text says which.
     pub fn open(wish: &Wish<'_>) -> Result<Port, String> {
+        let actions = Actions::now();
+        let port = Self::open_by_library(wish);
+        actions.restore();
+        port
+    }
+
+    fn open_by_library(wish: &Wish<'_>) -> Result<Port, String> {
         let (library, path) = load(wish.library)?;
         let functions = Functions::of(&library).map_err(|text| format!("{path}: {text}"))?;
         // SAFETY: a function without arguments.

@@ -1,0 +1,59 @@
+//! Signal handlers that libraries install when they are loaded.
+
+use libc::{c_int, sigaction};
+
+/// The last signal that has an action of its own.
+const LAST: c_int = 31;
+
+/// The process's signal actions as they are now, until they are put back. Libraries of network drivers (libpsm2, libpsm_infinipath) have
+/// constructors that handle SIGSEGV, SIGABRT and others and then exit with 1: who started the process would see no signal.
+pub struct Actions(Vec<(c_int, sigaction)>);
+
+impl Actions {
+    pub fn now() -> Self {
+        let of = |signal| Some((signal, action(signal)?));
+        Self((1..=LAST).filter_map(of).collect())
+    }
+
+    /// Puts back those that have changed.
+    pub fn restore(self) {
+        for (signal, before) in self.0 {
+            let changed = action(signal).is_some_and(|now| {
+                now.sa_sigaction != before.sa_sigaction || now.sa_flags != before.sa_flags
+            });
+            if changed {
+                // SAFETY: an action that the signal had before.
+                unsafe { sigaction(signal, &raw const before, std::ptr::null_mut()) };
+            }
+        }
+    }
+}
+
+fn action(signal: c_int) -> Option<sigaction> {
+    // SAFETY: all zeros are a valid sigaction, which the call fills.
+    let mut found: sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: asks only.
+    let got = unsafe { sigaction(signal, std::ptr::null(), &raw mut found) };
+    (got == 0).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn handler(_: c_int) {}
+
+    #[test]
+    fn handlers_that_came_are_gone() {
+        // No other test uses it.
+        const SIGNAL: c_int = libc::SIGXFSZ;
+        let actions = Actions::now();
+        let before = action(SIGNAL).unwrap().sa_sigaction;
+        let handler = handler as extern "C" fn(c_int) as usize;
+        // SAFETY: a handler that does nothing.
+        unsafe { libc::signal(SIGNAL, handler) };
+        assert_eq!(action(SIGNAL).unwrap().sa_sigaction, handler);
+        actions.restore();
+        assert_eq!(action(SIGNAL).unwrap().sa_sigaction, before);
+    }
+}
