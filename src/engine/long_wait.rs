@@ -193,7 +193,7 @@ fn sleep<R>(
     if !enter().transport.may_sleep() {
         return Slept::Moved;
     }
-    let limit = match blocked || !sure {
+    let limit = match blocked || !sure || waiter.is_always_ready() {
         true => BOUNDED_SLEEP,
         false if others => OWN_SLEEP,
         false => liveness::interval(),
@@ -207,14 +207,27 @@ fn sleep<R>(
         0
     };
     sleeper.sleep(Some(limit));
+    let notified = sleeper.was_notified();
     drop(sleeper);
     if began != 0 {
         events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
     }
     match poll_once(engines, done, false) {
-        (_, Some(result)) => Slept::Done(result),
-        (true, None) => Slept::Moved,
-        (false, None) => Slept::Idle,
+        (_, Some(result)) => {
+            waiter.slept(false);
+            Slept::Done(result)
+        }
+        (true, None) => {
+            waiter.slept(false);
+            Slept::Moved
+        }
+        (false, None) => {
+            // What a sleep without the descriptors finds out says nothing about them.
+            if notified || !waiter.is_always_ready() {
+                waiter.slept(notified);
+            }
+            Slept::Idle
+        }
     }
 }
 

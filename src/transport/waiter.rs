@@ -7,6 +7,7 @@
 use super::shm::layout::RankPage;
 use super::shm::notifier::{Notifier, Sleeper};
 use crate::os::descriptors::Descriptors;
+use crate::sync::{AtomicU32, Ordering};
 use std::io::Result;
 use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
@@ -15,7 +16,12 @@ use std::sync::OnceLock;
 pub struct Waiter {
     page: &'static RankPage,
     descriptors: OnceLock<Descriptors>,
+    /// Sleeps one after the other that somebody has ended for nothing.
+    in_vain: AtomicU32,
 }
+
+/// So many of those, and the descriptor is taken for one that is always ready.
+const MOST_IN_VAIN: u32 = 32;
 
 impl Waiter {
     /// Of the process with this page.
@@ -23,6 +29,7 @@ impl Waiter {
         Self {
             page,
             descriptors: OnceLock::new(),
+            in_vain: AtomicU32::new(0),
         }
     }
 
@@ -50,10 +57,27 @@ impl Waiter {
     /// Announces a thread that is about to sleep for engines, a set of bits. Check once more after this.
     pub fn announce(&self, engines: u32) -> Sleeper {
         let sleeper = Sleeper::announce(self.page, engines);
-        if let Some(descriptors) = self.descriptors.get() {
+        if let Some(descriptors) = self.descriptors.get()
+            && !self.is_always_ready()
+        {
             descriptors.arm();
         }
         sleeper
+    }
+
+    /// A sleep is over: whether it was ended by somebody although there was nothing to do.
+    pub fn slept(&self, in_vain: bool) {
+        let before = self.in_vain.load(Ordering::Relaxed);
+        let now = if in_vain { before.saturating_add(1) } else { 0 };
+        if now != before {
+            self.in_vain.store(now, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a descriptor wakes all the time for nothing. So does that of the provider `net` of libfabric 1.17 in some runs: a byte of its
+    /// own signal stays unread, whatever fi_trywait says. Such a descriptor is not waited for: a sleep must be short then.
+    pub fn is_always_ready(&self) -> bool {
+        self.descriptors.get().is_some() && self.in_vain.load(Ordering::Relaxed) >= MOST_IN_VAIN
     }
 }
 
@@ -99,5 +123,20 @@ mod tests {
         let sleeper = waiter.announce(1);
         waiter.notifier(0).wake(true);
         assert!(is_woken(&sleeper));
+        drop(sleeper);
+        // A descriptor that wakes for nothing is watched no more, until there was something.
+        rustix::io::write(&pipes[0].1, b"x").unwrap();
+        for _ in 0..MOST_IN_VAIN {
+            assert!(!waiter.is_always_ready());
+            assert!(is_woken(&waiter.announce(1)));
+            waiter.slept(true);
+        }
+        assert!(waiter.is_always_ready());
+        let sleeper = waiter.announce(1);
+        sleeper.sleep(Some(Duration::from_millis(50)));
+        assert!(!sleeper.was_notified());
+        drop(sleeper);
+        waiter.slept(false);
+        assert!(is_woken(&waiter.announce(1)));
     }
 }
