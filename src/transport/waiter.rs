@@ -74,8 +74,8 @@ impl Waiter {
         }
     }
 
-    /// Whether a descriptor wakes all the time for nothing. So does that of the provider `net` of libfabric 1.17 in some runs: a byte of its
-    /// own signal stays unread, whatever fi_trywait says. Such a descriptor is not waited for: a sleep must be short then.
+    /// Whether a descriptor wakes all the time for nothing, because its owner does not take a signal back. It is not waited for: a sleep must be
+    /// short then.
     pub fn is_always_ready(&self) -> bool {
         self.descriptors.get().is_some() && self.in_vain.load(Ordering::Relaxed) >= MOST_IN_VAIN
     }
