@@ -28,7 +28,8 @@
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
-# make bindings   src/transport/ofi/bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60
+# make bindings   src/transport/ofi/bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60,
+#                                   and src/launch/pmix_bindings.rs from those of libpmix-dev 4.2.2
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
 # make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
 # make check-debian                 the Debian packages in a new system without any MPI (as root, from Debian's archive)
@@ -238,6 +239,7 @@ check-killed: stage
 
 check-cluster: stage
 	tests/cluster/launch
+	tests/cluster/launchers
 	tests/cluster/faults
 	tests/cluster/many
 
@@ -307,6 +309,11 @@ bindings:
 	  --opaque-type 'fi_ops_(rma|atomic|collective|mr|eq|cntr|tagged)|fid_(nic|mr|eq|cntr|stx|poll|wait|pep|mc)' \
 	  --opaque-type 'fi_(eq|cntr|wait|poll|mr|collective|atomic|rma|param|nic)_.*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
+	bindgen src/launch/pmix.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
+	  --allowlist-type 'pmix_(proc|value|info|status)_t' \
+	  --allowlist-var 'PMIX_(SUCCESS|STRING|UINT32|UINT16|UINT64|INT|INT32|SIZE|GLOBAL|JOB_SIZE|UNIV_SIZE|APPNUM|LOCAL_PEERS|NODEID|HOSTNAME)' \
+	  --opaque-type 'pmix_(data_array|coord|geometry|endpoint|device_distance|data_buffer|proc_info|regattr_t).*' \
+	  --raw-line '// Made by `make bindings`; do not edit.' -o src/launch/pmix_bindings.rs -- $$(pkg-config --cflags pmix)
 
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi

@@ -43,6 +43,7 @@ pub mod names {
     pub const PMI_SIZE: &str = "PMI_SIZE";
     pub const PMI_PORT: &str = "PMI_PORT";
     pub const PMI_ID: &str = "PMI_ID";
+    pub const PMIX_NAMESPACE: &str = "PMIX_NAMESPACE";
 }
 
 /// A rank's number and job, given by our mpiexec.
@@ -73,6 +74,10 @@ pub enum Started {
         address: String,
         id: String,
     },
+    /// A PMIx server, whose job has this name.
+    Pmix {
+        namespace: String,
+    },
     Alone,
 }
 
@@ -84,6 +89,9 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub fn detect(get: Lookup<'_>) -> Result<Started> {
     if get(names::RANK).is_some() && !inner_launcher(get) {
         return ours(get).map(Started::Ours);
+    }
+    if let Some(namespace) = get(names::PMIX_NAMESPACE) {
+        return Ok(Started::Pmix { namespace });
     }
     if let Some(fd) = get(names::PMI_FD) {
         let fd = parse(names::PMI_FD, &fd)?;
@@ -141,7 +149,7 @@ fn node_map(get: Lookup<'_>, size: u32) -> Result<NodeMap> {
 
 /// Whether another launcher was run inside our job, so that our variables are those of its parent.
 fn inner_launcher(get: Lookup<'_>) -> bool {
-    if get(names::PMI_PORT).is_some() || get("PMIX_NAMESPACE").is_some() {
+    if get(names::PMI_PORT).is_some() || get(names::PMIX_NAMESPACE).is_some() {
         return true;
     }
     let differs =
@@ -170,25 +178,16 @@ fn foreign(get: Lookup<'_>) -> Option<String> {
         "start it with oxmpi's mpiexec, or set OXMPI_SINGLETON=1 to run each process alone";
     if let Some(size) = several("OMPI_COMM_WORLD_SIZE") {
         return Some(format!(
-            "this program uses oxmpi but was started as one of {size} by Open MPI's launcher (PMIx), \
-             which cannot be joined: {advice}"
+            "this program uses oxmpi but was started as one of {size} by Open MPI's launcher, \
+             which cannot be joined without PMIX_NAMESPACE: {advice}"
         ));
-    }
-    if get("PMIX_NAMESPACE").is_some() && get("OMPI_COMM_WORLD_SIZE").is_none() {
-        let step = several("SLURM_STEP_NUM_TASKS").or(several("SLURM_NTASKS"));
-        if get("SLURM_STEP_ID").is_none() || step.is_some() {
-            return Some(format!(
-                "this program uses oxmpi but was started by a PMIx launcher (prterun, or srun --mpi=pmix), \
-                 which cannot be joined: use srun --mpi=pmi2, or {advice}"
-            ));
-        }
     }
     if get("SLURM_STEP_ID").is_some()
         && let Some(size) = several("SLURM_STEP_NUM_TASKS").or(several("SLURM_NTASKS"))
     {
         return Some(format!(
-            "this program was started as one of {size} by srun without a process manager it could ask: \
-             use srun --mpi=pmi2, or {advice}"
+            "this program was started as one of {size} by srun without a process manager it could ask (srun --mpi=none): \
+             use srun --mpi=pmix or --mpi=pmi2, or {advice}"
         ));
     }
     several(names::PMI_SIZE).map(|size| {
@@ -263,6 +262,10 @@ mod tests {
             given("PMI_PORT=h:1 PMI_ID=2").unwrap(),
             Started::Port { .. }
         ));
+        let pmix =
+            |text| matches!(given(text).unwrap(), Started::Pmix { namespace } if namespace == "x");
+        assert!(pmix("PMIX_NAMESPACE=x PMIX_RANK=0 SLURM_PROCID=0"));
+        assert!(pmix("OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=x PMI_FD=6"));
         // A launcher inside a rank of ours wins.
         let inner = given("OXMPI_RANK=0 OXMPI_SIZE=1 PMI_FD=6 PMI_RANK=3 PMI_SIZE=4");
         assert!(matches!(inner.unwrap(), Started::Inherited { .. }));
@@ -273,8 +276,7 @@ mod tests {
     #[test]
     fn several_that_cannot_be_joined_are_an_error() {
         for text in [
-            "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 PMIX_NAMESPACE=x",
-            "PMIX_NAMESPACE=x PMIX_RANK=0",
+            "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0",
             "SLURM_STEP_ID=0 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=4",
             "PMI_RANK=0 PMI_SIZE=2",
         ] {
@@ -285,7 +287,7 @@ mod tests {
         for text in [
             "SLURM_NTASKS=4 SLURM_PROCID=0",
             "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1",
-            "OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=x",
+            "OMPI_COMM_WORLD_SIZE=1",
         ] {
             assert_eq!(given(text).unwrap(), Started::Alone, "{text}");
         }

@@ -1,6 +1,6 @@
 //! How this process became part of a job: started by oxmpi's mpiexec, by a server of PMI-1 (MPICH's hydra, Slurm's
-//! pmi2 plug-in), or alone. Knows ranks and nodes, and brings the segment that the ranks of a node share; what is in
-//! the segment is the transport's business.
+//! pmi2 plug-in) or PMIx (Slurm's pmix plug-in, PRRTE), or alone. Knows ranks and nodes, and brings the segment that the
+//! ranks of a node share; what is in the segment is the transport's business.
 //!
 //! Invariant: a process that was started as one of several ranks never becomes a job of its own in silence.
 
@@ -9,6 +9,10 @@ mod environment;
 pub mod map;
 mod mapping;
 pub mod nodes;
+mod pmix;
+#[rustfmt::skip]
+#[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, unreachable_pub, clippy::all)]
+mod pmix_bindings;
 mod segment;
 pub mod sets;
 pub mod wire;
@@ -20,6 +24,7 @@ use crate::variables::{Listed, Variable};
 use client::Client;
 use environment::{Ours, Started};
 use map::NodeMap;
+use pmix::Pmix;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Mutex;
@@ -34,6 +39,8 @@ pub enum Launcher {
     Mpiexec,
     /// Another launcher that speaks PMI-1.
     Pmi1,
+    /// Another launcher that speaks PMIx.
+    Pmix,
     /// Nobody: a job of one.
     Singleton,
 }
@@ -55,7 +62,14 @@ pub struct Job {
     pub segment: OwnedFd,
     pub segment_bytes: u64,
     pub how: Launcher,
-    server: Mutex<Option<Client>>,
+    server: Mutex<Option<Server>>,
+}
+
+/// The launcher's key-value store.
+#[derive(Debug)]
+enum Server {
+    Pmi1(Client),
+    Pmix(Box<Pmix>),
 }
 
 /// What the transport knows about the segment, so that this module need not.
@@ -90,6 +104,7 @@ pub fn join(plan: &SegmentPlan<'_>) -> Result<Job> {
             let (client, rank, size) = Client::connected(&address, &id)?;
             join_pmi(client, (rank, size), plan)
         }
+        Started::Pmix { namespace } => join_pmix(Pmix::connect(&namespace)?, plan),
         Started::Alone => alone(plan),
     }
 }
@@ -118,7 +133,7 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
     let server = ours
         .pmi_fd
         .and_then(crate::os::process::inherited)
-        .map(Client::silent);
+        .map(|socket| Server::Pmi1(Client::silent(socket)));
     let nodes = ours.nodes;
     let local_ranks = nodes.ranks_of(nodes.node_of(ours.rank));
     Ok(Job {
@@ -154,7 +169,28 @@ fn join_pmi(mut client: Client, (rank, size): (u32, u32), plan: &SegmentPlan<'_>
         appnum: appnum.filter(|appnum| *appnum >= 0),
         segment,
         how: Launcher::Pmi1,
-        server: Mutex::new(Some(client)),
+        server: Mutex::new(Some(Server::Pmi1(client))),
+    })
+}
+
+/// Waits for no other rank.
+fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
+    admit_descendants_of(parent());
+    let (rank, size) = (pmix.rank(), pmix.size());
+    let nodes = pmix.nodes()?;
+    let local_ranks = nodes.ranks_of(nodes.node_of(rank));
+    let segment = segment::of_first(&pmix.namespace(), local_ranks.len(), plan)?;
+    Ok(Job {
+        rank,
+        size,
+        segment_bytes: (plan.bytes)(local_ranks.len()),
+        local_ranks,
+        nodes,
+        universe_size: pmix.universe_size(),
+        appnum: pmix.appnum(),
+        segment,
+        how: Launcher::Pmix,
+        server: Mutex::new(Some(Server::Pmix(Box::new(pmix)))),
     })
 }
 
@@ -162,13 +198,17 @@ impl Job {
     /// Ends the whole job with this exit code (its low eight bits; never 0) and this process at once.
     pub fn abort(&self, code: i32) -> ! {
         let status = exit_status(code);
-        if let Ok(mut server) = self.server.lock()
-            && let Some(client) = server.as_mut()
-        {
-            client.abort(status);
-            if self.how == Launcher::Pmi1 {
-                // hydra answers by a kill and takes the exit code from the message, not from this process.
-                client.wait_for_the_end();
+        if let Ok(mut server) = self.server.lock() {
+            match server.as_mut() {
+                Some(Server::Pmi1(client)) => {
+                    client.abort(status);
+                    if self.how == Launcher::Pmi1 {
+                        // hydra answers by a kill and takes the exit code from the message, not from this process.
+                        client.wait_for_the_end();
+                    }
+                }
+                Some(Server::Pmix(pmix)) => pmix.abort(status),
+                None => {}
             }
         }
         exit_now(status)
@@ -181,40 +221,52 @@ impl Job {
         let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
         match (self.how, server.take()) {
             // Our mpiexec reads the status page in the segment: nothing to say.
-            (Launcher::Pmi1, Some(mut client)) => client.finalize(),
+            (Launcher::Pmi1, Some(Server::Pmi1(mut client))) => client.finalize(),
+            (_, Some(Server::Pmix(pmix))) => pmix.finalize(),
             _ => Ok(()),
         }
     }
 
-    /// Waits until all ranks of the job are in this call.
+    /// Waits until all ranks of the job are in this call. Not under PMIx, where no call needs it.
     pub fn barrier(&self) -> Result<()> {
-        self.with_server(Client::barrier)
+        self.with_server(|server| match server {
+            Server::Pmi1(client) => client.barrier(),
+            Server::Pmix(_) => Err(no_server()),
+        })
     }
 
-    /// Leaves a value (no blanks, below 1,000 characters) for other ranks, who see it after the next barrier.
+    /// Leaves a value (no blanks, below 1,000 characters) for other ranks. Under PMI-1 they see it after the next barrier.
     pub fn put(&self, key: &str, value: &str) -> Result<()> {
-        self.with_server(|client| client.put(key, value))
+        self.with_server(|server| match server {
+            Server::Pmi1(client) => client.put(key, value),
+            Server::Pmix(pmix) => pmix.put(key, value),
+        })
     }
 
-    /// The value another rank left before the last barrier; `None` if there is none.
-    pub fn get(&self, key: &str) -> Result<Option<String>> {
-        self.with_server(|client| client.get(key))
+    /// The value that a rank has left; `None` if there is none yet.
+    pub fn get(&self, rank: u32, key: &str) -> Result<Option<String>> {
+        self.with_server(|server| match server {
+            Server::Pmi1(client) => client.get(key),
+            Server::Pmix(pmix) => pmix.get(rank, key),
+        })
     }
 
-    fn with_server<T>(&self, call: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
+    fn with_server<T>(&self, call: impl FnOnce(&mut Server) -> Result<T>) -> Result<T> {
         let _uncancelled = Uncancelled::begin();
         let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
-        match server.as_mut() {
-            Some(client) => {
-                client.introduce()?;
-                call(client)
-            }
-            None => Err(Error::new(
-                Class::Other,
-                "the launcher's key-value store cannot be reached from this process",
-            )),
+        let server = server.as_mut().ok_or_else(no_server)?;
+        if let Server::Pmi1(client) = server {
+            client.introduce()?;
         }
+        call(server)
     }
+}
+
+fn no_server() -> Error {
+    Error::new(
+        Class::Other,
+        "the launcher's key-value store cannot be reached from this process",
+    )
 }
 
 /// The exit status that stands for an abort code: its low eight bits, as a shell sees it, but never success.

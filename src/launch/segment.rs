@@ -9,8 +9,9 @@ use super::environment::Ours;
 use super::{SegmentPlan, no_segment};
 use crate::error::{Class, Error, Result};
 use crate::os::process::{identity, inherited};
-use crate::os::{memory, monotonic_nanoseconds};
+use crate::os::{descriptors, memory, monotonic_nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -19,10 +20,12 @@ use rustix::net::{
 };
 use rustix::process::geteuid;
 use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::time::Duration;
 
 /// Makes the segment for so many ranks: a memfd, or where there is none an unlinked file in TMPDIR. Closed at exec.
 ///
@@ -122,6 +125,76 @@ pub fn of_node(
     }
 }
 
+/// The segment of this node, made by the first of its ranks that comes, which hands it out as long as it runs. Waits for no rank
+/// that has not come: the name of the socket follows from that of the job.
+pub fn of_first(job: &str, ranks: usize, plan: &SegmentPlan<'_>) -> Result<OwnedFd> {
+    if ranks == 1 {
+        return create(plan, ranks).map_err(|error| no_segment(&error));
+    }
+    let mut hasher = DefaultHasher::new();
+    (job, geteuid().as_raw()).hash(&mut hasher);
+    let name = format!("oxmpi-{:016x}", hasher.finish());
+    let deadline = monotonic_nanoseconds() + LONGEST_HANDOVER;
+    loop {
+        let failure = match listen_as(&name) {
+            Ok(listener) => {
+                let segment = create(plan, ranks).map_err(|error| no_segment(&error))?;
+                let copy = segment.try_clone();
+                copy.and_then(|copy| keep_serving(listener, copy))
+                    .map_err(|error| no_segment(&error))?;
+                return Ok(segment);
+            }
+            // Another rank has the name: it may not listen yet, or just have ended.
+            Err(_) => match receive_from(&name) {
+                Ok(Some(segment)) => return Ok(segment),
+                Ok(None) => "another user has its name".to_owned(),
+                Err(error) => error.to_string(),
+            },
+        };
+        if monotonic_nanoseconds() > deadline {
+            return Err(Error::new(
+                Class::Other,
+                format!(
+                    "the first rank of this node does not hand over the shared memory by the socket @{name}: {failure}"
+                ),
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const LONGEST_HANDOVER: u64 = 30_000_000_000;
+
+/// Serves in a thread until the process ends.
+fn keep_serving(listener: OwnedFd, segment: OwnedFd) -> io::Result<()> {
+    let builder = std::thread::Builder::new()
+        .name("oxmpi-segment".to_owned())
+        .stack_size(64 << 10);
+    let serve = move || {
+        loop {
+            match accept_with(&listener, SocketFlags::CLOEXEC) {
+                Ok(peer) => hand_over(&peer, &segment),
+                Err(Errno::INTR | Errno::CONNABORTED) => {}
+                // Too many files are open, perhaps: the ones who ask try again.
+                Err(_) => std::thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    };
+    descriptors::without_signals(|| builder.spawn(serve)).map(|_| ())
+}
+
+/// To a process of this user only.
+fn hand_over(peer: &OwnedFd, segment: &OwnedFd) {
+    if socket_peercred(peer).is_ok_and(|peer| peer.uid == geteuid()) {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let sent = [segment.as_fd()];
+        control.push(SendAncillaryMessage::ScmRights(&sent));
+        let byte = [IoSlice::new(b"s")];
+        let _ = sendmsg(peer, &byte, &mut control, SendFlags::NOSIGNAL);
+    }
+}
+
 fn listen_as(name: &str) -> io::Result<OwnedFd> {
     let socket = stream_socket()?;
     bind(
@@ -154,15 +227,8 @@ fn serve(listener: &OwnedFd, segment: &OwnedFd, client: &Client) {
             return;
         }
         if waiting[0].revents().contains(PollFlags::IN) {
-            if let Ok(peer) = accept_with(listener, SocketFlags::CLOEXEC)
-                && socket_peercred(&peer).is_ok_and(|peer| peer.uid == geteuid())
-            {
-                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-                let mut control = SendAncillaryBuffer::new(&mut space);
-                let sent = [segment.as_fd()];
-                control.push(SendAncillaryMessage::ScmRights(&sent));
-                let byte = [IoSlice::new(b"s")];
-                let _ = sendmsg(&peer, &byte, &mut control, SendFlags::NOSIGNAL);
+            if let Ok(peer) = accept_with(listener, SocketFlags::CLOEXEC) {
+                hand_over(&peer, segment);
             }
         } else if !waiting[1].revents().is_empty() {
             return;
@@ -298,6 +364,17 @@ mod tests {
         assert!(open_of_process(pid, fd, inode).is_some());
         assert!(open_of_process(pid, fd, inode + 1).is_none());
         assert!(fetch("").is_none() && fetch("a:b:c:d").is_none());
+    }
+
+    #[test]
+    fn the_first_rank_makes_the_segment_and_waits_for_nobody() {
+        let job = format!("test-{}", std::process::id());
+        let inode = |fd: &OwnedFd| identity(fd.as_raw_fd()).unwrap().0;
+        let first = of_first(&job, 2, &PLAN).unwrap();
+        let second = of_first(&job, 2, &PLAN).unwrap();
+        assert_eq!(inode(&first), inode(&second));
+        let other = of_first(&format!("{job}-other"), 2, &PLAN).unwrap();
+        assert_ne!(inode(&first), inode(&other));
     }
 
     #[test]

@@ -392,7 +392,7 @@ fn open_fabric(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
     };
     let key = |process: u32| format!("oxfabric-{process}");
     // No answer is one that comes later.
-    let cards = move |process| JOB.get()?.get(&key(process)).ok()?;
+    let cards = move |process| JOB.get()?.get(process, &key(process)).ok()?;
     let net = Net::open(&wish, table, Box::new(cards)).map_err(failed)?;
     job.put(&key(job.rank), &net.card().map_err(failed)?)?;
     if job.how == Launcher::Pmi1 {

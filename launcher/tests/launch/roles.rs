@@ -67,6 +67,7 @@ pub fn play(role: &str) -> ! {
             let how = match rank.job.how {
                 Launcher::Mpiexec => "mpiexec",
                 Launcher::Pmi1 => "pmi",
+                Launcher::Pmix => "pmix",
                 Launcher::Singleton => "alone",
             };
             let (number, size) = (rank.job.rank, rank.job.size);
@@ -93,11 +94,12 @@ pub fn play(role: &str) -> ! {
                 .put(&format!("card-{number}"), &format!("of-{number}"));
             put.expect("put");
             rank.job.barrier().expect("barrier");
-            let next = rank.job.get(&format!("card-{}", (number + 1) % size));
+            let other = (number + 1) % size;
+            let next = rank.job.get(other, &format!("card-{other}"));
             println!(
                 "{:?} {:?}",
                 next.expect("get"),
-                rank.job.get("none").expect("get")
+                rank.job.get(0, "none").expect("get")
             );
             rank.finalize()
         }

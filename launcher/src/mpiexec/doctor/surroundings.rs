@@ -85,11 +85,17 @@ fn launcher(view: &View) -> Finding {
             "a PMI-1 server (hydra, srun --mpi=pmi2): programs can join its job",
         );
     }
-    if set("PMIX_NAMESPACE") || begins("OMPI_COMM_WORLD_") {
+    if set("PMIX_NAMESPACE") {
+        return Finding::ok(
+            WHAT,
+            "a PMIx server (srun --mpi=pmix, Open MPI's mpirun, prterun): programs can join its job by libpmix.so.2",
+        );
+    }
+    if begins("OMPI_COMM_WORLD_") {
         return Finding::note(
             WHAT,
-            "this process was started by a PMIx launcher (Open MPI's mpirun, prterun, srun --mpi=pmix), which programs cannot join",
-            "start programs with this mpiexec, or with srun --mpi=pmi2",
+            "this process was started by Open MPI's mpirun and does not have its PMIX_NAMESPACE, so programs cannot join",
+            "start programs with this mpiexec",
         );
     }
     Finding::ok(WHAT, "no other: mpiexec starts the ranks itself")
@@ -207,10 +213,7 @@ mod tests {
             batch_system(&with(&[("PBS_JOBID", "8.x")])).state,
             State::Ok
         );
-        assert_eq!(
-            launcher(&with(&[("PMIX_NAMESPACE", "x")])).state,
-            State::Note
-        );
+        assert_eq!(launcher(&with(&[("PMIX_NAMESPACE", "x")])).state, State::Ok);
         assert_eq!(
             launcher(&with(&[("OMPI_COMM_WORLD_SIZE", "2")])).state,
             State::Note
