@@ -24,6 +24,7 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_ABI_FACTS",
     "OXMPI_CC",
     "OXMPI_CFLAGS",
+    "OXMPI_CLUSTER_KIT",
     "OXMPI_CPPFLAGS",
     "OXMPI_CXX",
     "OXMPI_CXXFLAGS",

@@ -61,6 +61,7 @@ const ACCEPTED: &[&str] = &[
 /// Of the compiler wrappers and of the tests of this library; and names of files and interfaces, which are no declared variables.
 const OF_TOOLS: &[&str] = &[
     "OXMPI_CC",
+    "OXMPI_CLUSTER_KIT",
     "OXMPI_CXX",
     "OXMPI_STAGE",
     "OXMPI_LIBFABRIC",
