@@ -262,9 +262,11 @@ fn brought_to_the_foreground() {
     shell.shows("got-1--");
     shell.types("jobs\n");
     shell.shows("Running");
-    shell.types("fg\n");
+    shell.types("fg; echo over-$?-\n");
     shell.types("word\n");
     shell.shows("got-0-word-");
+    // What is typed before that is input of the job, which has the terminal.
+    shell.shows("over-0-");
     shell.types("$MPIEXEC -n 2 sh -c 'echo again-$PMI_RANK-' & wait; echo waited-$?-\n");
     shell.shows("waited-0-");
     assert!(shell.text().contains("again-0-") && shell.text().contains("again-1-"));
