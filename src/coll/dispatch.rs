@@ -95,9 +95,8 @@ async fn stage(team: &Team<'_>, args: &CollArgs) -> bool {
     let Some(staging) = team.staging() else {
         return false;
     };
-    if let Some(process) = team.has_lost() {
-        // What this rank would publish may be wrong.
-        staging.access.lock().tell_lost(process);
+    if team.has_lost() {
+        // What this rank would publish may be wrong. The end of the operation tells so at the area.
         return true;
     }
     let done = staged::run(staging.access, team.coll(), staging.geometry, args).await;

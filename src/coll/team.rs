@@ -75,10 +75,9 @@ impl<'a> Team<'a> {
         self.shares_lost.unwrap_or(&self.lost)
     }
 
-    /// The process whose loss has ended the operation on this rank.
-    pub fn has_lost(&self) -> Option<u32> {
-        let process = self.lost().load(Ordering::Relaxed);
-        (process != NOBODY).then_some(process)
+    /// Whether the loss of a process has ended the operation on this rank.
+    pub fn has_lost(&self) -> bool {
+        self.lost().load(Ordering::Relaxed) != NOBODY
     }
 
     /// The staging area of all members, if they are on one node and have one.
@@ -171,9 +170,9 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Whether a step has failed.
+    /// Whether a step has failed, or nothing was received because a process was lost before.
     pub fn has_failed(&self) -> bool {
-        self.failure.lock().is_some()
+        self.has_lost() || self.failure.lock().is_some()
     }
 
     /// How it went.
