@@ -1,7 +1,7 @@
 //! Messages that are not sent because their sender has lost a process that it needs the data of.
 //!
 //! A rank that gives up a collective operation still owes others messages. It sends `FAILED` packets in their place, in order with its
-//! messages, so that each receive of theirs ends: with an error that names the lost process, and never with data that is not right.
+//! messages, so that each receive of theirs ends with an error that names the lost process, and never with wrong data.
 
 use super::dispatch::Outgoing;
 use super::matching::Key;
@@ -31,15 +31,7 @@ impl Engine {
             }
             return;
         }
-        let what = Outgoing::Failed { key, failed };
-        let rest = match self.peers[process].queue.is_empty() {
-            true => self.dispatch(process, what).err(),
-            false => Some(what),
-        };
-        if let Some(rest) = rest {
-            self.peers[process].queue.push_back(rest);
-            self.mark_busy(process);
-        }
+        self.send_in_order(process, Outgoing::Failed { key, failed });
     }
 
     pub(super) fn dispatch_failed(
