@@ -435,14 +435,12 @@ impl<'a> CollContext<'a> {
     pub fn abandon(&self, pending: Pending) -> Option<Pending> {
         let index = pending.index?;
         let mut engine = enter_at(engine_of(index));
-        if engine.requests().at(index).phase == Phase::Complete || engine.cancel_receive(index) {
+        if engine.requests().at(index).phase == Phase::Complete {
             engine.requests().release(index);
-        } else if engine.is_send(index) && !engine.may_be_read(index) {
-            engine.detach_send(index);
-        } else {
-            return Some(pending);
+            return None;
         }
-        None
+        let is_over = !engine.may_be_read(index) && let_go(&mut engine, index);
+        (!is_over).then_some(pending)
     }
 
     /// Keeps that a process is lost: no message of these operations is received any more.
@@ -501,15 +499,21 @@ impl Broken {
         if now - self.since < Self::PATIENCE {
             return None;
         }
-        if engine.cancel_receive(index) {
-            engine.requests().release(index);
-        } else if engine.is_send(index) {
-            engine.detach_send(index);
-        } else {
-            return None;
-        }
-        Some(world)
+        let_go(engine, index).then_some(world)
     }
+}
+
+/// Ends the wait for a request that is not complete: a receive is withdrawn, a send goes on by itself. False: it is a receive whose data is coming in.
+fn let_go(engine: &mut Engine, index: Index) -> bool {
+    if engine.cancel_receive(index) {
+        engine.requests().release(index);
+        return true;
+    }
+    let is_send = engine.is_send(index);
+    if is_send {
+        engine.detach_send(index);
+    }
+    is_send
 }
 
 /// Runs an operation whose steps block.

@@ -78,7 +78,7 @@ async fn run_on(
     if let Err(error) = &done
         && let Some(lost) = error.lost()
     {
-        // Others may wait for this rank there, which does not come any more.
+        // Others may wait for this rank there, which does not come any more. The area of a persistent operation is none of the communicator's.
         comm.staging.tell_lost(lost);
         if let Some(staging) = staging {
             staging.access.lock().tell_lost(lost);

@@ -98,10 +98,12 @@ impl Engine {
         matches!(self.requests.at(index).kind, Kind::Send(_))
     }
 
-    /// Whether the receiver of a send may be about to read the data out of this process's memory.
+    /// Whether a request is a send whose receiver may be about to read the data out of this process's memory.
     pub fn may_be_read(&mut self, index: Index) -> bool {
         let request = self.requests.at(index);
-        request.protocol == Protocol::Read && request.answer == Answer::Awaited
+        matches!(request.kind, Kind::Send(_))
+            && request.protocol == Protocol::Read
+            && request.answer == Answer::Awaited
     }
 
     /// Lets a send that is under way go on by itself, with a copy of its data.

@@ -212,22 +212,16 @@ fn sleep<R>(
     if began != 0 {
         events::raise(Event::SleepEnded, || [events::now() - began, 0, 0, 0, 0]);
     }
-    match poll_once(engines, done, false) {
-        (_, Some(result)) => {
-            waiter.slept(false);
-            Slept::Done(result)
-        }
-        (true, None) => {
-            waiter.slept(false);
-            Slept::Moved
-        }
-        (false, None) => {
-            // What a sleep without the descriptors finds out says nothing about them.
-            if notified || !waiter.is_always_ready() {
-                waiter.slept(notified);
-            }
-            Slept::Idle
-        }
+    let (moved, result) = poll_once(engines, done, false);
+    let found = moved || result.is_some();
+    // A short sleep that ends by itself says nothing about descriptors that are not watched.
+    if found || notified || !waiter.is_always_ready() {
+        waiter.slept(notified && !found);
+    }
+    match result {
+        Some(result) => Slept::Done(result),
+        None if moved => Slept::Moved,
+        None => Slept::Idle,
     }
 }
 

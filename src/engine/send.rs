@@ -107,6 +107,12 @@ impl Engine {
         } else {
             Outgoing::Rts(index)
         };
+        self.send_in_order(process, what);
+    }
+
+    /// Sends it now, or behind what waits for room to its peer.
+    #[inline]
+    pub(super) fn send_in_order(&mut self, process: usize, what: Outgoing) {
         if !self.peers[process].queue.is_empty() {
             self.peers[process].queue.push_back(what);
         } else if let Err(rest) = self.dispatch(process, what) {

@@ -68,14 +68,9 @@ impl Error {
     /// The error a user's callback reported by its return value; the code is kept unchanged.
     #[cold]
     pub fn from_code(code: i32) -> Error {
-        Error(Box::new(Inner {
-            class: class_of(code),
-            text: String::new(),
-            code,
-            owner: 0,
-            handled: false,
-            lost: None,
-        }))
+        let mut error = Error::new(class_of(code), "");
+        error.0.code = code;
+        error
     }
 
     pub fn class(&self) -> Class {

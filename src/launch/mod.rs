@@ -110,19 +110,14 @@ pub fn join(plan: &SegmentPlan<'_>) -> Result<Job> {
 }
 
 fn alone(plan: &SegmentPlan<'_>) -> Result<Job> {
-    let segment = segment::create(plan, 1).map_err(|error| no_segment(&error))?;
-    Ok(Job {
-        rank: 0,
-        size: 1,
-        local_ranks: vec![0],
-        nodes: NodeMap::of_one(1),
-        universe_size: None,
-        appnum: None,
+    let segment = |_: &[u32]| segment::create(plan, 1).map_err(|error| no_segment(&error));
+    Job::new(
+        Launcher::Singleton,
+        (0, 1),
+        NodeMap::of_one(1),
+        plan,
         segment,
-        segment_bytes: (plan.bytes)(1),
-        how: Launcher::Singleton,
-        server: Mutex::new(None),
-    })
+    )
 }
 
 fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
@@ -134,67 +129,72 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
         .pmi_fd
         .and_then(crate::os::process::inherited)
         .map(|socket| Server::Pmi1(Client::silent(socket)));
-    let nodes = ours.nodes;
-    let local_ranks = nodes.ranks_of(nodes.node_of(ours.rank));
+    let place = (ours.rank, ours.size);
     Ok(Job {
-        rank: ours.rank,
-        size: ours.size,
-        segment_bytes: (plan.bytes)(local_ranks.len()),
-        local_ranks,
-        nodes,
         universe_size: ours.universe_size,
         appnum: ours.appnum,
-        segment,
-        how: Launcher::Mpiexec,
         server: Mutex::new(server),
+        ..Job::new(Launcher::Mpiexec, place, ours.nodes, plan, |_| Ok(segment))?
     })
 }
 
-fn join_pmi(mut client: Client, (rank, size): (u32, u32), plan: &SegmentPlan<'_>) -> Result<Job> {
+fn join_pmi(mut client: Client, place: (u32, u32), plan: &SegmentPlan<'_>) -> Result<Job> {
     client.introduce()?;
     // The launcher of the node, unless a script is in between: then windows are served by helper threads.
     admit_descendants_of(parent());
     let universe_size = client.number("get_universe_size", "size")?;
     let appnum = client.number("get_appnum", "appnum")?;
-    let nodes = mapping::node_map(&mut client, rank, size)?;
-    let local_ranks = nodes.ranks_of(nodes.node_of(rank));
-    let segment = segment::of_node(&mut client, (rank, size), &local_ranks, plan)?;
+    let nodes = mapping::node_map(&mut client, place.0, place.1)?;
+    let job = Job::new(Launcher::Pmi1, place, nodes, plan, |local_ranks| {
+        segment::of_node(&mut client, place, local_ranks, plan)
+    })?;
     Ok(Job {
-        rank,
-        size,
-        segment_bytes: (plan.bytes)(local_ranks.len()),
-        local_ranks,
-        nodes,
         universe_size: universe_size.filter(|size| *size > 0),
         appnum: appnum.filter(|appnum| *appnum >= 0),
-        segment,
-        how: Launcher::Pmi1,
         server: Mutex::new(Some(Server::Pmi1(client))),
+        ..job
     })
 }
 
 /// Waits for no other rank.
 fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
     admit_descendants_of(parent());
-    let (rank, size) = (pmix.rank(), pmix.size());
-    let nodes = pmix.nodes()?;
-    let local_ranks = nodes.ranks_of(nodes.node_of(rank));
-    let segment = segment::of_first(&pmix.namespace(), local_ranks.len(), plan)?;
+    let place = (pmix.rank(), pmix.size());
+    let job = Job::new(Launcher::Pmix, place, pmix.nodes()?, plan, |local_ranks| {
+        segment::of_first(&pmix.namespace(), local_ranks.len(), plan)
+    })?;
     Ok(Job {
-        rank,
-        size,
-        segment_bytes: (plan.bytes)(local_ranks.len()),
-        local_ranks,
-        nodes,
         universe_size: pmix.universe_size(),
         appnum: pmix.appnum(),
-        segment,
-        how: Launcher::Pmix,
         server: Mutex::new(Some(Server::Pmix(Box::new(pmix)))),
+        ..job
     })
 }
 
 impl Job {
+    /// What follows from a rank, the size and the nodes; `segment` gets the node's segment for its ranks.
+    fn new(
+        how: Launcher,
+        (rank, size): (u32, u32),
+        nodes: NodeMap,
+        plan: &SegmentPlan<'_>,
+        segment: impl FnOnce(&[u32]) -> Result<OwnedFd>,
+    ) -> Result<Job> {
+        let local_ranks = nodes.ranks_of(nodes.node_of(rank));
+        Ok(Job {
+            rank,
+            size,
+            segment: segment(&local_ranks)?,
+            segment_bytes: (plan.bytes)(local_ranks.len()),
+            local_ranks,
+            nodes,
+            universe_size: None,
+            appnum: None,
+            how,
+            server: Mutex::new(None),
+        })
+    }
+
     /// Ends the whole job with this exit code (its low eight bits; never 0) and this process at once.
     pub fn abort(&self, code: i32) -> ! {
         let status = exit_status(code);

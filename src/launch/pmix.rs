@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const LIBRARY: &str = "libpmix.so.2";
 /// The oldest one with all that is used here.
 const OLDEST: u32 = 3;
-/// What is said of the job, not of one process (a macro that bindgen does not read).
+/// Rank that stands for the whole job: PMIX_RANK_WILDCARD, a macro that bindgen does not read.
 const WHOLE_JOB: u32 = u32::MAX - 1;
 
 type Answer = unsafe extern "C" fn(pmix_status_t, *mut pmix_value_t, *mut c_void);
@@ -134,7 +134,10 @@ impl Pmix {
                 "{LIBRARY} is {version}, which is too old: version {OLDEST} or newer is needed"
             )));
         }
-        let mut own = process("", 0);
+        let mut own = pmix_proc_t {
+            nspace: [0; 256],
+            rank: 0,
+        };
         // SAFETY: `own` is for the call to fill; there are no attributes.
         let status = unsafe { (functions.init)(&raw mut own, null_mut(), 0) };
         functions.check("PMIx_Init", status).map_err(|error| {
@@ -220,6 +223,11 @@ impl Pmix {
         Ok(NodeMap::new(nodes, Vec::new()))
     }
 
+    /// A rank of this job, as libpmix names it.
+    fn process(&self, rank: u32) -> pmix_proc_t {
+        pmix_proc_t { rank, ..self.own }
+    }
+
     /// A name that the ranks of this job have in common.
     pub fn namespace(&self) -> String {
         // SAFETY: `PMIx_Init` has filled in a terminated name.
@@ -258,7 +266,7 @@ impl Pmix {
             values: self.values.clone(),
             rank,
             key: name,
-            process: process(&self.namespace(), rank),
+            process: self.process(rank),
         }));
         // SAFETY: the question stays until it is answered; `answered` is called once if the call succeeds, else never.
         let status = unsafe {
@@ -307,7 +315,7 @@ impl Pmix {
         key: &[u8],
         read: unsafe fn(&pmix_value_t) -> Option<T>,
     ) -> Option<T> {
-        let process = process(&self.namespace(), rank);
+        let process = self.process(rank);
         let key = CStr::from_bytes_with_nul(key).ok()?;
         let mut value: *mut pmix_value_t = null_mut();
         // SAFETY: name and process stay during the call; `value` is for it to fill.
@@ -385,15 +393,6 @@ unsafe fn text_of(text: *const c_char) -> String {
         .into_owned()
 }
 
-fn process(namespace: &str, rank: u32) -> pmix_proc_t {
-    let mut nspace = [0; 256];
-    // The last byte stays zero.
-    for (place, byte) in nspace[..255].iter_mut().zip(namespace.bytes()) {
-        *place = byte as c_char;
-    }
-    pmix_proc_t { nspace, rank }
-}
-
 fn terminated(text: &str) -> Result<CString> {
     CString::new(text).map_err(|error| refused(error.to_string()))
 }
@@ -449,11 +448,5 @@ mod tests {
         assert_eq!(major("OpenPMIx 4.2.2 (PMIx Standard: 4.2)"), Some(4));
         assert_eq!(major("PMIx 3"), Some(3));
         assert_eq!(major("unknown"), None);
-    }
-
-    #[test]
-    fn a_long_name_of_a_job_stays_terminated() {
-        let long = process(&"n".repeat(300), 7);
-        assert_eq!((long.nspace[254], long.nspace[255]), (b'n' as c_char, 0));
     }
 }

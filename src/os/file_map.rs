@@ -8,6 +8,7 @@
 //! thread has the signal blocked.
 
 use super::memory::Mapping;
+use super::signals::action;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 use parking_lot::Mutex;
 use std::io::{Error, Result};
@@ -224,19 +225,10 @@ fn own_action() -> usize {
     on_bus_error as *const () as usize
 }
 
-/// What SIGBUS does in this process.
-fn current() -> libc::sigaction {
-    // SAFETY: all zeros are a valid sigaction, which the call fills.
-    let mut found: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: a valid place; nothing is changed.
-    unsafe { libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut found) };
-    found
-}
-
 /// Whether this thread's stores that fail come to our handler, which is put there at the first question. If the program has put one of its own
 /// there since, it stays.
 fn is_guarded() -> bool {
-    let found = current();
+    let found = action(libc::SIGBUS);
     if found.sa_sigaction != own_action() && !installed(found) {
         return false;
     }
@@ -254,7 +246,7 @@ fn is_guarded() -> bool {
 fn installed(found: libc::sigaction) -> bool {
     let mut before = BEFORE.lock();
     if before.is_some() {
-        return current().sa_sigaction == own_action();
+        return action(libc::SIGBUS).sa_sigaction == own_action();
     }
     let mut own = found;
     own.sa_sigaction = own_action();
@@ -273,7 +265,7 @@ pub fn end() {
     let Some(before) = BEFORE.lock().take() else {
         return;
     };
-    if current().sa_sigaction == own_action() {
+    if action(libc::SIGBUS).sa_sigaction == own_action() {
         // SAFETY: what was there before, in the same process.
         unsafe { libc::sigaction(libc::SIGBUS, &before, std::ptr::null_mut()) };
     }
@@ -314,7 +306,7 @@ mod tests {
             .create_new(true)
             .open(&path)
             .unwrap();
-        let before = current().sa_sigaction;
+        let before = action(libc::SIGBUS).sa_sigaction;
         let windows = Windows::default();
         let take = || windows.take(file.as_fd(), 0).unwrap();
         file.set_len(5000).unwrap();
@@ -337,6 +329,6 @@ mod tests {
         windows.drop_all();
         std::fs::remove_file(&path).unwrap();
         end();
-        assert_eq!(current().sa_sigaction, before);
+        assert_eq!(action(libc::SIGBUS).sa_sigaction, before);
     }
 }

@@ -1,4 +1,4 @@
-//! Signal handlers that libraries install when they are loaded.
+//! Signal actions of the process, and taking back those that libraries install when they are loaded.
 
 use libc::{c_int, sigaction};
 
@@ -11,17 +11,14 @@ pub struct Actions(Vec<(c_int, sigaction)>);
 
 impl Actions {
     pub fn now() -> Self {
-        let of = |signal| Some((signal, action(signal)?));
-        Self((1..=LAST).filter_map(of).collect())
+        Self((1..=LAST).map(|signal| (signal, action(signal))).collect())
     }
 
     /// Puts back those that have changed.
     pub fn restore(self) {
         for (signal, before) in self.0 {
-            let changed = action(signal).is_some_and(|now| {
-                now.sa_sigaction != before.sa_sigaction || now.sa_flags != before.sa_flags
-            });
-            if changed {
+            let now = action(signal);
+            if now.sa_sigaction != before.sa_sigaction || now.sa_flags != before.sa_flags {
                 // SAFETY: an action that the signal had before.
                 unsafe { sigaction(signal, &raw const before, std::ptr::null_mut()) };
             }
@@ -29,12 +26,13 @@ impl Actions {
     }
 }
 
-fn action(signal: c_int) -> Option<sigaction> {
+/// What a signal does in this process.
+pub fn action(signal: c_int) -> sigaction {
     // SAFETY: all zeros are a valid sigaction, which the call fills.
     let mut found: sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: asks only.
-    let got = unsafe { sigaction(signal, std::ptr::null(), &raw mut found) };
-    (got == 0).then_some(found)
+    // SAFETY: a valid place; nothing is changed.
+    unsafe { sigaction(signal, std::ptr::null(), &raw mut found) };
+    found
 }
 
 #[cfg(test)]
@@ -48,12 +46,12 @@ mod tests {
         // No other test uses it.
         const SIGNAL: c_int = libc::SIGXFSZ;
         let actions = Actions::now();
-        let before = action(SIGNAL).unwrap().sa_sigaction;
+        let before = action(SIGNAL).sa_sigaction;
         let handler = handler as extern "C" fn(c_int) as usize;
         // SAFETY: a handler that does nothing.
         unsafe { libc::signal(SIGNAL, handler) };
-        assert_eq!(action(SIGNAL).unwrap().sa_sigaction, handler);
+        assert_eq!(action(SIGNAL).sa_sigaction, handler);
         actions.restore();
-        assert_eq!(action(SIGNAL).unwrap().sa_sigaction, before);
+        assert_eq!(action(SIGNAL).sa_sigaction, before);
     }
 }

@@ -179,9 +179,7 @@ impl Page {
     pub fn loss(&self) -> Option<Loss> {
         match self.lost.load(Ordering::Acquire) {
             0 => None,
-            bits if bits & EXITED == 0 => Some(Loss::Finalizing),
-            _ if self.state() == State::NotJoined => Some(Loss::NeverStarted),
-            _ => Some(Loss::Exited),
+            _ => End::loss_in(self.known_end()),
         }
     }
 
@@ -192,7 +190,7 @@ impl Page {
 
     /// Whether it has exited without MPI_Finalize.
     pub fn has_died(&self) -> bool {
-        self.loss().is_some_and(|loss| loss != Loss::Finalizing) && self.state() != State::Finalized
+        End::is_death(self.known_end())
     }
 
     /// What other hosts are told of it, for [`End::tell`].
@@ -266,9 +264,10 @@ impl End {
         }
     }
 
-    fn loss(&self) -> Option<Loss> {
-        match self.load() {
-            known if known & EXITED != 0 && known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
+    /// Why nothing more is to be expected from a process of which that is known.
+    fn loss_in(known: u32) -> Option<Loss> {
+        match known {
+            known if known & NEVER_STARTED != 0 => Some(Loss::NeverStarted),
             known if known & EXITED != 0 => Some(Loss::Exited),
             known if known & FINALIZING != 0 => Some(Loss::Finalizing),
             _ => None,
@@ -337,6 +336,11 @@ impl Peer {
         }
     }
 
+    /// As [`Page::known_end`]; of a process of another host, as far as this host has been told.
+    fn known_end(&self) -> u32 {
+        self.end().map_or_else(|| self.page.known_end(), End::load)
+    }
+
     /// As [`Page::state`]; of a process of another host, as far as this host has been told.
     pub fn state(&self) -> State {
         self.end().map_or_else(|| self.page.state(), End::state)
@@ -347,21 +351,18 @@ impl Peer {
     pub fn loss(&self) -> Option<Loss> {
         match self.seat {
             Some(_) => self.page.loss(),
-            None => self.end()?.loss(),
+            None => End::loss_in(self.known_end()),
         }
     }
 
     /// As [`Page::receives_closed`].
     pub fn receives_closed(&self) -> bool {
-        let closed = |end: &End| end.load() & RECEIVES_CLOSED != 0;
-        self.end()
-            .map_or_else(|| self.page.receives_closed(), closed)
+        self.known_end() & RECEIVES_CLOSED != 0
     }
 
     /// As [`Page::has_died`].
     pub fn has_died(&self) -> bool {
-        let died = |end: &End| End::is_death(end.load());
-        self.end().map_or_else(|| self.page.has_died(), died)
+        End::is_death(self.known_end())
     }
 }
 
@@ -468,7 +469,7 @@ mod tests {
         let (page, end) = (Page::default(), End(AtomicU32::new(0)));
         let agree = || {
             end.tell(page.known_end());
-            assert_eq!(end.loss(), page.loss());
+            assert_eq!(End::loss_in(end.load()), page.loss());
             assert_eq!(End::is_death(page.known_end()), page.has_died());
             assert_eq!(end.load() & RECEIVES_CLOSED != 0, page.receives_closed());
         };

@@ -16,11 +16,11 @@ use std::sync::OnceLock;
 pub struct Waiter {
     page: &'static RankPage,
     descriptors: OnceLock<Descriptors>,
-    /// Sleeps one after the other that somebody has ended for nothing.
+    /// Wake-ups without work, one after the other.
     in_vain: AtomicU32,
 }
 
-/// So many of those, and the descriptor is taken for one that is always ready.
+/// Wake-ups without work, one after the other, after which the descriptor counts as always ready.
 const MOST_IN_VAIN: u32 = 32;
 
 impl Waiter {
@@ -65,7 +65,7 @@ impl Waiter {
         sleeper
     }
 
-    /// A sleep is over: whether it was ended by somebody although there was nothing to do.
+    /// Counts the end of a sleep; `in_vain`: a wake-up without work.
     pub fn slept(&self, in_vain: bool) {
         let before = self.in_vain.load(Ordering::Relaxed);
         let now = if in_vain { before.saturating_add(1) } else { 0 };
@@ -74,8 +74,7 @@ impl Waiter {
         }
     }
 
-    /// Whether a descriptor wakes all the time for nothing, because its owner does not take a signal back. It is not waited for: a sleep must be
-    /// short then.
+    /// Whether a descriptor counts as always ready, because its owner does not take a signal back. It is not watched, so sleeps must be short.
     pub fn is_always_ready(&self) -> bool {
         self.descriptors.get().is_some() && self.in_vain.load(Ordering::Relaxed) >= MOST_IN_VAIN
     }

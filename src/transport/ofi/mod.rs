@@ -508,9 +508,8 @@ impl Net {
                     }
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.buffers[buffer].released = true;
-                }
-                // An inject's failure says not whose.
-                else {
+                } else {
+                    // An inject's failure says not whose.
                     let now = monotonic_nanoseconds();
                     self.failed.get_or_insert((text, now));
                 }
