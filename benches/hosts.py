@@ -123,7 +123,7 @@ def measure(rounds):
             four = [("host1", 4), ("host2", 4)]
             found = results(on("host1", column.command(four, "collective", "0.1", "barrier", "allreduce:8"), 60).stdout)
             for (name, size), value in found.items():
-                add(f"{name} {size} B, 2 x 4 ranks, us", column.name, value)
+                add(f"{name}{f' {size} B' if size >= 0 else ''}, 2 x 4 ranks, us", column.name, value)
             begin = time.monotonic()
             if on("host1", column.command(pair, "hello")).returncode == 0:
                 add("hello 2 x 2, ms", column.name, 1000 * (time.monotonic() - begin))
