@@ -67,8 +67,11 @@ pub mod constructors;
 pub mod io;
 // floor 10
 #[cfg(not(loom))]
-pub mod process;
+pub mod dynamic;
 // floor 11
+#[cfg(not(loom))]
+pub mod process;
+// floor 12
 #[cfg(not(loom))]
 pub mod tool;
 

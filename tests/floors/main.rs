@@ -28,6 +28,7 @@ const FLOORS: &[&[&str]] = &[
     &["context_id", "rma"],
     &["lifetime"],
     &["constructors", "io"],
+    &["dynamic"],
     &["process"],
     &["tool"],
 ];
