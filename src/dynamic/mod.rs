@@ -18,7 +18,6 @@ pub struct Command {
 }
 
 /// What MPI_Comm_spawn gives.
-#[derive(Debug)]
 pub struct Spawned {
     /// The intercommunicator to the new processes.
     pub comm: Result<&'static Comm>,
