@@ -82,6 +82,11 @@ impl Client {
         Ok(())
     }
 
+    /// The name of the key-value store, which the launcher gives to one job only; after [`Client::introduce`].
+    pub fn store_name(&self) -> String {
+        self.store.clone().unwrap_or_default()
+    }
+
     /// Asks for one number, which the launcher may not have.
     pub fn number(&mut self, command: &str, key: &str) -> Result<Option<i32>> {
         let answer = self.call(&format!("cmd={command}"))?;
