@@ -7,6 +7,7 @@ use crate::constants::of_program::MPI_MAX_STRINGTAG_LEN;
 use crate::describe::spelled;
 use crate::param::*;
 use crate::pointers::{In, InOut, Out};
+use crate::types::Strings;
 use oxmpi::coll;
 use oxmpi::comm::{self, Comm as CommObject};
 use oxmpi::datatype::{self, Buffer, Datatype as DatatypeObject};
@@ -578,6 +579,23 @@ pub fn arguments(count: Int, words: TextArray) -> Result<Vec<String>> {
             break;
         }
         arguments.push(text("argv", Text(word))?);
+    }
+    Ok(arguments)
+}
+
+/// The words of a list that ends with a null pointer; none for MPI_ARGV_NULL.
+pub fn argument_list(name: &'static str, words: Strings) -> Result<Vec<String>> {
+    let mut arguments = Vec::new();
+    if words.is_null() {
+        return Ok(arguments);
+    }
+    for index in 0.. {
+        // SAFETY: the caller of the C function has strings there, a null pointer behind the last.
+        let word = unsafe { words.add(index).read() };
+        if word.is_null() {
+            break;
+        }
+        arguments.push(text(name, Text(word))?);
     }
     Ok(arguments)
 }

@@ -105,7 +105,7 @@ pub fn keyval(value: c_int, text: &mut dyn Write) -> Result {
     }
 }
 
-pub fn pointer<T>(value: *mut T, text: &mut dyn Write) -> Result {
+pub fn pointer<T>(value: *const T, text: &mut dyn Write) -> Result {
     address(value.cast(), text)
 }
 

@@ -146,7 +146,8 @@ macro_rules! entry {
 }
 
 /// Functions that are exported, because programs must load, but are not written yet: they fail
-/// with MPI_ERR_UNSUPPORTED_OPERATION. `docs/support.md` counts them as missing.
+/// with MPI_ERR_UNSUPPORTED_OPERATION. `docs/support.md` counts them as missing. All of them are MPICH's extensions.
+#[cfg(not(standard_abi))]
 macro_rules! stub {
     ($($(#[$doc:meta])* $class:ident fn $name:ident $([$suffix:ident])?
         ($($argument:ident: $type:ty),* $(,)?) $(on $object:ident)?;)*) => {

@@ -130,6 +130,7 @@ impl Raises for InOut<Session> {
 const NOT_WRITTEN: &str = "this function is not written yet in oxmpi";
 
 /// What a stub returns; `raise` puts the function's name before it.
+#[cfg(not(standard_abi))]
 #[cold]
 pub fn not_written() -> Result<()> {
     Err(Error::new(Class::UnsupportedOperation, NOT_WRITTEN))

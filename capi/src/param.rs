@@ -197,6 +197,8 @@ plain! {
 
     /// A string of the caller, zero-terminated.
     Text = *const c_char, text;
+    /// As `Text`, but only the root of the call has one; elsewhere it may be any address.
+    RootText = *const c_char, pointer;
     /// Where a string is written to, zero-terminated, at most as long as the standard says.
     TextOut = *mut c_char, pointer;
     /// `char *argv[]`, ended by a null pointer.

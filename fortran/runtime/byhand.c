@@ -2,14 +2,15 @@
    functions with narrow addresses, and what only Fortran has. */
 
 #include "fortran.h"
+#include "section.h"
 
 static void set(int *ierror, int code)
 {
   if (ierror) *ierror = code;
 }
 
-/* Lists of texts: `count` of them, or (count < 0) up to a blank one, each `length` long and `stride`
-   after the one before. One piece of memory, to be freed as one. */
+/* Lists of texts without blanks around them: `count` of them, or (count < 0) up to a blank one, each `length` long and
+   `stride` after the one before. One piece of memory, to be freed as one. */
 static char **list_in(const char *texts, size_t length, size_t stride, int count)
 {
   int n = 0;
@@ -23,12 +24,14 @@ static char **list_in(const char *texts, size_t length, size_t stride, int count
     }
   }
   char **list = malloc((n + 1) * sizeof *list + n * (length + 1));
-  if (!list) return NULL;
+  if (!list) abort();
   char *copy = (char *)(list + n + 1);
   for (int i = 0; i < n; i++, copy += length + 1) {
+    const char *text = texts;
     size_t used = length;
-    while (used > 0 && texts[used - 1] == ' ') used--;
-    memcpy(copy, texts, used);
+    while (used > 0 && text[used - 1] == ' ') used--;
+    while (used > 0 && *text == ' ') text++, used--;
+    memcpy(copy, text, used);
     copy[used] = 0;
     list[i] = copy;
     texts += stride;
@@ -47,12 +50,14 @@ static int is_argvs_null(const void *argvs)
   return argvs == mpiprivc_.argvs_null || argvs == __mpi_f08_link_constants_MOD_mpi_argvs_null;
 }
 
+/* Commands and arguments are the root's: elsewhere nobody looks at them, and they may have no end. */
+
 void FN(mpi_comm_spawn_)(const char *command, const char *argv, const int *maxprocs,
                          const int *info, const int *root, const int *comm, int *intercomm,
                          int *codes, int *ierror, size_t command_length, size_t argv_length)
 {
-  char copy[SHORT_TEXT], *name = text_in(copy, command, command_length, 1);
-  char **list = is_argv_null(argv) ? NULL : list_in(argv, argv_length, argv_length, -1);
+  char copy[SHORT_TEXT], *name = text_in(copy, command, command_length, 1), **list = NULL;
+  if (!is_argv_null(argv) && at_root(*root, *comm)) list = list_in(argv, argv_length, argv_length, -1);
   set(ierror, CALL(MPI_Comm_spawn)(name, list, *maxprocs, *info, *root, *comm, intercomm,
                                    error_codes_of(codes)));
   free(list);
@@ -66,19 +71,17 @@ void FN(mpi_comm_spawn_multiple_)(const int *count, const char *commands, const 
                                   const int *comm, int *intercomm, int *codes, int *ierror,
                                   size_t command_length, size_t argv_length)
 {
-  int n = *count > 0 ? *count : 0, code = MPI_ERR_NO_MEM;
-  char **names = list_in(commands, command_length, command_length, n);
-  char ***lists = is_argvs_null(argvs) ? NULL : calloc(n + 1, sizeof *lists);
+  int n = *count > 0 && at_root(*root, *comm) ? *count : 0;
+  char **names = n ? list_in(commands, command_length, command_length, n) : NULL;
+  char ***lists = n && !is_argvs_null(argvs) ? calloc(n, sizeof *lists) : NULL;
   /* ARGVS(i, j) lies after ARGVS(i - 1, j): the texts of one command are `n` apart. */
   for (int i = 0; lists && i < n; i++)
     lists[i] = list_in(argvs + i * argv_length, argv_length, n * argv_length, -1);
-  if (names)
-    code = CALL(MPI_Comm_spawn_multiple)(*count, names, lists, maxprocs, infos, *root, *comm,
-                                         intercomm, error_codes_of(codes));
+  set(ierror, CALL(MPI_Comm_spawn_multiple)(*count, names, lists, maxprocs, infos, *root, *comm,
+                                            intercomm, error_codes_of(codes)));
   for (int i = 0; lists && i < n; i++) free(lists[i]);
   free(lists);
   free(names);
-  set(ierror, code);
 }
 NAMES(mpi_comm_spawn_multiple, MPI_COMM_SPAWN_MULTIPLE)
 F08_NAMES(mpi_comm_spawn_multiple, _comm_spawn_multiple)

@@ -244,7 +244,7 @@ fn form(written: &str, large: bool) -> Result<(Form, Intent)> {
         "Status" | "F08Status" => Form::Status,
         "Fint" => Form::Words,
         "Weight" => Form::Weights,
-        "Text" => Form::Text,
+        "Text" | "RootText" => Form::Text,
         "TextOut" => return Ok((Form::TextOut, Intent::Out)),
         "TextArray" => Form::Texts,
         "TextArrays" => Form::TextLists,

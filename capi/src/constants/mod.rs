@@ -48,14 +48,16 @@ pub use objects::*;
 pub mod of_program {
     #[cfg(not(standard_abi))]
     pub use super::{
-        MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_KEYVAL_INVALID, MPI_MAX_PROCESSOR_NAME,
+        MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_KEYVAL_INVALID, MPI_MAX_PORT_NAME, MPI_MAX_PROCESSOR_NAME,
         MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN, MPI_PROC_NULL, MPI_ROOT, MPI_THREAD_MULTIPLE,
         MPI_THREAD_SINGLE,
     };
     #[cfg(standard_abi)]
     pub use super::{
         keyvals::MPI_KEYVAL_INVALID,
-        lengths::{MPI_MAX_PROCESSOR_NAME, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN},
+        lengths::{
+            MPI_MAX_PORT_NAME, MPI_MAX_PROCESSOR_NAME, MPI_MAX_PSET_NAME_LEN, MPI_MAX_STRINGTAG_LEN,
+        },
         ranks::{MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT},
         tags::MPI_ANY_TAG,
         thread_levels::{MPI_THREAD_MULTIPLE, MPI_THREAD_SINGLE},
