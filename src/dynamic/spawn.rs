@@ -8,7 +8,7 @@ use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
-use crate::launch::names;
+use crate::launch::{Program, names};
 use crate::sync::{AtomicI32, Ordering};
 
 /// One program of MPI_Comm_spawn_multiple, or that of MPI_Comm_spawn.
@@ -27,6 +27,19 @@ pub struct Spawned {
     pub comm: Result<&'static Comm>,
     /// An error code for each process that was asked for, on every rank; none if the arguments were wrong.
     pub codes: Vec<i32>,
+}
+
+impl Command {
+    fn program(&self) -> Program {
+        let entries = self.info.entries();
+        let info = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Program {
+            program: self.program.clone(),
+            arguments: self.arguments.clone(),
+            processes: self.processes,
+            info: info.collect(),
+        }
+    }
 }
 
 /// The communicator to the processes that have spawned this one.
@@ -114,12 +127,14 @@ fn start(
         .map(|command| command.processes as usize)
         .sum();
     let not_started = || vec![Class::Spawn.value(); all];
-    let _ = function;
     let port = match port::open() {
         Ok(port) => port,
         Err(error) => return (not_started(), Err(error)),
     };
-    let asked: Result<Vec<i32>> = job().and_then(|_job| fail!(Class::Spawn, "not yet"));
+    let programs: Vec<Program> = commands.iter().map(Command::program).collect();
+    let preput = [(names::PARENT.to_owned(), port.name.clone())];
+    let asked =
+        job().and_then(|job| background::run(function, move || job.spawn(&programs, &preput)));
     let close = || {
         let _ = port::close(&port.name);
     };
@@ -146,10 +161,8 @@ fn start(
 /// Errors: those of a meeting.
 pub fn meet_parents() -> Result<()> {
     const FUNCTION: &str = "MPI_Init";
-    let Some(name) = std::env::var(names::PARENT)
-        .ok()
-        .filter(|name| !name.is_empty())
-    else {
+    let job = job()?;
+    let Some(name) = job.left_by_parents(names::PARENT) else {
         return Ok(());
     };
     let Some(world) = comm::get(comm::WORLD) else {
@@ -161,7 +174,7 @@ pub fn meet_parents() -> Result<()> {
         root: 0,
         role: Role::Connects,
         made: Maker::Spawn,
-        job: job()?,
+        job,
     };
     let socket = match world.rank() {
         0 => {

@@ -151,7 +151,7 @@ impl Client {
         let _ = poll(&mut end, limit.as_ref());
     }
 
-    fn call(&mut self, request: &str) -> Result<String> {
+    pub(super) fn call(&mut self, request: &str) -> Result<String> {
         self.send(request)?;
         self.receive()
     }

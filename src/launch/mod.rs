@@ -15,6 +15,7 @@ mod pmix;
 mod pmix_bindings;
 mod segment;
 pub mod sets;
+mod spawn;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};
@@ -32,6 +33,7 @@ use std::sync::Mutex;
 
 pub use environment::names;
 pub use segment::create as create_segment;
+pub use spawn::Program;
 
 /// What started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
