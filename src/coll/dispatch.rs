@@ -14,6 +14,7 @@ use super::{
 };
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Parts};
+use crate::group::names;
 #[cfg(not(test))]
 use crate::{launch::nodes, node};
 
@@ -214,7 +215,8 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
 /// Whether the ranks share cores with others. Ranks of several hosts must choose alike, and none knows the cores of the others.
 #[cfg(not(test))]
 fn is_oversubscribed(team: &Team<'_>) -> bool {
-    (!nodes::are_hosts() || team.shares_memory()) && node::is_oversubscribed()
+    (!nodes::are_hosts() && !names::has_foreign() || team.shares_memory())
+        && node::is_oversubscribed()
 }
 
 /// Simulated ranks have no node: some numbers of them share cores.

@@ -11,11 +11,11 @@ mod title;
 mod waits;
 
 use crate::attr::Attributes;
-use crate::engine::{self, mapping::EngineMapping, node_of};
+use crate::engine::{self, links, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
-use crate::group::{Comparison, Group};
+use crate::group::{Comparison, Group, names};
 use crate::handle::{self, ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
@@ -258,11 +258,26 @@ impl Comm {
     /// The nodes of the local group, if there are several.
     #[inline]
     pub fn nodes(&self) -> Option<&Nodes> {
-        if launch::nodes::number() == 1 {
+        if launch::nodes::number() == 1 && !self.has_foreign() {
             return None;
         }
         let find = || Box::new(Nodes::of(self.members(), node_of));
         self.nodes.get_or_init(find).as_ref()
+    }
+
+    /// Whether processes of other jobs are in one of its groups.
+    #[inline]
+    pub fn has_foreign(&self) -> bool {
+        names::has_foreign() && self.processes().any(names::is_foreign)
+    }
+
+    /// The numbers of all its processes.
+    pub fn processes(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        let all = |members: &Members| {
+            let members = members.clone();
+            (0..members.size()).map(move |rank| members.process(rank))
+        };
+        all(&self.peers).chain(self.local.iter().flat_map(all))
     }
 
     /// Whether the memory of this host's segment is that of all ranks of the local group.
@@ -409,6 +424,9 @@ pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
             .store(mapping.to_bits(), Ordering::Relaxed);
         if comm.receive_context() != PENDING {
             comm.tell(Event::CommunicatorCreated);
+        }
+        if comm.has_foreign() {
+            links::hold(comm.processes());
         }
         comm
     })

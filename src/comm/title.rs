@@ -9,8 +9,10 @@ use std::fmt::Write;
 pub enum Maker {
     /// MPI_COMM_WORLD and MPI_COMM_SELF.
     Start,
+    Accept,
     CartCreate,
     CartSub,
+    Connect,
     Create,
     CreateFromGroup,
     CreateGroup,
@@ -24,6 +26,8 @@ pub enum Maker {
     IntercommCreate,
     IntercommCreateFromGroups,
     IntercommMerge,
+    Join,
+    Spawn,
     Split,
     SplitType,
 }
@@ -32,6 +36,10 @@ impl Maker {
     fn function(self) -> &'static str {
         match self {
             Maker::Start => "MPI_Init",
+            Maker::Accept => "MPI_Comm_accept",
+            Maker::Connect => "MPI_Comm_connect",
+            Maker::Join => "MPI_Comm_join",
+            Maker::Spawn => "MPI_Comm_spawn",
             Maker::CartCreate => "MPI_Cart_create",
             Maker::CartSub => "MPI_Cart_sub",
             Maker::Create => "MPI_Comm_create",

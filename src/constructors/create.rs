@@ -2,7 +2,7 @@
 
 use super::both_groups::{BothGroups, Ids};
 use super::dup::{or_release, unless_wrong};
-use super::exchange::everywhere;
+use super::exchange::{everywhere, numbers};
 use super::hints::{self, Promises};
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
@@ -10,7 +10,7 @@ use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
 use crate::errhandler::Attached;
 use crate::error::{Class, Result, fail};
-use crate::group::Group;
+use crate::group::{Group, names};
 use std::sync::Arc;
 
 fn add(
@@ -95,13 +95,17 @@ fn create_inter(
         .as_ref()
         .map(|group| group.members())
         .unwrap_or_default();
-    let mine = bytes([u32::from(good)].into_iter().chain(members));
+    let mine = bytes(
+        [u32::from(good)]
+            .into_iter()
+            .chain(names::to_words(members)),
+    );
     let theirs = words(&block_on(inter.swap_any(&both.local, mine))?);
     let group = group?;
     if !good || theirs[0] == 0 {
         return others_are_wrong(comm);
     }
-    let remote = Group::new(&theirs[1..]);
+    let remote = Group::new(numbers(&theirs[1..])?);
     let ids = block_on(both.ids(Creation::whole(comm)))?;
     match group.rank_of(me()) {
         Some(rank) if remote.size() > 0 => {

@@ -3,7 +3,8 @@
 use crate::coll::{self, CollContext};
 use crate::context_id::offer::words;
 use crate::datatype::Buffer;
-use crate::error::Result;
+use crate::error::{Class, Result, fail};
+use crate::group::names;
 
 /// What holds on all members, each of which says for itself what does: a few bytes beside the agreement on an id.
 pub async fn everywhere<const N: usize>(
@@ -30,4 +31,18 @@ pub async fn share(coll: &CollContext<'_>, data: &mut Box<[u8]>, root: i32) -> R
         *data = vec![0; length].into_boxed_slice();
     }
     coll::bcast_on(coll, Buffer::of_copy(data), root).await
+}
+
+/// The numbers here of processes that another one has named in words.
+///
+/// Errors: MPI_ERR_OTHER, one has none: this process is not connected to it.
+pub fn numbers(words: &[u32]) -> Result<Vec<u32>> {
+    match names::of_words(words) {
+        Ok(numbers) => Ok(numbers),
+        Err(name) => fail!(
+            Class::Other,
+            "this process is not connected to rank {} of another job, which is in the other group",
+            name.rank
+        ),
+    }
 }

@@ -3,7 +3,7 @@
 use super::both_groups::{BothGroups, Ids, InterContext};
 use super::create::{tag_of, without_parent};
 use super::dup::or_release;
-use super::exchange::{everywhere, share};
+use super::exchange::{everywhere, numbers, share};
 use super::hints::{self, Promises};
 use crate::coll::{CollContext, allreduce_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
@@ -11,8 +11,8 @@ use crate::comm::{job, me};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
 use crate::errhandler::Attached;
-use crate::error::{Class, Result, fail};
-use crate::group::Group;
+use crate::error::{Class, Error, Result, fail};
+use crate::group::{Group, names};
 use std::sync::Arc;
 
 /// Where a leader finds the other one.
@@ -123,10 +123,11 @@ pub fn intercomm_create_from_groups(
 /// The leader that all ranks of a group name, and whether none of them has a wrong argument.
 ///
 /// Errors: on all of them, when they do not name the same.
-fn one_leader(
+pub fn one_leader(
     own: &CollContext<'_>,
     right: &Result<()>,
     leader: &Result<i32>,
+    argument: &str,
 ) -> Result<(i32, bool)> {
     // Common bits of a number and of its complement, as in `Proposal::signature`; who has no number leaves all bits.
     const YES: u32 = u32::MAX;
@@ -144,7 +145,7 @@ fn one_leader(
     if all[1] != !all[2] {
         return fail!(
             Class::Rank,
-            "local_leader is not the same, or not right, on the {} ranks of this group",
+            "{argument} is not the same, or not right, on the {} ranks of this group",
             own.size()
         );
     }
@@ -165,7 +166,7 @@ fn connect(
         inter,
     } = arguments;
     let local = own.members.group();
-    let agreed = one_leader(own, &right, &leader);
+    let agreed = one_leader(own, &right, &leader, "local_leader");
     let right = right.and(leader.map(|_| ()));
     let (leader, good) = match agreed {
         Ok(agreed) => agreed,
@@ -175,7 +176,7 @@ fn connect(
     if let Ok(Some(inter)) = &inter {
         // The other leader waits, and is told of what is wrong with a group of nobody.
         let mut mine = if good {
-            bytes(local.members())
+            bytes(names::to_words(local.members()))
         } else {
             Box::default()
         };
@@ -205,7 +206,11 @@ fn connect(
             "the leader, rank {leader}, or a rank of the other group had a wrong argument, so nothing was made"
         );
     }
-    let remote = Group::new(words(&theirs));
+    let remote = numbers(&words(&theirs));
+    // Who cannot reach one of the others takes part in what follows, so that nobody waits.
+    let creation = creation.refused_if(remote.is_err());
+    let unreachable = remote.as_ref().err().map(Error::text);
+    let remote = Group::new(remote.unwrap_or_default());
     let common = local.intersection(&remote).size();
     if common > 0 {
         return fail!(
@@ -219,7 +224,11 @@ fn connect(
         local: *own,
         inter: Some(inter),
     };
-    let ids = block_on(both.ids(creation))?;
+    let ids = block_on(both.ids(creation));
+    if let Some(text) = unreachable {
+        return Err(Error::new(Class::Other, text));
+    }
+    let ids = ids?;
     let everybody = Members::of(Arc::new(local.union(&remote)), job());
     let promises = match promises {
         Some(promises) if comm::engines_offered_by(&everybody) > 1 => {
@@ -279,7 +288,7 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     }
     let local = comm.members();
     let own_first = if said == other {
-        local.process(0) < remote.process(0)
+        names::of(local.process(0)) < names::of(remote.process(0))
     } else {
         said == LOW
     };

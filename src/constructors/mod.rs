@@ -15,6 +15,9 @@ pub mod with_topology;
 
 pub use create::{create, create_from_group, create_group};
 pub use dup::{dup, idup};
-pub use inter::{Peer, intercomm_create, intercomm_create_from_groups, intercomm_merge};
+pub use exchange::{everywhere, share};
+pub use inter::{
+    Peer, intercomm_create, intercomm_create_from_groups, intercomm_merge, one_leader,
+};
 pub use split::split;
 pub use split_type::split_type;

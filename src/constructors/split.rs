@@ -51,7 +51,7 @@ pub fn split(
     let own = block_on(tell(&both, &mut proposal, said))?;
     let own: Vec<Entry> = own.iter().map(Entry::of).collect();
     let remote = block_on(tell_remote(&both, &mut proposal, || encode(&own)))?;
-    let remote = remote.as_deref().map(decode);
+    let remote = remote.map(|remote| decode(&remote, &processes_of(comm)));
     let right = colour.and_then(|_| {
         check(&own, "")?;
         check(remote.as_deref().unwrap_or_default(), "the other group's ")
@@ -198,18 +198,24 @@ impl Entry {
 fn encode(entries: &[Entry]) -> Box<[u8]> {
     let words = entries
         .iter()
-        .flat_map(|entry| [entry.colour as u32, entry.key as u32, entry.process]);
+        .flat_map(|entry| [entry.colour as u32, entry.key as u32]);
     bytes(words)
 }
 
-fn decode(bytes: &[u8]) -> Vec<Entry> {
+/// What the processes of the other group have said, by rank.
+fn decode(bytes: &[u8], processes: &[u32]) -> Vec<Entry> {
     let words = words(bytes);
-    let entry = |three: &[u32]| Entry {
-        colour: three[0] as i32,
-        key: three[1] as i32,
-        process: three[2],
+    let entry = |(two, process): (&[u32], &u32)| Entry {
+        colour: two[0] as i32,
+        key: two[1] as i32,
+        process: *process,
     };
-    words.chunks_exact(3).map(entry).collect()
+    words.chunks_exact(2).zip(processes).map(entry).collect()
+}
+
+/// The processes of the remote group, by rank.
+pub(super) fn processes_of(comm: &Comm) -> Vec<u32> {
+    comm.peers_as_members().group().members()
 }
 
 /// The error of a rank whose own arguments were right.

@@ -6,7 +6,7 @@
 
 use super::both_groups::BothGroups;
 use super::hints::{self, Promises};
-use super::split::{self, Entry, UNDEFINED, partition, tell, tell_remote};
+use super::split::{self, Entry, UNDEFINED, partition, processes_of, tell, tell_remote};
 use crate::coll::block_on;
 use crate::comm::{Comm, Maker};
 use crate::context_id::offer::{bytes, words};
@@ -165,7 +165,7 @@ pub fn split_type(
     let own = block_on(tell(&both, &mut proposal, said))?;
     let own: Vec<Said> = own.iter().map(Said::of_rank).collect();
     let remote = block_on(tell_remote(&both, &mut proposal, || encode(&own)))?;
-    let remote = remote.as_deref().map(decode);
+    let remote = remote.map(|remote| decode(&remote, &processes_of(comm)));
     let all: Vec<&Said> = own.iter().chain(remote.iter().flatten()).collect();
     let wanted = all.iter().map(|said| said.how).find(|how| *how != NO_SPLIT);
     let same = all
@@ -321,14 +321,16 @@ fn encode(all: &[Said]) -> Box<[u8]> {
         let [guide, value] = said.guide;
         let head = [said.how, guide, value, said.key as u32, said.promises];
         let resources = said.resources.iter().copied();
-        head.into_iter().chain(resources).chain([said.process])
+        head.into_iter().chain(resources)
     }))
 }
 
-fn decode(bytes: &[u8]) -> Vec<Said> {
+/// What the processes of the other group have said, by rank.
+fn decode(bytes: &[u8], processes: &[u32]) -> Vec<Said> {
     let words = words(bytes);
-    let each = words.chunks_exact(WORDS + 1);
-    each.map(|words| Said::of(words, words[WORDS])).collect()
+    let each = words.chunks_exact(WORDS).zip(processes);
+    each.map(|(words, process)| Said::of(words, *process))
+        .collect()
 }
 
 #[cfg(test)]
@@ -426,7 +428,7 @@ mod tests {
     #[test]
     fn what_is_said_arrives() {
         let how = Split::Resource(Guide::Kind(Kind::L2Cache));
-        let all = decode(&encode(&[said(how, &[0, 3])]));
+        let all = decode(&encode(&[said(how, &[0, 3])]), &[9]);
         let arrived = (all[0].how, all[0].process, all[0].promises);
         assert_eq!((arrived, all[0].resources[1]), ((4, 9, 2), 3));
         assert_eq!(all[0].guide, [FIRST_KIND, Kind::L2Cache as u32]);

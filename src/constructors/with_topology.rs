@@ -287,7 +287,17 @@ async fn places(coll: &CollContext<'_>) -> Result<Vec<Place>> {
     let mut all = vec![0; coll.size() as usize * BYTES].into_boxed_slice();
     all[coll.rank() as usize * BYTES..][..BYTES].copy_from_slice(&bytes(mine));
     allgather_on(coll, &mut all, BYTES).await?;
-    let words = words(&all);
+    let mut words = words(&all);
+    // Numbers of nodes that all agree on, also where processes of several jobs number them differently.
+    let mut nodes = Vec::new();
+    for (place, rank) in words.chunks_exact_mut(WORDS).zip(0..) {
+        let node = node_of(coll.process(rank));
+        let number = nodes.iter().position(|it| *it == node);
+        place[0] = number.unwrap_or_else(|| {
+            nodes.push(node);
+            nodes.len() - 1
+        }) as u32;
+    }
     let known = |number: &u32| (*number != NOT_CONFINED).then_some(*number);
     let places = words.chunks_exact(WORDS);
     Ok(places

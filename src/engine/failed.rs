@@ -12,6 +12,7 @@ use super::requests::{Index, NOT_POSTED};
 use super::send::Envelope;
 use super::unexpected::status;
 use super::{Engine, liveness};
+use crate::group::names;
 use crate::transport::{Header, Packet, Route};
 
 impl Engine {
@@ -61,6 +62,14 @@ impl Engine {
         may_defer: bool,
     ) -> Handled {
         let key = key_of(packet);
+        let failed = match names::is_foreign(packet.process) {
+            // Numbers of the other job.
+            true => Failed {
+                process: liveness::SOMEBODY,
+                ..failed
+            },
+            false => failed,
+        };
         if let Some(index) = self.posted.take(key) {
             self.fail_receive(index, key, failed);
             return Handled::Matched;

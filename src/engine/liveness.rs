@@ -7,9 +7,10 @@
 use super::packets::Failed;
 use super::refusal::is_of_program;
 use super::requests::{self, Answer, Index, Kind, NOT_POSTED, Request};
-use super::{Engine, EngineCursor, for_each, has_threads, numbers, table, tasks};
+use super::{Engine, EngineCursor, for_each, has_threads, links, numbers, table, tasks};
 use crate::error::{Class, Error};
 use crate::events::{self, Event};
+use crate::group::names;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::transport::Loss;
@@ -88,11 +89,12 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
              ranks or tags"
         }
     };
-    Error::new(
-        Class::Other,
-        format!("rank {process} of MPI_COMM_WORLD {why}"),
-    )
-    .of_loss(process)
+    let who = match names::is_foreign(process) {
+        false => format!("rank {process} of MPI_COMM_WORLD"),
+        true if process == SOMEBODY => "a process of another job".to_owned(),
+        true => format!("rank {} of another job", names::of(process).rank),
+    };
+    Error::new(Class::Other, format!("{who} {why}")).of_loss(process)
 }
 
 /// The error of a wait for a message whose sender has lost a process.
@@ -102,10 +104,16 @@ pub(super) fn told(failed: Failed) -> Error {
     explained(Some(failed.loss), failed.process)
 }
 
+/// In place of a lost process that the other has another number for.
+pub(super) const SOMEBODY: u32 = u32::MAX;
+
 /// What others are told of a lost process.
 pub fn failed(process: u32) -> Failed {
     Failed {
-        process,
+        process: match names::is_foreign(process) {
+            true => SOMEBODY,
+            false => process,
+        },
         loss: loss(process).unwrap_or(Loss::Finalizing),
     }
 }
@@ -117,6 +125,7 @@ pub(super) fn ask<R>(
     engines: u32,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
 ) -> Option<R> {
+    links::look_after();
     for_each(Engine::give_up_unowned);
     let engines = if has_threads() { engines } else { 1 };
     let mut cursor = EngineCursor::at_first(engines.trailing_zeros());
@@ -142,6 +151,7 @@ pub(super) fn ask_in_loop() {
         ASKED.store(now, Ordering::Relaxed);
         // The program may have tested nothing for long: then there was no time for anything to come.
         if asked != 0 {
+            links::look_after();
             for_each(Engine::give_up_unowned);
             tasks::give_up_lost();
         }
@@ -324,7 +334,11 @@ impl Engine {
         let lost: Vec<bool> = (0..self.peers.len() as u32)
             .map(|process| ended(of(self, process)))
             .collect();
-        let has_lost_any = lost.contains(&true);
+        // A process of another job may finalize and leave this one as it is.
+        let has_left = |process: u32| names::is_foreign(process) && !has_died(self, process);
+        let has_lost_any = (0..)
+            .zip(&lost)
+            .any(|(process, lost)| *lost && !has_left(process));
         if has_lost_any {
             HAS_LOST_ANY.store(true, Ordering::Relaxed);
         } else if self.sending == 0 {

@@ -6,6 +6,7 @@
 
 use super::{ENGINES as MOST, has_threads, table};
 use crate::error::{Class, Error};
+use crate::group::names;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Transport;
 use crate::variables::{Listed, Variable};
@@ -44,7 +45,11 @@ pub fn offer(transport: &Transport, threads: bool) {
 }
 
 /// The least number of engines that these processes, which have joined, offer.
-fn offered(processes: impl Iterator<Item = u32>) -> u32 {
+fn offered(processes: impl Iterator<Item = u32> + Clone) -> u32 {
+    // Only the first engine has links to other jobs.
+    if names::has_foreign() && processes.clone().any(names::is_foreign) {
+        return 1;
+    }
     let known = BY_ALL.load(Ordering::Relaxed);
     if known != 0 {
         return known;
@@ -65,7 +70,11 @@ impl EngineMapping {
     pub const FIRST: EngineMapping = EngineMapping(0);
 
     /// For messages with these contexts among these processes, which have all joined.
-    pub fn of(send: u32, receive: u32, processes: impl Iterator<Item = u32>) -> EngineMapping {
+    pub fn of(
+        send: u32,
+        receive: u32,
+        processes: impl Iterator<Item = u32> + Clone,
+    ) -> EngineMapping {
         if !has_threads() || table().is_none() {
             return EngineMapping::FIRST;
         }

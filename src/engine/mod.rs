@@ -14,6 +14,7 @@ pub mod dispatch;
 pub mod entry;
 pub mod epochs;
 mod failed;
+pub mod links;
 pub mod liveness;
 pub mod long_wait;
 pub mod mapping;

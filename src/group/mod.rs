@@ -3,6 +3,7 @@
 //!
 //! Invariant: a process is in a group at most once, and a group never changes.
 
+pub mod names;
 #[cfg(test)]
 mod oracle;
 mod shape;
@@ -87,11 +88,14 @@ impl Group {
         self.shape.rank_of(world_rank).map(|rank| rank as i32)
     }
 
-    /// A number that is hardly ever the same for different groups (FNV-1a).
+    /// A number that is hardly ever the same for different groups (FNV-1a), and the same on all processes: of names.
     pub fn fingerprint(&self) -> u32 {
         let mut hash = 0x811c_9dc5_u32;
-        self.shape
-            .visit(|member| hash = (hash ^ member).wrapping_mul(0x0100_0193));
+        self.shape.visit(|member| {
+            for word in names::of(member).to_words() {
+                hash = (hash ^ word).wrapping_mul(0x0100_0193);
+            }
+        });
         hash
     }
 
@@ -106,13 +110,28 @@ impl Group {
         within
     }
 
-    /// A group of these processes in the order of their numbers: the group itself where that is its order.
+    /// Whether it has processes of other jobs.
+    pub fn has_foreign(&self) -> bool {
+        let mut found = false;
+        if names::has_foreign() {
+            self.shape
+                .visit(|member| found = found || names::is_foreign(member));
+        }
+        found
+    }
+
+    /// A group of these processes in an order that is the same on all of them, which is that of their numbers within a job: the group
+    /// itself where that is its order.
     pub fn ascending(self: &Arc<Group>) -> Arc<Group> {
-        if self.shape.is_ascending() {
+        let has_foreign = self.has_foreign();
+        if !has_foreign && self.shape.is_ascending() {
             return self.clone();
         }
         let mut members = self.members();
-        members.sort_unstable();
+        match has_foreign {
+            true => members.sort_by_cached_key(|member| names::of(*member)),
+            false => members.sort_unstable(),
+        }
         Arc::new(Group::new(members))
     }
 

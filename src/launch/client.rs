@@ -82,6 +82,11 @@ impl Client {
         Ok(())
     }
 
+    /// The name of the key-value store, which the launcher gives to one job only; after [`Client::introduce`].
+    pub fn store_name(&self) -> String {
+        self.store.clone().unwrap_or_default()
+    }
+
     /// Asks for one number, which the launcher may not have.
     pub fn number(&mut self, command: &str, key: &str) -> Result<Option<i32>> {
         let answer = self.call(&format!("cmd={command}"))?;
@@ -146,7 +151,7 @@ impl Client {
         let _ = poll(&mut end, limit.as_ref());
     }
 
-    fn call(&mut self, request: &str) -> Result<String> {
+    pub(super) fn call(&mut self, request: &str) -> Result<String> {
         self.send(request)?;
         self.receive()
     }

@@ -24,8 +24,14 @@ pub mod names {
     /// The names of the hosts and the nodes of the ranks, if there are several: see `NodeMap`.
     pub const HOSTS: &str = "OXMPI_HOSTS";
     pub const MAPPING: &str = "OXMPI_MAPPING";
+    /// What tells the job from all others, 16 hexadecimal digits.
+    pub const JOB: &str = "OXMPI_JOB";
+    /// The port of the processes that have spawned the job.
+    pub const PARENT: &str = "OXMPI_PARENT";
     /// All of them.
     pub const OWN: &[&str] = &[
+        JOB,
+        PARENT,
         RANK,
         SIZE,
         SEGMENT,
@@ -58,6 +64,8 @@ pub struct Ours {
     pub appnum: Option<i32>,
     pub universe_size: Option<i32>,
     pub nodes: NodeMap,
+    /// What tells the job from all others.
+    pub job: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -126,6 +134,9 @@ fn ours(get: Lookup<'_>) -> Result<Ours> {
         appnum: optional(names::APPNUM),
         universe_size: optional(names::UNIVERSE_SIZE),
         nodes: node_map(get, size)?,
+        job: get(names::JOB)
+            .and_then(|job| u64::from_str_radix(&job, 16).ok())
+            .unwrap_or_default(),
     })
 }
 

@@ -15,9 +15,11 @@ mod pmix;
 mod pmix_bindings;
 mod segment;
 pub mod sets;
+mod spawn;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};
+use crate::os::addresses;
 use crate::os::cancellation::Uncancelled;
 use crate::os::process::{admit_descendants_of, die_with, exit_now, parent};
 use crate::variables::{Listed, Variable};
@@ -31,6 +33,7 @@ use std::sync::Mutex;
 
 pub use environment::names;
 pub use segment::create as create_segment;
+pub use spawn::Program;
 
 /// What started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +65,8 @@ pub struct Job {
     pub segment: OwnedFd,
     pub segment_bytes: u64,
     pub how: Launcher,
+    /// What tells the job from all others.
+    pub id: u64,
     server: Mutex<Option<Server>>,
 }
 
@@ -133,6 +138,7 @@ fn join_ours(ours: Ours, plan: &SegmentPlan<'_>) -> Result<Job> {
     Ok(Job {
         universe_size: ours.universe_size,
         appnum: ours.appnum,
+        id: ours.job,
         server: Mutex::new(server),
         ..Job::new(Launcher::Mpiexec, place, ours.nodes, plan, |_| Ok(segment))?
     })
@@ -149,10 +155,18 @@ fn join_pmi(mut client: Client, place: (u32, u32), plan: &SegmentPlan<'_>) -> Re
         segment::of_node(&mut client, place, local_ranks, plan)
     })?;
     Ok(Job {
+        id: hash(&client.store_name()),
         universe_size: universe_size.filter(|size| *size > 0),
         appnum: appnum.filter(|appnum| *appnum >= 0),
         server: Mutex::new(Some(Server::Pmi1(client))),
         ..job
+    })
+}
+
+/// A job's number, by its name (FNV-1a).
+fn hash(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
@@ -164,6 +178,7 @@ fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
         segment::of_first(&pmix.namespace(), local_ranks.len(), plan)
     })?;
     Ok(Job {
+        id: hash(&pmix.namespace()),
         universe_size: pmix.universe_size(),
         appnum: pmix.appnum(),
         server: Mutex::new(Some(Server::Pmix(Box::new(pmix)))),
@@ -190,6 +205,7 @@ impl Job {
             nodes,
             universe_size: None,
             appnum: None,
+            id: addresses::random() as u64,
             how,
             server: Mutex::new(None),
         })

@@ -8,7 +8,7 @@ use super::client::Client;
 use super::environment::Ours;
 use super::{SegmentPlan, no_segment};
 use crate::error::{Class, Error, Result};
-use crate::os::process::{identity, inherited};
+use crate::os::process::{identity, inherited, open_of};
 use crate::os::{descriptors, memory, monotonic_nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -51,7 +51,7 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
     {
         return Ok(fd);
     }
-    open_of_process(ours.supervisor, ours.segment, ours.segment_inode).ok_or_else(|| {
+    open_of(ours.supervisor, ours.segment, ours.segment_inode).ok_or_else(|| {
         Error::new(
             Class::Other,
             format!(
@@ -62,13 +62,6 @@ pub fn of_mpiexec(ours: &Ours) -> Result<OwnedFd> {
             ),
         )
     })
-}
-
-fn open_of_process(pid: i32, fd: i32, inode: u64) -> Option<OwnedFd> {
-    let path = format!("/proc/{pid}/fd/{fd}");
-    let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
-    let same = file.metadata().ok()?.ino() == inode;
-    same.then(|| OwnedFd::from(file))
 }
 
 /// The segment of this node under another launcher. Collective over the job.
@@ -246,7 +239,7 @@ fn fetch(card: &str) -> Option<OwnedFd> {
     let sent = receive_from(name).ok().flatten();
     let good = |segment: &OwnedFd| identity(segment.as_raw_fd()).map(|(it, _)| it) == Some(inode);
     sent.filter(good)
-        .or_else(|| open_of_process(pid.parse().ok()?, fd.parse().ok()?, inode))
+        .or_else(|| open_of(pid.parse().ok()?, fd.parse().ok()?, inode))
 }
 
 fn receive_from(name: &str) -> io::Result<Option<OwnedFd>> {
@@ -361,8 +354,8 @@ mod tests {
         assert_eq!(identity(got.as_raw_fd()).unwrap().0, inode);
         drop(theirs);
         server.join().unwrap();
-        assert!(open_of_process(pid, fd, inode).is_some());
-        assert!(open_of_process(pid, fd, inode + 1).is_none());
+        assert!(open_of(pid, fd, inode).is_some());
+        assert!(open_of(pid, fd, inode + 1).is_none());
         assert!(fetch("").is_none() && fetch("a:b:c:d").is_none());
     }
 

@@ -5,22 +5,24 @@
 use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::epochs::GracePeriod;
-use crate::engine::{self, wait};
+use crate::engine::{self, links, wait};
 use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::Event;
+use crate::group::names;
 use crate::references;
 
 /// MPI_Comm_free, after its attributes are gone.
 pub fn free(comm: &Comm) {
-    end(comm, When::Soon);
+    end(comm, When::Soon, false);
 }
 
 /// As [`free`], inside of a task, which may be inside of a call.
 pub fn free_in_task(comm: &Comm) {
-    end(comm, When::Later);
+    end(comm, When::Later, true);
 }
 
-fn end(comm: &Comm, when: When) {
+/// `disconnects`: processes of other jobs are not connected by it any more.
+fn end(comm: &Comm, when: When, disconnects: bool) {
     let freed = Freed {
         handle: comm.handle,
         born: comm.born,
@@ -37,7 +39,17 @@ fn end(comm: &Comm, when: When) {
     {
         references.give();
     }
+    let foreign: Vec<u32> = match comm.has_foreign() {
+        true => comm
+            .processes()
+            .filter(|it| names::is_foreign(*it))
+            .collect(),
+        false => Vec::new(),
+    };
     collector::add(freed, when);
+    if !foreign.is_empty() {
+        links::release(foreign.iter().copied(), disconnects);
+    }
 }
 
 /// MPI_Comm_disconnect: as free, once all that was begun on the communicator is done.
@@ -62,5 +74,5 @@ pub fn disconnect(comm: &Comm) {
             done.then_some(())
         },
     );
-    free(comm);
+    end(comm, When::Soon, true);
 }

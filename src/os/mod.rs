@@ -3,6 +3,7 @@
 //! Functions return `std::io::Result`; whoever knows the MPI object at hand turns it into an MPI error.
 #![allow(unsafe_code)]
 
+pub mod addresses;
 pub mod cancellation;
 pub mod checked_copy;
 pub mod descriptors;

@@ -42,6 +42,63 @@ pub fn identity(number: RawFd) -> Option<(u64, bool)> {
     (!failed).then_some((stat.st_ino, stat.st_mode & libc::S_IFMT == libc::S_IFSOCK))
 }
 
+/// A further descriptor of what a number stands for, if that is an open socket. Closed at exec.
+pub fn duplicate(number: RawFd) -> Option<OwnedFd> {
+    let (_, is_socket) = identity(number)?;
+    if !is_socket {
+        return None;
+    }
+    // SAFETY: a plain call; the result is a descriptor of this process that nobody else has.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) };
+    // SAFETY: as above.
+    (copy >= 0).then(|| unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Opens what a descriptor of another process of this user stands for, if that has this inode.
+pub fn open_of(pid: i32, fd: i32, inode: u64) -> Option<OwnedFd> {
+    let path = format!("/proc/{pid}/fd/{fd}");
+    let options = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path);
+    let file = options.ok()?;
+    let same = file.metadata().ok()?.ino() == inode;
+    same.then(|| OwnedFd::from(file))
+}
+
+/// A process, by its id and the moment of its start: ids are given out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Birth {
+    pub pid: i32,
+    /// Clock ticks after the machine's start; 0: not known, then the process counts as living.
+    pub ticks: u64,
+}
+
+impl Birth {
+    /// Of this process.
+    pub fn own() -> Birth {
+        let pid = std::process::id() as i32;
+        let ticks = ticks_of(pid).unwrap_or(0);
+        Birth { pid, ticks }
+    }
+
+    /// Whether the process has ended.
+    pub fn is_over(self) -> bool {
+        self.ticks != 0 && ticks_of(self.pid) != Some(self.ticks)
+    }
+}
+
+/// When a process has started; `None` if it has ended.
+fn ticks_of(pid: i32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in brackets may have blanks and brackets.
+    let (_, fields) = text.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let state = fields.next()?;
+    let ticks = fields.nth(18)?.parse().ok()?;
+    (state != "Z" && state != "X").then_some(ticks)
+}
+
 /// Which of the two a process is after [`fork`].
 pub enum Fork {
     /// The old one; the process id of the new one.

@@ -13,9 +13,11 @@ use crate::attr;
 use crate::coll::{self, CollContext};
 use crate::comm;
 use crate::context_id;
-use crate::engine::{self, refusal, wait};
+use crate::dynamic;
+use crate::engine::{self, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::events::{GATE, WAIT};
+use crate::group::names;
 use crate::handle;
 use crate::info;
 use crate::io;
@@ -201,6 +203,8 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     LEVEL.store(level as u32, Ordering::Relaxed);
     life.world = World::Initialized;
     WORLD.store(World::Initialized as u32, Ordering::Release);
+    drop(life);
+    dynamic::meet_parents()?;
     Ok(level)
 }
 
@@ -271,6 +275,8 @@ fn leave_job(life: &Life) -> Result<()> {
     collector::collect();
     let reason = wait::Reason::of("MPI_Finalize");
     wait::until(&reason, |engine| engine.has_left().then_some(()));
+    links::leave();
+    dynamic::leave();
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Finalized);
     }
@@ -291,6 +297,7 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     settings::read(job.rank);
     launch::nodes::joined(&job.nodes);
     start_engine(&job, level)?;
+    names::set_own(job.id, job.size);
     comm::set_own_process(job.rank, job.size);
     attr::set(attr::TAG_UB, Some(TAG_UB));
     attr::set(attr::UNIVERSE_SIZE, job.universe_size);
@@ -298,7 +305,9 @@ fn join(level: ThreadLevel) -> Result<&'static Job> {
     describe(&job, level);
     *MAIN_THREAD.lock() = Some(std::thread::current().id());
     install_hooks();
-    Ok(JOB.get_or_init(|| job))
+    let job = JOB.get_or_init(|| job);
+    dynamic::set_job(job);
+    Ok(job)
 }
 
 /// Fills MPI_INFO_ENV.
@@ -478,7 +487,11 @@ pub fn finalize() -> Result<()> {
     }
     let page = engine::own_page();
     if let Some(page) = page.filter(|_| is_last) {
-        page.set_finalizing(engine::counts().posted > 0);
+        let receiving = engine::counts().posted > 0;
+        page.set_finalizing(receiving);
+        for page in links::own_pages() {
+            page.set_finalizing(receiving);
+        }
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
@@ -496,6 +509,7 @@ pub fn finalize() -> Result<()> {
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
         page.clear_loss();
+        links::own_pages().iter().for_each(|page| page.clear_loss());
     }
     comm::stop();
     life.world = World::Finalized;

@@ -11,8 +11,8 @@ use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
 use crate::variables::{self, Listed, Variable};
 use crate::{
-    choice, coll, context_id, datatype, engine, errhandler, events, io, launch, lifetime, node, op,
-    pt2pt, rma,
+    choice, coll, context_id, datatype, dynamic, engine, errhandler, events, io, launch, lifetime,
+    node, op, pt2pt, rma,
 };
 
 choice! {
@@ -101,7 +101,7 @@ static OWN: &[&dyn Listed] = &[
 ];
 
 /// Every setting of the library, by chapters.
-pub fn chapters() -> [Chapter; 16] {
+pub fn chapters() -> [Chapter; 17] {
     [
         (
             "collectives",
@@ -123,6 +123,7 @@ pub fn chapters() -> [Chapter; 16] {
             "When freed communicators and datatypes are given back.",
             lifetime::VARIABLES,
         ),
+        ("dynamic", "Processes of other jobs.", dynamic::VARIABLES),
         ("operations", "Reduction operations.", op::VARIABLES),
         (
             "protocols",

@@ -4,6 +4,7 @@
 //! them; each peer has a [`Route`], which the caller looks up once a message. Routes and transports are enums and fields, not
 //! trait objects: the compiler puts the short path into the caller.
 
+pub mod link;
 #[cfg(test)]
 pub mod loopback;
 pub mod ofi;
@@ -13,7 +14,8 @@ pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
-pub use peer::{Loss, Page, Peer, Route, State, Table};
+pub use link::Link;
+pub use peer::{Loss, Page, Peer, Route, Seat, State, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS};
@@ -59,6 +61,14 @@ pub struct Transport {
     shm: Endpoint,
     /// Only in jobs whose nodes have a fabric between them.
     net: Option<Box<Net>>,
+    /// To processes of other jobs, by number; those that have ended leave their places to others.
+    links: Vec<Option<Box<Link>>>,
+    /// Whether there is a fabric, or a link.
+    has_others: bool,
+    /// The link whose packet [`Self::peek`] has shown last, if it was one's.
+    shown: Option<u16>,
+    /// Where the next look at segments begins: 0, this job's; then the links.
+    turn: usize,
     #[cfg(test)]
     loopback: Option<loopback::End>,
 }
@@ -70,6 +80,10 @@ impl Transport {
             table,
             shm,
             net: None,
+            links: Vec::new(),
+            has_others: false,
+            shown: None,
+            turn: 0,
             #[cfg(test)]
             loopback: None,
         }
@@ -79,6 +93,7 @@ impl Transport {
     pub fn with_net(table: Arc<Table>, shm: Endpoint, net: Net) -> Self {
         Self {
             net: Some(Box::new(net)),
+            has_others: true,
             ..Self::new(table, shm)
         }
     }
@@ -118,6 +133,7 @@ impl Transport {
     pub fn push(&mut self, to: Route, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
         match to {
             Route::Shm(index) => self.shm.push(index as usize, header, fill),
+            Route::Link(seat) => self.linked(seat).push(seat.index(), header, fill),
             Route::Net(index) => self.remote().push(index, header, fill),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().push(index, header, fill),
@@ -130,6 +146,7 @@ impl Transport {
     pub fn has_bulk(&mut self, to: Route, bytes: usize) -> bool {
         match to {
             Route::Shm(index) => self.shm.has_bulk_ring(index as usize, bytes),
+            Route::Link(seat) => self.linked(seat).has_bulk_ring(seat.index(), bytes),
             Route::Net(_) => true,
             #[cfg(test)]
             Route::Loopback(index) => self.looped().has_bulk(index),
@@ -148,6 +165,7 @@ impl Transport {
     pub fn plan(&mut self, to: Route, total: usize) -> Plan {
         match to {
             Route::Shm(index) => self.shm.plan(index as usize, total),
+            Route::Link(seat) => self.linked(seat).plan(seat.index(), total),
             Route::Net(_) => ofi::plan(total),
             #[cfg(test)]
             Route::Loopback(_) => loopback::plan(total),
@@ -166,6 +184,10 @@ impl Transport {
     ) -> bool {
         match to {
             Route::Shm(index) => self.shm.push_large(index as usize, header, plan, fill),
+            Route::Link(seat) => {
+                let end = self.linked(seat);
+                end.push_large(seat.index(), header, plan, fill)
+            }
             Route::Net(index) => self.remote().push(index, header, fill),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().push(index, header, fill),
@@ -182,23 +204,94 @@ impl Transport {
         {
             return Some(packet);
         }
-        if self.net.is_some() {
-            return self.peek_at_both();
+        if self.has_others {
+            return self.peek_at_all();
         }
         let slot = self.shm.peek()?;
         Some(self.shm.unpacked(slot))
     }
 
-    /// As [`Self::peek`], where there is a fabric, too.
+    /// As [`Self::peek`], where there is a fabric or a link, too.
     #[cold]
     #[inline(never)]
-    fn peek_at_both(&mut self) -> Option<Packet> {
-        let net = self.remote();
-        if net.has_packet() || net.is_due() && net.look() && net.has_packet() {
+    fn peek_at_all(&mut self) -> Option<Packet> {
+        self.shown = None;
+        if let Some(net) = &mut self.net
+            && (net.has_packet() || net.is_due() && net.look() && net.has_packet())
+        {
             return net.peek();
         }
-        let slot = self.shm.peek()?;
-        Some(self.shm.unpacked(slot))
+        let segments = 1 + self.links.len();
+        for _ in 0..segments {
+            if self.turn >= segments {
+                self.turn = 0;
+            }
+            let Some(link) = self.turn.checked_sub(1) else {
+                if let Some(slot) = self.shm.peek() {
+                    return Some(self.shm.unpacked(slot));
+                }
+                self.turn += 1;
+                continue;
+            };
+            if let Some(link) = &mut self.links[link]
+                && let Some(slot) = link.end().peek()
+            {
+                self.shown = Some(self.turn as u16 - 1);
+                let mut packet = link.end().unpacked(slot);
+                // The library's own messages name a process, which has another number at the sender's.
+                if packet.header.context & LIBRARY != 0 {
+                    packet.header.source = packet.header.process as i32;
+                }
+                return Some(packet);
+            }
+            self.turn += 1;
+        }
+        None
+    }
+
+    /// This process's end of a link.
+    fn linked(&mut self, seat: Seat) -> &mut Endpoint {
+        match self.links.get_mut(seat.link as usize) {
+            Some(Some(link)) => link.end(),
+            _ => no_link(),
+        }
+    }
+
+    fn linked_ref(&self, seat: Seat) -> &Endpoint {
+        self.link(seat.link)
+            .map_or_else(|| no_link(), Link::end_ref)
+    }
+
+    /// The link of this number, while it is there.
+    pub fn link(&self, number: u16) -> Option<&Link> {
+        self.links.get(number as usize)?.as_deref()
+    }
+
+    /// All links.
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.links.iter().flatten().map(|link| &**link)
+    }
+
+    /// Takes a link in. Returns its number.
+    pub fn add_link(&mut self, link: Link) -> u16 {
+        self.has_others = true;
+        let free = self.links.iter().position(Option::is_none);
+        let number = free.unwrap_or_else(|| {
+            self.links.push(None);
+            self.links.len() - 1
+        });
+        self.links[number] = Some(Box::new(link));
+        number as u16
+    }
+
+    /// Ends a link, to which nothing refers any more.
+    pub fn remove_link(&mut self, number: u16) {
+        self.links[number as usize] = None;
+        while let Some(None) = self.links.last() {
+            self.links.pop();
+        }
+        self.has_others = self.net.is_some() || !self.links.is_empty();
+        self.shown = None;
     }
 
     /// The next look for packets includes the fabric: the thread is about to yield or to sleep.
@@ -251,10 +344,17 @@ impl Transport {
         if self.is_looped(packet) {
             return self.loopback.as_ref().unwrap().payload(take);
         }
-        if let Some(net) = &self.net
-            && net.is_shown()
-        {
-            return net.payload(take);
+        if self.has_others {
+            if let Some(net) = &self.net
+                && net.is_shown()
+            {
+                return net.payload(take);
+            }
+            if let Some(number) = self.shown
+                && let Some(link) = self.link(number)
+            {
+                return link.end_ref().payload(&packet.slot, take);
+            }
         }
         self.shm.payload(&packet.slot, take);
     }
@@ -266,10 +366,17 @@ impl Transport {
         if self.is_looped(packet) {
             return self.looped().done();
         }
-        if let Some(net) = &mut self.net
-            && net.is_shown()
-        {
-            return net.done();
+        if self.has_others {
+            if let Some(net) = &mut self.net
+                && net.is_shown()
+            {
+                return net.done();
+            }
+            if let Some(number) = self.shown
+                && let Some(Some(link)) = self.links.get_mut(number as usize)
+            {
+                return link.end().done(&packet.slot);
+            }
         }
         self.shm.done(&packet.slot);
     }
@@ -279,6 +386,7 @@ impl Transport {
     pub fn is_held(&mut self, to: Route) -> bool {
         match to {
             Route::Shm(index) => self.shm.is_held(index as usize),
+            Route::Link(seat) => self.linked(seat).is_held(seat.index()),
             Route::Net(index) => self.remote().is_held(index),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().is_held(index),
@@ -291,6 +399,7 @@ impl Transport {
     pub fn pass(&mut self, to: Route, passes: bool) {
         match to {
             Route::Shm(index) => self.shm.pass(index as usize, passes),
+            Route::Link(seat) => self.linked(seat).pass(seat.index(), passes),
             Route::Net(index) => self.remote().pass(index, passes),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().pass(index, passes),
@@ -303,6 +412,7 @@ impl Transport {
     pub fn hold(&mut self, origin: Route) {
         match origin {
             Route::Shm(_) => self.shm.hold(),
+            Route::Link(seat) => self.linked(seat).hold(),
             Route::Net(index) => self.remote().hold(index, true),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().hold(index, true),
@@ -315,6 +425,7 @@ impl Transport {
     pub fn end_hold(&mut self, origin: Route, from_all: bool) {
         match origin {
             Route::Shm(index) => self.shm.end_hold(index as usize, from_all),
+            Route::Link(seat) => self.linked(seat).end_hold(seat.index(), from_all),
             Route::Net(index) => self.remote().hold(index, false),
             #[cfg(test)]
             Route::Loopback(index) => self.looped().hold(index, false),
@@ -324,8 +435,10 @@ impl Transport {
 
     /// Says that a push found no room, before sleeping.
     pub fn request_space(&self, to: Route) {
-        if let Route::Shm(index) = to {
-            self.shm.request_space(index as usize);
+        match to {
+            Route::Shm(index) => self.shm.request_space(index as usize),
+            Route::Link(seat) => self.linked_ref(seat).request_space(seat.index()),
+            _ => {}
         }
     }
 
@@ -370,7 +483,7 @@ impl Transport {
     /// Whether a peer may be able to read this process's memory itself.
     #[inline]
     pub fn may_be_readable(&self, peer: Route) -> bool {
-        matches!(peer, Route::Shm(_))
+        matches!(peer, Route::Shm(_) | Route::Link(_))
     }
 
     /// The process id by which this process may read the memory of that one, if the kernel allows it.
@@ -378,7 +491,7 @@ impl Transport {
         let peer = self.table.of(process);
         match peer.route {
             Route::Net(_) if peer.seat.is_none() => None,
-            Route::Shm(_) | Route::Own | Route::Net(_) => peer.readable_by_id(),
+            Route::Shm(_) | Route::Own | Route::Net(_) | Route::Link(_) => peer.readable_by_id(),
             #[cfg(test)]
             Route::Loopback(_) => None,
         }
@@ -395,6 +508,7 @@ impl Transport {
     pub fn distance(&mut self, peer: Route) -> CacheDistance {
         match peer {
             Route::Shm(index) => self.shm.distance(index as usize),
+            Route::Link(seat) => self.linked(seat).distance(seat.index()),
             _ => CacheDistance::Shared,
         }
     }
@@ -413,8 +527,10 @@ impl Transport {
     /// Takes part in measuring that, for a peer that wants to know.
     #[inline]
     pub fn answer(&self, peer: Route) {
-        if let Route::Shm(index) = peer {
-            self.shm.answer(index as usize);
+        match peer {
+            Route::Shm(index) => self.shm.answer(index as usize),
+            Route::Link(seat) => self.linked_ref(seat).answer(seat.index()),
+            _ => {}
         }
     }
 
@@ -427,13 +543,18 @@ impl Transport {
     /// Says that ranks share cores, or not.
     pub fn set_oversubscribed(&mut self, oversubscribed: bool) {
         self.shm.set_oversubscribed(oversubscribed);
+        for link in self.links.iter_mut().flatten() {
+            link.end().set_oversubscribed(oversubscribed);
+        }
     }
 
     /// Wakes a peer if it sleeps, after something was stored for it.
     #[inline]
     pub fn wake(&self, peer: Route) {
-        if let Route::Shm(index) = peer {
-            self.shm.wake(index as usize);
+        match peer {
+            Route::Shm(index) => self.shm.wake(index as usize),
+            Route::Link(seat) => self.linked_ref(seat).wake(seat.index()),
+            _ => {}
         }
     }
 
@@ -452,6 +573,7 @@ impl Transport {
                 let seat = peer.seat?;
                 Some(self.shm.notifier_of(seat as usize))
             }
+            Route::Link(_) => None,
             #[cfg(test)]
             Route::Loopback(_) => None,
         }
@@ -488,6 +610,15 @@ impl Transport {
 #[inline(never)]
 fn no_transport() -> ! {
     unreachable!("a packet of this process to itself came to the transport")
+}
+
+/// The two low bits of a context: the library's own messages have some.
+const LIBRARY: u32 = 3;
+
+#[cold]
+#[inline(never)]
+fn no_link() -> ! {
+    unreachable!("a route by a link that has ended")
 }
 
 #[cold]

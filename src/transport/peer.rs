@@ -7,6 +7,7 @@
 use crate::os::peer_memory;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use parking_lot::RwLock;
 use std::sync::{LazyLock, OnceLock};
 
 const NAME_WORDS: usize = 6;
@@ -222,6 +223,16 @@ impl Page {
         peer_memory::write(pid, to, &word).ok().map(|()| pid)
     }
 
+    /// Takes over what proves that this process's memory can be read.
+    pub fn copy_probe(&self, from: &Page) {
+        for (to, from) in [
+            (&self.probe_address, &from.probe_address),
+            (&self.probe_value, &from.probe_value),
+        ] {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
     /// Says which process the rank is, and what traces it.
     pub fn introduce(&self) {
         let tracer = crate::os::process::tracer("self").unwrap_or(0);
@@ -292,9 +303,18 @@ pub enum Route {
     Shm(u32),
     /// Through the fabric, where it has this number of the job.
     Net(u32),
+    /// Through the segment of a link to another job.
+    Link(Seat),
     /// Through the queues of [`super::loopback`].
     #[cfg(test)]
     Loopback(u32),
+}
+
+/// A place in the segment of a [`super::link::Link`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub link: u16,
+    pub index: u16,
 }
 
 /// An entry of the table.
@@ -317,7 +337,32 @@ static ELSEWHERE: LazyLock<Page> = LazyLock::new(|| {
     page
 });
 
+/// What is known of a process whose job is connected no more.
+static GONE: LazyLock<Page> = LazyLock::new(|| {
+    let page = Page::default();
+    page.set_state(State::Finalized);
+    page
+});
+
 impl Peer {
+    /// A process of another job, of whom nothing more is to be expected: the connection has ended.
+    pub fn disconnected() -> Peer {
+        Peer {
+            node: u32::MAX,
+            route: Route::Link(Seat {
+                link: u16::MAX,
+                index: 0,
+            }),
+            seat: None,
+            page: &GONE,
+        }
+    }
+
+    /// Whether the process is of another job and there is no connection to it.
+    pub fn is_disconnected(&self) -> bool {
+        std::ptr::eq(self.page, &*GONE)
+    }
+
     /// A process of another host.
     pub fn elsewhere(node: u32, process: u32) -> Peer {
         Peer {
@@ -378,6 +423,8 @@ impl std::ops::Deref for Peer {
 pub struct Table {
     own: u32,
     all: Box<[Peer]>,
+    /// Processes of other jobs, whose numbers follow. Entries are replaced and never freed: what others have read stays valid.
+    foreign: RwLock<Vec<&'static Peer>>,
 }
 
 impl Table {
@@ -385,7 +432,11 @@ impl Table {
     pub fn new(own: u32, all: impl Iterator<Item = Peer>) -> Self {
         let all: Box<[Peer]> = all.collect();
         assert!((own as usize) < all.len());
-        Self { own, all }
+        Self {
+            own,
+            all,
+            foreign: RwLock::default(),
+        }
     }
 
     /// The same, with messages between nodes going over the fabric.
@@ -417,10 +468,37 @@ impl Table {
         self.all.len()
     }
 
-    /// Entry of a process of the job.
+    /// Entry of a process of the job, or of one that was met.
     #[inline]
     pub fn of(&self, process: u32) -> &Peer {
-        &self.all[process as usize]
+        match self.all.get(process as usize) {
+            Some(peer) => peer,
+            None => self.foreign(process),
+        }
+    }
+
+    #[cold]
+    fn foreign(&self, process: u32) -> &'static Peer {
+        self.foreign.read()[process as usize - self.all.len()]
+    }
+
+    /// Sets the entry of a process of another job. Those before it that have none are disconnected.
+    pub fn set_foreign(&self, process: u32, peer: Peer) {
+        static DISCONNECTED: LazyLock<Peer> = LazyLock::new(Peer::disconnected);
+        let place = process as usize - self.all.len();
+        let mut foreign = self.foreign.write();
+        while foreign.len() <= place {
+            foreign.push(&DISCONNECTED);
+        }
+        foreign[place] = match peer.is_disconnected() {
+            true => &DISCONNECTED,
+            false => Box::leak(Box::new(peer)),
+        };
+    }
+
+    /// How many numbers of processes of other jobs have entries.
+    pub fn foreigners(&self) -> usize {
+        self.foreign.read().len()
     }
 
     /// All, by number.

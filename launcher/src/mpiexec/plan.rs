@@ -11,6 +11,7 @@ use super::request::{MOST_RANKS, OutputFolder, Program, Request};
 use super::{allocation, hosts, layout, rankfile};
 use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
+use oxmpi::os::addresses;
 use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,8 @@ pub struct Plan {
     pub request: Request,
     /// For the ranks: one in a line.
     pub process_sets: String,
+    /// What tells the job from all others.
+    pub job: u64,
     /// Held as long as the job lives.
     _claim: Option<Claim>,
 }
@@ -124,6 +127,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         further_hosts: Vec::new(),
         request,
         process_sets,
+        job: addresses::random() as u64,
         _claim: claim,
     };
     plan.add_programs(programs, &counts)?;
@@ -204,6 +208,7 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
         further_hosts,
         request,
         process_sets,
+        job: addresses::random() as u64,
         _claim: None,
     };
     plan.add_programs(programs, &counts)?;
@@ -247,6 +252,7 @@ pub fn of_start(start: Start, place: u32) -> Result<Plan, String> {
             ..start.request
         },
         process_sets: start.process_sets,
+        job: start.job,
         _claim: None,
     };
     plan.bind_here()?;
@@ -283,6 +289,7 @@ impl Plan {
             mapping: self.nodes.mapping(),
             hosts: self.nodes.folded_hosts(),
             process_sets: self.process_sets.clone(),
+            job: self.job,
             folder: folder
                 .to_str()
                 .ok_or("the current folder is not UTF-8")?

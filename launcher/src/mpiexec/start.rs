@@ -264,6 +264,7 @@ impl<'a> Starter<'a> {
         for (name, number) in numbers {
             command.env(name, number.to_string());
         }
+        command.env(names::JOB, format!("{:016x}", self.plan.job));
         if !self.plan.process_sets.is_empty() {
             command.env(names::PROCESS_SETS, &self.plan.process_sets);
         }

@@ -17,6 +17,7 @@ use crate::os::memory::Mapping;
 use crate::queue::channel::Receiver;
 use crate::queue::ring::{self, Ring};
 use crate::sync::Ordering;
+use crate::transport::peer::Page;
 use crate::transport::wire::Header;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsFd, OwnedFd};
@@ -86,21 +87,43 @@ impl Endpoint {
         claim(segment, me)?;
         let fences = !notifier::join(segment);
         segment.header().node.join();
+        Ok(Self::first(fd, segment, me, processes, fences, None))
+    }
+
+    /// Joins a segment of processes of several jobs, which are woken by what is in other pages than those in the segment.
+    ///
+    /// Errors: as [`Self::join`].
+    pub fn join_linked(
+        fd: OwnedFd,
+        map: &'static Mapping,
+        me: usize,
+        processes: &[u32],
+        bells: &[&'static RankPage],
+    ) -> Result<Self> {
+        let segment = Segment::open(map, processes.len())?;
+        claim(segment, me)?;
+        let fences = !notifier::join(segment);
+        Ok(Self::first(fd, segment, me, processes, fences, Some(bells)))
+    }
+
+    /// The end of the first engine.
+    fn first(
+        fd: OwnedFd,
+        segment: Segment<'static>,
+        me: usize,
+        processes: &[u32],
+        fences: bool,
+        bells: Option<&[&'static RankPage]>,
+    ) -> Self {
         let common = Common {
             segment,
             me,
             engine: 0,
-            ranks,
+            ranks: processes.len(),
             oversubscribed: false,
         };
         let inbox = segment.inbox(me);
-        Ok(Self::of(
-            common,
-            Arc::new(fd),
-            processes.into(),
-            inbox,
-            fences,
-        ))
+        Self::of(common, Arc::new(fd), processes.into(), inbox, fences, bells)
     }
 
     /// This rank's view of the node's heap.
@@ -132,7 +155,7 @@ impl Endpoint {
             ..self.common
         };
         let fd = self.fd.clone();
-        Self::of(common, fd, self.processes.clone(), inbox, self.fences)
+        Self::of(common, fd, self.processes.clone(), inbox, self.fences, None)
     }
 
     fn of(
@@ -141,8 +164,12 @@ impl Endpoint {
         processes: Arc<[u32]>,
         inbox: Ring<'static>,
         fences: bool,
+        bells: Option<&[&'static RankPage]>,
     ) -> Self {
-        let out = |peer| Outbound::new(common.segment, common.engine, peer);
+        let out = |peer| {
+            let bell = bells.map_or_else(|| common.segment.rank(peer), |bells| bells[peer]);
+            Outbound::new(common.segment, common.engine, peer, bell)
+        };
         // SAFETY: `claim` let this process alone be the rank, and each of its engines has one end.
         let inbox = unsafe { inbox.consumer() };
         Self {
@@ -173,6 +200,11 @@ impl Endpoint {
 
     pub(super) fn page(&self, rank: usize) -> &'static RankPage {
         self.common.segment.rank(rank)
+    }
+
+    /// What the rank with this place in the segment publishes.
+    pub fn status(&self, rank: usize) -> &'static Page {
+        &self.page(rank).status
     }
 
     /// The page of this rank.

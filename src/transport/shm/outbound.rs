@@ -3,7 +3,7 @@
 //! Invariant: a bulk ring or a private ring is used only after the peer was told by a packet in what was used before. Memory
 //! follows traffic: a pair that exchanges little has the peer's inbox and nothing of its own.
 
-use super::layout::Segment;
+use super::layout::{RankPage, Segment};
 use super::notifier::Notifier;
 use super::pace::{LONGEST_WHOLE, Plan, Stores};
 use crate::node::Node;
@@ -117,7 +117,13 @@ impl Common {
 }
 
 impl Outbound {
-    pub fn new(segment: Segment<'static>, engine: usize, peer: usize) -> Self {
+    /// To a peer that is woken by what is in the page `bell`.
+    pub fn new(
+        segment: Segment<'static>,
+        engine: usize,
+        peer: usize,
+        bell: &'static RankPage,
+    ) -> Self {
         Self {
             // An unused one is given the right ring before anything is sent.
             channel: Sender::new(segment.inbox(peer).producer()),
@@ -129,7 +135,7 @@ impl Outbound {
             large: 0,
             bytes: 0,
             unannounced: None,
-            notifier: Notifier::of(segment.rank(peer), engine),
+            notifier: Notifier::of(bell, engine),
             watch: Watch::new(),
             stays_small: false,
         }
@@ -380,7 +386,7 @@ mod tests {
         };
         let packet = Header::default();
         let push = |out: &mut Outbound| out.push(&common, fd, 1, &packet, |_, _| {});
-        let mut out = Outbound::new(segment, 0, 1);
+        let mut out = Outbound::new(segment, 0, 1, segment.rank(1));
         let mut others = segment.inbox(1).producer();
         while others.push(&packet, |_, _| {}) {}
         assert!(!push(&mut out));

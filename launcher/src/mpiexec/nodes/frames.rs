@@ -106,6 +106,7 @@ pub struct Start {
     pub mapping: String,
     pub hosts: String,
     pub process_sets: String,
+    pub job: u64,
     /// Where mpiexec was started.
     pub folder: String,
 }

@@ -1,0 +1,139 @@
+//! Accept, connect and join.
+
+use super::background;
+use super::meeting::{Role, Side, tell_all};
+use super::port::{self, Deadline, Socket};
+use super::{job, seconds_in};
+use crate::coll::CollContext;
+use crate::comm::{self, Comm, Maker};
+use crate::constructors::one_leader;
+use crate::error::{Class, Result, fail};
+use crate::info::Info;
+use crate::os::addresses;
+use crate::os::process::duplicate;
+use std::net::TcpStream;
+
+/// MPI_Comm_accept. `port`: name and info, which only the root has.
+///
+/// Errors: on all ranks, MPI_ERR_PORT if the root has not opened the port, or nobody connects in the time that the info key `timeout`
+/// gives (seconds; without it the call waits), and those of a meeting.
+pub fn accept(
+    comm: &Comm,
+    root: Result<i32>,
+    port: Result<Option<(String, Info)>>,
+) -> Result<&'static Comm> {
+    const FUNCTION: &str = "MPI_Comm_accept";
+    let (side, port) = begin(comm, root, port, (FUNCTION, Role::Accepts, Maker::Accept))?;
+    let socket = port.map(|(name, info)| {
+        let deadline = seconds_in(&info, "timeout")?.map(Deadline::after);
+        let port = port::find(&name)?;
+        background::run(FUNCTION, move || port.accept(deadline))
+    });
+    meet(&side, socket.transpose())
+}
+
+/// MPI_Comm_connect. `port`: name and info, which only the root has.
+///
+/// Errors: on all ranks, MPI_ERR_PORT if there is no such port or nobody accepts in the time that the info key `timeout` gives (seconds;
+/// else `MPIR_CVAR_CH4_COMM_CONNECT_TIMEOUT`), and those of a meeting.
+pub fn connect(
+    comm: &Comm,
+    root: Result<i32>,
+    port: Result<Option<(String, Info)>>,
+) -> Result<&'static Comm> {
+    const FUNCTION: &str = "MPI_Comm_connect";
+    let (side, port) = begin(comm, root, port, (FUNCTION, Role::Connects, Maker::Connect))?;
+    let socket = port.map(|(name, info)| {
+        let seconds = seconds_in(&info, "timeout")?.unwrap_or(super::CONNECT_TIMEOUT.get() as f64);
+        let deadline = Deadline::after(seconds);
+        background::run(FUNCTION, move || port::connect(&name, deadline))
+    });
+    meet(&side, socket.transpose())
+}
+
+/// Agrees on the root, and on whether all have right arguments.
+pub(super) fn begin<'a, T>(
+    comm: &'a Comm,
+    root: Result<i32>,
+    at_root: Result<Option<T>>,
+    (function, role, made): (&'static str, Role, Maker),
+) -> Result<(Side<'a>, Option<T>)> {
+    let own = CollContext::new(comm, function);
+    let (at_root, right) = match at_root {
+        Ok(at_root) => (at_root, Ok(())),
+        Err(error) => (None, Err(error)),
+    };
+    let agreed = one_leader(&own, &right, &root, "root");
+    right?;
+    root?;
+    let (root, good) = agreed?;
+    if !good {
+        return fail!(
+            Class::Other,
+            "another rank of {} had a wrong argument, so nothing was done",
+            comm.title()
+        );
+    }
+    let side = Side {
+        comm,
+        own,
+        root,
+        role,
+        made,
+        job: job()?,
+    };
+    Ok((side, at_root.filter(|_| comm.rank() == root)))
+}
+
+/// The root has a connection, or an error that all get.
+pub(super) fn meet(side: &Side<'_>, socket: Result<Option<Socket>>) -> Result<&'static Comm> {
+    let (socket, told) = match socket {
+        Ok(socket) => (socket, Ok(Vec::new())),
+        Err(error) => (None, Err(error)),
+    };
+    tell_all(&side.own, side.root, told)?;
+    side.meet(socket)
+}
+
+/// MPI_Comm_join over a connected socket, which stays open. Nothing is read from it but what the other side's call has written.
+///
+/// Errors: MPI_ERR_ARG, `fd` is no socket; MPI_ERR_PORT, the connection is lost; those of a meeting.
+pub fn join(fd: i32) -> Result<&'static Comm> {
+    const FUNCTION: &str = "MPI_Comm_join";
+    let Some(own) = comm::get(comm::SELF) else {
+        return fail!(Class::Comm, "there is no MPI_COMM_SELF");
+    };
+    let Some(copy) = duplicate(fd) else {
+        return fail!(Class::Arg, "fd is {fd}, which is no open socket");
+    };
+    let mut socket = Socket::of(TcpStream::from(copy));
+    let (socket, accepts) = background::run(FUNCTION, move || {
+        loop {
+            let mine = addresses::random().to_le_bytes();
+            socket.send(&mine)?;
+            let theirs = socket.receive()?;
+            if theirs.len() != mine.len() {
+                return fail!(
+                    Class::Port,
+                    "at the other end of fd is no call of MPI_Comm_join"
+                );
+            }
+            if theirs != mine {
+                return Ok((socket, theirs.as_slice() < mine.as_slice()));
+            }
+        }
+    })?;
+    let side = Side {
+        comm: own,
+        own: CollContext::new(own, FUNCTION),
+        root: 0,
+        role: if accepts {
+            Role::Accepts
+        } else {
+            Role::Connects
+        },
+        made: Maker::Join,
+        job: job()?,
+    };
+    side.meet(Some(socket))
+}

@@ -1,0 +1,397 @@
+//! Ports: names that another job can connect to, and the connection between two roots.
+//!
+//! A port is a TCP listener of its process, `oxmpi:ADDRESS[,ADDRESS...]:PORT:COOKIE`. Invariant: nothing is listened to before the first
+//! port is opened, and who does not know the cookie learns nothing and disturbs nobody.
+
+use crate::error::{Class, Error, Result, fail};
+use crate::os::addresses;
+use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const SCHEME: &str = "oxmpi";
+/// Addresses in a name, which has room for 255 bytes in all.
+const MOST_ADDRESSES: usize = 8;
+/// For a line of somebody who has connected.
+const LINE_TIME: Duration = Duration::from_secs(10);
+/// For one address to answer.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// Interval at which an accept looks whether its port was closed.
+const LOOK: Duration = Duration::from_millis(100);
+/// Of a line; longer ones come from strangers.
+const LINE_BYTES: usize = 1024;
+/// Of a frame: 16 million processes.
+const FRAME_BYTES: u64 = 2 << 30;
+
+/// A port of this process.
+pub struct Port {
+    pub name: String,
+    listener: TcpListener,
+    cookie: String,
+    closed: AtomicBool,
+}
+
+static PORTS: Mutex<Vec<Arc<Port>>> = Mutex::new(Vec::new());
+
+/// A connection to the root of another group.
+pub struct Socket(TcpStream);
+
+/// When a wait for the other side ends, and after how many seconds that is.
+#[derive(Clone, Copy)]
+pub struct Deadline {
+    at: Instant,
+    seconds: f64,
+}
+
+impl Deadline {
+    pub fn after(seconds: f64) -> Deadline {
+        let seconds = seconds.clamp(0.0, 1e9);
+        Deadline {
+            at: Instant::now() + Duration::from_secs_f64(seconds),
+            seconds,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    fn left(&self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+}
+
+fn failed(what: &str, error: impl std::fmt::Display) -> Error {
+    Error::new(Class::Port, format!("{what}: {error}"))
+}
+
+/// Opens a port.
+///
+/// Errors: MPI_ERR_PORT, the kernel has none.
+pub fn open() -> Result<Arc<Port>> {
+    let refused = |error: std::io::Error| failed("no port can be opened", error);
+    let listener = TcpListener::bind(("0.0.0.0", 0)).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    let number = listener.local_addr().map_err(refused)?.port();
+    let interface = std::env::var("OXMPI_INTERFACE").ok();
+    let interface = interface.filter(|name| !name.is_empty());
+    let addresses = addresses::ipv4(interface.as_deref());
+    let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    // The loopback address is the last, and the one that always works on this host.
+    let addresses = match addresses.len() {
+        0 => vec!["127.0.0.1".to_owned()],
+        many if many > MOST_ADDRESSES => {
+            let mut some = addresses[..MOST_ADDRESSES - 1].to_vec();
+            some.push(addresses[many - 1].clone());
+            some
+        }
+        _ => addresses,
+    };
+    let cookie = format!("{:032x}", addresses::random());
+    let name = format!("{SCHEME}:{}:{number}:{cookie}", addresses.join(","));
+    let port = Arc::new(Port {
+        name,
+        listener,
+        cookie,
+        closed: AtomicBool::new(false),
+    });
+    PORTS.lock().push(port.clone());
+    Ok(port)
+}
+
+/// Closes a port. Calls that wait at it end with an error.
+///
+/// Errors: MPI_ERR_PORT, this process has no such port.
+pub fn close(name: &str) -> Result<()> {
+    let mut ports = PORTS.lock();
+    let Some(place) = ports.iter().position(|port| port.name == name) else {
+        return not_here(name);
+    };
+    ports
+        .swap_remove(place)
+        .closed
+        .store(true, Ordering::Release);
+    Ok(())
+}
+
+/// A port of this process.
+///
+/// Errors: MPI_ERR_PORT.
+pub fn find(name: &str) -> Result<Arc<Port>> {
+    let found = PORTS.lock().iter().find(|port| port.name == name).cloned();
+    found.map_or_else(|| not_here(name), Ok)
+}
+
+fn not_here<T>(name: &str) -> Result<T> {
+    fail!(
+        Class::Port,
+        "port_name is \"{name}\", which is no port that this process has opened"
+    )
+}
+
+/// The secret part of a name.
+pub fn cookie_of(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or_default()
+}
+
+impl Port {
+    /// Waits for somebody who knows the cookie.
+    ///
+    /// Errors: MPI_ERR_PORT, the time is over or the port is closed; MPI_ERR_SPAWN, the launcher says that nobody will come.
+    pub fn accept(&self, deadline: Option<Deadline>) -> Result<Socket> {
+        loop {
+            if self.closed.load(Ordering::Acquire) {
+                return fail!(Class::Port, "the port was closed in the meantime");
+            }
+            if let Some(deadline) = deadline.filter(Deadline::is_over) {
+                return fail!(
+                    Class::Port,
+                    "nobody has connected within {} seconds",
+                    deadline.seconds
+                );
+            }
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if let Some(socket) = self.greet(stream)? {
+                        return Ok(socket);
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
+                    let limit = left.try_into().ok();
+                    let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
+                    let _ = poll(&mut waiting, limit.as_ref());
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                Err(error) => return Err(failed("no connection can be accepted", error)),
+            }
+        }
+    }
+
+    /// `None`: a stranger, or somebody who has gone.
+    fn greet(&self, stream: TcpStream) -> Result<Option<Socket>> {
+        let mut socket = Socket(stream);
+        let heard = socket
+            .prepare(Some(LINE_TIME))
+            .and_then(|()| socket.read_line());
+        let Ok(line) = heard else { return Ok(None) };
+        let mut words = line.splitn(3, ' ');
+        let (verb, cookie) = (words.next(), words.next());
+        if cookie != Some(self.cookie.as_str()) {
+            return Ok(None);
+        }
+        match verb {
+            Some("oxmpi-connect") if words.next() == Some(VERSION) => {
+                let told = socket.0.write_all(b"oxmpi-accepted\n");
+                let ready = told.and_then(|()| socket.prepare(None));
+                Ok(ready.ok().map(|()| socket))
+            }
+            Some("oxmpi-connect") => {
+                let _ = socket
+                    .0
+                    .write_all(format!("oxmpi-version {VERSION}\n").as_bytes());
+                Ok(None)
+            }
+            Some("oxmpi-refused") => fail!(
+                Class::Spawn,
+                "the processes do not come: {}",
+                words.next().unwrap_or("no reason was given")
+            ),
+            _ => Ok(None),
+        }
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The addresses, port and cookie of a name.
+fn parse(name: &str) -> Option<(Vec<IpAddr>, u16, &str)> {
+    let rest = name.strip_prefix(SCHEME)?.strip_prefix(':')?;
+    let (rest, cookie) = rest.rsplit_once(':')?;
+    let (addresses, port) = rest.rsplit_once(':')?;
+    let addresses: Option<Vec<IpAddr>> = addresses
+        .split(',')
+        .map(|address| address.trim_matches(['[', ']']).parse().ok())
+        .collect();
+    let is_hex = cookie.len() == 32 && cookie.bytes().all(|byte| byte.is_ascii_hexdigit());
+    Some((addresses?, port.parse().ok()?, cookie)).filter(|_| is_hex)
+}
+
+/// Connects to a port, and waits until its process accepts.
+///
+/// Errors: MPI_ERR_PORT, the name is none, nobody listens there, or the time is over.
+pub fn connect(name: &str, deadline: Deadline) -> Result<Socket> {
+    let Some((addresses, port, cookie)) = parse(name) else {
+        return fail!(
+            Class::Port,
+            "port_name is \"{name}\", which is no name of a port"
+        );
+    };
+    let mut why = String::new();
+    for address in addresses {
+        let limit = CONNECT_TIME
+            .min(deadline.left())
+            .max(Duration::from_millis(1));
+        let reached = TcpStream::connect_timeout(&SocketAddr::new(address, port), limit);
+        let reason = match reached {
+            Ok(stream) => match ask(Socket(stream), cookie, deadline) {
+                Ok(socket) => return Ok(socket),
+                Err(text) => text,
+            },
+            Err(error) => error.to_string(),
+        };
+        if !why.is_empty() {
+            why.push_str("; ");
+        }
+        why.push_str(&format!("{address}: {reason}"));
+        if deadline.is_over() {
+            break;
+        }
+    }
+    fail!(
+        Class::Port,
+        "port_name is \"{name}\", and nobody accepts there ({why})"
+    )
+}
+
+/// Shows the cookie to who listens. The text says why that is of no use.
+fn ask(
+    mut socket: Socket,
+    cookie: &str,
+    deadline: Deadline,
+) -> std::result::Result<Socket, String> {
+    let text = |error: std::io::Error| match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            format!("nobody has accepted within {} seconds", deadline.seconds)
+        }
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => "it was closed".to_owned(),
+        _ => error.to_string(),
+    };
+    let left = deadline.left().max(Duration::from_millis(1));
+    socket.prepare(Some(left)).map_err(text)?;
+    let line = format!("oxmpi-connect {cookie} {VERSION}\n");
+    socket.0.write_all(line.as_bytes()).map_err(text)?;
+    let answer = socket.read_line().map_err(text)?;
+    match answer.split_once(' ') {
+        None if answer == "oxmpi-accepted" => {
+            socket.prepare(None).map_err(text)?;
+            Ok(socket)
+        }
+        Some(("oxmpi-version", version)) => Err(format!(
+            "it is a process of oxmpi {version}, and this is {VERSION}"
+        )),
+        _ => Err("it is no port of oxmpi".to_owned()),
+    }
+}
+
+impl Socket {
+    /// A connection that the program has made; `stream` may be of any family.
+    pub fn of(stream: TcpStream) -> Socket {
+        Socket(stream)
+    }
+
+    fn prepare(&self, limit: Option<Duration>) -> std::io::Result<()> {
+        self.0.set_nonblocking(false)?;
+        let _ = self.0.set_nodelay(true);
+        self.0.set_read_timeout(limit)
+    }
+
+    fn read_line(&mut self) -> std::io::Result<String> {
+        let mut line = Vec::new();
+        let mut byte = [0u8];
+        while line.len() < LINE_BYTES {
+            self.0.read_exact(&mut byte)?;
+            if byte[0] == b'\n' {
+                break;
+            }
+            line.push(byte[0]);
+        }
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    /// Sends a length and so many bytes.
+    ///
+    /// Errors: MPI_ERR_PORT, the connection is lost.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut frame = (bytes.len() as u64).to_le_bytes().to_vec();
+        frame.extend(bytes);
+        self.0
+            .write_all(&frame)
+            .map_err(|error| failed("the connection to the other group is lost", error))
+    }
+
+    /// What the other side has sent by [`Socket::send`].
+    ///
+    /// Errors: MPI_ERR_PORT, the connection is lost.
+    pub fn receive(&mut self) -> Result<Vec<u8>> {
+        let lost = |error| failed("the connection to the other group is lost", error);
+        let mut length = [0u8; 8];
+        self.0.read_exact(&mut length).map_err(lost)?;
+        let length = u64::from_le_bytes(length);
+        if length > FRAME_BYTES {
+            return fail!(Class::Port, "the other group sends nonsense");
+        }
+        let mut bytes = vec![0; length as usize];
+        self.0.read_exact(&mut bytes).map_err(lost)?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_brings_two_processes_together() {
+        let port = open().unwrap();
+        assert!(port.name.len() < 256);
+        assert_eq!(cookie_of(&port.name), port.cookie);
+        let name = port.name.clone();
+        let other = std::thread::spawn(move || {
+            let mut socket = connect(&name, Deadline::after(20.0)).unwrap();
+            socket.send(b"hello").unwrap();
+            socket.receive().unwrap()
+        });
+        let mut socket = port.accept(Some(Deadline::after(20.0))).unwrap();
+        assert_eq!(socket.receive().unwrap(), b"hello");
+        socket.send(b"").unwrap();
+        assert!(other.join().unwrap().is_empty());
+        close(&port.name).unwrap();
+        assert!(close(&port.name).is_err() && find(&port.name).is_err());
+        assert!(port.accept(None).is_err());
+    }
+
+    #[test]
+    fn strangers_are_not_let_in() {
+        let port = open().unwrap();
+        let (_, number, _) = parse(&port.name).unwrap();
+        let wrong = format!("oxmpi:127.0.0.1:{number}:{:032x}", 7);
+        let stranger = std::thread::spawn(move || {
+            let refused = connect(&wrong, Deadline::after(20.0)).err().unwrap();
+            refused.class()
+        });
+        let nobody = port.accept(Some(Deadline::after(0.3)));
+        assert_eq!(nobody.err().unwrap().class(), Class::Port);
+        assert_eq!(stranger.join().unwrap(), Class::Port);
+        let text = format!("oxmpi-refused {} it has ended\n", port.cookie);
+        let mut launcher = TcpStream::connect(("127.0.0.1", number)).unwrap();
+        launcher.write_all(text.as_bytes()).unwrap();
+        let told = port.accept(None).err().unwrap();
+        assert_eq!(told.class(), Class::Spawn);
+        assert!(told.to_string().contains("it has ended"), "{told}");
+        close(&port.name).unwrap();
+    }
+
+    #[test]
+    fn names_that_are_none_are_refused() {
+        for name in ["", "oxmpi", "oxmpi::1:", "tag#0$x", "oxmpi:127.0.0.1:99:zz"] {
+            let error = connect(name, Deadline::after(1.0)).err().unwrap();
+            assert_eq!(error.class(), Class::Port, "{name}");
+        }
+    }
+}

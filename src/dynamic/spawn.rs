@@ -1,0 +1,189 @@
+//! Spawn: the launcher starts a job, which connects to a port of those that have spawned it.
+
+use super::connect::{begin, meet};
+use super::meeting::{Role, Side, tell_all};
+use super::port::{self, Deadline};
+use super::{background, job};
+use crate::coll::CollContext;
+use crate::comm::{self, Comm, Maker};
+use crate::error::{Class, Result, fail};
+use crate::info::Info;
+use crate::launch::{Program, names};
+use crate::sync::{AtomicI32, Ordering};
+
+/// One program of MPI_Comm_spawn_multiple, or that of MPI_Comm_spawn.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub program: String,
+    pub arguments: Vec<String>,
+    /// Processes wanted, at least one.
+    pub processes: u32,
+    pub info: Info,
+}
+
+/// What MPI_Comm_spawn gives.
+pub struct Spawned {
+    /// The intercommunicator to the new processes.
+    pub comm: Result<&'static Comm>,
+    /// An error code for each process that was asked for, on every rank; none if the arguments were wrong.
+    pub codes: Vec<i32>,
+}
+
+impl Command {
+    fn program(&self) -> Program {
+        let entries = self.info.entries();
+        let info = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        Program {
+            program: self.program.clone(),
+            arguments: self.arguments.clone(),
+            processes: self.processes,
+            info: info.collect(),
+        }
+    }
+}
+
+/// The communicator to the processes that have spawned this one.
+static PARENT: AtomicI32 = AtomicI32::new(comm::NULL);
+
+/// How long children try to reach the port of their parents, seconds: those listen before children are started.
+const PARENT_TIME: f64 = 60.0;
+
+/// MPI_Comm_get_parent: a handle, MPI_COMM_NULL where there is none or after it was disconnected.
+pub fn parent() -> i32 {
+    let handle = PARENT.load(Ordering::Relaxed);
+    match comm::get(handle) {
+        Some(_) => handle,
+        None => comm::NULL,
+    }
+}
+
+/// MPI_Comm_spawn and MPI_Comm_spawn_multiple, as `function` says. `commands`: what only the root has.
+///
+/// Errors: on all ranks, MPI_ERR_SPAWN if not all processes could be started or they end before they call MPI_Init.
+pub fn spawn(
+    comm: &Comm,
+    root: Result<i32>,
+    commands: Result<Option<Vec<Command>>>,
+    function: &'static str,
+) -> Spawned {
+    let begun = begin(
+        comm,
+        root,
+        commands,
+        (function, Role::Accepts, Maker::Spawn),
+    );
+    let (side, commands) = match begun {
+        Ok(begun) => begun,
+        Err(error) => {
+            return Spawned {
+                comm: Err(error),
+                codes: Vec::new(),
+            };
+        }
+    };
+    let (codes, started) = match commands.map(|commands| start(function, &commands)) {
+        None => (Vec::new(), Ok(None)),
+        Some((codes, started)) => (codes, started.map(Some)),
+    };
+    let codes = tell_all(&side.own, side.root, Ok(encode(&codes)));
+    let codes = match codes {
+        Ok(codes) => decode(&codes),
+        Err(error) => {
+            return Spawned {
+                comm: Err(error),
+                codes: Vec::new(),
+            };
+        }
+    };
+    let socket = started.and_then(|port| {
+        let Some(port) = port else { return Ok(None) };
+        let name = port.name.clone();
+        let accepted = background::run(function, move || port.accept(None));
+        port::close(&name)?;
+        accepted.map(Some)
+    });
+    Spawned {
+        comm: meet(&side, socket),
+        codes,
+    }
+}
+
+fn encode(codes: &[i32]) -> Vec<u8> {
+    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
+}
+
+fn decode(bytes: &[u8]) -> Vec<i32> {
+    let word = |four: &[u8]| i32::from_le_bytes(four.try_into().unwrap_or_default());
+    bytes.chunks_exact(4).map(word).collect()
+}
+
+/// Has the launcher start the processes, at the root. The error codes, and the port that they connect to.
+fn start(
+    function: &'static str,
+    commands: &[Command],
+) -> (Vec<i32>, Result<std::sync::Arc<port::Port>>) {
+    let all = commands
+        .iter()
+        .map(|command| command.processes as usize)
+        .sum();
+    let not_started = || vec![Class::Spawn.value(); all];
+    let port = match port::open() {
+        Ok(port) => port,
+        Err(error) => return (not_started(), Err(error)),
+    };
+    let programs: Vec<Program> = commands.iter().map(Command::program).collect();
+    let preput = [(names::PARENT.to_owned(), port.name.clone())];
+    let asked =
+        job().and_then(|job| background::run(function, move || job.spawn(&programs, &preput)));
+    let close = || {
+        let _ = port::close(&port.name);
+    };
+    match asked {
+        Err(error) => {
+            close();
+            (not_started(), Err(error))
+        }
+        Ok(codes) if codes.iter().any(|code| *code != 0) => {
+            close();
+            let failed = codes.iter().filter(|code| **code != 0).count();
+            let error = fail!(
+                Class::Spawn,
+                "{failed} of {all} processes could not be started"
+            );
+            (codes, error)
+        }
+        Ok(codes) => (codes, Ok(port)),
+    }
+}
+
+/// In MPI_Init of a process that was spawned: connects the world to those that have spawned it.
+///
+/// Errors: those of a meeting.
+pub fn meet_parents() -> Result<()> {
+    const FUNCTION: &str = "MPI_Init";
+    let job = job()?;
+    let Some(name) = job.left_by_parents(names::PARENT) else {
+        return Ok(());
+    };
+    let Some(world) = comm::get(comm::WORLD) else {
+        return fail!(Class::Comm, "there is no MPI_COMM_WORLD");
+    };
+    let side = Side {
+        comm: world,
+        own: CollContext::new(world, FUNCTION),
+        root: 0,
+        role: Role::Connects,
+        made: Maker::Spawn,
+        job,
+    };
+    let socket = match world.rank() {
+        0 => {
+            let deadline = Deadline::after(PARENT_TIME);
+            background::run(FUNCTION, move || port::connect(&name, deadline)).map(Some)
+        }
+        _ => Ok(None),
+    };
+    let parents = meet(&side, socket)?;
+    PARENT.store(parents.handle, Ordering::Relaxed);
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Requests for further processes, in the form of PMI-1, which our mpiexec, MPICH's hydra and their kin understand.
+
+use super::client::Client;
+use super::wire::Line;
+use super::{Job, Server};
+use crate::error::{Class, Error, Result, fail};
+
+/// A program to start, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub processes: u32,
+    /// Keys and values of the info, reserved ones.
+    pub info: Vec<(String, String)>,
+}
+
+/// The lines of a request; `preput`: what the new processes find in their key-value store.
+///
+/// Errors: MPI_ERR_ARG, a line feed, which the form has no room for.
+fn request(programs: &[Program], preput: &[(String, String)]) -> Result<String> {
+    let mut lines = Vec::new();
+    for (number, program) in (1..).zip(programs) {
+        lines.push("mcmd=spawn".to_owned());
+        lines.push(format!("nprocs={}", program.processes));
+        lines.push(format!("execname={}", program.program));
+        lines.push(format!("totspawns={}", programs.len()));
+        lines.push(format!("spawnssofar={number}"));
+        for (number, argument) in (1..).zip(&program.arguments) {
+            lines.push(format!("arg{number}={argument}"));
+        }
+        lines.push(format!("argcnt={}", program.arguments.len()));
+        // Those of the first count for all.
+        let preput = if number == 1 { preput } else { &[] };
+        for (list, pairs) in [("preput", preput), ("info", program.info.as_slice())] {
+            lines.push(format!("{list}_num={}", pairs.len()));
+            for (number, (key, text)) in pairs.iter().enumerate() {
+                lines.push(format!("{list}_key_{number}={key}"));
+                lines.push(format!("{list}_val_{number}={text}"));
+            }
+        }
+        lines.push("endcmd".to_owned());
+    }
+    if let Some(line) = lines.iter().find(|line| line.contains('\n')) {
+        return fail!(
+            Class::Arg,
+            "{line:?} has a line feed, which the launcher cannot be told"
+        );
+    }
+    Ok(lines.join("\n"))
+}
+
+impl Client {
+    /// Has the launcher start processes. Their error codes.
+    ///
+    /// Errors: MPI_ERR_SPAWN, the launcher has started none.
+    pub fn spawn(&mut self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+        let all = programs.iter().map(|it| it.processes as usize).sum();
+        let answer = self.call(&request(programs, preput)?)?;
+        let line = Line(&answer);
+        if !line.succeeded() {
+            let why = line.rest("msg").unwrap_or("the launcher does not say why");
+            return fail!(
+                Class::Spawn,
+                "the launcher starts no processes: {}",
+                why.replace('_', " ")
+            );
+        }
+        let codes = line.get("errcodes").unwrap_or_default();
+        let mut codes: Vec<i32> = codes
+            .split(',')
+            .filter_map(|code| code.parse().ok())
+            .map(|code: i32| if code == 0 { 0 } else { Class::Spawn.value() })
+            .collect();
+        codes.resize(all, 0);
+        Ok(codes)
+    }
+}
+
+impl Job {
+    /// Has the launcher start processes, which find `preput` in their key-value store. The error code of each.
+    ///
+    /// Errors: MPI_ERR_SPAWN, none was started.
+    pub fn spawn(&self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+        self.with_server(|server| match server {
+            Server::Pmi1(client) => client.spawn(programs, preput),
+            Server::Pmix(_) => Err(Error::new(
+                Class::Spawn,
+                "processes cannot be started under a launcher of PMIx yet",
+            )),
+        })
+    }
+
+    /// A value that those who have spawned this job have left for it; `None` if there is none.
+    pub fn left_by_parents(&self, key: &str) -> Option<String> {
+        if let Some(value) = std::env::var(key).ok().filter(|value| !value.is_empty()) {
+            return Some(value);
+        }
+        // Under our mpiexec it is in the environment.
+        let spawned = std::env::var("PMI_SPAWNED").is_ok_and(|value| value != "0");
+        if self.how != super::Launcher::Pmi1 || !spawned {
+            return None;
+        }
+        self.get(self.rank, key).ok().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_all_that_was_asked_for() {
+        let program = |name: &str, processes| Program {
+            program: name.into(),
+            arguments: vec!["a b".into(), String::new()],
+            processes,
+            info: vec![("wdir".into(), "/tmp/x y".into())],
+        };
+        let preput = [("key".to_owned(), "value".to_owned())];
+        let text = request(&[program("one", 2), program("two", 1)], &preput).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for line in [
+            "nprocs=2",
+            "totspawns=2",
+            "spawnssofar=2",
+            "arg1=a b",
+            "arg2=",
+            "argcnt=2",
+            "preput_key_0=key",
+            "preput_val_0=value",
+            "info_val_0=/tmp/x y",
+        ] {
+            assert!(lines.contains(&line), "{line}");
+        }
+        let count = |line: &str| lines.iter().filter(|it| **it == line).count();
+        assert_eq!((count("mcmd=spawn"), count("endcmd")), (2, 2));
+        assert_eq!((count("preput_num=1"), count("preput_num=0")), (1, 1));
+        assert!(request(&[program("a\nb", 1)], &[]).is_err());
+    }
+}
