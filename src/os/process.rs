@@ -203,6 +203,16 @@ pub struct Signal {
     pub by_kernel: bool,
 }
 
+/// Lets all signals through to this thread: a process inherits what the thread that started it has blocked.
+pub fn unblock_signals() {
+    let mut none = std::mem::MaybeUninit::uninit();
+    // SAFETY: `none` is a valid place, filled before it is read.
+    unsafe {
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+    }
+}
+
 impl Signals {
     /// From now on these wait until they are taken.
     pub fn block(signals: &[i32]) -> Result<Signals> {

@@ -6,7 +6,7 @@ use super::rank::{Life, Rank, Stage};
 use super::request::{Program, Request, StandardInput};
 use super::supervisor::{self, PMI, Supervisor, tag};
 use oxmpi::launch::wire::Lines;
-use oxmpi::os::process::{Fork, fork, inherited};
+use oxmpi::os::process::{Fork, fork, inherited, unblock_signals};
 use rustix::event::epoll::{self, EventFlags};
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +23,7 @@ pub fn run(arguments: &[OsString]) -> i32 {
         eprintln!("mpiexec: {PART} is for the library alone");
         return 1;
     };
+    unblock_signals();
     // The program did not start this process and must not be told of its end.
     match fork() {
         Ok(Fork::Parent(_)) => return 0,
@@ -68,7 +69,8 @@ impl Supervisor<'_> {
             return Ok(());
         };
         let pmi = socket.try_clone()?;
-        epoll::add(&self.epoll, &pmi, tag(PMI, 0), EventFlags::IN)?;
+        // The plan has the socket as long as the job lasts.
+        epoll::add(&self.epoll, socket, tag(PMI, 0), EventFlags::IN)?;
         self.ranks.push(Rank {
             number: 0,
             world: 0,
@@ -90,9 +92,13 @@ impl Supervisor<'_> {
 
     /// The singleton has closed its socket: it has ended, or left MPI.
     pub(super) fn singleton_left(&mut self) {
-        if self.plan.singleton.is_none() || !self.ranks[0].is_running() {
+        let Some((socket, _)) = &self.plan.singleton else {
+            return;
+        };
+        if !self.ranks[0].is_running() {
             return;
         }
+        let _ = epoll::delete(&self.epoll, socket);
         self.ranks[0].life = Life::Exited(0);
         if self.ranks[0].told == Stage::Inside {
             // What is connected to it ends with it.
