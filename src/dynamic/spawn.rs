@@ -6,6 +6,7 @@ use super::port::{self, Deadline};
 use super::{background, job};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
+use crate::engine::links;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::launch::{Program, names};
@@ -95,17 +96,22 @@ pub fn spawn(
             };
         }
     };
+    let mut cookie = None;
     let socket = started.and_then(|port| {
         let Some(port) = port else { return Ok(None) };
         let name = port.name.clone();
+        cookie = Some(port::cookie_of(&name).to_owned());
         let accepted = background::run(function, move || port.accept(None));
         port::close(&name)?;
         accepted.map(Some)
     });
-    Spawned {
-        comm: meet(&side, socket),
-        codes,
+    let comm = meet(&side, socket);
+    if let (Ok(comm), Some(cookie)) = (&comm, cookie) {
+        let job = side.job;
+        job.tell_connection(&cookie, true);
+        links::at_end(comm.process(0), move || job.tell_connection(&cookie, false));
     }
+    Spawned { comm, codes }
 }
 
 fn encode(codes: &[i32]) -> Vec<u8> {
@@ -143,13 +149,10 @@ fn start(
             close();
             (not_started(), Err(error))
         }
-        Ok(codes) if codes.iter().any(|code| *code != 0) => {
+        // Some of them is enough where the info key `soft` allows it, else the launcher starts all or none.
+        Ok(codes) if codes.iter().all(|code| *code != 0) => {
             close();
-            let failed = codes.iter().filter(|code| **code != 0).count();
-            let error = fail!(
-                Class::Spawn,
-                "{failed} of {all} processes could not be started"
-            );
+            let error = fail!(Class::Spawn, "none of {all} processes could be started");
             (codes, error)
         }
         Ok(codes) => (codes, Ok(port)),

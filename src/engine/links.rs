@@ -19,6 +19,8 @@ struct Connection {
     users: usize,
     /// Whether one of those was freed and not disconnected.
     kept: bool,
+    /// To be called when it ends.
+    at_end: Option<Box<dyn FnOnce() + Send>>,
 }
 
 static CONNECTIONS: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
@@ -83,6 +85,7 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<()> {
         processes: met.iter().map(|it| it.process).collect(),
         users: 0,
         kept: false,
+        at_end: None,
     });
     Ok(())
 }
@@ -127,17 +130,31 @@ pub fn end_unused() {
     }
     let mut engine = enter();
     let mut ended = Vec::new();
-    CONNECTIONS.lock().retain(|connection| {
+    CONNECTIONS.lock().retain_mut(|connection| {
         let link = engine.transport.link(connection.link);
         let is_over = connection.users == 0
             && (!connection.kept || link.is_none_or(|link| link.is_deserted()));
         if is_over {
-            ended.push((connection.link, connection.processes.clone()));
+            let at_end = connection.at_end.take();
+            ended.push((connection.link, connection.processes.clone(), at_end));
         }
         !is_over
     });
-    for (link, processes) in ended {
-        engine.part(link, &processes);
+    for (link, processes, _) in &ended {
+        engine.part(*link, processes);
+    }
+    drop(engine);
+    for (_, _, at_end) in ended {
+        at_end.into_iter().for_each(|tell| tell());
+    }
+}
+
+/// Has `tell` called when the connection to a process ends, once.
+pub fn at_end(process: u32, tell: impl FnOnce() + Send + 'static) {
+    let mut connections = CONNECTIONS.lock();
+    let mut of_it = connections.iter_mut();
+    if let Some(connection) = of_it.find(|it| it.processes.contains(&process)) {
+        connection.at_end = Some(Box::new(tell));
     }
 }
 

@@ -151,6 +151,11 @@ impl Client {
         let _ = poll(&mut end, limit.as_ref());
     }
 
+    /// Says something that has no answer.
+    pub(super) fn tell(&mut self, line: &str) -> Result<()> {
+        self.send(line)
+    }
+
     pub(super) fn call(&mut self, request: &str) -> Result<String> {
         self.send(request)?;
         self.receive()

@@ -237,7 +237,9 @@ impl Job {
         let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
         match (self.how, server.take()) {
             // Our mpiexec reads the status page in the segment: nothing to say.
-            (Launcher::Pmi1, Some(Server::Pmi1(mut client))) => client.finalize(),
+            (Launcher::Pmi1 | Launcher::Singleton, Some(Server::Pmi1(mut client))) => {
+                client.finalize()
+            }
             (_, Some(Server::Pmix(pmix))) => pmix.finalize(),
             _ => Ok(()),
         }

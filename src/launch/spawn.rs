@@ -2,8 +2,15 @@
 
 use super::client::Client;
 use super::wire::Line;
-use super::{Job, Server};
+use super::{Job, Launcher, Server};
 use crate::error::{Class, Error, Result, fail};
+use crate::os::library;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// A program to start, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +70,11 @@ impl Client {
             return fail!(
                 Class::Spawn,
                 "the launcher starts no processes: {}",
-                why.replace('_', " ")
+                if why.contains(' ') {
+                    why.to_owned()
+                } else {
+                    why.replace('_', " ")
+                }
             );
         }
         let codes = line.get("errcodes").unwrap_or_default();
@@ -77,11 +88,51 @@ impl Client {
     }
 }
 
+/// The mpiexec that belongs to this library: `OXMPI_MPIEXEC`, or the one of its installation, or that of `PATH`.
+fn own_mpiexec() -> PathBuf {
+    let named = std::env::var_os("OXMPI_MPIEXEC").filter(|name| !name.is_empty());
+    if let Some(named) = named {
+        return named.into();
+    }
+    let beside = library::own_file().and_then(|file| {
+        let prefix = file.parent()?.parent()?.to_owned();
+        // lib/, or lib/ARCHITECTURE/.
+        [
+            prefix.join("bin/mpiexec"),
+            prefix.parent()?.join("bin/mpiexec"),
+        ]
+        .into_iter()
+        .find(|path| path.is_file())
+    });
+    beside.unwrap_or_else(|| "mpiexec".into())
+}
+
+/// Starts the keeper, which leaves the family of this process at once; our end of the socket to it.
+fn start_keeper_of(mpiexec: &Path) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC;
+    let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    fcntl_setfd(&theirs, FdFlags::empty())?;
+    let mut command = Command::new(mpiexec);
+    command
+        .arg("-singleton-keeper")
+        .arg(theirs.as_raw_fd().to_string())
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::null());
+    let status = command.spawn()?.wait()?;
+    match status.success() {
+        true => Ok(ours),
+        false => Err(io::Error::other(format!("it has ended with {status}"))),
+    }
+}
+
 impl Job {
     /// Has the launcher start processes, which find `preput` in their key-value store. The error code of each.
     ///
     /// Errors: MPI_ERR_SPAWN, none was started.
     pub fn spawn(&self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+        if self.how == Launcher::Singleton {
+            self.start_keeper()?;
+        }
         self.with_server(|server| match server {
             Server::Pmi1(client) => client.spawn(programs, preput),
             Server::Pmix(_) => Err(Error::new(
@@ -91,6 +142,48 @@ impl Job {
         })
     }
 
+    /// Starts the mpiexec that serves a process which none has started, if that is not done.
+    ///
+    /// Errors: MPI_ERR_SPAWN, there is no mpiexec.
+    fn start_keeper(&self) -> Result<()> {
+        let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
+        if server.is_none() {
+            let mpiexec = own_mpiexec();
+            let socket = start_keeper_of(&mpiexec).map_err(|error| {
+                Error::new(
+                    Class::Spawn,
+                    format!(
+                        "{} cannot be started, which starts processes for a program that none has started itself (OXMPI_MPIEXEC names \
+                         another one): {error}",
+                        mpiexec.display()
+                    ),
+                )
+            })?;
+            *server = Some(Server::Pmi1(Client::silent(socket)));
+        }
+        Ok(())
+    }
+
+    /// Tells our mpiexec that a job that was spawned is connected to this one, or not any more, by the secret part of the port that it has
+    /// connected to. There is no answer.
+    pub fn tell_connection(&self, cookie: &str, connected: bool) {
+        if !matches!(self.how, Launcher::Mpiexec | Launcher::Singleton) {
+            return;
+        }
+        let state = if connected {
+            "connected"
+        } else {
+            "disconnected"
+        };
+        // A launcher that is gone need not know.
+        let _ = self.with_server(|server| match server {
+            Server::Pmi1(client) => client.tell(&format!(
+                "cmd=oxmpi_connection cookie={cookie} state={state}"
+            )),
+            Server::Pmix(_) => Ok(()),
+        });
+    }
+
     /// A value that those who have spawned this job have left for it; `None` if there is none.
     pub fn left_by_parents(&self, key: &str) -> Option<String> {
         if let Some(value) = std::env::var(key).ok().filter(|value| !value.is_empty()) {
@@ -98,7 +191,7 @@ impl Job {
         }
         // Under our mpiexec it is in the environment.
         let spawned = std::env::var("PMI_SPAWNED").is_ok_and(|value| value != "0");
-        if self.how != super::Launcher::Pmi1 || !spawned {
+        if self.how != Launcher::Pmi1 || !spawned {
             return None;
         }
         self.get(self.rank, key).ok().flatten()

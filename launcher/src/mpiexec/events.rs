@@ -9,7 +9,8 @@ use super::output::Kind;
 use super::rank::{Life, Stage};
 use super::server::Effect;
 use super::supervisor::{
-    FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, Supervisor, TREE, WATCHED,
+    FEED, FRONT, INPUT, PMI, READER, SHARED, SIGNALS, SINK, SOURCE, SPAWNED, Supervisor, TREE,
+    WATCHED,
 };
 use oxmpi::sync::Ordering;
 use rustix::event::epoll;
@@ -43,6 +44,7 @@ impl Supervisor<'_> {
             // Each turn of the loop looks at it.
             TREE => {}
             WATCHED => self.watched_ended(number),
+            SPAWNED => self.hear_spawned(number),
             _ => {}
         }
     }
@@ -91,8 +93,10 @@ impl Supervisor<'_> {
                         (None, Some(signal)) => Life::Killed(signal),
                         _ => continue,
                     };
-                    if let Some(number) = self.rank_of_pid.remove(&pid.as_raw_nonzero().get()) {
-                        dead.push((number, life));
+                    let pid = pid.as_raw_nonzero().get();
+                    match self.rank_of_pid.remove(&pid) {
+                        Some(number) => dead.push((number, life)),
+                        None => self.spawned_ended(pid, life),
                     }
                 }
                 Ok(None) => break,
@@ -121,6 +125,7 @@ impl Supervisor<'_> {
         loop {
             let rank = &mut self.ranks[number];
             let Some(socket) = &rank.pmi else {
+                self.singleton_left();
                 return;
             };
             match recv(socket, &mut bytes[..], RecvFlags::DONTWAIT) {
@@ -189,15 +194,22 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Sends a line to a rank, wherever it is.
+    pub(super) fn reply(&mut self, rank: usize, text: String) {
+        match self.ranks[rank].elsewhere {
+            Some(place) => {
+                let rank = rank as u32;
+                self.send(place, &Frame::Answer { rank, line: text });
+            }
+            None => self.answer(rank, &text),
+        }
+    }
+
     pub(super) fn apply(&mut self, effect: Effect) {
         match effect {
-            Effect::Reply(rank, text) => match self.ranks[rank].elsewhere {
-                Some(place) => {
-                    let rank = rank as u32;
-                    self.send(place, &Frame::Answer { rank, line: text });
-                }
-                None => self.answer(rank, &text),
-            },
+            Effect::Reply(rank, text) => self.reply(rank, text),
+            Effect::Spawn(rank, wanted) => self.spawn(rank, wanted),
+            Effect::Connection { cookie, connected } => self.connection(&cookie, connected),
             Effect::Joined(rank) => self.ranks[rank].told = Stage::Inside,
             Effect::Finalized(rank) => self.ranks[rank].told = Stage::Finalized,
             Effect::Abort(rank, code) => {

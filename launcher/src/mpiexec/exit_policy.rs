@@ -39,6 +39,7 @@ impl Supervisor<'_> {
     /// Remembers the first failure and begins to end the job, unless that is under way for a better reason.
     pub(super) fn fail(&mut self, code: i32, cause: Cause) {
         self.code.get_or_insert(code);
+        self.end_spawned();
         if self
             .ending
             .as_ref()
@@ -209,6 +210,7 @@ impl Supervisor<'_> {
     /// A signal that somebody sent to mpiexec.
     pub(super) fn told_signal(&mut self, signal: i32, by_kernel: bool) {
         let at_terminal = self.ranks.iter().any(|rank| !rank.own_session);
+        self.tell_spawned(signal);
         match signal {
             // The rank has got it too, and may live on: a debugger, an interpreter at its prompt.
             SIGINT if by_kernel && at_terminal => {

@@ -33,7 +33,9 @@ mod rank;
 pub mod rankfile;
 pub mod request;
 mod server;
+mod singleton;
 mod sink;
+mod spawned;
 mod stacks;
 mod start;
 mod supervisor;
@@ -81,6 +83,16 @@ pub fn main() {
         .is_some_and(|first| first == nodes::starters::PART)
     {
         std::process::exit(nodes::keeper::run());
+    }
+    if let Some((first, rest)) = arguments.split_first()
+        && first == spawned::PART
+    {
+        std::process::exit(spawned::run(rest.first()));
+    }
+    if let Some((first, rest)) = arguments.split_first()
+        && first == singleton::PART
+    {
+        std::process::exit(singleton::run(rest));
     }
     match request::parse(&arguments, &|path| std::fs::read_to_string(path)) {
         Ok(Answer::Help) => print(&version::help()),

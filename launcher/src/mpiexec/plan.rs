@@ -16,6 +16,7 @@ use oxmpi::os::schedule;
 use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// What is common to the ranks of one program.
@@ -67,6 +68,12 @@ pub struct Plan {
     pub process_sets: String,
     /// What tells the job from all others.
     pub job: u64,
+    /// What the ranks find in their key-value store.
+    pub preput: Vec<(String, String)>,
+    /// Whether another job has spawned it.
+    pub spawned: bool,
+    /// The socket to a process that is the only rank and was started by somebody else, and its id.
+    pub singleton: Option<(OwnedFd, i32)>,
     /// Held as long as the job lives.
     _claim: Option<Claim>,
 }
@@ -111,6 +118,11 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         return Err(format!("-rankfile: there is no rank {rank} among {total}").into());
     }
     check_room(&request, total as usize, &machine)?;
+    // How many processes the machine has room for.
+    let universe = slots.unwrap_or(machine.processors.len() as u32);
+    request
+        .universe_size
+        .get_or_insert(universe.max(total as u32));
     let process_sets = process_sets(&request, total as u32)?;
     let (bound, claim) = match by_file {
         Some(placements) => (Some(placements), None),
@@ -128,6 +140,9 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         request,
         process_sets,
         job: addresses::random() as u64,
+        preput: Vec::new(),
+        spawned: false,
+        singleton: None,
         _claim: claim,
     };
     plan.add_programs(programs, &counts)?;
@@ -181,6 +196,7 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
     if total > u64::from(MOST_RANKS) {
         return Err(format!("{total} ranks are more than mpiexec can start").into());
     }
+    request.universe_size.get_or_insert(room.max(total as u32));
     let total = total as usize;
     let (nodes, hosts) = used(&layout::place(&hosts, total, request.order), hosts);
     let mut further_hosts = Vec::new();
@@ -209,6 +225,9 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
         request,
         process_sets,
         job: addresses::random() as u64,
+        preput: Vec::new(),
+        spawned: false,
+        singleton: None,
         _claim: None,
     };
     plan.add_programs(programs, &counts)?;
@@ -253,6 +272,9 @@ pub fn of_start(start: Start, place: u32) -> Result<Plan, String> {
         },
         process_sets: start.process_sets,
         job: start.job,
+        preput: Vec::new(),
+        spawned: false,
+        singleton: None,
         _claim: None,
     };
     plan.bind_here()?;

@@ -18,6 +18,70 @@ pub enum Effect {
     Finalized(usize),
     /// The rank wants the job to end with this exit status.
     Abort(usize, i32),
+    /// The rank wants processes, and waits for `cmd=spawn_result`.
+    Spawn(usize, SpawnRequest),
+    /// A job that was spawned is connected to this one, or not any more; the secret part of the port that it has connected to.
+    Connection { cookie: String, connected: bool },
+}
+
+/// Programs to start as a job.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SpawnRequest {
+    pub commands: Vec<Wanted>,
+    pub preput: Vec<(String, String)>,
+}
+
+/// A program of a spawn.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub processes: u32,
+    pub info: Vec<(String, String)>,
+}
+
+/// The lines of a request so far.
+#[derive(Debug, Default)]
+struct Partial {
+    whole: SpawnRequest,
+    /// Of the command that is being told, without `mcmd=spawn`.
+    lines: HashMap<String, String>,
+}
+
+impl Partial {
+    fn line(&mut self, text: &str) {
+        if let Some((key, value)) = text.split_once('=') {
+            self.lines.insert(key.trim().to_owned(), value.to_owned());
+        }
+    }
+
+    /// A command is complete; the request, if that was the last one.
+    fn end(&mut self) -> Option<SpawnRequest> {
+        let lines = std::mem::take(&mut self.lines);
+        let number = |key: &str| lines.get(key).and_then(|it| it.trim().parse::<u32>().ok());
+        let pairs = |list: &str| -> Vec<(String, String)> {
+            let of = |key: String| lines.get(&key).cloned();
+            let count = number(&format!("{list}_num")).unwrap_or(0);
+            let pair = |at| {
+                Some((
+                    of(format!("{list}_key_{at}"))?,
+                    of(format!("{list}_val_{at}"))?,
+                ))
+            };
+            (0..count).map_while(pair).collect()
+        };
+        let arguments = 1..=number("argcnt").unwrap_or(0);
+        let arguments = arguments.map_while(|at| lines.get(&format!("arg{at}")).cloned());
+        self.whole.commands.push(Wanted {
+            program: lines.get("execname").cloned().unwrap_or_default(),
+            arguments: arguments.collect(),
+            processes: number("nprocs").unwrap_or(1),
+            info: pairs("info"),
+        });
+        self.whole.preput.extend(pairs("preput"));
+        let wanted = number("totspawns").unwrap_or(1) as usize;
+        (self.whole.commands.len() >= wanted).then(|| std::mem::take(&mut self.whole))
+    }
 }
 
 pub struct Server {
@@ -28,21 +92,31 @@ pub struct Server {
     store: HashMap<String, String>,
     published: HashMap<String, String>,
     in_barrier: Vec<bool>,
-    /// Ranks in the middle of a request of several lines.
-    in_spawn: Vec<bool>,
+    /// Of ranks in the middle of a request of several lines.
+    spawning: HashMap<usize, Partial>,
+    /// Ranks that are inside of one command of it.
+    in_command: Vec<bool>,
 }
 
 impl Server {
     /// `mapping`: PMI_process_mapping.
-    pub fn new(appnums: Vec<usize>, universe_size: Option<u32>, mapping: String) -> Server {
+    pub fn new(
+        appnums: Vec<usize>,
+        universe_size: Option<u32>,
+        mapping: String,
+        preput: &[(String, String)],
+    ) -> Server {
         let ranks = appnums.len();
+        let mut store = HashMap::from([("PMI_process_mapping".into(), mapping)]);
+        store.extend(preput.iter().cloned());
         Server {
             name: format!("kvs_{}", std::process::id()),
             universe_size: universe_size.map_or(-1, i64::from),
-            store: HashMap::from([("PMI_process_mapping".into(), mapping)]),
+            store,
             published: HashMap::new(),
             in_barrier: vec![false; ranks],
-            in_spawn: vec![false; ranks],
+            spawning: HashMap::new(),
+            in_command: vec![false; ranks],
             appnums,
         }
     }
@@ -56,15 +130,18 @@ impl Server {
     pub fn line(&mut self, rank: usize, text: &str) -> Vec<Effect> {
         let line = Line(text);
         let reply = |text: String| vec![Effect::Reply(rank, text)];
-        if self.in_spawn[rank] {
+        if self.in_command[rank] {
+            let partial = self.spawning.entry(rank).or_default();
             if text.trim() != "endcmd" {
+                partial.line(text);
                 return Vec::new();
             }
-            self.in_spawn[rank] = false;
-            return reply(
-                "cmd=spawn_result rc=-1 msg=this_mpiexec_starts_no_processes_later errcodes=-1"
-                    .into(),
-            );
+            self.in_command[rank] = false;
+            let Some(whole) = partial.end() else {
+                return Vec::new();
+            };
+            self.spawning.remove(&rank);
+            return vec![Effect::Spawn(rank, whole)];
         }
         match line.command() {
             "init" => {
@@ -118,12 +195,16 @@ impl Server {
                 vec![Effect::Abort(rank, exit_status(code as i32))]
             }
             "spawn" => {
-                self.in_spawn[rank] = text.starts_with("mcmd");
-                match self.in_spawn[rank] {
+                self.in_command[rank] = text.starts_with("mcmd");
+                match self.in_command[rank] {
                     true => Vec::new(),
                     false => reply("cmd=spawn_result rc=-1 msg=unknown_form errcodes=-1".into()),
                 }
             }
+            "oxmpi_connection" => vec![Effect::Connection {
+                cookie: line.get("cookie").unwrap_or_default().to_owned(),
+                connected: line.get("state") == Some("connected"),
+            }],
             // Whoever asked waits for an answer, whatever it asked.
             other => {
                 let word: String = other
@@ -191,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_job_meets_in_store_and_barrier() {
-        let mut server = Server::new(vec![0, 1], None, "(vector,(0,1,2))".into());
+        let mut server = Server::new(vec![0, 1], None, "(vector,(0,1,2))".into(), &[]);
         let hello = server.line(0, "cmd=init pmi_version=1 pmi_subversion=1");
         assert_eq!(hello[0], Effect::Joined(0));
         assert!(ask(&mut server, 1, "cmd=get_appnum").contains("appnum=1"));
@@ -216,7 +297,7 @@ mod tests {
 
     #[test]
     fn names_are_published_once() {
-        let mut server = Server::new(vec![0], Some(4), String::new());
+        let mut server = Server::new(vec![0], Some(4), String::new(), &[]);
         assert!(ask(&mut server, 0, "cmd=get_universe_size").contains("size=4"));
         let publish = "cmd=publish_name service=s port=tag#0$x";
         assert!(Line(&ask(&mut server, 0, publish)).succeeded());
@@ -228,13 +309,58 @@ mod tests {
     }
 
     #[test]
-    fn spawn_is_refused_and_nonsense_answered() {
-        let mut server = Server::new(vec![0], None, String::new());
-        for line in ["mcmd=spawn", "nprocs=2", "cmd=finalize"] {
-            assert!(server.line(0, line).is_empty());
+    fn a_spawn_of_several_commands_is_one_request() {
+        let preput = [("k".to_owned(), "v w".to_owned())];
+        let mut server = Server::new(vec![0], None, String::new(), &preput);
+        assert!(ask(&mut server, 0, "cmd=get key=k").ends_with("value=v w"));
+        for line in [
+            "mcmd=spawn",
+            "nprocs=2",
+            "execname=a b",
+            "totspawns=2",
+            "spawnssofar=1",
+            "arg1=x=y z",
+            "argcnt=1",
+            "preput_num=1",
+            "preput_key_0=port",
+            "preput_val_0=p:1",
+            "info_num=0",
+            "endcmd",
+            "mcmd=spawn",
+            "nprocs=1",
+            "execname=c",
+            "totspawns=2",
+            "argcnt=0",
+            "info_num=1",
+            "info_key_0=wdir",
+            "info_val_0=/tmp",
+        ] {
+            assert!(server.line(0, line).is_empty(), "{line}");
         }
-        let refused = ask(&mut server, 0, "endcmd");
-        assert_eq!(Line(&refused).number("rc"), Some(-1));
+        let pair = |key: &str, value: &str| vec![(key.to_owned(), value.to_owned())];
+        let request = SpawnRequest {
+            commands: vec![
+                Wanted {
+                    program: "a b".into(),
+                    arguments: vec!["x=y z".into()],
+                    processes: 2,
+                    info: Vec::new(),
+                },
+                Wanted {
+                    program: "c".into(),
+                    arguments: Vec::new(),
+                    processes: 1,
+                    info: pair("wdir", "/tmp"),
+                },
+            ],
+            preput: pair("port", "p:1"),
+        };
+        assert_eq!(server.line(0, "endcmd"), [Effect::Spawn(0, request)]);
+    }
+
+    #[test]
+    fn nonsense_is_answered() {
+        let mut server = Server::new(vec![0], None, String::new(), &[]);
         for line in ["", "cmd=", "cmd=\u{1}x", "cmd=put", "cmd=get"] {
             assert!(!Line(&ask(&mut server, 0, line)).succeeded(), "{line}");
         }

@@ -17,6 +17,7 @@ use super::plan::{Plan, expand};
 use super::rank::{Life, Rank, Stage};
 use super::request::Label;
 use super::server::Server;
+use super::spawned::Spawned;
 use super::start::Starter;
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
@@ -50,6 +51,7 @@ pub(super) const WATCHED: u64 = 7;
 pub(super) const SHARED: u64 = 8;
 pub(super) const TREE: u64 = 9;
 pub(super) const FEED: u64 = 10;
+pub(super) const SPAWNED: u64 = 11;
 
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
@@ -92,6 +94,8 @@ pub struct Supervisor<'a> {
     pub(super) at_root: AtRoot,
     pub(super) at_keeper: AtKeeper,
     pub(super) ends: Ends,
+    /// By number; those that have ended leave their places to others.
+    pub(super) spawned: Vec<Spawned>,
 }
 
 /// Which limit of the system an error may come from, in words to put behind it.
@@ -236,6 +240,7 @@ impl<'a> Supervisor<'a> {
                 appnums,
                 plan.request.universe_size.or(Some(plan.size as u32)),
                 plan.nodes.mapping(),
+                &plan.preput,
             ),
             output,
             ending: None,
@@ -261,11 +266,19 @@ impl<'a> Supervisor<'a> {
             at_root: AtRoot::default(),
             at_keeper: AtKeeper::default(),
             ends: Ends::default(),
+            spawned: Vec::new(),
         })
     }
 
     fn start(&mut self, segment: &OwnedFd) {
         let plan = self.plan;
+        if plan.singleton.is_some() {
+            if let Err(error) = self.add_singleton() {
+                self.say(&format!("cannot keep the singleton: {error}"));
+                self.fail(1, Cause::AtOnce);
+            }
+            return;
+        }
         if !plan.further_hosts.is_empty()
             && let Err(text) = self.start_elsewhere()
         {
@@ -298,11 +311,16 @@ impl<'a> Supervisor<'a> {
             if self.is_keeper() {
                 self.report_start(Some((rank, why)));
             } else {
-                self.say(&format!("cannot start rank {rank}: {why}"));
+                match self.plan.is_spawned() {
+                    true => self.tell_start(Some(&why)),
+                    false => self.say(&format!("cannot start rank {rank}: {why}")),
+                }
                 self.fail(1, Cause::AtOnce);
             }
         } else if self.is_keeper() {
             self.report_start(None);
+        } else {
+            self.tell_start(None);
         }
         self.input.advance(&self.epoll);
     }
@@ -424,6 +442,12 @@ impl<'a> Supervisor<'a> {
         if !self.is_tree_done(now) {
             return false;
         }
+        if self.has_spawned() {
+            return self
+                .ending
+                .as_ref()
+                .is_some_and(|ending| ending.is_hopeless(now) && self.disconnected().count() == 0);
+        }
         if self.childless {
             return true;
         }
@@ -446,7 +470,8 @@ impl<'a> Supervisor<'a> {
         if signal == Signal::KILL || self.ranks.iter().all(|rank| !rank.is_running()) {
             self.broadcast_signal(signal);
             let spared = self.tree.as_ref().filter(|tree| !tree.is_done());
-            let spared = spared.map(Tree::starters).unwrap_or_default();
+            let mut spared = spared.map(Tree::starters).unwrap_or_default();
+            spared.extend(self.disconnected());
             descendants::signal_all(signal, &spared);
             self.reap();
             return;
@@ -459,6 +484,7 @@ impl<'a> Supervisor<'a> {
         self.broadcast_signal(signal);
         let mut sessions = Vec::new();
         let here = self.ranks.iter().filter(|rank| rank.elsewhere.is_none());
+        let here = here.filter(|_| self.plan.singleton.is_none());
         for rank in here.filter(|rank| rank.is_running()) {
             match Pid::from_raw(rank.pid) {
                 Some(pid) if !rank.own_session => {
@@ -542,6 +568,7 @@ impl<'a> Supervisor<'a> {
         let hurry = ending.is_some_and(|it| self.tree.is_none() || it.cause != Cause::Leftovers);
         let limit = hurry.then(|| Instant::now() + Duration::from_secs(1));
         self.output.finish(&self.epoll, limit);
+        self.tell_end(self.code.unwrap_or(0));
         match (self.code, self.output.broken()) {
             (Some(code), _) => code,
             (None, None) => 0,

@@ -111,6 +111,6 @@ pub const SILENT: &[Choice] = &[
     without_effect(
         &["nousize"],
         No,
-        "the universe size is the number of ranks unless -usize is given",
+        "the universe size is the number of slots or processors unless -usize is given",
     ),
 ];

@@ -1,0 +1,514 @@
+//! Jobs that ranks spawn. Each is run by an mpiexec of its own, a child of the supervisor without a front process: the supervisor
+//! is in its place, at the other end of a socket over which that mpiexec also says how the start went.
+//!
+//! A job is *connected* to this one from the moment at which the rank that asked says so, until one says the contrary; then a
+//! failure of one is one of the other. Invariant: the supervisor ends after all jobs that its ranks have spawned.
+
+use super::ending::Cause;
+use super::front::BY_KERNEL;
+use super::output::Kind;
+use super::plan::{self, Plan, Refusal};
+use super::rank::Life;
+use super::request::{Label, Program, Request, StandardInput};
+use super::server::{SpawnRequest, Wanted};
+use super::supervisor::{self, SOURCE, SPAWNED, Supervisor, tag};
+use oxmpi::launch::names;
+use oxmpi::os::process::inherited;
+use rustix::event::epoll::{self, EventFlags};
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::pipe::{PipeFlags, pipe_with};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// The word by which an mpiexec knows that it is to run a spawned job.
+pub const PART: &str = "-spawned-job";
+/// What an mpiexec of a spawned job says: the start has worked, or not, and why; the job has failed.
+const STARTED: &str = "started";
+const REFUSED: &str = "refused ";
+const FAILED: &str = "failed";
+/// The error code of a process that was not started.
+const MPI_ERR_SPAWN: &str = "42";
+/// For telling the parents that nobody comes.
+const TELL_TIME: Duration = Duration::from_secs(2);
+
+/// What an mpiexec needs to run a spawned job.
+#[derive(Serialize, Deserialize)]
+struct Order {
+    request: Request,
+    /// What the processes find in their key-value store.
+    preput: Vec<(String, String)>,
+}
+
+/// A job that was spawned.
+pub struct Spawned {
+    pid: i32,
+    socket: Option<UnixStream>,
+    heard: Vec<u8>,
+    /// The rank that waits for an answer, and how many processes it wants.
+    asker: Option<(usize, usize)>,
+    /// The answer to it, if the start works.
+    codes: String,
+    /// The secret part of the port that the processes connect to.
+    cookie: String,
+    connected: bool,
+    disconnected: bool,
+    failed: bool,
+    running: bool,
+    sources: Vec<usize>,
+}
+
+impl Supervisor<'_> {
+    /// A rank wants processes.
+    pub(super) fn spawn(&mut self, rank: usize, wanted: SpawnRequest) {
+        let processes = wanted.commands.iter().map(|it| it.processes as usize).sum();
+        let refused = match self.ending.is_some() {
+            true => Err("the job is ending".to_owned()),
+            false => self.start_spawned((rank, processes), wanted),
+        };
+        if let Err(text) = refused {
+            self.refuse_spawn((rank, processes), &text);
+        }
+    }
+
+    fn refuse_spawn(&mut self, (rank, processes): (usize, usize), text: &str) {
+        let codes = vec![MPI_ERR_SPAWN; processes].join(",");
+        let text = text.replace('\n', " ");
+        self.reply(
+            rank,
+            format!("cmd=spawn_result rc=-1 errcodes={codes} msg={text}"),
+        );
+    }
+
+    fn start_spawned(&mut self, asker: (usize, usize), wanted: SpawnRequest) -> Result<(), String> {
+        let order = Order {
+            request: request_of(&self.plan.request, &wanted)?,
+            preput: wanted.preput.clone(),
+        };
+        let started = order.request.programs.iter().zip(&wanted.commands);
+        let codes = started.flat_map(|(program, wanted)| {
+            let started = program.ranks.unwrap_or(wanted.processes);
+            let code = move |at| if at < started { "0" } else { MPI_ERR_SPAWN };
+            (0..wanted.processes).map(code)
+        });
+        let codes = codes.collect::<Vec<_>>().join(",");
+        let port = order.preput.iter().find(|(key, _)| key == names::PARENT);
+        let cookie = port.and_then(|(_, port)| port.rsplit(':').next());
+        let cookie = cookie.unwrap_or_default().to_owned();
+        let order = postcard::to_allocvec(&order).map_err(|error| error.to_string())?;
+        let started = self.start_mpiexec(&order);
+        let (pid, socket, streams) =
+            started.map_err(|error| format!("mpiexec cannot be started again: {error}"))?;
+        let number = self.spawned.iter().position(|job| !job.running);
+        let number = number.unwrap_or(self.spawned.len());
+        let watch = |error: io::Error| format!("mpiexec cannot watch it: {error}");
+        epoll::add(&self.epoll, &socket, tag(SPAWNED, number), EventFlags::IN)
+            .map_err(|error| watch(error.into()))?;
+        let mut sources = Vec::new();
+        for (kind, fd) in [Kind::Output, Kind::Error].into_iter().zip(streams) {
+            let data = tag(SOURCE, self.output.next_number());
+            let added = self
+                .output
+                .add(&self.epoll, (fd, None), kind, Vec::new(), data);
+            sources.push(added.map_err(watch)?);
+        }
+        let job = Spawned {
+            pid,
+            socket: Some(socket),
+            heard: Vec::new(),
+            asker: Some(asker),
+            codes,
+            cookie,
+            connected: false,
+            disconnected: false,
+            failed: false,
+            running: true,
+            sources,
+        };
+        match self.spawned.get_mut(number) {
+            Some(place) => *place = job,
+            None => self.spawned.push(job),
+        }
+        Ok(())
+    }
+
+    /// Starts an mpiexec that runs a job: its process, our end of the socket, its output and error output.
+    fn start_mpiexec(&self, order: &[u8]) -> io::Result<(i32, UnixStream, [OwnedFd; 2])> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        fcntl_setfd(&theirs, FdFlags::empty())?;
+        let pipe = || -> io::Result<(OwnedFd, OwnedFd)> {
+            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            ioctl_fionbio(&reader, true)?;
+            Ok((reader, writer))
+        };
+        let (output, their_output) = pipe()?;
+        let (error, their_error) = pipe()?;
+        let child = Command::new(std::env::current_exe()?)
+            .arg(PART)
+            .arg(theirs.as_raw_fd().to_string())
+            .stdin(Stdio::null())
+            .stdout(their_output)
+            .stderr(their_error)
+            .spawn()?;
+        drop(theirs);
+        // It reads at once.
+        ours.write_all(&(order.len() as u32).to_le_bytes())?;
+        ours.write_all(order)?;
+        // The byte of a front process that is ready.
+        ours.write_all(&[0])?;
+        ours.set_nonblocking(true)?;
+        Ok((child.id() as i32, ours, [output, error]))
+    }
+
+    /// Reads what the mpiexec of a spawned job says.
+    pub(super) fn hear_spawned(&mut self, number: usize) {
+        let Some(job) = self.spawned.get_mut(number) else {
+            return;
+        };
+        let mut bytes = [0u8; 1024];
+        while let Some(socket) = &mut job.socket {
+            match socket.read(&mut bytes) {
+                Ok(count) if count > 0 => job.heard.extend(&bytes[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => job.socket = None,
+            }
+        }
+        while let Some(end) = self.spawned[number]
+            .heard
+            .iter()
+            .position(|byte| *byte == b'\n')
+        {
+            let line: Vec<u8> = self.spawned[number].heard.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]).into_owned();
+            match line.as_str() {
+                STARTED => {
+                    let job = &mut self.spawned[number];
+                    if let Some((rank, _)) = job.asker.take() {
+                        let codes = std::mem::take(&mut job.codes);
+                        self.reply(rank, format!("cmd=spawn_result rc=0 errcodes={codes}"));
+                    }
+                }
+                FAILED => self.spawned[number].failed = true,
+                _ => {
+                    if let (Some(asker), Some(text)) = (
+                        self.spawned[number].asker.take(),
+                        line.strip_prefix(REFUSED),
+                    ) {
+                        self.refuse_spawn(asker, text);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The mpiexec of a spawned job has ended, if this process was one.
+    pub(super) fn spawned_ended(&mut self, pid: i32, life: Life) {
+        let Some(number) = self
+            .spawned
+            .iter()
+            .position(|job| job.running && job.pid == pid)
+        else {
+            return;
+        };
+        self.hear_spawned(number);
+        for source in self.spawned[number].sources.clone() {
+            self.output.read(&self.epoll, source, true);
+        }
+        if let Some(asker) = self.spawned[number].asker.take() {
+            self.refuse_spawn(asker, "its mpiexec has ended");
+        }
+        let job = &mut self.spawned[number];
+        job.running = false;
+        job.socket = None;
+        let code = match life {
+            Life::Exited(code) => code,
+            Life::Killed(signal) => 128 + signal,
+            Life::Running | Life::Lost => return,
+        };
+        let (connected, failed) = (job.connected && !job.disconnected, job.failed || code > 128);
+        if code == 0 || self.ending.is_some() {
+            return;
+        }
+        if connected && failed {
+            self.say(&format!(
+                "a job that was spawned, and is connected, has failed with exit code {code}"
+            ));
+            self.fail(code, Cause::Failure);
+        } else if connected {
+            self.code.get_or_insert(code);
+        } else if self.spawned[number].disconnected {
+            self.say(&format!(
+                "warning: a job that was spawned, and is disconnected, has ended with exit code {code}"
+            ));
+        }
+    }
+
+    /// A rank says what has become of the connection to a job.
+    pub(super) fn connection(&mut self, cookie: &str, connected: bool) {
+        for job in self.spawned.iter_mut().filter(|job| job.cookie == cookie) {
+            job.connected |= connected;
+            job.disconnected |= !connected;
+        }
+    }
+
+    /// Ends the jobs that end with this one.
+    pub(super) fn end_spawned(&mut self) {
+        for job in self.spawned.iter_mut().filter(|job| !job.disconnected) {
+            job.socket = None;
+        }
+    }
+
+    /// Passes a signal on.
+    pub(super) fn tell_spawned(&mut self, signal: i32) {
+        let sockets = self
+            .spawned
+            .iter_mut()
+            .filter_map(|job| job.socket.as_mut());
+        for socket in sockets {
+            let _ = socket.write_all(&[signal as u8 & !BY_KERNEL]);
+        }
+    }
+
+    /// Whether a job that was spawned goes on.
+    pub(super) fn has_spawned(&self) -> bool {
+        self.spawned.iter().any(|job| job.running)
+    }
+
+    /// The processes of jobs that do not end with this one.
+    pub(super) fn disconnected(&self) -> impl Iterator<Item = i32> {
+        let on = self
+            .spawned
+            .iter()
+            .filter(|job| job.running && job.disconnected);
+        on.map(|job| job.pid)
+    }
+
+    /// In the mpiexec of a spawned job: how the start went.
+    pub(super) fn tell_start(&mut self, refusal: Option<&str>) {
+        if self.plan.is_spawned() {
+            let line = refusal.map_or(STARTED.to_owned(), |text| format!("{REFUSED}{text}"));
+            let _ = self
+                .front
+                .write_all(format!("{}\n", line.replace('\n', " ")).as_bytes());
+        }
+    }
+
+    /// In the mpiexec of a spawned job: how it ended, to the supervisor above and to parents that still wait for a connection.
+    pub(super) fn tell_end(&mut self, code: i32) {
+        if !self.plan.is_spawned() {
+            return;
+        }
+        if self
+            .ending
+            .as_ref()
+            .is_some_and(|it| it.cause != Cause::Leftovers)
+        {
+            let _ = self.front.write_all(format!("{FAILED}\n").as_bytes());
+        }
+        let program = &self.plan.programs[0].shown;
+        let text = format!("{program} has ended with exit code {code} before MPI_Init was done");
+        tell_parents(&self.plan.preput, &text);
+    }
+}
+
+/// Tells parents that wait for a connection that nobody comes; if they have closed the port, nothing happens.
+fn tell_parents(preput: &[(String, String)], text: &str) {
+    let port = preput.iter().find(|(key, _)| key == names::PARENT);
+    let Some((_, name)) = port else { return };
+    let Some((rest, cookie)) = name.rsplit_once(':') else {
+        return;
+    };
+    let Some((addresses, port)) = rest.rsplit_once(':') else {
+        return;
+    };
+    let Some((_, addresses)) = addresses.split_once(':') else {
+        return;
+    };
+    let line = format!("oxmpi-refused {cookie} {}\n", text.replace('\n', " "));
+    // The last address is that of this host, where the parents' root mostly is.
+    for address in addresses.split(',').rev() {
+        let Ok(address) = format!("{address}:{port}").parse() else {
+            continue;
+        };
+        if let Ok(mut stream) = TcpStream::connect_timeout(&address, TELL_TIME)
+            && stream.write_all(line.as_bytes()).is_ok()
+        {
+            return;
+        }
+    }
+}
+
+/// The request of a spawned job: what users want of this one's surroundings, and the programs of the spawn.
+fn request_of(outer: &Request, wanted: &SpawnRequest) -> Result<Request, String> {
+    let mut programs = Vec::new();
+    let mut request = Request {
+        process_sets: Vec::new(),
+        rank_file: None,
+        ranks_per_host: None,
+        ranks_per_socket: None,
+        no_oversubscribe: false,
+        report_bindings: false,
+        input: StandardInput::Ranks(Vec::new()),
+        timeout: None,
+        report_pid: None,
+        print_protocols: false,
+        print_rank_map: false,
+        print_exit_codes: false,
+        output_file: None,
+        error_file: None,
+        output_folder: None,
+        ..outer.clone()
+    };
+    if request.label == Label::None {
+        request.timestamps = false;
+    }
+    request.set.push(("PMI_SPAWNED".to_owned(), "1".to_owned()));
+    for (key, value) in &wanted.preput {
+        if key == names::PARENT {
+            request.set.push((key.clone(), value.clone()));
+        }
+    }
+    for command in &wanted.commands {
+        programs.push(program_of(&mut request, command)?);
+    }
+    request.programs = programs;
+    Ok(request)
+}
+
+fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String> {
+    let mut program = Program {
+        ranks: Some(wanted.processes),
+        ..Program::default()
+    };
+    program.command.push(OsString::from(&wanted.program));
+    program
+        .command
+        .extend(wanted.arguments.iter().map(OsString::from));
+    for (key, value) in &wanted.info {
+        match key.as_str() {
+            "wdir" => program.folder = Some(value.clone()),
+            "path" => {
+                request.path = Some(match &request.path {
+                    Some(path) => format!("{value}:{path}"),
+                    None => value.clone(),
+                });
+            }
+            "host" | "hosts" => request.hosts.push(value.clone()),
+            "hostfile" => request.host_file = Some(value.clone()),
+            "env" => {
+                for line in value.split("\\n") {
+                    if let Some((name, value)) = line.split_once('=') {
+                        program.set.push((name.to_owned(), value.to_owned()));
+                    }
+                }
+            }
+            "soft" => {
+                // There is room for all, so it is the largest number that is allowed.
+                program.ranks = Some(largest_of(value, wanted.processes)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(program)
+}
+
+/// The largest number of a set that is not above `most`; the set is as the info key `soft` has it: `2:8:2,16`.
+fn largest_of(set: &str, most: u32) -> Result<u32, String> {
+    let wrong = || format!("the value of soft is '{set}', which is no set of numbers");
+    let mut largest = None;
+    for part in set.split(',') {
+        let numbers: Result<Vec<i64>, _> =
+            part.split(':').map(|it| it.trim().parse::<i64>()).collect();
+        let (first, last, step) = match numbers.map_err(|_| wrong())?[..] {
+            [one] => (one, one, 1),
+            [first, last] => (first, last, 1),
+            [first, last, step] if step != 0 => (first, last, step),
+            _ => return Err(wrong()),
+        };
+        // From the largest member down.
+        let count = (last - first).checked_div(step).unwrap_or(-1);
+        let ends = [first, first + count.max(0) * step];
+        let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+        if count < 0 || low > i64::from(most) {
+            continue;
+        }
+        let above = (high - i64::from(most)).max(0);
+        let fits = high - (above + step.abs() - 1) / step.abs() * step.abs();
+        if fits >= low && fits > 0 {
+            largest = largest.max(Some(fits as u32));
+        }
+    }
+    largest
+        .ok_or_else(|| format!("the value of soft is '{set}', and none of it is from 1 to {most}"))
+}
+
+/// Runs a spawned job; the exit code. The argument is the number of the socket to the supervisor above.
+pub fn run(argument: Option<&OsString>) -> i32 {
+    let socket = argument.and_then(|number| number.to_str()?.parse().ok());
+    let Some(socket) = socket.and_then(inherited) else {
+        eprintln!("mpiexec: {PART} is for mpiexec alone");
+        return 1;
+    };
+    let mut socket = UnixStream::from(socket);
+    let order = match read_order(&mut socket) {
+        Ok(order) => order,
+        Err(error) => {
+            eprintln!("mpiexec: a request to spawn processes cannot be read: {error}");
+            return 1;
+        }
+    };
+    let mut plan = match plan::make(order.request) {
+        Ok(plan) => plan,
+        Err(Refusal { text, .. }) => {
+            let _ = socket.write_all(format!("{REFUSED}{}\n", text.replace('\n', " ")).as_bytes());
+            return 0;
+        }
+    };
+    plan.preput = order.preput;
+    plan.spawned = true;
+    supervisor::run(&plan, socket)
+}
+
+fn read_order(socket: &mut UnixStream) -> io::Result<Order> {
+    let mut length = [0u8; 4];
+    socket.read_exact(&mut length)?;
+    let mut bytes = vec![0; u32::from_le_bytes(length) as usize];
+    socket.read_exact(&mut bytes)?;
+    postcard::from_bytes(&bytes).map_err(io::Error::other)
+}
+
+impl Plan {
+    /// Whether it is that of a job that another one has spawned.
+    pub fn is_spawned(&self) -> bool {
+        self.spawned && self.place == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn soft_sets_allow_the_largest_that_fits() {
+        for (set, most, largest) in [
+            ("3", 4, Some(3)),
+            ("5", 4, None),
+            ("1:8", 4, Some(4)),
+            ("2:8:4", 7, Some(6)),
+            ("8:2:-3", 7, Some(5)),
+            ("1,2:9:7", 9, Some(9)),
+            ("0:0", 3, None),
+            ("8:2", 9, None),
+            ("a", 3, None),
+            ("1:2:0", 3, None),
+        ] {
+            assert_eq!(largest_of(set, most).ok(), largest, "{set} up to {most}");
+        }
+    }
+}
