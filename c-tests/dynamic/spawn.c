@@ -68,8 +68,7 @@ int main(int argc, char **argv)
         return finish_family();
     }
     CHECK_INT(argc, 6);
-    if (argc > 4 && !argv[4][0])
-        words[3] = "";
+    words[3] = argc > 4 && !argv[4][0] ? "" : "last";
     for (int i = 0; i < 4 && i < argc - 1; i++)
         CHECK_STRING(argv[i + 1], words[i]);
     look(parent, atoi(argv[argc - 1]));
