@@ -17,8 +17,8 @@ int main(int argc, char **argv)
     MPI(MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD));
     MPI(MPI_Bcast(second, sizeof second, MPI_CHAR, 0, MPI_COMM_WORLD));
     /* All ranks hear of it. */
-    ERROR(MPI_Comm_accept(second, info, 0, MPI_COMM_WORLD, &comm), MPI_ERR_PORT, "timeout", NULL);
-    ERROR(MPI_Comm_connect(port, info, size - 1, MPI_COMM_WORLD, &comm), MPI_ERR_PORT, "timeout", NULL);
+    ERROR(MPI_Comm_accept(second, info, 0, MPI_COMM_WORLD, &comm), MPI_ERR_PORT, "within", NULL);
+    ERROR(MPI_Comm_connect(port, info, size - 1, MPI_COMM_WORLD, &comm), MPI_ERR_PORT, "within", NULL);
     for (int i = 0; i < 2; i++) {
         if (rank == 0 && size > 1)
             MPI(MPI_Comm_accept(i ? second : port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm));
