@@ -5,6 +5,8 @@
 
 pub mod cancellation;
 pub mod checked_copy;
+#[cfg(test)]
+pub mod counting;
 pub mod descriptors;
 pub mod file;
 pub mod file_map;

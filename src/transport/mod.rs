@@ -7,13 +7,15 @@
 #[cfg(test)]
 pub mod loopback;
 pub mod ofi;
+mod paged;
 pub mod peer;
 pub mod shm;
 pub mod waiter;
 pub mod wire;
 
 pub use layout::ENGINES;
-pub use peer::{Loss, Page, Peer, Route, State, Table};
+pub use paged::Paged;
+pub use peer::{Loss, NodeOf, Page, Peer, Route, State, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS};
