@@ -200,10 +200,10 @@ pub fn allgather<'a>(team: &'a Team<'a>, parts: &'a Parts, run: Run) -> Steps<'a
                 scratch = Scratch::new(begins[levels.nodes.number()]);
                 let mut begin = begins[levels.node];
                 let here = levels.ranks().iter().map(|rank| {
-                    begin += parts.len(*rank);
+                    begin += parts.len(rank);
                     scratch
                         .buffer()
-                        .slice(begin - parts.len(*rank), parts.len(*rank))
+                        .slice(begin - parts.len(rank), parts.len(rank))
                 });
                 let here = Parts::Each(here.collect());
                 (&cut(&scratch.buffer(), &begins), here, scratch.buffer())
@@ -443,7 +443,7 @@ pub(super) async fn allreduce_in_parts(
     )
     .await;
     if position < leaders {
-        let peers = (0..nodes.number()).map(|node| nodes.ranks(node)[position]);
+        let peers = (0..nodes.number()).map(|node| nodes.ranks(node).at(position));
         let peers = some(team.coll().members, peers);
         let across = team.part(&peers, levels.node, 1);
         run(
@@ -520,8 +520,8 @@ pub fn reduce_scatter<'a>(
         )
         .await;
         let mut of_node = vec![0];
-        for rank in levels.ranks() {
-            of_node.push(of_node[of_node.len() - 1] + length(*rank));
+        for rank in levels.ranks().iter() {
+            of_node.push(of_node[of_node.len() - 1] + length(rank));
         }
         let here = cut(&result.buffer(), &of_node);
         scatter::linear(&inside, Some(&here), Some(*into), levels.leader()).await;
@@ -539,7 +539,7 @@ pub fn scan<'a>(
     run: Run,
 ) -> Steps<'a> {
     Box::pin(async move {
-        let Some(levels) = Levels::led_by(team, |ranks| ranks[ranks.len() - 1]) else {
+        let Some(levels) = Levels::led_by(team, |ranks| ranks.at(ranks.len() - 1)) else {
             return;
         };
         let (inside, leaders) = (levels.inside(), levels.leaders());

@@ -26,7 +26,7 @@ use crate::transport::collective::Areas;
 pub use engines::engines_offered_by;
 use engines::mapping;
 pub use members::Members;
-pub use nodes::{Nodes, some};
+pub use nodes::{Nodes, Ranks, some};
 use once_cell::race::OnceBox;
 pub use own_process::{job, me};
 use parking_lot::{Mutex, RwLock};

@@ -7,7 +7,7 @@ use super::{background, job};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
 use crate::engine::links;
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Error, Result, fail};
 use crate::info::Info;
 use crate::launch::{Program, names};
 use crate::sync::{AtomicI32, Ordering};
@@ -105,7 +105,12 @@ pub fn spawn(
         port::close(&name)?;
         accepted.map(Some)
     });
-    let comm = meet(&side, socket);
+    // Some of the processes have come, and have ended since.
+    let lost = |error: Error| match error.class() {
+        Class::Port => Error::new(Class::Spawn, error.text()),
+        _ => error,
+    };
+    let comm = meet(&side, socket).map_err(lost);
     if let (Ok(comm), Some(cookie)) = (&comm, cookie) {
         let job = side.job;
         job.tell_connection(&cookie, true);

@@ -111,7 +111,7 @@ impl Engine {
             self.finish_if_all_is_here(token);
             return;
         }
-        let partial = self.peers[process].partial.unwrap_or_else(|| {
+        let partial = self.peers.of(process).partial.unwrap_or_else(|| {
             panic!("process {process} sent data of a message it did not announce")
         });
         let here = match partial.target {
@@ -135,7 +135,7 @@ impl Engine {
             }
         };
         if here >= partial.eager {
-            self.peers[process].partial = None;
+            self.peers.of(process).partial = None;
         }
     }
 }

@@ -39,11 +39,11 @@ impl Engine {
             return;
         }
         let process = request.process as usize;
-        if self.peers[process].route == Route::Own {
+        if self.peers.route(process) == Route::Own {
             self.cancel_own(index);
             return;
         }
-        let queue = &mut self.peers[process].queue;
+        let queue = &mut self.peers.of(process).queue;
         let waits = |what: &Outgoing| match what {
             Outgoing::Short(waits) | Outgoing::Rts(waits) => *waits == index,
             _ => false,
@@ -86,7 +86,7 @@ impl Engine {
         let process = self.requests.at(index).process as usize;
         // Its own message has left, and it is bound to no order with others.
         if let Err(rest) = self.dispatch(process, Outgoing::Cancel(index)) {
-            self.peers[process].queue.push_front(rest);
+            self.peers.of(process).queue.push_front(rest);
             self.mark_busy(process);
         }
     }
@@ -110,7 +110,7 @@ impl Engine {
     #[cold]
     pub(super) fn is_answered(&mut self, process: usize, index: Index) {
         let asks = |what: &Outgoing| matches!(what, Outgoing::Cancel(sender) if *sender == index);
-        self.peers[process].queue.retain(|what| !asks(what));
+        self.peers.of(process).queue.retain(|what| !asks(what));
     }
 
     /// A sender wants its message back.

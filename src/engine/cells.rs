@@ -30,7 +30,7 @@ impl Engine {
         let fill = |data: &mut [u8]| buffer.read(offset, data);
         let name = match self
             .transport
-            .fill_cell(self.peers[process].route, bytes, fill)
+            .fill_cell(self.peers.route(process), bytes, fill)
         {
             Ok(name) => name,
             Err(Lack::OfFree) => return Sent::NoRoom,
@@ -60,7 +60,7 @@ impl Engine {
             ..self.header(packets::DATA, 0, bytes)
         };
         self.transport
-            .push(self.peers[process].route, &header, |at, piece| {
+            .push(self.peers.route(process), &header, |at, piece| {
                 buffer.read(offset + at, piece);
             })
     }

@@ -189,7 +189,7 @@ impl Engine {
         let mut bytes = [0u8; packets::LONGEST_PAYLOAD];
         payload.encode(&mut bytes[..P::BYTES]);
         self.transport
-            .push(self.peers[process].route, header, |offset, piece| {
+            .push(self.peers.route(process), header, |offset, piece| {
                 piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
             })
     }
@@ -202,7 +202,7 @@ impl Engine {
         if self.is_held_back(process, header.context) {
             return self.dispatch_rts(process, index);
         }
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         let done = if buffer.len() > RING_PAYLOAD {
             self.push_through_bulk_ring(route, &header, &buffer)
         } else {
@@ -220,7 +220,7 @@ impl Engine {
     fn dispatch_rts(&mut self, process: usize, index: Index) -> Result<(), Outgoing> {
         let limits = self.limits;
         let own = self.header(packets::RTS, 0, 0);
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
         let mut header = Header {
@@ -304,7 +304,7 @@ impl Engine {
 
     /// How the data of a message that is announced will travel.
     fn choose_protocol(&mut self, process: usize, buffer: &Buffer, held: bool) -> Protocol {
-        let (peer, bytes) = (&self.peers[process], buffer.len());
+        let (peer, bytes) = (self.peers.of(process), buffer.len());
         let route = peer.route;
         let readable = self.oversubscribed
             && bytes >= self.limits.single_copy
@@ -354,7 +354,7 @@ impl Engine {
     /// Sends the next chunk of a request, up to the byte `end` of the message. False: no room.
     #[inline]
     fn push_data(&mut self, process: usize, index: Index, token: u32, end: usize) -> bool {
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         let request = self.requests.at(index);
         let (buffer, offset) = (request.buffer, request.moved);
         let (total, protocol) = (request.total, request.protocol);
@@ -414,7 +414,7 @@ impl Engine {
         const SPLIT: usize = Rts::BYTES;
         let mut words = [0u8; SPLIT];
         rts.encode(&mut words);
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         let header = Header {
             length: (SPLIT + bytes) as u32,
             ..*header
@@ -434,7 +434,7 @@ impl Engine {
     /// Goes on with what waits for room to `process`. True if something left.
     pub(super) fn flush(&mut self, process: usize) -> bool {
         let mut any = false;
-        while let Some(what) = self.peers[process].queue.pop_front() {
+        while let Some(what) = self.peers.of(process).queue.pop_front() {
             let before = match &what {
                 Outgoing::EagerPart(index) => Some(self.requests.at(*index).moved),
                 _ => None,
@@ -447,7 +447,7 @@ impl Engine {
                         let moved = self.requests.at(index).moved;
                         any |= before.is_none_or(|before| moved > before);
                     }
-                    self.peers[process].queue.push_front(rest);
+                    self.peers.of(process).queue.push_front(rest);
                     break;
                 }
             }
@@ -458,7 +458,7 @@ impl Engine {
     /// Streams the data that CTS packets have asked for.
     fn stream(&mut self, process: usize) -> bool {
         let mut any = false;
-        while let Some(&index) = self.peers[process].streams.front() {
+        while let Some(&index) = self.peers.of(process).streams.front() {
             let request = self.requests.at(index);
             let (wanted, token) = (request.wanted(), request.token);
             // The eager part may still wait for room, behind a CTS perhaps.
@@ -469,7 +469,7 @@ impl Engine {
             }
             any = true;
             if self.requests.at(index).moved >= wanted {
-                self.peers[process].streams.pop_front();
+                self.peers.of(process).streams.pop_front();
                 self.finish_send(index);
             }
         }
@@ -479,7 +479,7 @@ impl Engine {
     /// The receiver has matched one of our messages: its CTS.
     pub(super) fn on_cts(&mut self, process: usize, flags: u8, cts: Cts) {
         if flags & packets::UNREADABLE != 0 {
-            self.peers[process].cannot_read_us = true;
+            self.peers.of(process).cannot_read_us = true;
         }
         let request = self
             .requests
@@ -517,7 +517,7 @@ impl Engine {
             let protocol = self.choose_protocol(process, &buffer, false);
             self.requests.at(cts.sender).protocol = protocol;
         }
-        self.peers[process].streams.push_back(cts.sender);
+        self.peers.of(process).streams.push_back(cts.sender);
         self.mark_busy(process);
         self.flush_busy();
     }

@@ -25,7 +25,7 @@ impl Engine {
             source: envelope.source,
             tag: envelope.tag,
         };
-        if self.peers[process].route == Route::Own {
+        if self.peers.route(process) == Route::Own {
             match self.posted.take(key) {
                 Some(index) => self.fail_receive(index, key, failed),
                 None => self.store_failed(key, process, failed),

@@ -93,7 +93,7 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
             page,
         };
         engine.transport.table().set_foreign(it.process, peer);
-        engine.route_to(it.process, route);
+        engine.peers.renew(it.process as usize);
     }
     CONNECTIONS.lock().push(Connection {
         link: number,
@@ -107,10 +107,7 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
 
 /// Whether a process is reached by this one.
 pub fn is_connected(process: u32) -> bool {
-    super::table().is_some_and(|table| {
-        (process as usize) < table.size() + table.foreigners()
-            && !table.of(process).is_disconnected()
-    })
+    super::table().is_some_and(|table| table.has(process) && !table.of(process).is_disconnected())
 }
 
 /// A communicator with these processes is used from now on.
@@ -198,16 +195,6 @@ pub(super) fn look_after() {
 }
 
 impl Engine {
-    /// Takes in the route to a process of another job.
-    fn route_to(&mut self, process: u32, route: Route) {
-        let number = process as usize;
-        while self.peers.len() <= number {
-            let route = Peer::disconnected().route;
-            self.peers.push(super::Peer::new(route));
-        }
-        self.peers[number] = super::Peer::new(route);
-    }
-
     /// Ends a link to these processes.
     fn part(&mut self, link: u16, processes: &[u32]) {
         // What waits for room, if a peer has died, will never leave.
@@ -216,7 +203,7 @@ impl Engine {
             self.transport
                 .table()
                 .set_foreign(*process, Peer::disconnected());
-            self.peers[*process as usize] = super::Peer::new(Peer::disconnected().route);
+            self.peers.renew(*process as usize);
         }
         self.transport.remove_link(link);
     }

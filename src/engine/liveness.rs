@@ -281,8 +281,8 @@ impl Engine {
             return true;
         }
         let (process, context) = (request.process, request.context);
-        let status = *self.peer(process);
-        let peer = &self.peers[process as usize];
+        let status = self.peer(process);
+        let peer = self.peers.of(process as usize);
         match status.loss() {
             None => false,
             Some(Loss::Finalizing) if is_of_program(context) => false,
@@ -312,7 +312,7 @@ impl Engine {
     /// Drops what is queued of a send.
     fn unqueue(&mut self, index: Index) {
         let process = self.requests.at(index).process as usize;
-        let peer = &mut self.peers[process];
+        let peer = self.peers.of(process);
         peer.queue.retain(|waits| waits.request() != Some(index));
         peer.streams.retain(|stream| *stream != index);
     }
@@ -329,32 +329,31 @@ impl Engine {
     /// Ends what no call may ever wait for: sends to ranks that have ended, and those without a handle; the library's own receives of
     /// messages whose sender has ended before the last byte, which tasks wait for.
     pub(super) fn give_up_unowned(&mut self) {
-        let ended =
-            |status: Option<Loss>| matches!(status, Some(Loss::Exited | Loss::NeverStarted));
-        let lost: Vec<bool> = (0..self.peers.len() as u32)
-            .map(|process| ended(of(self, process)))
-            .collect();
-        // A process of another job may finalize and leave this one as it is.
-        let has_left = |process: u32| names::is_foreign(process) && !has_died(self, process);
-        let has_lost_any = (0..)
-            .zip(&lost)
-            .any(|(process, lost)| *lost && !has_left(process));
-        if has_lost_any {
+        if !HAS_LOST_ANY.load(Ordering::Relaxed) && self.transport.table().any_lost() {
             HAS_LOST_ANY.store(true, Ordering::Relaxed);
-        } else if self.sending == 0 {
+        }
+        if !HAS_LOST_ANY.load(Ordering::Relaxed) && self.sending == 0 {
             return;
         }
-        for (process, peer) in self.peers.iter_mut().enumerate() {
-            if lost[process] {
+        let table = self.transport.table().clone();
+        let is_lost = |process: u32| {
+            table.has(process)
+                && matches!(
+                    table.of(process).loss(),
+                    Some(Loss::Exited | Loss::NeverStarted)
+                )
+        };
+        for (process, peer) in self.peers.met_mut() {
+            if !peer.queue.is_empty() && is_lost(process) {
                 peer.queue.retain(|waits| waits.request().is_some());
             }
         }
         if self.sending > 0 {
-            for index in self.sends(|send| send.detached || lost[send.process as usize]) {
+            for index in self.sends(|send| send.detached || is_lost(send.process)) {
                 self.give_up(index);
             }
         }
-        let cut_off = self.cut_off(&lost);
+        let cut_off = self.cut_off(&is_lost);
         // Lost first, then nothing found: what they had sent is handled.
         if !cut_off.is_empty() && !self.progresses() {
             for (index, process) in cut_off {
@@ -365,14 +364,13 @@ impl Engine {
     }
 
     /// The library's own receives whose message has begun to come from a lost rank. They name the process, not a rank, as their source.
-    fn cut_off(&self, lost: &[bool]) -> Vec<(Index, u32)> {
+    fn cut_off(&self, is_lost: &dyn Fn(u32) -> bool) -> Vec<(Index, u32)> {
         let requests = self.requests.numbered();
         let from = |request: &Request| {
             let is_ours = request.context & KIND_OF_CONTEXT != 0;
             let has_begun = request.kind == Kind::Receive && request.posted == NOT_POSTED;
             let process = request.status.source as u32;
-            let is_lost = lost.get(process as usize) == Some(&true);
-            (request.is_active() && is_ours && has_begun && is_lost).then_some(process)
+            (request.is_active() && is_ours && has_begun && is_lost(process)).then_some(process)
         };
         requests
             .filter_map(|(index, request)| Some((index, from(request)?)))

@@ -20,6 +20,7 @@ pub mod long_wait;
 pub mod mapping;
 pub mod matching;
 pub mod packets;
+mod peers;
 pub mod pressure;
 pub mod progress;
 mod protocol;
@@ -44,13 +45,12 @@ pub use entry::{
 use crate::datatype;
 use crate::sync::guarded::Guarded;
 use crate::sync::{AtomicBool, AtomicU32, Ordering};
-use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Route, Table, Transport, Waiter};
+use crate::transport::{ENGINES, Notifier, Page, Peer as Process, Table, Transport, Waiter};
 use dispatch::Outgoing;
 use matching::{Posted, Unexpected};
 use parking_lot::Mutex;
-use receive::PartialMessage;
+use peers::Peers;
 use requests::{Index, Slab};
-use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 /// The engines of this process; the first is there from MPI_Init to MPI_Finalize, others from their first communicator on.
@@ -76,12 +76,12 @@ pub fn table() -> Option<&'static Table> {
 
 /// The node of a process; 0 where the engine was not started.
 pub fn node_of(process: u32) -> u32 {
-    table().map_or(0, |table| table.of(process).node)
+    table().map_or(0, |table| table.node_of(process))
 }
 
 /// Whether a process is in this one's segment.
 pub fn shares_memory(process: u32) -> bool {
-    table().is_none_or(|table| table.of(process).seat.is_some())
+    table().is_none_or(|table| table.seat_of(process).is_some())
 }
 
 /// This process's own page in the table.
@@ -156,43 +156,6 @@ pub fn counts_of_last_wait() -> Counts {
     })
 }
 
-/// State for each process of the job.
-struct Peer {
-    /// As the process table says.
-    route: Route,
-    /// What found no room, in order.
-    queue: VecDeque<Outgoing>,
-    /// Sends that the receiver has matched and that stream the rest of their data.
-    streams: VecDeque<Index>,
-    /// A message whose eager part is still coming in.
-    partial: Option<PartialMessage>,
-    /// Whether its memory can be read: unknown until tried.
-    readable: Option<bool>,
-    /// Whether it has said that it cannot read ours.
-    cannot_read_us: bool,
-    /// Is in `Engine::busy`.
-    busy: bool,
-    /// Bytes of its unexpected messages, and whether it was told to hold data back; see [`pressure`].
-    unexpected_bytes: usize,
-    holds: bool,
-}
-
-impl Peer {
-    fn new(route: Route) -> Self {
-        Self {
-            route,
-            queue: VecDeque::new(),
-            streams: VecDeque::new(),
-            partial: None,
-            readable: None,
-            cannot_read_us: false,
-            busy: false,
-            unexpected_bytes: 0,
-            holds: false,
-        }
-    }
-}
-
 /// See the module.
 pub struct Engine {
     notifier: Notifier,
@@ -203,7 +166,7 @@ pub struct Engine {
     posted: Posted,
     unexpected: Unexpected,
     messages: unexpected::Messages,
-    peers: Vec<Peer>,
+    peers: Peers,
     /// Peers with something in `queue` or `streams`.
     busy: Vec<u32>,
     /// Sends that are not done.
@@ -326,11 +289,7 @@ impl Engine {
         Self {
             notifier: transport.notifier(),
             me: table.me(),
-            peers: table
-                .all()
-                .iter()
-                .map(|peer| Peer::new(peer.route))
-                .collect(),
+            peers: Peers::new(table.clone()),
             requests: Slab::new(number),
             posted: Posted::default(),
             unexpected: Unexpected::default(),
@@ -348,6 +307,18 @@ impl Engine {
             most_unexpected: 0,
             transport,
         }
+    }
+
+    /// An engine that no thread of MPI enters.
+    #[cfg(test)]
+    pub fn for_test(transport: Transport) -> Self {
+        Self::new(transport)
+    }
+
+    /// Meets a process.
+    #[cfg(test)]
+    pub fn meet_process(&mut self, process: u32) {
+        self.peers.of(process as usize);
     }
 
     fn add_counts(&self, sum: &mut Counts) {
@@ -377,12 +348,12 @@ impl Engine {
 
     /// How many processes the job has.
     pub fn processes(&self) -> usize {
-        self.peers.len()
+        self.transport.table().size()
     }
 
     /// Entry of a process in the process table.
     #[inline]
-    pub fn peer(&self, process: u32) -> &Process {
+    pub fn peer(&self, process: u32) -> Process {
         self.transport.table().of(process)
     }
 
@@ -427,7 +398,7 @@ impl Engine {
         if !matches!(request.kind, requests::Kind::Send(_)) {
             return false;
         }
-        let peer = &self.peers[request.process as usize];
+        let peer = self.peers.of(request.process as usize);
         let of_others =
             |what: &&Outgoing| matches!(what, Outgoing::Cancel(other) if *other != index);
         let mut others = peer.queue.iter().skip_while(of_others);

@@ -33,7 +33,7 @@ const MUCH: usize = 8 << 20;
 impl Engine {
     /// Counts an unexpected message of another process, from the packet that is being handled.
     pub(super) fn count_unexpected(&mut self, process: usize, eager: usize) {
-        let peer = &mut self.peers[process];
+        let peer = self.peers.of(process);
         peer.unexpected_bytes += eager + OVERHEAD;
         self.most_unexpected = self.most_unexpected.max(peer.unexpected_bytes);
         if peer.unexpected_bytes > self.limits.unexpected {
@@ -47,7 +47,7 @@ impl Engine {
 
     /// The end of [`Engine::count_unexpected`].
     pub(super) fn count_taken(&mut self, process: usize, eager: usize) {
-        let peer = &mut self.peers[process];
+        let peer = self.peers.of(process);
         peer.unexpected_bytes -= eager + OVERHEAD;
         if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {
             peer.holds = false;
@@ -70,7 +70,7 @@ impl Engine {
     /// Sends what is not held back.
     #[inline]
     pub(super) fn passing<T>(&mut self, process: usize, send: impl FnOnce(&mut Self) -> T) -> T {
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         let is_held = self.transport.is_held(route);
         if is_held {
             self.transport.pass(route, true);
@@ -85,6 +85,6 @@ impl Engine {
     /// Whether a message of this context waits at home until its receiver asks for it.
     #[inline]
     pub(super) fn is_held_back(&mut self, process: usize, context: u32) -> bool {
-        self.transport.is_held(self.peers[process].route) && is_of_program(context)
+        self.transport.is_held(self.peers.route(process)) && is_of_program(context)
     }
 }

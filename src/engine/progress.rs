@@ -59,7 +59,7 @@ impl Engine {
     fn handle_other(&mut self, packet: &Packet, may_defer: bool) -> Handled {
         let process = packet.process as usize;
         assert!(
-            process < self.peers.len(),
+            self.transport.table().has(packet.process),
             "a packet came from process {process}, which does not exist"
         );
         match packet.kind {
@@ -114,9 +114,9 @@ impl Engine {
         let busy = std::mem::take(&mut self.busy);
         for process in busy {
             let process = process as usize;
-            self.peers[process].busy = false;
+            self.peers.of(process).busy = false;
             any |= self.flush(process);
-            let peer = &self.peers[process];
+            let peer = self.peers.of(process);
             if !(peer.queue.is_empty() && peer.streams.is_empty()) {
                 self.mark_busy(process);
             }
@@ -136,7 +136,7 @@ impl Engine {
     pub(super) fn request_space(&self) {
         for process in &self.busy {
             self.transport
-                .request_space(self.peers[*process as usize].route);
+                .request_space(self.peers.route(*process as usize));
         }
     }
 

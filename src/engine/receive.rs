@@ -179,7 +179,7 @@ impl Engine {
         }
         if here < found.eager {
             // Its eager part is still coming: from now on into the receive.
-            self.peers[found.process].partial = Some(PartialMessage {
+            self.peers.of(found.process).partial = Some(PartialMessage {
                 target: Target::Request(index),
                 eager: found.eager,
             });
@@ -242,7 +242,7 @@ impl Engine {
         };
         match Response::choose(flags, total, eager) {
             Response::Read => {
-                self.transport.answer(self.peers[process].route);
+                self.transport.answer(self.peers.route(process));
                 if self.read_peer(index, process, rts.address, wanted) {
                     self.requests.at(index).total = 0;
                     self.send_cts(process, packets::FIN | packets::RTS_ADDRESS, cts);
@@ -264,7 +264,9 @@ impl Engine {
     fn read_peer(&mut self, index: Index, process: usize, address: u64, bytes: usize) -> bool {
         let pid = self.peer(process as u32).pid.load(Ordering::Relaxed);
         let transport = &self.transport;
-        let readable = self.peers[process]
+        let readable = self
+            .peers
+            .of(process)
             .readable
             .get_or_insert_with(|| transport.readable(process as u32).is_some());
         let read = *readable
@@ -275,7 +277,7 @@ impl Engine {
                     .buffer
                     .fill_from(bytes, |out| peer_memory::read(pid, address, out))
                     .is_ok());
-        self.peers[process].readable = Some(read);
+        self.peers.of(process).readable = Some(read);
         read
     }
 
@@ -397,7 +399,7 @@ impl Engine {
                 self.put_arrival(index, packet, first);
             }
             if bytes < eager {
-                self.peers[process].partial = Some(PartialMessage {
+                self.peers.of(process).partial = Some(PartialMessage {
                     target: Target::Request(index),
                     eager,
                 });
@@ -414,7 +416,7 @@ impl Engine {
         }
         let message = self.store(key, process, packet.flags, rts, data, None);
         if bytes < eager {
-            self.peers[process].partial = Some(PartialMessage {
+            self.peers.of(process).partial = Some(PartialMessage {
                 target: Target::Message(message),
                 eager,
             });

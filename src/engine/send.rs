@@ -33,7 +33,9 @@ impl Engine {
     #[inline(always)]
     pub fn send_short(&mut self, envelope: &Envelope, buffer: &Buffer) -> bool {
         let bytes = buffer.len();
-        let peer = &self.peers[envelope.process as usize];
+        let Some(peer) = self.peers.get(envelope.process) else {
+            return false;
+        };
         let route = peer.route;
         if bytes > LONGEST_WHOLE || route == Route::Own || !peer.queue.is_empty() {
             return false;
@@ -96,7 +98,7 @@ impl Engine {
         request.moved = 0;
         let (process, total) = (request.process as usize, request.total);
         let synchronous = request.kind == Kind::Send(Mode::Synchronous);
-        let route = self.peers[process].route;
+        let route = self.peers.route(process);
         if route == Route::Own {
             self.send_to_self(index);
             return;
@@ -113,17 +115,17 @@ impl Engine {
     /// Sends it now, or behind what waits for room to its peer.
     #[inline]
     pub(super) fn send_in_order(&mut self, process: usize, what: Outgoing) {
-        if !self.peers[process].queue.is_empty() {
-            self.peers[process].queue.push_back(what);
+        if !self.peers.of(process).queue.is_empty() {
+            self.peers.of(process).queue.push_back(what);
         } else if let Err(rest) = self.dispatch(process, what) {
-            self.peers[process].queue.push_back(rest);
+            self.peers.of(process).queue.push_back(rest);
             self.mark_busy(process);
         }
     }
 
     pub(super) fn mark_busy(&mut self, process: usize) {
-        if !self.peers[process].busy {
-            self.peers[process].busy = true;
+        if !self.peers.of(process).busy {
+            self.peers.of(process).busy = true;
             self.busy.push(process as u32);
         }
     }
@@ -131,14 +133,14 @@ impl Engine {
     /// Sends a CTS, now or when there is room.
     pub(super) fn send_cts(&mut self, process: usize, flags: u8, cts: Cts) {
         let what = Outgoing::Cts { flags, cts };
-        if self.peers[process].queue.is_empty() {
+        if self.peers.of(process).queue.is_empty() {
             let Err(rest) = self.dispatch(process, what) else {
                 return;
             };
-            self.peers[process].queue.push_back(rest);
+            self.peers.of(process).queue.push_back(rest);
         } else {
             // A CTS is bound to no order; in front of data that waits for cells it lets the peer go on.
-            self.peers[process].queue.push_front(what);
+            self.peers.of(process).queue.push_front(what);
         }
         self.mark_busy(process);
     }

@@ -1,10 +1,8 @@
 //! How a group keeps its members: as patterns of a few bytes, as a bitmap, or one by one.
 //!
 //! Invariant: the shape follows from the sequence of members alone ([`Builder`]), so that equal groups have equal
-//! shapes. Translation takes constant time in all of them, but for a rank of a bitmap (logarithmic).
+//! shapes. A member takes at most 8 bytes. Translation takes constant or logarithmic time in all of them.
 
-use crate::os::cancellation::uncancelled;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// World ranks `first, first + stride, ...`. A stride is never zero, and 1 where there is no second member.
@@ -140,12 +138,10 @@ pub struct List {
 /// Rank by world rank.
 #[derive(Debug)]
 enum Ranks {
-    /// For members that lie close together: one more than the rank, zero for none, from `base` on.
-    Dense {
-        base: u32,
-        ranks: Box<[u32]>,
-    },
-    Sparse(HashMap<u32, u32>),
+    /// For members without a gap: one more than the rank, zero for none, from `base` on.
+    Dense { base: u32, ranks: Box<[u32]> },
+    /// The ranks in the order of the members.
+    Sorted(Box<[u32]>),
 }
 
 impl PartialEq for List {
@@ -163,7 +159,11 @@ impl List {
                 let at = world.checked_sub(*base)?;
                 ranks.get(at as usize)?.checked_sub(1)
             }
-            Ranks::Sparse(ranks) => ranks.get(&world).copied(),
+            Ranks::Sorted(ranks) => {
+                let member = |rank: &u32| self.members[*rank as usize];
+                let found = ranks.binary_search_by_key(&world, member);
+                found.ok().map(|at| ranks[at])
+            }
         }
     }
 }
@@ -175,17 +175,18 @@ impl Ranks {
             low = low.min(*member);
             high = high.max(*member);
         }
-        let positions = members.iter().zip(0u32..);
-        if ((high - low) as usize) < members.len() * 8 {
+        if ((high - low) as usize) < members.len() {
             let mut ranks = vec![0; (high - low) as usize + 1];
-            positions.for_each(|(member, rank)| ranks[(member - low) as usize] = rank + 1);
+            let positions = members.iter().zip(1u32..);
+            positions.for_each(|(member, after)| ranks[(member - low) as usize] = after);
             return Ranks::Dense {
                 base: low,
                 ranks: ranks.into(),
             };
         }
-        // A thread's first map asks the system for random numbers.
-        uncancelled(|| Ranks::Sparse(positions.map(|(member, rank)| (*member, rank)).collect()))
+        let mut ranks: Box<[u32]> = (0..members.len() as u32).collect();
+        ranks.sort_unstable_by_key(|rank| members[*rank as usize]);
+        Ranks::Sorted(ranks)
     }
 }
 

@@ -26,8 +26,7 @@ fn object(device: u64, inode: u64) -> u64 {
 }
 
 fn is_one_node() -> bool {
-    let all = table().map_or(&[][..], |table| table.all());
-    all.iter().all(|process| process.node == all[0].node)
+    table().is_none_or(|table| table.is_of_one_node())
 }
 
 impl Ranges {

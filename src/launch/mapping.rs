@@ -1,7 +1,7 @@
 //! The node of each rank under a launcher that speaks PMI-1: from its PMI_process_mapping, else by exchanging node identities.
 
 use super::client::Client;
-use super::map::{NodeMap, nodes_of};
+use super::map::NodeMap;
 use crate::error::Result;
 use std::collections::HashMap;
 use std::fs;
@@ -13,8 +13,8 @@ pub fn node_map(client: &mut Client, rank: u32, size: u32) -> Result<NodeMap> {
         return Ok(NodeMap::of_one(1));
     }
     let told = client.get("PMI_process_mapping")?;
-    if let Some(nodes) = told.and_then(|mapping| nodes_of(&mapping, size as usize)) {
-        return Ok(NodeMap::new(nodes, Vec::new()));
+    if let Some(nodes) = told.and_then(|mapping| NodeMap::of_mapping(&mapping, size)) {
+        return Ok(nodes);
     }
     client.put(&format!("oxnode-{rank}"), &node_identity())?;
     client.barrier()?;
@@ -27,7 +27,7 @@ pub fn node_map(client: &mut Client, rank: u32, size: u32) -> Result<NodeMap> {
         let next = known.len() as u32;
         nodes.push(*known.entry(identity).or_insert(next));
     }
-    Ok(NodeMap::new(nodes, Vec::new()))
+    Ok(NodeMap::new(&nodes, &[]))
 }
 
 /// A word that two processes share if and only if they can share memory: the boot of the kernel, and the namespaces.

@@ -29,7 +29,7 @@ use map::NodeMap;
 use pmix::Pmix;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 pub use environment::names;
 pub use segment::create as create_segment;
@@ -56,7 +56,7 @@ pub struct Job {
     /// The ranks of this node in MPI_COMM_WORLD, ascending; this one's among them.
     pub local_ranks: Vec<u32>,
     /// The node of every rank.
-    pub nodes: NodeMap,
+    pub nodes: Arc<NodeMap>,
     /// How many processes the job could have; `None` if the launcher does not say.
     pub universe_size: Option<i32>,
     /// Which of the programs of an MPMD command line this is; `None` if the launcher does not say.
@@ -202,7 +202,7 @@ impl Job {
             segment: segment(&local_ranks)?,
             segment_bytes: (plan.bytes)(local_ranks.len()),
             local_ranks,
-            nodes,
+            nodes: Arc::new(nodes),
             universe_size: None,
             appnum: None,
             id: addresses::random() as u64,

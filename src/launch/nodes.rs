@@ -6,14 +6,21 @@
 use super::map::NodeMap;
 use crate::variables::Variable;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// What there is to know of the nodes of a job.
-struct Nodes {
+pub struct Nodes {
     number: u32,
-    /// Of each process; empty if there is one node.
-    node_of: Box<[u32]>,
+    numbering: Numbering,
     are_hosts: bool,
+}
+
+/// How a process's node is found.
+enum Numbering {
+    OneNode,
+    /// The launcher has numbered the hosts in the order of their lowest processes.
+    AsHosts(Arc<NodeMap>),
+    ByProcess(Box<[u32]>),
 }
 
 /// Of the job that this process has joined.
@@ -29,14 +36,29 @@ pub static PRETEND_NODES: Variable<u64> = Variable::new(
 .same_on_all();
 
 /// The process has joined a job whose processes are on these hosts.
-pub fn joined(hosts: &NodeMap) {
+pub fn joined(hosts: &Arc<NodeMap>) {
     JOB.get_or_init(|| Nodes::new(hosts, PRETEND_NODES.get()));
 }
 
 impl Nodes {
-    fn new(hosts: &NodeMap, pretended_nodes: u64) -> Nodes {
+    /// Of processes on these hosts, of which each is split until there are so many nodes.
+    pub fn new(hosts: &Arc<NodeMap>, pretended_nodes: u64) -> Nodes {
         let processes = hosts.ranks();
         let wanted = pretended_nodes.clamp(1, processes.max(1).into()) as u32;
+        let are_hosts = (1..processes).any(|process| hosts.node_of(process) != hosts.node_of(0));
+        if wanted == 1
+            && let Some(number) = in_order(hosts)
+        {
+            let numbering = match number {
+                0 | 1 => Numbering::OneNode,
+                _ => Numbering::AsHosts(hosts.clone()),
+            };
+            return Nodes {
+                number: number.max(1),
+                numbering,
+                are_hosts,
+            };
+        }
         // By the order of their lowest processes.
         let mut known = HashMap::new();
         let mut number = |process| {
@@ -45,18 +67,34 @@ impl Nodes {
             *known.entry((hosts.node_of(process), part)).or_insert(next)
         };
         let node_of: Box<[u32]> = (0..processes).map(&mut number).collect();
-        let are_hosts = (1..processes).any(|process| hosts.node_of(process) != hosts.node_of(0));
         let number = known.len().max(1) as u32;
         Nodes {
             number,
-            node_of: if number > 1 { node_of } else { Box::default() },
+            numbering: match number {
+                1 => Numbering::OneNode,
+                _ => Numbering::ByProcess(node_of),
+            },
             are_hosts,
         }
     }
 
-    fn of(&self, process: u32) -> u32 {
-        self.node_of.get(process as usize).copied().unwrap_or(0)
+    /// The node of a process of the job.
+    pub fn of(&self, process: u32) -> u32 {
+        match &self.numbering {
+            Numbering::OneNode => 0,
+            Numbering::AsHosts(hosts) => hosts.node_of(process),
+            Numbering::ByProcess(node_of) => node_of[process as usize],
+        }
     }
+}
+
+/// How many nodes there are, if they are numbered in the order of their lowest processes.
+fn in_order(hosts: &NodeMap) -> Option<u32> {
+    (0..hosts.ranks()).try_fold(0, |next, process| match hosts.node_of(process) {
+        node if node < next => Some(next),
+        node if node == next => Some(next + 1),
+        _ => None,
+    })
 }
 
 /// How many nodes the job has.
@@ -98,7 +136,7 @@ mod tests {
 
     #[test]
     fn hosts_are_nodes_and_pretended_nodes_split_them() {
-        let hosts = NodeMap::new(vec![1, 1, 0, 1, 0, 0], Vec::new());
+        let hosts = Arc::new(NodeMap::new(&[1, 1, 0, 1, 0, 0], &[]));
         let nodes = |wanted| {
             let nodes = Nodes::new(&hosts, wanted);
             let all: Vec<u32> = (0..6).map(|process| nodes.of(process)).collect();
@@ -106,7 +144,12 @@ mod tests {
         };
         assert_eq!(nodes(1), (2, true, vec![0, 0, 1, 0, 1, 1]));
         assert_eq!(nodes(2), (4, true, vec![0, 0, 1, 2, 3, 3]));
-        let one = Nodes::new(&NodeMap::of_one(4), 2);
+        // Numbered by the launcher as they are here.
+        let hosts = Arc::new(NodeMap::new(&[0, 0, 1, 0, 2], &[]));
+        let nodes = Nodes::new(&hosts, 1);
+        assert!(matches!(nodes.numbering, Numbering::AsHosts(_)));
+        assert_eq!((nodes.number, nodes.of(2), nodes.of(4)), (3, 1, 2));
+        let one = Nodes::new(&Arc::new(NodeMap::of_one(4)), 2);
         assert_eq!((one.number, one.are_hosts, one.of(2)), (2, false, 1));
     }
 }

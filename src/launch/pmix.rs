@@ -220,7 +220,7 @@ impl Pmix {
             let next = known.len() as u32;
             nodes.push(*known.entry(name).or_insert(next));
         }
-        Ok(NodeMap::new(nodes, Vec::new()))
+        Ok(NodeMap::new(&nodes, &[]))
     }
 
     /// A rank of this job, as libpmix names it.

@@ -6,6 +6,8 @@
 pub mod addresses;
 pub mod cancellation;
 pub mod checked_copy;
+#[cfg(test)]
+pub mod counting;
 pub mod descriptors;
 pub mod file;
 pub mod file_map;

@@ -5,6 +5,8 @@
 //! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
+#[cfg(test)]
+mod footprint;
 pub mod session;
 pub mod sets;
 pub mod settings;
@@ -348,7 +350,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let endpoint = Endpoint::join(fd, seat, &job.local_ranks).map_err(no_segment)?;
     settings::compare(&endpoint, &job.local_ranks, seat)?;
     node::set_here(endpoint.node());
-    let mut table = endpoint.table(job.size, launch::nodes::of);
+    let mut table = endpoint.table(job.size, Arc::new(launch::nodes::of));
     let fabric = match FABRIC.get() {
         Fabric::No if launch::nodes::are_hosts() => Fabric::Auto,
         fabric => fabric,

@@ -8,6 +8,7 @@ pub mod link;
 #[cfg(test)]
 pub mod loopback;
 pub mod ofi;
+mod paged;
 pub mod peer;
 pub mod shm;
 pub mod waiter;
@@ -15,7 +16,8 @@ pub mod wire;
 
 pub use layout::ENGINES;
 pub use link::Link;
-pub use peer::{Loss, Page, Peer, Route, Seat, State, Table};
+pub use paged::Paged;
+pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS};

@@ -8,7 +8,7 @@ use crate::os::peer_memory;
 use crate::queue::shape::shape;
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use parking_lot::RwLock;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 const NAME_WORDS: usize = 6;
 /// What a [`Name`] has room for.
@@ -294,6 +294,10 @@ pub fn told_ends(ends: &'static [End]) {
     let _ = ENDS.set(ends);
 }
 
+fn told() -> impl Iterator<Item = &'static End> {
+    ENDS.get().into_iter().flat_map(|ends| ends.iter())
+}
+
 /// How packets reach a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
@@ -364,7 +368,7 @@ impl Peer {
     }
 
     /// A process of another host.
-    pub fn elsewhere(node: u32, process: u32) -> Peer {
+    fn elsewhere(node: u32, process: u32) -> Peer {
         Peer {
             node,
             route: Route::Net(process),
@@ -419,37 +423,61 @@ impl std::ops::Deref for Peer {
     }
 }
 
-/// The processes of the job, by number.
+/// The node of a process of the job.
+pub type NodeOf = Arc<dyn Fn(u32) -> u32 + Send + Sync>;
+
+/// The processes of the job, by number: entries of those of this process's segment; what there is to say of others follows from their
+/// numbers.
 pub struct Table {
     own: u32,
-    all: Box<[Peer]>,
-    /// Processes of other jobs, whose numbers follow. Entries are replaced and never freed: what others have read stays valid.
-    foreign: RwLock<Vec<&'static Peer>>,
+    size: u32,
+    /// The numbers of those of the segment, ascending.
+    here: Arc<[u32]>,
+    /// Theirs, by seat.
+    entries: Box<[Peer]>,
+    node_of: NodeOf,
+    /// Processes of other jobs, whose numbers follow.
+    foreign: RwLock<Vec<Peer>>,
 }
 
 impl Table {
-    /// The table of process `own`, which must be in it.
-    pub fn new(own: u32, all: impl Iterator<Item = Peer>) -> Self {
-        let all: Box<[Peer]> = all.collect();
-        assert!((own as usize) < all.len());
+    /// The table of process `own` of a job of `size`. `here` are the numbers of those of its segment, ascending, itself among them;
+    /// `entry(seat, node)` makes the entry of each.
+    pub fn new(
+        own: u32,
+        size: u32,
+        here: Arc<[u32]>,
+        node_of: NodeOf,
+        entry: impl Fn(u32, u32) -> Peer,
+    ) -> Self {
+        assert!(here.is_sorted() && here.binary_search(&own).is_ok());
+        let seats = (0u32..).zip(here.iter());
+        let entries = seats.map(|(seat, process)| entry(seat, node_of(*process)));
         Self {
+            entries: entries.collect(),
             own,
-            all,
+            size,
+            here,
+            node_of,
             foreign: RwLock::default(),
         }
     }
 
-    /// The same, with messages between nodes going over the fabric.
+    /// The table with other routes to the processes of the segment: `route(number, entry)`.
+    pub fn with_routes(mut self, route: impl Fn(u32, &Peer) -> Route) -> Self {
+        for (process, peer) in self.here.iter().zip(&mut self.entries) {
+            peer.route = route(*process, peer);
+        }
+        self
+    }
+
+    /// The table with messages between nodes going over the fabric.
     pub fn with_net(self) -> Self {
-        let own = self.of(self.own).node;
-        let peer = |(number, peer): (usize, &Peer)| Peer {
-            route: match peer.node == own {
-                true => peer.route,
-                false => Route::Net(number as u32),
-            },
-            ..*peer
-        };
-        Self::new(self.own, self.all.iter().enumerate().map(peer))
+        let own = self.node_of(self.own);
+        self.with_routes(|process, peer| match peer.node == own {
+            true => peer.route,
+            false => Route::Net(process),
+        })
     }
 
     /// This process's own number.
@@ -465,45 +493,67 @@ impl Table {
 
     /// How many processes the job has.
     pub fn size(&self) -> usize {
-        self.all.len()
+        self.size as usize
+    }
+
+    /// Whether there is a process of this number.
+    #[inline]
+    pub fn has(&self, process: u32) -> bool {
+        process < self.size || self.foreign.read().len() > (process - self.size) as usize
+    }
+
+    /// Its index in this process's segment, if it is there. Those of a host mostly follow each other.
+    #[inline]
+    pub fn seat_of(&self, process: u32) -> Option<usize> {
+        let guess = process.wrapping_sub(self.here[0]) as usize;
+        match self.here.get(guess) {
+            Some(found) if *found == process => Some(guess),
+            _ => self.here.binary_search(&process).ok(),
+        }
     }
 
     /// Entry of a process of the job, or of one that was met.
     #[inline]
-    pub fn of(&self, process: u32) -> &Peer {
-        match self.all.get(process as usize) {
-            Some(peer) => peer,
-            None => self.foreign(process),
+    pub fn of(&self, process: u32) -> Peer {
+        match self.seat_of(process) {
+            Some(seat) => self.entries[seat],
+            None if process < self.size => Peer::elsewhere(self.node_of(process), process),
+            None => self.foreign.read()[(process - self.size) as usize],
         }
-    }
-
-    #[cold]
-    fn foreign(&self, process: u32) -> &'static Peer {
-        self.foreign.read()[process as usize - self.all.len()]
     }
 
     /// Sets the entry of a process of another job. Those before it that have none are disconnected.
     pub fn set_foreign(&self, process: u32, peer: Peer) {
-        static DISCONNECTED: LazyLock<Peer> = LazyLock::new(Peer::disconnected);
-        let place = process as usize - self.all.len();
+        let place = (process - self.size) as usize;
         let mut foreign = self.foreign.write();
         while foreign.len() <= place {
-            foreign.push(&DISCONNECTED);
+            foreign.push(Peer::disconnected());
         }
-        foreign[place] = match peer.is_disconnected() {
-            true => &DISCONNECTED,
-            false => Box::leak(Box::new(peer)),
-        };
+        foreign[place] = peer;
     }
 
-    /// How many numbers of processes of other jobs have entries.
-    pub fn foreigners(&self) -> usize {
-        self.foreign.read().len()
+    /// The number of the node that a process is on.
+    pub fn node_of(&self, process: u32) -> u32 {
+        match process < self.size {
+            true => (self.node_of)(process),
+            false => self.of(process).node,
+        }
     }
 
-    /// All, by number.
-    pub fn all(&self) -> &[Peer] {
-        &self.all
+    /// Whether all processes of the job are in this process's segment, and on one node.
+    pub fn is_of_one_node(&self) -> bool {
+        let node = self.entries[0].node;
+        self.entries.len() == self.size() && self.entries.iter().all(|peer| peer.node == node)
+    }
+
+    /// Whether a process has exited, of this host or, as far as this host has been told, of another.
+    pub fn any_lost(&self) -> bool {
+        let ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));
+        self.entries.iter().any(|peer| ended(peer.loss()))
+            || self.foreign.read().iter().any(Peer::has_died)
+            || told().zip(0u32..).any(|(end, process)| {
+                ended(End::loss_in(end.load())) && self.seat_of(process).is_none()
+            })
     }
 
     /// The number that all offer as [`Page::engines`], if they have all joined and it is the same.
@@ -511,10 +561,9 @@ impl Table {
         // Acquire: pairs with `engine::mapping::offer`.
         let engines = |page: &Page| page.engines.load(Ordering::Acquire);
         let own = engines(self.own());
-        self.all
-            .iter()
-            .all(|peer| engines(peer) == own)
-            .then_some(own)
+        let elsewhere = self.entries.len() == self.size() || engines(&ELSEWHERE) == own;
+        let mut here = self.entries.iter();
+        (elsewhere && here.all(|peer| engines(peer) == own)).then_some(own)
     }
 }
 

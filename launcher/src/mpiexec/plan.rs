@@ -212,7 +212,7 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
         }
     }
     let process_sets = process_sets(&request, total as u32)?;
-    let names = hosts.into_iter().map(|host| host.name).collect();
+    let names: Vec<String> = hosts.into_iter().map(|host| host.name).collect();
     let programs = std::mem::take(&mut request.programs);
     let mut plan = Plan {
         programs: Vec::new(),
@@ -220,7 +220,7 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
         size: total,
         host,
         place: 0,
-        nodes: NodeMap::new(nodes, names),
+        nodes: NodeMap::new(&nodes, &names),
         further_hosts,
         request,
         process_sets,
@@ -325,10 +325,10 @@ impl Plan {
     }
 
     /// The host of a rank, by its index in `ranks`.
-    pub fn host_of(&self, index: usize) -> &str {
+    pub fn host_of(&self, index: usize) -> String {
         let number = self.ranks[index].number as u32;
         let host = self.nodes.host(self.nodes.node_of(number));
-        host.unwrap_or(&self.host)
+        host.unwrap_or_else(|| self.host.clone())
     }
 
     /// Whether there are ranks on other hosts.
@@ -368,7 +368,7 @@ impl Plan {
             for _ in 0..*count {
                 let rank = plan.ranks.len();
                 let host = plan.nodes.host(plan.nodes.node_of(rank as u32));
-                let host = host.unwrap_or(&plan.host);
+                let host = host.as_deref().unwrap_or(&plan.host);
                 let file = |pattern: &Option<String>| {
                     let path = expand(pattern.as_deref()?, rank, total, host);
                     let folder = resolved.folder.clone().unwrap_or_default();

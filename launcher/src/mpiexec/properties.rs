@@ -83,7 +83,7 @@ proptest! {
     fn every_request_of_one_line_is_answered_once_or_has_an_effect(
         lines in prop::collection::vec("(cmd=(init|get|put|barrier_in|abort|finalize|publish_name|get_appnum|x)|mcmd=spawn|endcmd|.{0,20})( (key|value|service|port|exitcode|pmi_version)=[a-z0-9 -]{0,8}){0,4}", 0..30),
     ) {
-        let mut server = Server::new(vec![0, 0], None, String::new());
+        let mut server = Server::new(vec![0, 0], None, String::new(), &[]);
         let mut in_barrier = [false; 2];
         for (index, line) in lines.iter().enumerate() {
             let rank = index % 2;

@@ -3,7 +3,7 @@
 //! Invariant: all ranks see the same nodes and leaders.
 
 use crate::coll::team::Team;
-use crate::comm::{Members, Nodes, some};
+use crate::comm::{Members, Nodes, Ranks, some};
 use crate::datatype::{Buffer, Parts, Scratch};
 
 /// See the module.
@@ -20,14 +20,14 @@ pub struct Levels<'a> {
 
 impl<'a> Levels<'a> {
     /// With these leaders, by node. `None` on one node, which nothing here is chosen for.
-    pub fn led_by(team: &'a Team<'a>, lead: impl Fn(&[usize]) -> usize) -> Option<Levels<'a>> {
+    pub fn led_by(team: &'a Team<'a>, lead: impl Fn(Ranks<'_>) -> usize) -> Option<Levels<'a>> {
         let nodes = team.nodes()?;
         let node = nodes.node_of(team.rank());
         let leads = (0..nodes.number()).map(|node| lead(nodes.ranks(node)));
         let leads: Vec<usize> = leads.collect();
         let all = team.coll().members;
         Some(Levels {
-            inside: some(all, nodes.ranks(node).iter().copied()),
+            inside: some(all, nodes.ranks(node).iter()),
             leaders: some(all, leads.iter().copied()),
             team,
             nodes,
@@ -38,27 +38,23 @@ impl<'a> Levels<'a> {
 
     /// Each node is led by its lowest rank.
     pub fn of(team: &'a Team<'a>) -> Option<Levels<'a>> {
-        Self::led_by(team, |ranks| ranks[0])
+        Self::led_by(team, |ranks| ranks.first())
     }
 
     /// The root leads its node.
     pub fn to(team: &'a Team<'a>, root: usize) -> Option<Levels<'a>> {
         Self::led_by(team, |ranks| {
-            if ranks.contains(&root) {
-                root
-            } else {
-                ranks[0]
-            }
+            let led = ranks.position(root).map(|_| root);
+            led.unwrap_or_else(|| ranks.first())
         })
     }
 
-    pub fn ranks(&self) -> &'a [usize] {
+    pub fn ranks(&self) -> Ranks<'a> {
         self.nodes.ranks(self.node)
     }
 
     pub fn position(&self, rank: usize) -> usize {
-        let found = self.ranks().iter().position(|other| *other == rank);
-        found.unwrap_or(0)
+        self.ranks().position(rank).unwrap_or(0)
     }
 
     /// Those of this node.
@@ -100,7 +96,7 @@ impl<'a> Levels<'a> {
     pub fn begins(&self, bytes: impl Fn(usize) -> usize) -> Vec<usize> {
         let mut begins = vec![0];
         for node in 0..self.nodes.number() {
-            let all: usize = self.nodes.ranks(node).iter().map(|rank| bytes(*rank)).sum();
+            let all: usize = self.nodes.ranks(node).iter().map(&bytes).sum();
             begins.push(begins[node] + all);
         }
         begins
@@ -111,14 +107,14 @@ impl Levels<'_> {
     /// Parts of all ranks as one of each node, if each node's follow each other.
     pub fn by_node(&self, parts: &Parts) -> Option<Parts> {
         let ranks = (0..self.nodes.number()).map(|node| self.nodes.ranks(node));
-        let parts = ranks.map(|ranks| parts.range(ranks[0], ranks.len()));
+        let parts = ranks.map(|ranks| parts.range(ranks.first(), ranks.len()));
         let parts = parts.collect::<Option<Box<[Buffer]>>>();
         parts.filter(|_| self.nodes.are_in_order()).map(Parts::Each)
     }
 
     /// Those of this node's ranks.
     pub fn of_node(&self, parts: &Parts) -> Parts {
-        Parts::Each(self.ranks().iter().map(|rank| parts.of(*rank)).collect())
+        Parts::Each(self.ranks().iter().map(|rank| parts.of(rank)).collect())
     }
 
     /// Memory that only a leader needs.

@@ -67,7 +67,7 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
         engine.transport.set_oversubscribed(oversubscribed);
         engine.oversubscribed = oversubscribed;
         engine.limits = limits;
-        for peer in &mut engine.peers {
+        for (_, peer) in engine.peers.met_mut() {
             // All are one process, which the kernel lets read itself.
             peer.readable = Some(!dice.one_in(3));
         }

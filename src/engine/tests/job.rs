@@ -5,7 +5,7 @@ use crate::os::memory::{self, Mapping};
 use crate::sync::Ordering;
 use crate::transport::layout::{initialise, segment_bytes};
 use crate::transport::loopback::Net;
-use crate::transport::{Peer, Route, Table, Transport};
+use crate::transport::{Peer, Route, Transport};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ pub struct Job(*mut Mapping);
 
 /// The engines of a job.
 pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
-    let Shape { processes, .. } = *shape;
+    let shape = *shape;
+    let processes = shape.processes;
     let dynamic = segment_bytes(processes) - (160 << 20) - processes as u64 * (6 << 20);
     let fd = memory::create("test", dynamic + shape.memory, false).unwrap();
     initialise(fd.as_fd(), processes).unwrap();
@@ -50,23 +51,17 @@ pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
     let net = Net::new(processes, shape.room, shape.bulk);
     let engine = |me: usize| {
         let shm = Transport::join_for_test(fd.try_clone().unwrap(), map, me, &numbers);
-        let node = |process: u32| match shape.ways {
+        let node = move |process: u32| match shape.ways {
             Ways::Shm => 0,
             Ways::Loopback => process,
             Ways::Both => process % 2,
         };
-        let one_node = shm.table(processes as u32, node);
-        let peer = |(number, peer): (usize, &Peer)| Peer {
-            route: match peer.route {
-                Route::Shm(_) if node(number as u32) != node(me as u32) => {
-                    Route::Loopback(number as u32)
-                }
-                route => route,
-            },
-            ..*peer
+        let table = shm.table(processes as u32, Arc::new(node));
+        let route = |number: u32, peer: &Peer| match peer.route {
+            Route::Shm(_) if node(number) != node(me as u32) => Route::Loopback(number),
+            route => route,
         };
-        let peers = one_node.all().iter().enumerate().map(peer);
-        let table = Arc::new(Table::new(me as u32, peers));
+        let table = Arc::new(table.with_routes(route));
         table
             .own()
             .pid

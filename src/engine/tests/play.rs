@@ -118,7 +118,7 @@ impl Play {
                 .pretend(dice.one_of(&[CacheDistance::Shared, CacheDistance::Far]));
             engine.oversubscribed = oversubscribed;
             engine.limits = limits;
-            for peer in &mut engine.peers {
+            for (_, peer) in engine.peers.met_mut() {
                 // Ranks here are one process, which the kernel lets read itself.
                 peer.readable = Some(!dice.one_in(3));
             }
@@ -147,7 +147,7 @@ impl Play {
                 9 if self.dice.one_in(2) => self.cancel_send(at, reached),
                 10 if self.dice.one_in(10) => {
                     let from = self.dice.below(self.engines.len());
-                    self.engines[at].peers[from].readable = Some(false);
+                    self.engines[at].peers.of(from).readable = Some(false);
                 }
                 11 => {
                     self.engines[at].flush_busy();

@@ -20,6 +20,7 @@ mod record;
 pub use choice::Fabric;
 pub use port::Wish;
 
+use super::paged::Paged;
 use super::peer::{State, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
 use super::wire::{Header, Packet};
@@ -109,7 +110,7 @@ pub struct Net {
     table: Arc<Table>,
     /// What others send to prove that they mean this process.
     word: u32,
-    peers: Vec<Option<Box<Peer>>>,
+    peers: Paged<Peer>,
     /// Peers that have to be told something.
     due: Vec<u32>,
     buffers: [Buffer; RECEIVING],
@@ -153,7 +154,7 @@ impl Net {
             pool: Pool::new(),
             cards,
             word,
-            peers: (0..table.size()).map(|_| None).collect(),
+            peers: Paged::default(),
             table,
             due: Vec::new(),
             buffers: [Buffer::default(); RECEIVING],
@@ -212,14 +213,14 @@ impl Net {
         let mut due = self.due.iter();
         // A broken connection is looked at again when the sleep is over.
         let is_broken = |process: &u32| {
-            let peer = &self.peers[*process as usize];
-            peer.as_ref().is_some_and(|peer| peer.broken.is_some())
+            let peer = self.peers.get(*process);
+            peer.is_some_and(|peer| peer.broken.is_some())
         };
         self.arrived.is_empty() && due.all(is_broken) && self.port.may_sleep()
     }
 
     fn peer(&mut self, process: u32) -> &mut Peer {
-        self.peers[process as usize].get_or_insert_default()
+        self.peers.of(process, Peer::default)
     }
 
     /// Sends a packet. False: no room now.
@@ -458,12 +459,8 @@ impl Net {
     /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
     #[cold]
     fn judge_failure(&mut self) {
-        let met = |process: &u32| {
-            let peer = self.peers[*process as usize].as_ref();
-            peer.is_some_and(|peer| peer.met)
-        };
-        let mut all = 0..self.peers.len() as u32;
-        if all.any(|process| met(&process) && self.is_gone(process)) {
+        let mut all = self.peers.met();
+        if all.any(|(process, peer)| peer.met && self.is_gone(process)) {
             self.failed = None;
             return;
         }
@@ -520,7 +517,7 @@ impl Net {
     fn arrive(&mut self, buffer: usize, data: *const u8, length: usize) {
         // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
         let message = unsafe { std::slice::from_raw_parts(data, length) };
-        let Some(record) = Record::decode(message, self.word, self.peers.len()) else {
+        let Some(record) = Record::decode(message, self.word, self.table.size()) else {
             return;
         };
         let header = record.header;
@@ -620,7 +617,7 @@ impl Net {
     /// Whether a peer wants data to be held back.
     #[inline]
     pub fn is_held(&self, to: u32) -> bool {
-        matches!(&self.peers[to as usize], Some(peer) if peer.held)
+        matches!(self.peers.get(to), Some(peer) if peer.held)
     }
 
     /// Lets packets pass all the same, or not any more.
@@ -642,23 +639,19 @@ impl Net {
     /// Whether this process may leave: peers have all that it has sent, and know that nothing follows, as it knows of them. To be
     /// called until it is so.
     pub fn has_left(&mut self) -> bool {
-        for process in 0..self.peers.len() as u32 {
-            let is_gone = self.is_gone(process);
-            if let Some(peer) = &mut self.peers[process as usize]
-                && peer.met
-                && !(peer.said_goodbye || peer.goodbye_due || is_gone)
-            {
-                peer.goodbye_due = true;
+        let owes = |peer: &Peer| peer.met && !(peer.said_goodbye || peer.goodbye_due);
+        let owed = self.peers.met().filter(|(_, peer)| owes(peer));
+        let owed: Vec<u32> = owed.map(|(process, _)| process).collect();
+        for process in owed {
+            if !self.is_gone(process) {
+                self.peer(process).goodbye_due = true;
                 self.list(process);
             }
         }
         self.look();
-        let mut all = self.peers.iter().enumerate();
-        let answered = all.all(|(process, peer)| match peer {
-            Some(peer) if peer.met => {
-                peer.said_goodbye && peer.heard_goodbye || self.is_gone(process as u32)
-            }
-            _ => true,
+        let mut all = self.peers.met().filter(|(_, peer)| peer.met);
+        let answered = all.all(|(process, peer)| {
+            peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
         });
         answered && self.pool.in_use() == 0
     }

@@ -2,35 +2,28 @@
 
 use super::endpoint::Endpoint;
 use crate::queue::ring;
-use crate::transport::peer::{self, Peer, Route, Table};
+use crate::transport::peer::{self, NodeOf, Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
 impl Endpoint {
     /// The process table of a job of so many processes; `node_of` says which nodes they are on. Those that are not in this segment
     /// are reached over the fabric.
-    pub fn table(&self, size: u32, node_of: impl Fn(u32) -> u32) -> Table {
+    pub fn table(&self, size: u32, node_of: NodeOf) -> Table {
         if let Some(ends) = self.common.segment.ends() {
             peer::told_ends(ends);
         }
-        let mut seats = self.processes.iter().zip(0u32..).peekable();
-        let peer = |process: u32| {
-            let node = node_of(process);
-            // Indices ascend as process numbers do.
-            let Some((_, seat)) = seats.next_if(|(here, _)| **here == process) else {
-                return Peer::elsewhere(node, process);
-            };
-            Peer {
-                node,
-                route: match seat as usize == self.common.me {
-                    true => Route::Own,
-                    false => Route::Shm(seat),
-                },
-                seat: Some(seat),
-                page: &self.page(seat as usize).status,
-            }
+        let own = self.processes[self.common.me];
+        // Indices ascend as process numbers do.
+        let entry = |seat: u32, node| Peer {
+            node,
+            route: match seat as usize == self.common.me {
+                true => Route::Own,
+                false => Route::Shm(seat),
+            },
+            seat: Some(seat),
+            page: &self.page(seat as usize).status,
         };
-        let all: Vec<Peer> = (0..size).map(peer).collect();
-        Table::new(self.processes[self.common.me], all.into_iter())
+        Table::new(own, size, self.processes.clone(), node_of, entry)
     }
 
     /// The header that a packet has in the segment.

@@ -14,12 +14,12 @@ impl Play {
         for at in 0..self.engines.len() {
             self.overwrite(at);
             for to in 0..self.engines.len() {
-                let route = self.engines[at].peers[to].route;
+                let route = self.engines[at].peers.route(to);
                 if self.engines[at].transport.is_held(route) {
                     *reached.entry("held back").or_default() += 1;
                 }
             }
-            for peer in &self.engines[at].peers {
+            for (_, peer) in self.engines[at].peers.met() {
                 for what in &peer.queue {
                     let name = match what {
                         Outgoing::Short(_) => "short",
@@ -90,7 +90,7 @@ impl Play {
             assert_eq!(engine.requests.count(), 0);
             assert!(refuses || engine.unexpected.is_empty());
             assert!(refuses || engine.holding == 0);
-            for peer in &engine.peers {
+            for (_, peer) in engine.peers.met() {
                 assert!(refuses || peer.unexpected_bytes == 0 && !peer.holds);
                 assert!(peer.queue.is_empty() && peer.streams.is_empty() && peer.partial.is_none());
             }
