@@ -11,7 +11,7 @@ use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
 use crate::constructors::{everywhere, share};
 use crate::context_id::{self, Creation};
-use crate::engine::links::{self, Met};
+use crate::engine::links::{self, Hold, Met};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::{Group, names};
 use crate::launch::{self, Job, SegmentPlan};
@@ -78,10 +78,7 @@ impl Side<'_> {
         let function = self.own.function;
         let id = block_on(context_id::allocate(&self.own, Creation::whole(self.comm)))?;
         let made = self.meet_as(id, socket, function);
-        made.inspect_err(|_| {
-            context_id::release(id);
-            links::end_unused();
-        })
+        made.inspect_err(|_| context_id::release(id))
     }
 
     fn meet_as(
@@ -129,7 +126,8 @@ impl Side<'_> {
         });
         let answer = tell_all(&self.own, self.root, answer)?;
         drop(link);
-        let remote = joined?;
+        // Until the communicator uses the link itself.
+        let (remote, _hold) = joined?;
         if !all || answer.first() != Some(&1) {
             return fail!(
                 Class::Other,
@@ -217,7 +215,7 @@ impl Side<'_> {
         accepting: &[Card],
         connecting: &[Card],
         theirs: &[Card],
-    ) -> Result<Group> {
+    ) -> Result<(Group, Option<Hold>)> {
         let numbers: Vec<u32> = theirs
             .iter()
             .map(|card| names::number_or_new(card.name))
@@ -232,15 +230,16 @@ impl Side<'_> {
                 far.name.rank
             );
         }
+        let mut hold = None;
         if theirs.iter().any(|card| !is_known(card)) {
             let both = accepting.iter().chain(connecting);
             let here: Vec<&Card> = both.filter(|card| card.host == own.host).collect();
-            self.join_link(own, &here, theirs)?;
+            hold = Some(self.join_link(own, &here, theirs)?);
         }
-        Ok(Group::new(numbers))
+        Ok((Group::new(numbers), hold))
     }
 
-    fn join_link(&self, own: &Card, here: &[&Card], theirs: &[Card]) -> Result<()> {
+    fn join_link(&self, own: &Card, here: &[&Card], theirs: &[Card]) -> Result<Hold> {
         let unreachable = |what: &str, card: &Card| {
             Error::new(
                 Class::Other,

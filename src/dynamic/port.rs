@@ -187,9 +187,11 @@ impl Port {
         }
         match verb {
             Some("oxmpi-connect") if words.next() == Some(VERSION) => {
+                // One that has given up meanwhile does not answer.
                 let told = socket.0.write_all(b"oxmpi-accepted\n");
-                let ready = told.and_then(|()| socket.prepare(None));
-                Ok(ready.ok().map(|()| socket))
+                let answer = told.and_then(|()| socket.read_line());
+                let ready = answer.is_ok_and(|line| line == "oxmpi-here");
+                Ok((ready && socket.prepare(None).is_ok()).then_some(socket))
             }
             Some("oxmpi-connect") => {
                 let _ = socket
@@ -279,6 +281,7 @@ fn ask(
     let answer = socket.read_line().map_err(text)?;
     match answer.split_once(' ') {
         None if answer == "oxmpi-accepted" => {
+            socket.0.write_all(b"oxmpi-here\n").map_err(text)?;
             socket.prepare(None).map_err(text)?;
             Ok(socket)
         }

@@ -187,6 +187,7 @@ pub fn meet_parents() -> Result<()> {
         _ => Ok(None),
     };
     let parents = meet(&side, socket)?;
+    parents.set_name("MPI_COMM_PARENT");
     PARENT.store(parents.handle, Ordering::Relaxed);
     Ok(())
 }

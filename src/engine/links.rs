@@ -48,10 +48,25 @@ pub struct Met {
     pub node: u32,
 }
 
+/// A link that is there although no communicator uses it yet.
+#[must_use]
+pub struct Hold(u16);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let mut connections = CONNECTIONS.lock();
+        if let Some(connection) = connections.iter_mut().find(|it| it.link == self.0) {
+            connection.users -= 1;
+        }
+        drop(connections);
+        end_unused();
+    }
+}
+
 /// Joins a link to the processes `met`.
 ///
 /// Errors: MPI_ERR_OTHER, the memory cannot be shared; the text says why.
-pub fn connect(plan: Plan, met: &[Met]) -> Result<()> {
+pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
     let mut engine = enter();
     let home = engine.transport.table().own();
     let link = Link::join(plan, home).map_err(|error| {
@@ -83,11 +98,11 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<()> {
     CONNECTIONS.lock().push(Connection {
         link: number,
         processes: met.iter().map(|it| it.process).collect(),
-        users: 0,
+        users: 1,
         kept: false,
         at_end: None,
     });
-    Ok(())
+    Ok(Hold(number))
 }
 
 /// Whether a process is reached by this one.

@@ -43,6 +43,8 @@ fn request(programs: &[Program], preput: &[(String, String)]) -> Result<String> 
             lines.push(format!("{list}_num={}", pairs.len()));
             for (number, (key, text)) in pairs.iter().enumerate() {
                 lines.push(format!("{list}_key_{number}={key}"));
+                // Variables, the only values of several lines, have them so.
+                let text = text.replace('\n', "\\n");
                 lines.push(format!("{list}_val_{number}={text}"));
             }
         }

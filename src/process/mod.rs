@@ -198,6 +198,12 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     }
     let job = enter_job(level)?;
     comm::start(job.rank, job.size);
+    for handle in [comm::WORLD, comm::SELF] {
+        if let Some(comm) = comm::get(handle) {
+            comm.errhandler
+                .set(settings::INITIAL_ERRHANDLER.get().handle());
+        }
+    }
     describe(job, level);
     *MAIN_THREAD.lock() = Some(std::thread::current().id());
     LEVEL.store(level as u32, Ordering::Relaxed);

@@ -71,6 +71,33 @@ pub static LIBRARY_VERSION: Variable<LibraryVersion> = Variable::new(
      known libraries only run, and names oxmpi in the next lines; plain names oxmpi only.",
 );
 
+choice! {
+    /// The error handler that MPI_COMM_WORLD and MPI_COMM_SELF begin with.
+    pub enum InitialErrhandler {
+        Fatal = "mpi_errors_are_fatal",
+        Abort = "mpi_errors_abort",
+        Return = "mpi_errors_return",
+    }
+}
+
+/// As the info key `mpi_initial_errhandler` of MPI_Comm_spawn says.
+pub static INITIAL_ERRHANDLER: Variable<InitialErrhandler> = Variable::new(
+    "INITIAL_ERRHANDLER",
+    InitialErrhandler::Fatal,
+    "The error handler that MPI_COMM_WORLD and MPI_COMM_SELF begin with.",
+);
+
+impl InitialErrhandler {
+    /// The handle.
+    pub fn handle(self) -> i32 {
+        match self {
+            InitialErrhandler::Fatal => errhandler::ERRORS_ARE_FATAL,
+            InitialErrhandler::Abort => errhandler::ERRORS_ABORT,
+            InitialErrhandler::Return => errhandler::ERRORS_RETURN,
+        }
+    }
+}
+
 static SHOW_VARIABLES: Variable<bool> = Variable::new(
     "SHOW_VARIABLES",
     false,
@@ -96,6 +123,7 @@ static OWN: &[&dyn Listed] = &[
     &THREAD_LEVEL,
     &SUPPRESS_ABORT_MESSAGE,
     &LIBRARY_VERSION,
+    &INITIAL_ERRHANDLER,
     &SHOW_VARIABLES,
     &ERROR_CHECKING,
 ];

@@ -408,6 +408,11 @@ fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String>
                     }
                 }
             }
+            "mpi_initial_errhandler" => {
+                let handler = value.trim().to_ascii_lowercase();
+                let name = "OXMPI_INITIAL_ERRHANDLER".to_owned();
+                program.set.push((name, handler));
+            }
             "soft" => {
                 // There is room for all, so it is the largest number that is allowed.
                 program.ranks = Some(largest_of(value, wanted.processes)?);
