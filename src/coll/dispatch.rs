@@ -14,7 +14,6 @@ use super::{
 };
 use crate::comm::Nodes;
 use crate::datatype::{Buffer, Parts};
-use crate::group::names;
 #[cfg(not(test))]
 use crate::{launch::nodes, node};
 
@@ -215,7 +214,7 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
 /// Whether the ranks share cores with others. Ranks of several hosts must choose alike, and none knows the cores of the others.
 #[cfg(not(test))]
 fn is_oversubscribed(team: &Team<'_>) -> bool {
-    (!nodes::are_hosts() && !names::has_foreign() || team.shares_memory())
+    (!nodes::are_hosts() && !crate::group::names::has_foreign() || team.shares_memory())
         && node::is_oversubscribed()
 }
 

@@ -43,6 +43,10 @@ impl<'a> Ranks<'a> {
         }
     }
 
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
     /// The rank at a position, which must be below the number of ranks.
     pub fn at(self, position: usize) -> usize {
         match self {

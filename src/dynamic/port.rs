@@ -5,12 +5,12 @@
 
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;
+use crate::sync::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const SCHEME: &str = "oxmpi";

@@ -4,9 +4,9 @@
 //! jobs when they are met. What is sent to others, or must come out the same on them, uses names. Invariant: a number keeps its name as
 //! long as the process runs, and no two numbers have one name.
 
+use crate::sync::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A job, and a rank in its MPI_COMM_WORLD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

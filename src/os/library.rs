@@ -81,6 +81,21 @@ fn said() -> String {
     }
 }
 
+/// The file that the code of this library is in.
+pub fn own_file() -> Option<std::path::PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    let here = own_file as *const ();
+    // SAFETY: an address of code, and a valid place.
+    if unsafe { libc::dladdr(here.cast(), &mut found) } == 0 || found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the call gave the name of a file that is loaded.
+    let name = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) };
+    std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes())).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,19 +114,4 @@ mod tests {
         assert!(libc.address("no_such_function").is_err());
         assert!(libc.file_of("no_such_function").is_none());
     }
-}
-
-/// The file that the code of this library is in.
-pub fn own_file() -> Option<std::path::PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    // SAFETY: all-zero is a valid value of this struct of addresses, for the call to fill.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    let here = own_file as *const ();
-    // SAFETY: an address of code, and a valid place.
-    if unsafe { libc::dladdr(here.cast(), &mut found) } == 0 || found.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the call gave the name of a file that is loaded.
-    let name = unsafe { std::ffi::CStr::from_ptr(found.dli_fname) };
-    std::path::absolute(std::ffi::OsStr::from_bytes(name.to_bytes())).ok()
 }

@@ -52,7 +52,9 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("transport::shm", &["process"]),
     (
         "transport",
-        &["engine", "comm", "coll", "rma", "io", "process", "launcher"],
+        &[
+            "engine", "comm", "coll", "rma", "io", "dynamic", "process", "launcher",
+        ],
     ),
     (
         "engine",
@@ -65,6 +67,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "lifetime",
             "constructors",
             "io",
+            "dynamic",
             "process",
             "tool",
             "capi",
@@ -86,6 +89,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
             "context_id",
             "constructors",
             "io",
+            "dynamic",
             "process",
             "tool",
             "capi",
