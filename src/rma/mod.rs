@@ -14,6 +14,7 @@ mod dynamic;
 mod element;
 pub mod epoch;
 pub mod helper;
+pub mod hosts;
 mod info;
 pub mod locks;
 pub mod memory;

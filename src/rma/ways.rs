@@ -14,7 +14,7 @@ const REFUSED: u8 = 2;
 /// By process.
 static KNOWN: OnceLock<Box<[AtomicU8]>> = OnceLock::new();
 
-/// The way to private memory of a process of this node that has joined the job.
+/// The way to private memory of a process that has joined the job.
 pub fn to(process: u32) -> Way {
     let Some(table) = engine::table() else {
         return Way::Helper;
@@ -23,6 +23,9 @@ pub fn to(process: u32) -> Way {
         return Way::Direct;
     }
     let peer = table.of(process);
+    if peer.seat.is_none() {
+        return Way::Remote;
+    }
     let all = KNOWN.get_or_init(|| (0..table.size()).map(|_| AtomicU8::new(UNKNOWN)).collect());
     let known = &all[process as usize];
     let by_kernel = match known.load(Ordering::Relaxed) {
