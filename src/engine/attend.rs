@@ -59,6 +59,18 @@ pub fn attend(mut turn: impl FnMut() -> Turn) {
             false => interval(),
         };
         sleeper.sleep(Some(limit));
+        let notified = sleeper.was_notified();
+        drop(sleeper);
+        match turn() {
+            Turn::Over => return,
+            Turn::Moved => {
+                idle = 0;
+                waiter.slept(false);
+            }
+            // Another thread may have done what there was.
+            Turn::Idle if waiter.is_always_ready() => {}
+            Turn::Idle => waiter.slept(notified),
+        }
     }
 }
 

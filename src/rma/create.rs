@@ -358,7 +358,11 @@ fn over_hosts(comm: &Comm, key: u64) -> Option<Box<Hosts>> {
     }
     let members = comm.members();
     let near = (0..comm.size()).filter(|rank| engine::shares_memory(members.process(*rank)));
-    Some(Box::new(Hosts::new(key, near.count() as u32)))
+    Some(Box::new(Hosts::new(
+        key,
+        comm.size() as usize,
+        near.count() as u32,
+    )))
 }
 
 fn address(heap: &Heap, offset: u64, bytes: u64) -> Result<usize> {

@@ -33,3 +33,8 @@ pub(super) fn private_key(process: u32, address: u64) -> u64 {
 
 /// Keys from two to this power on are private; those of the heap are less.
 const PRIVATE_SHIFT: u32 = 48;
+
+/// Whether only one process can address the memory with this key.
+pub(super) fn is_private(key: u64) -> bool {
+    key >> PRIVATE_SHIFT != 0
+}

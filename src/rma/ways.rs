@@ -39,6 +39,11 @@ pub fn to(process: u32) -> Way {
     if by_kernel { Way::Kernel } else { Way::Helper }
 }
 
+/// Whether the kernel reads and writes this process's memory for it: then what is not mapped is an error and no signal.
+pub fn can_reach_itself() -> bool {
+    engine::table().is_some_and(|table| table.of(table.me()).writable_by_id().is_some())
+}
+
 /// The system's id of a process of this node.
 pub fn pid_of(process: u32) -> i32 {
     let table = engine::table();

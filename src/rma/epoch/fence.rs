@@ -133,6 +133,7 @@ impl Window {
     #[cold]
     fn barrier_over_hosts(&self, hosts: &Hosts, function: &'static str) -> Result<()> {
         let (ranks, rank) = (self.size(), self.rank);
+        let settled = self.settle_all(function);
         let number = hosts.next_barrier();
         full_fence();
         let (mut round, mut distance) = (0, 1);
@@ -164,6 +165,6 @@ impl Window {
             })?;
             (round, distance) = (round + 1, distance * 2);
         }
-        Ok(())
+        settled
     }
 }

@@ -332,6 +332,7 @@ pub fn unlock(window: &Window, target: Option<usize>) -> Result<()> {
         target,
         function: "MPI_Win_unlock",
     };
+    let settled = window.settle(target, "MPI_Win_unlock");
     match bits {
         held::EXCLUSIVE | held::SHARED if window.is_remote(target) => at.tell(bits),
         held::EXCLUSIVE => at.lock().unlock(&at),
@@ -339,7 +340,7 @@ pub fn unlock(window: &Window, target: Option<usize>) -> Result<()> {
         _ => full_fence(),
     }
     window.count_poll();
-    Ok(())
+    settled
 }
 
 /// MPI_Win_lock_all.
@@ -409,6 +410,7 @@ pub fn unlock_all(window: &Window) -> Result<()> {
         return Err(window.nothing_to_end("MPI_Win_lock_all"));
     }
     window.access.all.store(0, Ordering::Relaxed);
+    let settled = window.settle_all("MPI_Win_unlock_all");
     if all & all::NOCHECK != 0 {
         full_fence();
     } else {
@@ -426,5 +428,5 @@ pub fn unlock_all(window: &Window) -> Result<()> {
         }
     }
     window.count_poll();
-    Ok(())
+    settled
 }

@@ -89,6 +89,7 @@ pub fn complete(window: &Window) -> Result<()> {
             continue;
         }
         if window.is_remote(*target) {
+            done = done.and(window.settle(*target, "MPI_Win_complete"));
             window
                 .far(*target, "MPI_Win_complete")
                 .tell(Kind::Complete, 0);

@@ -8,7 +8,7 @@
 //! claims.rs     locks that ranks of other hosts want or hold
 //! ```
 //!
-//! Invariant: an operation is complete at the target when its call returns, as on one host, so nothing is left for a flush to wait for.
+//! Invariant: gets, and what has a result, are complete when their call returns; puts and accumulates when a call that synchronises does.
 
 mod claims;
 pub mod origin;

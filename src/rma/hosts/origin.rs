@@ -1,13 +1,15 @@
 //! The origin's side: an operation becomes calls to the target's process, and waits for their answers.
 //!
-//! Calls of one origin to one target are taken in the order in which they were sent, so accumulates keep theirs. Invariant: a call that
-//! has an answer is waited for before the operation returns, and what it receives into is kept until then.
+//! Calls of one origin to one target are taken in the order in which they were sent, so accumulates keep theirs. A call holds a copy of the
+//! origin's elements; the program goes on without the answers of puts and accumulates, and waits for them where it synchronises
+//! ([`Window::settle`]). Invariant: what a call's answer is received into is kept until the answer is there.
 
+use super::state::Flight;
 use super::wire::{self, ANSWER_HEAD, ANSWER_LEAST, ANSWERS, CALLS, Groups, Head, Kind};
 use crate::comm;
 use crate::datatype::{self, Buffer, Category, Datatype};
 use crate::engine::matching::Key;
-use crate::engine::requests::{Index, Phase};
+use crate::engine::requests::Phase;
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until_at};
 use crate::engine::{enter_at, liveness};
@@ -20,8 +22,10 @@ use std::collections::VecDeque;
 
 /// Bytes of the elements of one call, at most.
 const CHUNK: usize = 256 << 10;
-/// Calls of one operation that are under way at once.
+/// Calls of one operation that are under way at once, where it waits for them.
 const DEPTH: usize = 4;
+/// Calls to one target that are under way at once, where it does not.
+const MOST_PENDING: usize = 32;
 
 /// A target on another host.
 pub struct Origin<'a> {
@@ -30,14 +34,6 @@ pub struct Origin<'a> {
     rank: usize,
     /// The MPI function.
     function: &'static str,
-}
-
-/// A call whose answer has not come.
-struct Flight {
-    receive: Index,
-    answer: Box<[u8]>,
-    /// Where its elements are among those of the operation.
-    at: usize,
 }
 
 /// What an operation that accumulates works on.
@@ -50,6 +46,28 @@ pub struct Sides<'a> {
 static TOKENS: AtomicU32 = AtomicU32::new(0);
 
 impl Window {
+    /// Waits until all operations of this process to a target are complete there. Nothing to do where it is on this host.
+    ///
+    /// Errors: those that the target has found; MPI_ERR_OTHER if it is lost.
+    #[inline]
+    pub(in crate::rma) fn settle(&self, target: usize, function: &'static str) -> Result<()> {
+        match &self.hosts {
+            None => Ok(()),
+            Some(_) => self.far(target, function).settle(),
+        }
+    }
+
+    /// As [`Window::settle`], to all targets.
+    #[inline]
+    pub(in crate::rma) fn settle_all(&self, function: &'static str) -> Result<()> {
+        match &self.hosts {
+            None => Ok(()),
+            Some(_) => (0..self.size()).fold(Ok(()), |outcome, target| {
+                outcome.and(self.far(target, function).settle())
+            }),
+        }
+    }
+
     /// A rank that shares no memory with this one.
     #[inline]
     pub(in crate::rma) fn far(&self, rank: usize, function: &'static str) -> Origin<'_> {
@@ -174,6 +192,36 @@ impl Origin<'_> {
         wire::outcome(&flight.answer[..bytes.min(flight.answer.len())])
     }
 
+    /// Lets a call go on by itself. Waits for an older one if there are many.
+    fn leave(&self, flight: Flight) {
+        let Some(hosts) = &self.window.hosts else {
+            return;
+        };
+        let mut pending = hosts.pending[self.rank].lock();
+        pending.flights.push_back(flight);
+        if pending.flights.len() > MOST_PENDING
+            && let Some(mut oldest) = pending.flights.pop_front()
+            && let Err(error) = self.finish(&mut oldest)
+        {
+            pending.error.get_or_insert(error);
+        }
+    }
+
+    #[cold]
+    fn settle(&self) -> Result<()> {
+        let Some(hosts) = &self.window.hosts else {
+            return Ok(());
+        };
+        let mut pending = hosts.pending[self.rank].lock();
+        let mut error = pending.error.take();
+        while let Some(mut flight) = pending.flights.pop_front() {
+            if let Err(new) = self.finish(&mut flight) {
+                error.get_or_insert(new);
+            }
+        }
+        error.map_or(Ok(()), Err)
+    }
+
     /// A call without elements, and its answer.
     ///
     /// Errors: as for [`Origin::put`].
@@ -192,6 +240,20 @@ impl Origin<'_> {
         let call = wire::encode(&head, &[], 0);
         let envelope = self.envelope(CALLS, 0);
         enter_at(0).send_owned(None, &envelope, call.into_boxed_slice());
+    }
+
+    /// Has calls made of all elements, without a result. In a dynamic window the target finds out what is wrong, so that is waited for.
+    fn run(&self, bytes: usize, mut next: impl FnMut(usize) -> (Flight, usize)) -> Result<()> {
+        if self.window.is_dynamic() {
+            return self.each(bytes, next, |_, _| ());
+        }
+        let mut at = 0;
+        while at < bytes {
+            let (flight, taken) = next(at);
+            self.leave(flight);
+            at += taken;
+        }
+        Ok(())
     }
 
     /// Has calls made of all elements, a few of them under way at once. `next` begins the call for the elements from a byte on and says how
@@ -277,7 +339,7 @@ impl Origin<'_> {
             let flight = self.begin(head, &groups, append(Some(origin), at, bytes), (at, 0));
             (flight, bytes)
         };
-        self.each(origin.len(), next, |_, _| ())
+        self.run(origin.len(), next)
     }
 
     /// Copies the target's elements to the origin's.
@@ -325,11 +387,12 @@ impl Origin<'_> {
             let data = append(sides.origin, at, bytes);
             (self.begin(head, &groups, data, (at, room)), bytes)
         };
+        let Some(result) = sides.result else {
+            return self.run(target.len(), next);
+        };
         self.each(target.len(), next, |at, data| {
-            if let Some(result) = sides.result {
-                let bytes = Self::groups_of(target, at, basic).1;
-                result.write(at, &data[..bytes]);
-            }
+            let bytes = Self::groups_of(target, at, basic).1;
+            result.write(at, &data[..bytes]);
         })
     }
 

@@ -1,9 +1,30 @@
 //! What a window over several hosts has more than another.
 
+use crate::engine::requests::Index;
+use crate::error::Error;
 use crate::sync::{AtomicU32, Ordering};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
 
 /// Rounds of a barrier of as many ranks as there can be.
 const ROUNDS: usize = 32;
+
+/// A call whose answer has not come.
+pub struct Flight {
+    pub receive: Index,
+    /// What it receives into.
+    pub answer: Box<[u8]>,
+    /// Where its elements are among those of the operation.
+    pub at: usize,
+}
+
+/// Calls to a target that the program goes on without, in order.
+#[derive(Default)]
+pub struct Pending {
+    pub flights: VecDeque<Flight>,
+    /// The first error of one that is over.
+    pub error: Option<Error>,
+}
 
 /// See the module.
 pub struct Hosts {
@@ -11,6 +32,8 @@ pub struct Hosts {
     pub key: u64,
     /// Ranks on this host.
     pub near: u32,
+    /// By target.
+    pub pending: Box<[Mutex<Pending>]>,
     /// Barriers that this rank has come to.
     barriers: AtomicU32,
     /// By round: arrivals that the rank before has told.
@@ -18,10 +41,12 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    pub fn new(key: u64, near: u32) -> Hosts {
+    /// Of so many ranks, of which `near` are on this host.
+    pub fn new(key: u64, ranks: usize, near: u32) -> Hosts {
         Hosts {
             key,
             near,
+            pending: (0..ranks).map(|_| Mutex::default()).collect(),
             barriers: AtomicU32::new(0),
             arrivals: [const { AtomicU32::new(0) }; ROUNDS],
         }
@@ -54,7 +79,7 @@ mod tests {
 
     #[test]
     fn arrivals_of_later_barriers_count_for_those_before() {
-        let hosts = Hosts::new(1, 1);
+        let hosts = Hosts::new(1, 2, 1);
         let first = hosts.next_barrier();
         assert!(!hosts.is_there(0, first));
         hosts.has_arrived(0);

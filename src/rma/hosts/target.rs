@@ -4,10 +4,14 @@ use super::wire::{self, ANSWER_HEAD, Call, Group, Kind};
 use crate::datatype::{self, Buffer, Category, Datatype};
 use crate::error::{Class, Result, fail};
 use crate::op::Operation;
-use crate::rma::access::Spot;
+use crate::os::peer_memory::Piece;
+use crate::rma::access::{Pieces, Spot};
 use crate::rma::apply::{Sides, Work};
+use crate::rma::private::Far;
+use crate::rma::room::is_private;
 use crate::rma::window::{Way, Window};
-use crate::rma::{atomic, put_get};
+use crate::rma::{atomic, put_get, ways};
+use std::sync::OnceLock;
 
 /// Does what a call asks for. Returns the answer, with the data behind the head.
 ///
@@ -40,7 +44,7 @@ impl Window {
             let region = self.find_region(rank, address as usize, bytes)?;
             return Ok(Spot {
                 rank,
-                way: Way::Direct,
+                way: own_way(region.key),
                 address: region.address,
                 key: region.key,
             });
@@ -56,7 +60,7 @@ impl Window {
         }
         Ok(Spot {
             rank,
-            way: Way::Direct,
+            way: own_way(own.key),
             address: own.base.wrapping_add(address as usize),
             key: own.key.wrapping_add(address),
         })
@@ -88,6 +92,26 @@ impl Window {
     }
 }
 
+/// How the thread reaches memory of its own process: what the program may have unmapped by the kernel, so that this is an error.
+fn own_way(key: u64) -> Way {
+    static BY_KERNEL: OnceLock<bool> = OnceLock::new();
+    let can = || ways::can_reach_itself();
+    match is_private(key) && *BY_KERNEL.get_or_init(can) {
+        true => Way::Kernel,
+        false => Way::Direct,
+    }
+}
+
+/// The memory at a spot, as the kernel wants it.
+fn one(spot: &Spot, bytes: usize) -> Pieces {
+    let mut pieces = Pieces::new();
+    pieces.push(Piece {
+        address: spot.address,
+        bytes,
+    });
+    pieces
+}
+
 /// Fails unless a call has so many bytes of data.
 fn check_data(call: &Call, bytes: u64) -> Result<()> {
     match call.data.len() as u64 == bytes {
@@ -103,6 +127,9 @@ fn check_data(call: &Call, bytes: u64) -> Result<()> {
 fn put(window: &Window, call: &Call) -> Result<Vec<u8>> {
     check_data(call, call.head.bytes)?;
     window.each_piece(call, None, |spot, at, bytes| {
+        if spot.way != Way::Direct {
+            return Far::of(window, &spot).write(&one(&spot, bytes), &call.data[at..][..bytes]);
+        }
         let from = call.data[at..][..bytes].as_ptr();
         // SAFETY: as many bytes of the own window as of the data.
         unsafe { put_get::copy::<true>(from, spot.address as *mut u8, bytes) };
@@ -114,7 +141,11 @@ fn put(window: &Window, call: &Call) -> Result<Vec<u8>> {
 fn get(window: &Window, call: &Call) -> Result<Vec<u8>> {
     let mut answer = wire::room(call.head.bytes as usize);
     window.each_piece(call, None, |spot, at, bytes| {
-        let to = answer[ANSWER_HEAD + at..][..bytes].as_mut_ptr();
+        let to = &mut answer[ANSWER_HEAD + at..][..bytes];
+        if spot.way != Way::Direct {
+            return Far::of(window, &spot).read(&one(&spot, bytes), to);
+        }
+        let to = to.as_mut_ptr();
         // SAFETY: as many bytes of the own window as of the answer.
         unsafe { put_get::copy::<false>(spot.address as *const u8, to, bytes) };
         Ok(())
@@ -171,7 +202,7 @@ fn accumulate(window: &Window, call: &Call, has_result: bool) -> Result<Vec<u8>>
             true => result.wrapping_add(at),
             false => std::ptr::null_mut(),
         };
-        if !is_pair {
+        if !is_pair && spot.way == Way::Direct {
             // SAFETY: whole elements of the own window, as many of the data, and of the answer if there is a result.
             return unsafe { work.span(target, spot.key, source, result, bytes / size as usize) };
         }
@@ -180,11 +211,17 @@ fn accumulate(window: &Window, call: &Call, has_result: bool) -> Result<Vec<u8>>
             Sides {
                 origin: reads.then(|| Buffer::bytes(source.cast_mut(), bytes)),
                 result: has_result.then(|| Buffer::bytes(result, bytes)),
-                target: Buffer::new(target, 1, basic),
+                target: match is_pair {
+                    true => Buffer::new(target, 1, basic),
+                    false => Buffer::bytes(target, bytes),
+                },
                 spot,
             }
         };
-        work.pairs(&sides)
+        match spot.way {
+            Way::Direct => work.pairs(&sides),
+            _ => work.far(&sides, &Far::of(window, &spot)),
+        }
     })?;
     Ok(answer)
 }
