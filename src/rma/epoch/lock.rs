@@ -157,24 +157,26 @@ impl Locker for At<'_> {
 
     #[inline(always)]
     fn wake(&self, whom: Whom) {
-        self.window.wake_whom(whom);
+        self.window.wake_whom(whom, self.target);
     }
 }
 
 impl Window {
-    /// Wakes whoever waits for a lock.
+    /// Wakes whoever waits for the lock of a target.
     #[inline(always)]
-    pub(in crate::rma) fn wake_whom(&self, whom: Whom) {
+    pub(in crate::rma) fn wake_whom(&self, whom: Whom, target: usize) {
         match whom {
             Whom::Nobody => {}
-            Whom::Process(process) => self.wake_process(process),
+            Whom::Process(process) => self.wake_process(process, target),
             Whom::Anybody => self.wake_all(),
         }
     }
 
+    /// For a rank of another host the target's process waits.
     #[cold]
-    fn wake_process(&self, process: u32) {
-        self.wake(self.rank_of(process));
+    fn wake_process(&self, process: u32, target: usize) {
+        let rank = self.rank_of(process);
+        self.wake(if self.is_remote(rank) { target } else { rank });
     }
 
     #[cold]

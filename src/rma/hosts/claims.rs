@@ -1,8 +1,8 @@
 //! Locks of the own memory that ranks of other hosts want or hold.
 //!
 //! The thread takes them for those ranks, with tickets and bits of the window's block, so that they queue fairly with the ranks of this host. It
-//! never waits: a claim that is not granted is looked at again when the thread is woken. Invariant: a lock of a rank that was
-//! lost is given up, so that nobody waits for it for ever.
+//! never waits: a claim that is not granted is looked at again when the thread is woken. Invariant: a lock is given up by
+//! its owner only; where that is lost, it stays taken and others get an error, as on one host.
 
 use crate::engine::liveness;
 use crate::queue::fair_lock::{Awaited, Bits, Locker, Whom};
@@ -47,9 +47,9 @@ struct Proxy<'a> {
 impl Locker for Proxy<'_> {
     type Failure = std::convert::Infallible;
 
-    /// This one: its thread is woken.
+    /// That of the rank, which is asked for where somebody waits for it. This one is woken in its place.
     fn process(&self) -> u32 {
-        self.window.targets[self.window.rank].process
+        self.window.targets[self.rank].process
     }
 
     fn ranks(&self) -> usize {
@@ -71,7 +71,7 @@ impl Locker for Proxy<'_> {
     }
 
     fn wake(&self, whom: Whom) {
-        self.window.wake_whom(whom);
+        self.window.wake_whom(whom, self.window.rank);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::engine::attend::{Turn, attend};
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
 use crate::engine::requests::{Index, Phase};
 use crate::engine::send::Envelope;
-use crate::engine::{self, enter_at, liveness};
+use crate::engine::{self, enter_at};
 use crate::error::{Class, Result, fail};
 use crate::os::descriptors;
 use crate::queue::posts::{Completions, Post};
@@ -260,7 +260,7 @@ impl Service {
         }
     }
 
-    /// Looks at the locks that are wanted, and if `asks` at the holders of those that are held. True if there was a change.
+    /// Looks at the locks that are wanted, and if `asks` whether those are lost that have them. True if there was a change.
     fn grant(&mut self, asks: bool) -> bool {
         let windows = WINDOWS.lock();
         let mut answers = Vec::new();
@@ -269,11 +269,7 @@ impl Service {
                 return false;
             };
             if claim.is_held() && claim.token < 0 {
-                let is_lost = asks && liveness::loss_by_death(claim.process);
-                if is_lost {
-                    claim.end(window);
-                }
-                return !is_lost;
+                return true;
             }
             match claim.step(window, asks) {
                 Step::Waits => true,
