@@ -42,8 +42,6 @@ int main(int argc, char **argv)
     MPI_Win window;
     void *memory;
     int value = 0;
-    CHECK_CLASS(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window), MPI_ERR_OTHER);
-    CHECK_CLASS(MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window), MPI_ERR_OTHER);
     CHECK_CLASS(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window), MPI_ERR_RMA_SHARED);
     MPI_File file;
     CHECK_CLASS(open_file(MPI_COMM_WORLD, &file), MPI_ERR_OTHER);

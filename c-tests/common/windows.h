@@ -2,7 +2,7 @@
 #ifndef OXMPI_WINDOWS_H
 #define OXMPI_WINDOWS_H
 
-#include "check.h"
+#include "near.h"
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -21,22 +21,11 @@ struct window {
     MPI_Aint *addresses; /* of all ranks' bases, in a dynamic window */
 };
 
-/* Whether all ranks share memory, as far as the library says. Collective. */
-static CHECK_UNUSED int one_node(void)
-{
-    MPI_Comm node;
-    int ranks;
-    MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-    MPI(MPI_Comm_size(node, &ranks));
-    MPI(MPI_Comm_free(&node));
-    return ranks == size;
-}
-
 /* Collective over MPI_COMM_WORLD; the memory is zero. MPI_Win_allocate_shared keeps lines apart, so that bases are aligned; where there are
  * (pretended) nodes, MPI_Win_allocate takes its place. */
 static CHECK_UNUSED struct window window_make(enum window_kind kind, MPI_Aint bytes, int unit)
 {
-    if (kind == SHARED && !one_node())
+    if (kind == SHARED && !share_memory(MPI_COMM_WORLD))
         kind = ALLOCATED;
     struct window made = {MPI_WIN_NULL, kind, NULL, bytes, unit, NULL};
     MPI_Info info = MPI_INFO_NULL;

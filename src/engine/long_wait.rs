@@ -29,7 +29,7 @@ const AT_ONCE: u64 = 1_000;
 /// session: on a busy machine it has no effect for a time slice, in which the awaited rank may not run.
 const KEPT: u32 = 24;
 /// Bounded sleep, where a wake-up could be missed.
-const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
+pub(super) const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
 const OWN_SLEEP: Duration = Duration::from_millis(10);
 
@@ -227,7 +227,7 @@ fn sleep<R>(
 
 /// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, and whether
 /// sleepers are certain to be woken.
-fn are_blocked() -> (bool, bool) {
+pub(super) fn are_blocked() -> (bool, bool) {
     let mut blocked = false;
     super::for_each(|engine| {
         engine.request_space();

@@ -6,6 +6,7 @@
 
 mod arrival;
 pub mod aside;
+pub mod attend;
 pub mod bsend;
 mod cancel;
 mod cells;

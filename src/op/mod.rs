@@ -73,6 +73,15 @@ const OPERATIONS: [(Operation, &str); 14] = [
 ];
 
 impl Operation {
+    /// The operation of a number.
+    pub fn of_number(number: u32) -> Option<Operation> {
+        let known = |(operation, _): &&(Operation, _)| *operation as u32 == number;
+        OPERATIONS
+            .iter()
+            .find(known)
+            .map(|(operation, _)| *operation)
+    }
+
     pub fn name(self) -> &'static str {
         OPERATIONS[self as usize - 1].1
     }

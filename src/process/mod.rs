@@ -31,6 +31,7 @@ use crate::os::process::exported_caller;
 use crate::os::tell;
 use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
+use crate::rma;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::transport::ofi::{FABRIC, Fabric, Net, SHOW_FABRIC, Wish};
 use crate::transport::shm::endpoint::Endpoint;
@@ -280,6 +281,7 @@ fn leave_job(life: &Life) -> Result<()> {
         return Ok(());
     }
     // All communication is done.
+    rma::hosts::service::stop();
     collector::collect();
     let reason = wait::Reason::of("MPI_Finalize");
     wait::until(&reason, |engine| engine.has_left().then_some(()));

@@ -105,7 +105,7 @@ pub trait Locker {
 impl Lock<'_> {
     /// Takes the next ticket, before a full fence.
     #[inline(always)]
-    fn take_ticket(&self, process: u32) -> u32 {
+    pub fn take_ticket(&self, process: u32) -> u32 {
         let ticket = self.next.fetch_add(1, Ordering::SeqCst);
         fence_after_update();
         // One that has no room has no name.
@@ -131,8 +131,9 @@ impl Lock<'_> {
         &self.queue[ticket as usize & (self.queue.len() - 1)]
     }
 
+    /// Whether it is the turn of this ticket.
     #[inline(always)]
-    fn is_served(&self, ticket: u32) -> bool {
+    pub fn is_served(&self, ticket: u32) -> bool {
         self.serving.load(Ordering::Acquire) == ticket // pairs with `pass`
     }
 
@@ -154,7 +155,7 @@ impl Lock<'_> {
 
     /// Ends the turn of the ticket that is served. Returns whose turn it is now.
     #[inline(always)]
-    fn pass(&self, ticket: u32) -> Whom {
+    pub fn pass(&self, ticket: u32) -> Whom {
         self.serving.swap(ticket.wrapping_add(1), Ordering::SeqCst);
         fence_after_update();
         self.served()
@@ -181,6 +182,15 @@ impl Lock<'_> {
             Some(process) if process < PROCESSES - 1 => Whom::Process(process),
             _ => Whom::Anybody,
         }
+    }
+
+    /// A rank that shares the lock, if any; for the owner of the ticket that is served.
+    pub fn sharer<L: Locker>(&self, me: &L) -> Option<usize> {
+        let ranks = match self.shared.load(Ordering::Acquire) {
+            0 => 0,
+            _ => me.ranks(),
+        };
+        (0..ranks).find(|rank| me.bit(*rank).any())
     }
 
     /// Takes the lock for this locker alone.

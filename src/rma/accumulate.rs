@@ -3,6 +3,7 @@
 use super::access::{Operand, Remote};
 use super::apply::{Sides, Work};
 use super::element::Arithmetic;
+use super::hosts::origin;
 use super::private::Far;
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
@@ -224,6 +225,20 @@ fn run(
         target: unsafe { spot.elements(remote) },
         spot,
     };
+    if spot.way == Way::Remote {
+        let function = match result {
+            Some(_) => "MPI_Get_accumulate",
+            None => "MPI_Accumulate",
+        };
+        let sides = origin::Sides {
+            origin: sides.origin.as_ref().filter(|_| reads_origin(op)),
+            result: sides.result.as_ref(),
+            target: &sides.target,
+        };
+        return window
+            .far(spot.rank, function)
+            .accumulate(operation, basic, &sides);
+    }
     // A run of the target's memory consists of whole elements unless these may have holes.
     let whole = basic.category != Category::Pair
         || basic.is_contiguous() && sides.target.contiguous().is_some();

@@ -2,7 +2,7 @@
 //!
 //! They obey the same rules as [`super::accumulate`], with which they are atomic.
 
-use super::access::{Operand, Pieces, Remote};
+use super::access::{Operand, Pieces, Remote, Spot};
 use super::accumulate;
 use super::apply;
 use super::element;
@@ -15,7 +15,7 @@ use crate::op::Op;
 use crate::os::peer_memory::Piece;
 
 /// The most bytes of an element that MPI_Compare_and_swap takes.
-const LARGEST: usize = 16;
+pub(super) const LARGEST: usize = 16;
 
 /// MPI_Fetch_and_op on one element of a predefined type; `origin` may be null for MPI_NO_OP.
 ///
@@ -90,9 +90,44 @@ pub unsafe fn compare_and_swap(
     let Some(spot) = window.locate(remote, datatype.size)? else {
         return Ok(());
     };
+    if spot.way == Way::Remote {
+        // SAFETY: by the caller.
+        let (compare, new, old) = unsafe {
+            (
+                std::slice::from_raw_parts(compare, size),
+                std::slice::from_raw_parts(origin, size),
+                std::slice::from_raw_parts_mut(result, size),
+            )
+        };
+        return window.far(spot.rank, "MPI_Compare_and_swap").swap(
+            datatype,
+            spot.address as u64,
+            compare,
+            new,
+            old,
+        );
+    }
+    // SAFETY: by the caller, and found by `locate`.
+    unsafe { swap_at(window, &spot, datatype, origin, compare, result) }
+}
+
+/// As [`compare_and_swap`], of an element that was found.
+///
+/// # Safety
+/// The element is at the spot, and the addresses have one each.
+#[inline(always)]
+pub(super) unsafe fn swap_at(
+    window: &Window,
+    spot: &Spot,
+    datatype: &'static Datatype,
+    origin: *const u8,
+    compare: *const u8,
+    result: *mut u8,
+) -> Result<()> {
+    let size = datatype.size as usize;
     let target = spot.address as *mut u8;
     let direct = spot.way == Way::Direct;
-    // SAFETY: by the caller, and found by `locate`.
+    // SAFETY: by the caller.
     unsafe {
         if direct && apply::is_atomic(window) && element::is_atomic(spot.address, datatype.size) {
             let (compare, new) = (element::load(compare, size), element::load(origin, size));
@@ -111,7 +146,7 @@ pub unsafe fn compare_and_swap(
             element::store(result, size, old);
             return Ok(());
         }
-        let far = (!direct).then(|| Far::of(window, &spot));
+        let far = (!direct).then(|| Far::of(window, spot));
         let mut pieces = Pieces::new();
         pieces.push(Piece {
             address: spot.address,

@@ -7,6 +7,7 @@
 
 use super::block::Block;
 use super::epoch::Access;
+use super::hosts::{Hosts, service};
 use super::info::{self, Method};
 use super::regions::Dynamic;
 use super::room::{LINE, MOST_ALIGNMENT, PAGE, no_memory, private_key, the_heap};
@@ -20,7 +21,7 @@ use crate::errhandler::{Attached, ERRORS_ARE_FATAL};
 use crate::error::{Class, Result, class_of, fail};
 use crate::info::Info;
 use crate::queue::shape;
-use crate::sync::{AtomicU8, Ordering};
+use crate::sync::{AtomicU8, AtomicU32, Ordering};
 use crate::transport::{FirstNotifier, Heap, heap};
 use parking_lot::Mutex;
 
@@ -53,11 +54,13 @@ struct Offer {
     place: Place,
     method: Method,
     apart: bool,
-    /// Where the block is; of the lowest rank.
+    /// Where the block is; of the lowest rank of each host.
     block: u64,
+    /// What messages name a window over several hosts by; of the lowest rank.
+    key: u64,
 }
 
-const WORDS: usize = 7;
+const WORDS: usize = 8;
 
 /// The layout of what the ranks tell each other.
 pub(super) const SHAPE: u64 = shape::number(shape::START, WORDS);
@@ -77,6 +80,7 @@ impl Offer {
             at,
             self.method as u64 | u64::from(self.apart) << 8,
             self.block,
+            self.key,
         ]
     }
 
@@ -93,6 +97,7 @@ impl Offer {
             method: Method::of_number(words[5] & 0xff),
             apart: words[5] & 0x100 != 0,
             block: words[6],
+            key: words[7],
         }
     }
 }
@@ -151,6 +156,21 @@ fn is_apart(comm: &Comm) -> bool {
     (1..comm.size()).any(|rank| node(rank) != node(0))
 }
 
+/// The lowest rank on this host.
+fn lowest_here(comm: &Comm) -> i32 {
+    let members = comm.members();
+    let mut all = 0..comm.size();
+    all.find(|rank| engine::shares_memory(members.process(*rank)))
+        .unwrap_or(0)
+}
+
+/// A name for a window that no other one of the job has or will have.
+fn next_key(comm: &Comm) -> u64 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    u64::from(comm.process(comm.rank())) << 32 | u64::from(count)
+}
+
 /// What this rank brings, checked.
 fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Result<()> {
     if wish.bytes < 0 {
@@ -175,17 +195,13 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
             comm.title()
         );
     }
-    if !comm.shares_memory() {
-        return fail!(
-            Class::Other,
-            "comm is {}, whose ranks are on several hosts: windows of several hosts are not supported yet",
-            comm.title()
-        );
-    }
     let heap = the_heap()?;
     heap.open_now()
         .map_err(|why| no_memory("a window", offer.bytes, &why))?;
     if comm.rank() == 0 {
+        offer.key = next_key(comm);
+    }
+    if lowest_here(comm) == comm.rank() {
         heap.release_left();
         let bytes = Block::bytes(comm.size() as usize) as u64;
         let block = heap
@@ -249,6 +265,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         method: Method::of(&wish.hints),
         apart: info::is_on(&wish.hints, info::NONCONTIG),
         block: 0,
+        key: 0,
     };
     let own = bring(comm, wish, &mut offer, &mut taken);
     offer.error = class_number(&own);
@@ -265,7 +282,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     }
     // What follows fails on no rank alone, but for handles that run out, which the ranks tell each other only then.
     let heap = the_heap()?;
-    let block = all[0].block;
+    let block = all[lowest_here(comm) as usize].block;
     let Some(base) = heap.at(block, Block::bytes(ranks) as u64) else {
         return fail!(Class::Intern, "the block of the window is not in the heap");
     };
@@ -304,12 +321,48 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         info: Mutex::new(info),
         facts: Facts::new(own_base, all[rank].bytes, all[rank].unit),
         memory,
+        hosts: over_hosts(comm, all[0].key),
         dynamic: (wish.flavor == Flavor::Dynamic).then(|| Box::new(Dynamic::new(ranks))),
         name: Mutex::new(String::new()),
     })?;
     taken.keep();
-    helper::ensure(window, function)?;
+    let has_private = all.iter().any(is_private);
+    match &window.hosts {
+        None => helper::ensure(window, has_private, || window.barrier(function))?,
+        Some(hosts) => {
+            // Nobody calls a rank that has not yet entered.
+            let own = service::enter(hosts, window);
+            let mut entered = Ok(Vec::new());
+            let meet = || {
+                entered = exchange_words(comm, function, [class_number(&own) as u64]);
+                Ok(())
+            };
+            helper::ensure(window, true, meet)?;
+            let errors = entered?;
+            let entered = agree(own, errors.iter().map(|words| words[0] as i32), |rank| {
+                format!("rank {rank} can start no thread for windows over several hosts")
+            });
+            if let Err(error) = entered {
+                give_back(window)?;
+                return Err(error);
+            }
+        }
+    }
     Ok(window)
+}
+
+/// What a window has more whose ranks are on several hosts.
+fn over_hosts(comm: &Comm, key: u64) -> Option<Box<Hosts>> {
+    if comm.shares_memory() {
+        return None;
+    }
+    let members = comm.members();
+    let near = (0..comm.size()).filter(|rank| engine::shares_memory(members.process(*rank)));
+    Some(Box::new(Hosts::new(
+        key,
+        comm.size() as usize,
+        near.count() as u32,
+    )))
 }
 
 fn address(heap: &Heap, offset: u64, bytes: u64) -> Result<usize> {
@@ -397,14 +450,9 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
     };
     let target = |(rank, offer): (usize, &Offer)| {
         let process = comm.process(rank as i32);
-        let Some(notifier) = notifiers[rank] else {
-            return fail!(
-                Class::RmaShared,
-                "rank {rank} of {} shares no memory with this process",
-                comm.title()
-            );
-        };
+        let notifier = notifiers[rank];
         let (base, way, key) = match offer.place {
+            _ if notifier.is_none() => (0, Way::Remote, 0),
             Place::Nowhere => (0, Way::Direct, 0),
             Place::Heap(offset) => (address(heap, offset, offer.bytes)?, Way::Direct, offset),
             Place::Private(address) => (
@@ -432,6 +480,14 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
 /// Errors: MPI_ERR_RMA_SYNC if an epoch is open here; a rank is lost. Then the window stays.
 pub fn free(window: &'static Window) -> Result<()> {
     window.barrier("MPI_Win_free")?;
+    give_back(window)
+}
+
+/// Gives back what is a window's, when no rank accesses it any more.
+fn give_back(window: &'static Window) -> Result<()> {
+    if let Some(hosts) = &window.hosts {
+        service::leave(hosts);
+    }
     let heap = the_heap()?;
     if let Some(dynamic) = &window.dynamic {
         dynamic.release(heap);
@@ -440,14 +496,19 @@ pub fn free(window: &'static Window) -> Result<()> {
     if part != 0 {
         heap.release(part);
     }
-    let (block, ranks) = (window.block, window.size());
+    let block = window.block;
+    let ranks = match &window.hosts {
+        Some(hosts) => hosts.near,
+        None => window.size() as u32,
+    };
     // AcqRel: the last one frees what all have used. The block, which it does not touch any more, goes back to the rank that has made it.
     let left = block.header().left.fetch_add(1, Ordering::AcqRel) + 1;
-    if left == ranks as u32 && shared != 0 {
+    if left == ranks && shared != 0 {
         heap.free(shared);
     }
-    if window.rank == 0 {
-        heap.release_when_left(window.block_offset, ranks as u32);
+    let is_lowest_here = (0..window.rank).all(|rank| window.is_remote(rank));
+    if is_lowest_here {
+        heap.release_when_left(window.block_offset, ranks);
     }
     window::remove(window.handle);
     Ok(())

@@ -137,6 +137,14 @@ impl Window {
     ///
     /// Errors: MPI_ERR_RMA_RANGE if it is not; the target has died while it changed its table.
     pub fn find_region(&self, target: usize, address: usize, bytes: u64) -> Result<Region> {
+        if self.is_remote(target) {
+            // The target looks itself.
+            return Ok(Region {
+                way: Way::Remote,
+                address,
+                key: 0,
+            });
+        }
         let mut seen = self.as_dynamic()?.seen(target);
         // Acquire: what the target has attached is seen.
         let version = self.block.target(target).version.load(Ordering::Acquire);

@@ -10,7 +10,7 @@
 //! that is not mapped is an error, because the kernel copies ([`CheckedCopy`]).
 
 use super::access::Pieces;
-use super::room::{LINE, is_private};
+use super::room::LINE;
 use super::window::{Way, Window};
 use super::{locks, ways};
 use crate::engine::{self, enter};
@@ -94,10 +94,11 @@ pub(super) const SHAPE: u64 = shape::combine(&[
 /// Lets peers that cannot reach this process's memory ask its helper thread. Collective over the window; cheap where all memory is the
 /// heap's.
 ///
+/// `has_private`: some rank has private memory, or it is not known. `meet` returns when all ranks have come to it.
+///
 /// Errors: a rank is lost.
-pub fn ensure(window: &Window, function: &'static str) -> Result<()> {
-    let is_private = window.targets.iter().any(|target| is_private(target.key));
-    if window.size() == 1 || !(window.is_dynamic() || is_private) {
+pub fn ensure(window: &Window, has_private: bool, meet: impl FnOnce() -> Result<()>) -> Result<()> {
+    if window.size() == 1 || !(window.is_dynamic() || has_private) {
         return Ok(());
     }
     for (rank, target) in window.targets.iter().enumerate() {
@@ -110,7 +111,7 @@ pub fn ensure(window: &Window, function: &'static str) -> Result<()> {
             let _ = word.compare_exchange(NOT_WANTED, WANTED, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
-    window.barrier(function)?;
+    meet()?;
     let own = &window.block.target(window.rank).helper;
     if own.load(Ordering::Relaxed) == WANTED {
         own.store(mailbox().unwrap_or(FAILED), Ordering::Release);

@@ -1,6 +1,7 @@
 //! One-sided communication (MPI 5.0, chapter 12); `docs/windows.md`.
 //!
-//! Invariant: all operations of a window are complete at the target when their call returns, and none needs a call of the target.
+//! Invariant: all operations of a window are complete at the target when their call returns, but those to other hosts ([`hosts`]), and none
+//! needs a call of the target.
 
 #![allow(unsafe_code)]
 
@@ -14,6 +15,7 @@ mod dynamic;
 mod element;
 pub mod epoch;
 pub mod helper;
+pub mod hosts;
 mod info;
 pub mod locks;
 pub mod memory;

@@ -43,6 +43,7 @@ fn put_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
             origin.copy_to(&target, origin.len());
             Ok(())
         }
+        Way::Remote => window.far(spot.rank, "MPI_Put").put(origin, &target),
         _ => private::Far::of(window, spot).put(origin, &target),
     }
 }
@@ -76,6 +77,7 @@ fn get_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
             target.copy_to(origin, origin.len());
             Ok(())
         }
+        Way::Remote => window.far(spot.rank, "MPI_Get").get(origin, &target),
         _ => private::Far::of(window, spot).get(origin, &target),
     }
 }
@@ -112,7 +114,7 @@ pub unsafe fn move_quickly<const PUT: bool>(
 /// # Safety
 /// Both have `length` bytes.
 #[inline(always)]
-unsafe fn copy<const PUT: bool>(from: *const u8, to: *mut u8, length: usize) {
+pub(super) unsafe fn copy<const PUT: bool>(from: *const u8, to: *mut u8, length: usize) {
     let target = if PUT { to.addr() } else { from.addr() };
     // SAFETY: by the caller; the target's side is aligned, the origin's need not be.
     unsafe {

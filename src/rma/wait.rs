@@ -90,7 +90,9 @@ impl Window {
     /// Wakes a rank if it sleeps, after something was stored that it may wait for.
     #[inline(always)]
     pub(super) fn wake(&self, rank: usize) {
-        self.targets[rank].notifier.wake_ordered();
+        if let Some(notifier) = &self.targets[rank].notifier {
+            notifier.wake_ordered();
+        }
     }
 
     /// To be called by what a program may poll with: peers may need this process for their messages.

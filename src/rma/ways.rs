@@ -14,7 +14,7 @@ const REFUSED: u8 = 2;
 /// By process.
 static KNOWN: OnceLock<Box<[AtomicU8]>> = OnceLock::new();
 
-/// The way to private memory of a process of this node that has joined the job.
+/// The way to private memory of a process that has joined the job.
 pub fn to(process: u32) -> Way {
     let Some(table) = engine::table() else {
         return Way::Helper;
@@ -23,6 +23,9 @@ pub fn to(process: u32) -> Way {
         return Way::Direct;
     }
     let peer = table.of(process);
+    if peer.seat.is_none() {
+        return Way::Remote;
+    }
     let all = KNOWN.get_or_init(|| (0..table.size()).map(|_| AtomicU8::new(UNKNOWN)).collect());
     let known = &all[process as usize];
     let by_kernel = match known.load(Ordering::Relaxed) {
@@ -34,6 +37,11 @@ pub fn to(process: u32) -> Way {
         Ordering::Relaxed,
     );
     if by_kernel { Way::Kernel } else { Way::Helper }
+}
+
+/// Whether the kernel reads and writes this process's memory for it: then what is not mapped is an error and no signal.
+pub fn can_reach_itself() -> bool {
+    engine::table().is_some_and(|table| table.of(table.me()).writable_by_id().is_some())
 }
 
 /// The system's id of a process of this node.

@@ -4,6 +4,7 @@
 
 use super::block::Block;
 use super::epoch::Access;
+use super::hosts::Hosts;
 use super::regions::Dynamic;
 use crate::attr::Attributes;
 use crate::comm::Members;
@@ -40,20 +41,22 @@ pub enum Way {
     Kernel,
     /// By a helper thread of the target's.
     Helper,
+    /// By messages to a thread of the target's, which is on another host ([`super::hosts`]).
+    Remote,
 }
 
 /// What an origin knows of a target. Its size counts: each rank has one for each rank of each window.
 pub struct Target {
     /// The window's first byte there: an address of this process if the way is direct, else of the target's process. Zero in a dynamic
-    /// window, where displacements are addresses.
+    /// window, where displacements are addresses, and on another host.
     pub base: usize,
     pub bytes: u64,
     /// The target's displacement unit, bytes.
     pub unit: u64,
     /// Identity of the first byte for the accumulate locks: the same for all origins and all windows over this memory.
     pub key: u64,
-    /// What the target's process sleeps on.
-    pub notifier: FirstNotifier,
+    /// What the target's process sleeps on; `None`: it is on another host.
+    pub notifier: Option<FirstNotifier>,
     pub process: u32,
     pub way: Way,
     /// Bits of [`super::epoch::held`]: the epoch of this process that covers the target alone.
@@ -83,6 +86,8 @@ pub struct Window {
     pub info: Mutex<Info>,
     pub facts: Facts,
     pub(super) memory: Memory,
+    /// Where the ranks are on several hosts.
+    pub hosts: Option<Box<Hosts>>,
     pub(super) dynamic: Option<Box<Dynamic>>,
     pub(super) name: Mutex<String>,
 }
@@ -165,6 +170,12 @@ impl Window {
             "{argument} is {rank}; allowed is 0 to {} or MPI_PROC_NULL",
             self.size() - 1
         )
+    }
+
+    /// Whether a rank is on another host.
+    #[inline(always)]
+    pub fn is_remote(&self, rank: usize) -> bool {
+        self.targets[rank].way == Way::Remote
     }
 
     /// Whether it was made by MPI_Win_create_dynamic.

@@ -1,12 +1,15 @@
 //! MPI_Win_fence: a barrier in the window's block. The algorithm is in [`crate::queue::barrier`].
 
 use super::{all, assert, check_assertion};
-use crate::engine::{enter, liveness};
+use crate::engine::wait::Watch;
+use crate::engine::{Engine, enter, liveness};
 use crate::error::{Error, Result};
 use crate::queue::barrier::{IsLost, Member};
+use crate::rma::hosts::{Hosts, Kind};
 use crate::rma::wait::{Wait, holds_soon};
 use crate::rma::window::Window;
-use crate::sync::{AtomicU32, Ordering, compiler_fence};
+use crate::sync::{AtomicU32, Ordering, compiler_fence, full_fence};
+use std::cell::RefCell;
 
 const ALLOWED: i32 = assert::NOSTORE | assert::NOPUT | assert::NOPRECEDE | assert::NOSUCCEED;
 /// Neither before nor after it is anything to be ordered.
@@ -115,11 +118,53 @@ impl Window {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn barrier(&self, function: &'static str) -> Result<()> {
+        if let Some(hosts) = &self.hosts {
+            return self.barrier_over_hosts(hosts, function);
+        }
         let at = At {
             window: self,
             function,
         };
         let barrier = self.block.header().barrier();
         barrier.pass(at, self.size() <= FEW)
+    }
+
+    /// By messages: in round k each rank tells the one that is 2^k behind it (dissemination).
+    #[cold]
+    fn barrier_over_hosts(&self, hosts: &Hosts, function: &'static str) -> Result<()> {
+        let (ranks, rank) = (self.size(), self.rank);
+        let settled = self.settle_all(function);
+        let number = hosts.next_barrier();
+        full_fence();
+        let (mut round, mut distance) = (0, 1);
+        while distance < ranks {
+            let to = (rank + distance) % ranks;
+            self.far(to, function).tell(Kind::Arrive, round as u32);
+            let from = self.targets[(rank + ranks - distance) % ranks].process;
+            let wait = Wait {
+                window: self,
+                function,
+                target: None,
+            };
+            // What a rank in MPI_Finalize has told may still be on its way.
+            let mut watch = Watch::default();
+            let gone = RefCell::new(&mut watch);
+            let missing = |engine: &Engine| {
+                let mut all = self.targets.iter().map(|it| it.process);
+                match all.find(|process| liveness::has_died(engine, *process)) {
+                    Some(died) => Some(died),
+                    None => gone.borrow_mut().is_gone(engine, from).then_some(from),
+                }
+            };
+            let done = wait.until(&mut || hosts.is_there(round, number), &missing);
+            done.map_err(|error| {
+                error.context(format_args!(
+                    "{} waits for all its ranks, of which one is lost",
+                    self.title()
+                ))
+            })?;
+            (round, distance) = (round + 1, distance * 2);
+        }
+        settled
     }
 }

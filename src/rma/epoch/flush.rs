@@ -1,4 +1,5 @@
-//! Completion within a passive target epoch. Operations are complete when their calls return, so what is left is memory order.
+//! Completion within a passive target epoch. Operations within a host are complete when their calls return, so what is left is memory order;
+//! those to other hosts are waited for.
 
 use crate::error::{Class, Result, fail};
 use crate::rma::window::Window;
@@ -10,6 +11,9 @@ use crate::sync::{Ordering, compiler_fence, full_fence};
 #[inline]
 pub fn flush(window: &Window, target: Option<usize>) -> Result<()> {
     check_target(window, target)?;
+    if let Some(target) = target {
+        window.settle(target, "MPI_Win_flush")?;
+    }
     full_fence();
     window.count_poll();
     Ok(())
@@ -32,6 +36,7 @@ pub fn flush_local(window: &Window, target: Option<usize>) -> Result<()> {
 #[inline]
 pub fn flush_all(window: &Window) -> Result<()> {
     check_any(window)?;
+    window.settle_all("MPI_Win_flush_all")?;
     full_fence();
     window.count_poll();
     Ok(())

@@ -5,6 +5,7 @@ use crate::engine::{Engine, has_threads, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::queue::fair_lock::{Awaited, Bits, Lock, Locker, Whom};
 use crate::rma::block::TargetLine;
+use crate::rma::hosts::Kind;
 use crate::rma::wait::Wait;
 use crate::rma::window::{Target, Window};
 use crate::sync::{Ordering, full_fence};
@@ -29,7 +30,7 @@ struct At<'a> {
 
 impl TargetLine {
     #[inline(always)]
-    fn lock(&self) -> Lock<'_> {
+    pub(in crate::rma) fn lock(&self) -> Lock<'_> {
         Lock {
             next: &self.next,
             serving: &self.serving,
@@ -43,6 +44,41 @@ impl<'a> At<'a> {
     #[inline(always)]
     fn lock(&self) -> Lock<'a> {
         self.window.block.target(self.target).lock()
+    }
+
+    /// Takes the lock of a rank of another host.
+    #[cold]
+    fn ask(&self, kind: LockType) -> Result<()> {
+        let far = self.window.far(self.target, self.function);
+        far.ask(match kind {
+            LockType::Exclusive => Kind::LockExclusive,
+            LockType::Shared => Kind::LockShared,
+        })
+    }
+
+    /// Gives it up; `bits` are those of [`held`].
+    #[cold]
+    fn tell(&self, bits: u8) {
+        let far = self.window.far(self.target, self.function);
+        let kind = match bits {
+            held::EXCLUSIVE => Kind::UnlockExclusive,
+            _ => Kind::UnlockShared,
+        };
+        far.tell(kind, 0);
+    }
+
+    fn share(&self) -> Result<()> {
+        match self.window.is_remote(self.target) {
+            true => self.ask(LockType::Shared),
+            false => self.lock().share(self),
+        }
+    }
+
+    fn unshare(&self) {
+        match self.window.is_remote(self.target) {
+            true => self.tell(held::SHARED),
+            false => self.lock().unshare(self),
+        }
     }
 
     /// A lost process that keeps this one from being served or alone, if any.
@@ -121,18 +157,26 @@ impl Locker for At<'_> {
 
     #[inline(always)]
     fn wake(&self, whom: Whom) {
-        match whom {
-            Whom::Nobody => {}
-            Whom::Process(process) => self.window.wake_process(process),
-            Whom::Anybody => self.window.wake_all(),
-        }
+        self.window.wake_whom(whom, self.target);
     }
 }
 
 impl Window {
+    /// Wakes whoever waits for the lock of a target.
+    #[inline(always)]
+    pub(in crate::rma) fn wake_whom(&self, whom: Whom, target: usize) {
+        match whom {
+            Whom::Nobody => {}
+            Whom::Process(process) => self.wake_process(process, target),
+            Whom::Anybody => self.wake_all(),
+        }
+    }
+
+    /// For a rank of another host the target's process waits.
     #[cold]
-    fn wake_process(&self, process: u32) {
-        self.wake(self.rank_of(process));
+    fn wake_process(&self, process: u32, target: usize) {
+        let rank = self.rank_of(process);
+        self.wake(if self.is_remote(rank) { target } else { rank });
     }
 
     #[cold]
@@ -266,6 +310,7 @@ pub fn lock(window: &Window, kind: LockType, target: Option<usize>, assertion: i
         function: "MPI_Win_lock",
     };
     let done = match kind {
+        _ if window.is_remote(target) => at.ask(kind),
         LockType::Exclusive => at.lock().lock(&at),
         LockType::Shared => at.lock().share(&at),
     };
@@ -289,13 +334,15 @@ pub fn unlock(window: &Window, target: Option<usize>) -> Result<()> {
         target,
         function: "MPI_Win_unlock",
     };
+    let settled = window.settle(target, "MPI_Win_unlock");
     match bits {
+        held::EXCLUSIVE | held::SHARED if window.is_remote(target) => at.tell(bits),
         held::EXCLUSIVE => at.lock().unlock(&at),
         held::SHARED => at.lock().unshare(&at),
         _ => full_fence(),
     }
     window.count_poll();
-    Ok(())
+    settled
 }
 
 /// MPI_Win_lock_all.
@@ -314,6 +361,9 @@ pub fn lock_all(window: &Window, assertion: i32) -> Result<()> {
         return Ok(());
     }
     access.all.store(all::LOCK_ALL, Ordering::Relaxed);
+    if window.hosts.is_some() {
+        return lock_all_in_order(window, 0);
+    }
     if !access.has_shared_all.load(Ordering::Relaxed) {
         for target in 0..window.size() {
             window.block.target(target).lock().will_be_shared();
@@ -336,14 +386,16 @@ fn lock_all_in_order(window: &Window, first: usize) -> Result<()> {
         target,
         function: "MPI_Win_lock_all",
     };
-    for target in first..window.size() {
-        at(target).lock().unshare(&at(target));
+    if window.hosts.is_none() {
+        for target in first..window.size() {
+            at(target).unshare();
+        }
     }
     for target in first..window.size() {
-        if let Err(error) = at(target).lock().share(&at(target)) {
+        if let Err(error) = at(target).share() {
             window.access.all.store(0, Ordering::Relaxed);
             for target in 0..target {
-                at(target).lock().unshare(&at(target));
+                at(target).unshare();
             }
             return Err(error);
         }
@@ -360,6 +412,7 @@ pub fn unlock_all(window: &Window) -> Result<()> {
         return Err(window.nothing_to_end("MPI_Win_lock_all"));
     }
     window.access.all.store(0, Ordering::Relaxed);
+    let settled = window.settle_all("MPI_Win_unlock_all");
     if all & all::NOCHECK != 0 {
         full_fence();
     } else {
@@ -370,9 +423,12 @@ pub fn unlock_all(window: &Window) -> Result<()> {
                 target,
                 function: "MPI_Win_unlock_all",
             };
-            at.wake(at.lock().served());
+            match window.is_remote(target) {
+                true => at.tell(held::SHARED),
+                false => at.wake(at.lock().served()),
+            }
         }
     }
     window.count_poll();
-    Ok(())
+    settled
 }

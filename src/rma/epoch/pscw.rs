@@ -9,6 +9,7 @@ use crate::engine::{Engine, enter, has_threads, liveness};
 use crate::error::{Class, Error, Result, fail};
 use crate::group::Group;
 use crate::queue::posts::{Completions, Post};
+use crate::rma::hosts::Kind;
 use crate::rma::wait::{Wait, poll};
 use crate::rma::window::{Flavor, Window};
 use crate::sync::Ordering;
@@ -33,6 +34,10 @@ pub fn post(window: &Window, group: &Group, assertion: i32) -> Result<()> {
         .exposed
         .store(origins.len() as u32 + 1, Ordering::Relaxed);
     for origin in origins.iter() {
+        if window.is_remote(*origin) {
+            window.far(*origin, "MPI_Win_post").tell(Kind::Post, 0);
+            continue;
+        }
         Post::of(window.block.posts(*origin), window.rank).tell();
         window.wake(*origin);
     }
@@ -81,6 +86,13 @@ pub fn complete(window: &Window) -> Result<()> {
         let awaited = window.await_post("MPI_Win_complete", *target);
         if awaited.is_err() {
             done = awaited;
+            continue;
+        }
+        if window.is_remote(*target) {
+            done = done.and(window.settle(*target, "MPI_Win_complete"));
+            window
+                .far(*target, "MPI_Win_complete")
+                .tell(Kind::Complete, 0);
             continue;
         }
         window.completions(*target).add();

@@ -1,0 +1,52 @@
+/* The last rank, of another host than rank 0, is killed: as the holder of a lock there, as one that shares it, before a fence, as a target. The
+ * others, of both hosts, get an error that names window and rank. arg: what. */
+#include "lost_rank.h"
+#include "windows.h"
+#include <signal.h>
+
+static void is_loss(int code, const char *function)
+{
+    IS_LOSS(code, MPI_ERR_OTHER, function);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "exclusive";
+    start(&argc, &argv);
+    int last = size - 1;
+    int64_t *cells, value = 3;
+    MPI_Win win;
+    MPI(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &win));
+    name_window(win);
+    if (rank == last && !strcmp(what, "exclusive"))
+        MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
+    if (rank == last && !strcmp(what, "shared"))
+        MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    if (rank == last)
+        raise(SIGKILL);
+    if (!strcmp(what, "exclusive")) {
+        is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), "MPI_Win_lock");
+        is_loss(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), "MPI_Win_lock");
+    } else if (!strcmp(what, "shared")) {
+        is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), "MPI_Win_lock");
+        MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+        MPI(MPI_Put(&value, 1, MPI_INT64_T, 0, rank, 1, MPI_INT64_T, win));
+        MPI(MPI_Win_unlock(0, win));
+    } else if (!strcmp(what, "fence")) {
+        for (int i = 0; i < 3; i++)
+            is_loss(MPI_Win_fence(0, win), "MPI_Win_fence");
+    } else if (rank == 0) {
+        MPI(MPI_Win_lock(MPI_LOCK_SHARED, last, MPI_MODE_NOCHECK, win));
+        MPI(MPI_Put(&value, 1, MPI_INT64_T, last, 1, 1, MPI_INT64_T, win));
+        is_loss(MPI_Win_flush(last, win), "MPI_Win_flush");
+        is_loss(MPI_Get(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win), "MPI_Get");
+        CHECK_INT(value, 3);
+        is_loss(MPI_Fetch_and_op(&value, &value, MPI_INT64_T, last, 0, MPI_SUM, win), "MPI_Fetch_and_op");
+        MPI(MPI_Win_unlock(last, win));
+    }
+    /* The locks of others are free. */
+    MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win));
+    MPI(MPI_Win_unlock(1, win));
+    end_of_others();
+}

@@ -1,0 +1,93 @@
+//! What a window over several hosts has more than another.
+
+use crate::engine::requests::Index;
+use crate::error::Error;
+use crate::sync::{AtomicU32, Ordering};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+
+/// Rounds of a barrier of as many ranks as there can be.
+const ROUNDS: usize = 32;
+
+/// A call whose answer has not come.
+pub struct Flight {
+    pub receive: Index,
+    /// What it receives into.
+    pub answer: Box<[u8]>,
+    /// Where its elements are among those of the operation.
+    pub at: usize,
+}
+
+/// Calls to a target that the program goes on without, in order.
+#[derive(Default)]
+pub struct Pending {
+    pub flights: VecDeque<Flight>,
+    /// The first error of one that is over.
+    pub error: Option<Error>,
+}
+
+/// See the module.
+pub struct Hosts {
+    /// What messages name the window by: one on all ranks, and never used again.
+    pub key: u64,
+    /// Ranks on this host.
+    pub near: u32,
+    /// By target.
+    pub pending: Box<[Mutex<Pending>]>,
+    /// Barriers that this rank has come to.
+    barriers: AtomicU32,
+    /// By round: arrivals that the rank before has told.
+    arrivals: [AtomicU32; ROUNDS],
+}
+
+impl Hosts {
+    /// Of so many ranks, of which `near` are on this host.
+    pub fn new(key: u64, ranks: usize, near: u32) -> Hosts {
+        Hosts {
+            key,
+            near,
+            pending: (0..ranks).map(|_| Mutex::default()).collect(),
+            barriers: AtomicU32::new(0),
+            arrivals: [const { AtomicU32::new(0) }; ROUNDS],
+        }
+    }
+
+    /// The number of the next barrier.
+    pub fn next_barrier(&self) -> u32 {
+        self.barriers
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_add(1)
+    }
+
+    /// Counts an arrival that another rank has told.
+    pub fn has_arrived(&self, round: usize) {
+        if let Some(count) = self.arrivals.get(round) {
+            count.fetch_add(1, Ordering::Release); // pairs with `is_there`
+        }
+    }
+
+    /// Whether the arrival of a round of this barrier was told.
+    pub fn is_there(&self, round: usize, barrier: u32) -> bool {
+        let count = self.arrivals[round].load(Ordering::Acquire);
+        count.wrapping_sub(barrier) as i32 >= 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_of_later_barriers_count_for_those_before() {
+        let hosts = Hosts::new(1, 2, 1);
+        let first = hosts.next_barrier();
+        assert!(!hosts.is_there(0, first));
+        hosts.has_arrived(0);
+        assert!(hosts.is_there(0, first) && !hosts.is_there(1, first));
+        let second = hosts.next_barrier();
+        assert!(!hosts.is_there(0, second));
+        hosts.has_arrived(0);
+        assert!(hosts.is_there(0, second) && hosts.is_there(0, first));
+        hosts.has_arrived(ROUNDS);
+    }
+}
