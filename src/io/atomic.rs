@@ -5,6 +5,9 @@
 //! several nodes     the kernel's locks of the file, and a turn of the threads of this process, which those do not keep apart
 //! ```
 //!
+//! On several hosts of NFS writes of the other mode lock their ranges, too: a client may write whole pages, with what it has of other
+//! clients' bytes, unless a part of the file is locked.
+//!
 //! Invariant: a range is held while its access moves data and no longer; in between nobody waits for another rank. So locks of several files
 //! or calls cannot wait for each other.
 
@@ -93,13 +96,27 @@ impl Drop for Locked<'_> {
     }
 }
 
+/// From the first to the last byte of an access, which is not empty.
+fn range(direction: Direction, view: &View, skip: u64, buffer: &Buffer) -> Result<Range> {
+    Ok(Range {
+        object: 0,
+        first: view.place(skip) as u64,
+        last: view.place(skip + view.length(buffer)? - 1) as u64,
+        exclusive: direction == Direction::Write,
+    })
+}
+
 impl File {
     /// Prepares the atomic mode, on a thread of the program's.
     ///
     /// Errors: MPI_ERR_NO_MEM.
     pub(super) fn prepare_atomic(&self) -> Result<()> {
         if self.ranges.get().is_none() {
-            let _ = self.ranges.set(Ranges::of(self.identity)?);
+            let ranges = match self.board.spans_nodes() {
+                true => Ranges::Kernel,
+                false => Ranges::of(self.identity)?,
+            };
+            let _ = self.ranges.set(ranges);
         }
         Ok(())
     }
@@ -116,12 +133,7 @@ impl File {
         buffer: &Buffer,
     ) -> Result<(usize, std::io::Result<()>)> {
         let descriptor = self.descriptor()?;
-        let range = Range {
-            object: 0,
-            first: view.place(skip) as u64,
-            last: view.place(skip + view.length(buffer)? - 1) as u64,
-            exclusive: direction == Direction::Write,
-        };
+        let range = range(direction, view, skip, buffer)?;
         let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
         match self.ranges.get() {
             Some(&Ranges::Table { table, object }) => {
@@ -140,6 +152,26 @@ impl File {
                 Ok(done)
             }
         }
+    }
+
+    /// A write that has its range to itself where the file system has locks: how many bytes were moved.
+    pub(super) fn locked_if_possible(
+        &self,
+        function: &'static str,
+        view: &View,
+        skip: u64,
+        buffer: &Buffer,
+    ) -> Result<(usize, std::io::Result<()>)> {
+        let descriptor = self.descriptor()?;
+        let range = range(Direction::Write, view, skip, buffer)?;
+        let _turn = self.turn.lock();
+        let is_locked = self.lock_by_kernel(function, descriptor, &range).is_ok();
+        let done = convert::transfer(descriptor, view, skip, buffer, Direction::Write);
+        if is_locked {
+            let unlocked = descriptor.unlock(range.first, range.last - range.first + 1);
+            unlocked.map_err(|why| self.failure("giving back a lock", &why))?;
+        }
+        Ok(done)
     }
 
     fn lock<'a>(
