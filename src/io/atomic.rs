@@ -96,14 +96,10 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// From the first to the last byte of an access, which is not empty.
-fn range(direction: Direction, view: &View, skip: u64, buffer: &Buffer) -> Result<Range> {
-    Ok(Range {
-        object: 0,
-        first: view.place(skip) as u64,
-        last: view.place(skip + view.length(buffer)? - 1) as u64,
-        exclusive: direction == Direction::Write,
-    })
+/// The first and the last byte of an access, which is not empty.
+pub(super) fn ends(view: &View, skip: u64, buffer: &Buffer) -> Result<(u64, u64)> {
+    let last = skip + view.length(buffer)? - 1;
+    Ok((view.place(skip) as u64, view.place(last) as u64))
 }
 
 impl File {
@@ -133,7 +129,13 @@ impl File {
         buffer: &Buffer,
     ) -> Result<(usize, std::io::Result<()>)> {
         let descriptor = self.descriptor()?;
-        let range = range(direction, view, skip, buffer)?;
+        let (first, last) = ends(view, skip, buffer)?;
+        let range = Range {
+            object: 0,
+            first,
+            last,
+            exclusive: direction == Direction::Write,
+        };
         let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
         match self.ranges.get() {
             Some(&Ranges::Table { table, object }) => {
@@ -154,21 +156,30 @@ impl File {
         }
     }
 
-    /// A write that has its range to itself where the file system has locks: how many bytes were moved.
-    pub(super) fn locked_if_possible(
+    /// A write that has its range, which is not empty, to itself where it has to and the file system has locks.
+    ///
+    /// Errors: what the kernel says of giving back a lock.
+    pub(super) fn write_locked<R>(
         &self,
         function: &'static str,
-        view: &View,
-        skip: u64,
-        buffer: &Buffer,
-    ) -> Result<(usize, std::io::Result<()>)> {
+        (first, last): (u64, u64),
+        write: impl FnOnce(&Descriptor) -> R,
+    ) -> Result<R> {
         let descriptor = self.descriptor()?;
-        let range = range(Direction::Write, view, skip, buffer)?;
+        if !self.locks_writes {
+            return Ok(write(descriptor));
+        }
+        let range = Range {
+            object: 0,
+            first,
+            last,
+            exclusive: true,
+        };
         let _turn = self.turn.lock();
         let is_locked = self.lock_by_kernel(function, descriptor, &range).is_ok();
-        let done = convert::transfer(descriptor, view, skip, buffer, Direction::Write);
+        let done = write(descriptor);
         if is_locked {
-            let unlocked = descriptor.unlock(range.first, range.last - range.first + 1);
+            let unlocked = descriptor.unlock(first, last - first + 1);
             unlocked.map_err(|why| self.failure("giving back a lock", &why))?;
         }
         Ok(done)

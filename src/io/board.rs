@@ -9,7 +9,7 @@
 //! Invariant: a rank writes the words of a round only when all have read those of the round two before: they have come to the round
 //! between. A block of zeros is valid.
 
-use super::messages::Messages;
+use super::messages::{Messages, Parcel};
 pub use super::messages::{WORDS, Words};
 use super::pointer::{Apart, Pointer};
 use super::wait;
@@ -166,7 +166,11 @@ impl Board {
         let medium = match ranks {
             1 => Medium::Alone(AtomicI64::new(0)),
             _ if comm.nodes().is_some() => {
-                let messages = Messages::new(comm, function)?;
+                let messages =
+                    Messages::new(comm, function).map_err(|error| match error.lost() {
+                        Some(_) => explained(error),
+                        None => error,
+                    })?;
                 Medium::Messages(Box::new(messages), Box::new(Apart::new(comm.rank())))
             }
             _ => {
@@ -239,6 +243,31 @@ impl Board {
     /// The lowest rank of all that are on a rank's node.
     pub fn first_on_node_of(&self, rank: usize) -> usize {
         self.firsts.get(rank).copied().unwrap_or(0)
+    }
+
+    /// The lowest rank of each node.
+    pub fn firsts(&self) -> Vec<usize> {
+        let firsts = self.firsts.iter().enumerate();
+        let is_first = |(rank, first): (usize, &usize)| (rank == *first).then_some(rank);
+        firsts.filter_map(is_first).collect()
+    }
+
+    /// Sends parcels to ranks of several nodes, and fills those that others send; between two ranks in the same order on both.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn exchange_parcels(
+        &self,
+        function: &'static str,
+        out: Vec<Parcel>,
+        into: Vec<Parcel>,
+    ) -> Result<Vec<Parcel>> {
+        match &self.medium {
+            Medium::Messages(messages, _) => {
+                let done = messages.exchange_parcels(function, out, into);
+                done.map_err(explained)
+            }
+            _ => fail!(Class::Intern, "ranks of one node send each other parcels"),
+        }
     }
 
     fn memory(&self) -> Option<&Block> {

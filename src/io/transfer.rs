@@ -1,6 +1,7 @@
 //! Independent accesses: from a place in the view to a status.
 
 use super::access::{Direction, Place};
+use super::atomic::ends;
 use super::convert;
 use super::file::File;
 use super::pointer::Pointer;
@@ -135,7 +136,10 @@ impl File {
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
             self.locked(function, direction, view, skip, buffer)?
         } else if self.locks_writes && direction == Direction::Write && !buffer.is_empty() {
-            self.locked_if_possible(function, view, skip, buffer)?
+            let ends = ends(view, skip, buffer)?;
+            self.write_locked(function, ends, |descriptor| {
+                convert::transfer(descriptor, view, skip, buffer, direction)
+            })?
         } else {
             convert::transfer(descriptor, view, skip, buffer, direction)
         };
