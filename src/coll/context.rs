@@ -220,6 +220,14 @@ impl<'a> CollContext<'a> {
         }
     }
 
+    /// For an operation that blocks here, and on other members may be in a task.
+    pub fn numbered(self, operation: i32) -> Self {
+        Self {
+            tag: operation,
+            ..self
+        }
+    }
+
     #[inline]
     pub fn rank(&self) -> i32 {
         self.rank

@@ -42,7 +42,7 @@ pub use args::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
 pub use run::{begin, block, keep};
 pub use team::Team;
-pub use words::exchange_words;
+pub use words::{exchange_words, exchange_words_on};
 
 /// A barrier of those on a collective context.
 pub async fn barrier_on(coll: &CollContext<'_>) -> Result<()> {

@@ -20,6 +20,8 @@ pub enum Maker {
     DistGraphCreateAdjacent,
     Dup,
     DupWithInfo,
+    /// The communicator of a file's own.
+    FileOpen,
     GraphCreate,
     Idup,
     IdupWithInfo,
@@ -49,6 +51,7 @@ impl Maker {
             Maker::DistGraphCreateAdjacent => "MPI_Dist_graph_create_adjacent",
             Maker::Dup => "MPI_Comm_dup",
             Maker::DupWithInfo => "MPI_Comm_dup_with_info",
+            Maker::FileOpen => "MPI_File_open",
             Maker::GraphCreate => "MPI_Graph_create",
             Maker::Idup => "MPI_Comm_idup",
             Maker::IdupWithInfo => "MPI_Comm_idup_with_info",

@@ -47,10 +47,22 @@ impl File {
         own: Result<()>,
         values: Values,
     ) -> Result<Vec<Values>> {
+        let (values, agreed) = self.agree_all_the_same(function, own, values)?;
+        agreed.map(|()| values)
+    }
+
+    /// What all ranks bring, and the first rank's error.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub(super) fn agree_all_the_same(
+        &self,
+        function: &'static str,
+        own: Result<()>,
+        values: Values,
+    ) -> Result<(Vec<Values>, Result<()>)> {
         self.settle(function);
         let (classes, values) = self.bring(function, &own, values)?;
-        first_error(own, &classes, || self.title())?;
-        Ok(values)
+        Ok((values, first_error(own, &classes, || self.title())))
     }
 
     /// What all ranks bring, and the classes of their errors, 0 for none.

@@ -5,6 +5,9 @@
 //! several nodes     the kernel's locks of the file, and a turn of the threads of this process, which those do not keep apart
 //! ```
 //!
+//! On several hosts of NFS writes of the other mode lock their ranges, too: a client may write whole pages, with what it has of other
+//! clients' bytes, unless a part of the file is locked.
+//!
 //! Invariant: a range is held while its access moves data and no longer; in between nobody waits for another rank. So locks of several files
 //! or calls cannot wait for each other.
 
@@ -93,13 +96,23 @@ impl Drop for Locked<'_> {
     }
 }
 
+/// The first and the last byte of an access, which is not empty.
+pub(super) fn ends(view: &View, skip: u64, buffer: &Buffer) -> Result<(u64, u64)> {
+    let last = skip + view.length(buffer)? - 1;
+    Ok((view.place(skip) as u64, view.place(last) as u64))
+}
+
 impl File {
     /// Prepares the atomic mode, on a thread of the program's.
     ///
     /// Errors: MPI_ERR_NO_MEM.
     pub(super) fn prepare_atomic(&self) -> Result<()> {
         if self.ranges.get().is_none() {
-            let _ = self.ranges.set(Ranges::of(self.identity)?);
+            let ranges = match self.board.spans_nodes() {
+                true => Ranges::Kernel,
+                false => Ranges::of(self.identity)?,
+            };
+            let _ = self.ranges.set(ranges);
         }
         Ok(())
     }
@@ -116,10 +129,11 @@ impl File {
         buffer: &Buffer,
     ) -> Result<(usize, std::io::Result<()>)> {
         let descriptor = self.descriptor()?;
+        let (first, last) = ends(view, skip, buffer)?;
         let range = Range {
             object: 0,
-            first: view.place(skip) as u64,
-            last: view.place(skip + view.length(buffer)? - 1) as u64,
+            first,
+            last,
             exclusive: direction == Direction::Write,
         };
         let transfer = || convert::transfer(descriptor, view, skip, buffer, direction);
@@ -140,6 +154,35 @@ impl File {
                 Ok(done)
             }
         }
+    }
+
+    /// A write that has its range, which is not empty, to itself where it has to and the file system has locks.
+    ///
+    /// Errors: what the kernel says of giving back a lock.
+    pub(super) fn write_locked<R>(
+        &self,
+        function: &'static str,
+        (first, last): (u64, u64),
+        write: impl FnOnce(&Descriptor) -> R,
+    ) -> Result<R> {
+        let descriptor = self.descriptor()?;
+        if !self.locks_writes {
+            return Ok(write(descriptor));
+        }
+        let range = Range {
+            object: 0,
+            first,
+            last,
+            exclusive: true,
+        };
+        let _turn = self.turn.lock();
+        let is_locked = self.lock_by_kernel(function, descriptor, &range).is_ok();
+        let done = write(descriptor);
+        if is_locked {
+            let unlocked = descriptor.unlock(first, last - first + 1);
+            unlocked.map_err(|why| self.failure("giving back a lock", &why))?;
+        }
+        Ok(done)
     }
 
     fn lock<'a>(

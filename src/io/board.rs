@@ -1,5 +1,5 @@
 //! What the ranks of a file share: a barrier, a few words of each rank, the shared file pointer. In a range of the node's heap; a file
-//! of one rank has its own in its object.
+//! of one rank has its own in its object, ranks on several nodes send messages ([`super::messages`]).
 //!
 //! ```text
 //! header      barrier, ranks that have left, shared pointer
@@ -9,20 +9,19 @@
 //! Invariant: a rank writes the words of a round only when all have read those of the round two before: they have come to the round
 //! between. A block of zeros is valid.
 
+use super::messages::{Messages, Parcel};
+pub use super::messages::{WORDS, Words};
+use super::pointer::{Apart, Pointer};
 use super::wait;
-use crate::comm::{Comm, Members};
+use crate::comm::{Comm, Members, Nodes};
 use crate::engine::wait::yield_until;
-use crate::engine::{enter, liveness};
+use crate::engine::{enter, liveness, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::node;
 use crate::queue::barrier::{self, IsLost, Member};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 use crate::transport::{FirstNotifier, Heap, heap};
-
-/// Words that each rank brings to a round.
-pub const WORDS: usize = 8;
-pub type Words = [u64; WORDS];
 
 /// As many ranks look at each other's lines.
 const FEW: usize = 3;
@@ -77,17 +76,22 @@ unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
+/// How the ranks reach each other.
+enum Medium {
+    /// There is one, whose shared file pointer this is.
+    Alone(AtomicI64),
+    /// In memory; also the number of rounds that this rank has come to.
+    Memory(Block, AtomicU32),
+    /// Some are on other nodes, or behave as if they were.
+    Messages(Box<Messages>, Box<Apart>),
+}
+
 pub struct Board {
     members: Members,
     rank: usize,
-    /// Rounds that this rank has come to.
-    rounds: AtomicU32,
-    /// `None`: there is one rank.
-    block: Option<Block>,
-    /// Whether ranks are on other nodes, or behave as if they were.
-    spans_nodes: bool,
-    /// The shared file pointer of one rank.
-    pointer: AtomicI64,
+    medium: Medium,
+    /// Of each rank, the lowest one on its node; empty if there is one node.
+    firsts: Box<[usize]>,
     /// The file's, once it has one.
     pub handle: AtomicI32,
 }
@@ -114,19 +118,12 @@ fn no_memory(why: &std::io::Error) -> Error {
 pub struct Reserved(u64);
 
 impl Reserved {
-    /// Nothing for one rank, and on ranks but the lowest.
+    /// Nothing for one rank, for ranks on several nodes, and on ranks but the lowest.
     ///
     /// Errors: MPI_ERR_NO_MEM.
     pub fn new(comm: &Comm) -> Result<Reserved> {
-        if comm.size() == 1 {
+        if comm.size() == 1 || comm.nodes().is_some() {
             return Ok(Reserved(0));
-        }
-        if !comm.shares_memory() {
-            return fail!(
-                Class::Other,
-                "comm is {}, whose ranks are on several hosts: files of several hosts are not supported yet",
-                comm.title()
-            );
         }
         let heap = the_heap()?;
         heap.open_now().map_err(|why| no_memory(&why))?;
@@ -156,13 +153,26 @@ impl Drop for Reserved {
 }
 
 impl Board {
-    /// The board at an offset of the heap, as all ranks have been told.
+    /// The board at an offset of the heap, as all ranks have been told. Collective.
     ///
-    /// Errors: MPI_ERR_INTERN.
-    pub fn new(comm: &Comm, offset: u64) -> Result<Board> {
+    /// Errors: MPI_ERR_INTERN; of ranks on several nodes those of MPI_Comm_dup.
+    pub fn new(comm: &Comm, function: &'static str, offset: u64) -> Result<Board> {
         let ranks = comm.size();
-        let block = match ranks {
-            1 => None,
+        let first_of_its_node = |nodes: &Nodes, rank| nodes.ranks(nodes.node_of(rank))[0];
+        let firsts = comm.nodes().map_or(Box::default(), |nodes| {
+            let firsts = (0..ranks as usize).map(|rank| first_of_its_node(nodes, rank));
+            firsts.collect()
+        });
+        let medium = match ranks {
+            1 => Medium::Alone(AtomicI64::new(0)),
+            _ if comm.nodes().is_some() => {
+                let messages =
+                    Messages::new(comm, function).map_err(|error| match error.lost() {
+                        Some(_) => explained(error),
+                        None => error,
+                    })?;
+                Medium::Messages(Box::new(messages), Box::new(Apart::new(comm.rank())))
+            }
             _ => {
                 let Some(base) = the_heap()?.at(offset, bytes(ranks as usize)) else {
                     return fail!(Class::Intern, "the board of the file is not in the heap");
@@ -177,20 +187,19 @@ impl Board {
                         comm.title()
                     );
                 };
-                Some(Block {
+                let block = Block {
                     base,
                     offset,
                     notifiers,
-                })
+                };
+                Medium::Memory(block, AtomicU32::new(0))
             }
         };
         Ok(Board {
             members: comm.members().clone(),
             rank: comm.rank() as usize,
-            rounds: AtomicU32::new(0),
-            block,
-            spans_nodes: comm.nodes().is_some(),
-            pointer: AtomicI64::new(0),
+            medium,
+            firsts,
             handle: AtomicI32::new(0),
         })
     }
@@ -228,12 +237,49 @@ impl Board {
 
     /// Whether the ranks may not use each other's memory.
     pub fn spans_nodes(&self) -> bool {
-        self.spans_nodes
+        matches!(self.medium, Medium::Messages(..))
+    }
+
+    /// The lowest rank of all that are on a rank's node.
+    pub fn first_on_node_of(&self, rank: usize) -> usize {
+        self.firsts.get(rank).copied().unwrap_or(0)
+    }
+
+    /// The lowest rank of each node.
+    pub fn firsts(&self) -> Vec<usize> {
+        let firsts = self.firsts.iter().enumerate();
+        let is_first = |(rank, first): (usize, &usize)| (rank == *first).then_some(rank);
+        firsts.filter_map(is_first).collect()
+    }
+
+    /// Sends parcels to ranks of several nodes, and fills those that others send; between two ranks in the same order on both.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub fn exchange_parcels(
+        &self,
+        function: &'static str,
+        out: Vec<Parcel>,
+        into: Vec<Parcel>,
+    ) -> Result<Vec<Parcel>> {
+        match &self.medium {
+            Medium::Messages(messages, _) => {
+                let done = messages.exchange_parcels(function, out, into);
+                done.map_err(explained)
+            }
+            _ => fail!(Class::Intern, "ranks of one node send each other parcels"),
+        }
+    }
+
+    fn memory(&self) -> Option<&Block> {
+        match &self.medium {
+            Medium::Memory(block, _) => Some(block),
+            _ => None,
+        }
     }
 
     /// Gives the ring of frames back, if there is one, and notes where the new one is; by one rank while nobody uses it.
     pub fn change_ring(&self, offset: u64) {
-        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+        let (Some(block), Some(heap)) = (self.memory(), heap()) else {
             return;
         };
         let old = Self::header(block).ring.swap(offset, Ordering::Relaxed);
@@ -246,7 +292,7 @@ impl Board {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn rest(&self, function: &'static str, holds: &mut dyn FnMut() -> bool) -> Result<()> {
-        let Some(block) = &self.block else {
+        let Some(block) = self.memory() else {
             return Ok(());
         };
         let at = At {
@@ -259,7 +305,7 @@ impl Board {
 
     /// Wakes the ranks that [`Board::rest`].
     pub fn tell(&self, function: &'static str) {
-        let Some(block) = &self.block else { return };
+        let Some(block) = self.memory() else { return };
         let at = At {
             board: self,
             block,
@@ -269,10 +315,19 @@ impl Board {
     }
 
     /// The shared file pointer.
-    pub fn pointer(&self) -> &AtomicI64 {
-        match &self.block {
-            Some(block) => &Self::header(block).pointer,
-            None => &self.pointer,
+    pub fn pointer(&self) -> Pointer<'_> {
+        match &self.medium {
+            Medium::Alone(word) => Pointer::Word(word),
+            Medium::Memory(block, _) => Pointer::Word(&Self::header(block).pointer),
+            Medium::Messages(_, apart) => Pointer::Apart(apart),
+        }
+    }
+
+    /// Waits, inside a task, until it `holds`; meanwhile the rounds of the library's own threads are made, where these are messages.
+    pub async fn serve_until(&self, holds: impl Fn() -> bool) {
+        match &self.medium {
+            Medium::Messages(messages, _) => messages.serve_until(holds).await,
+            _ => tasks::condition(holds).await,
         }
     }
 
@@ -280,10 +335,14 @@ impl Board {
     ///
     /// Errors: MPI_ERR_OTHER, a rank is lost.
     pub fn exchange(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
-        let Some(block) = &self.block else {
-            return Ok(vec![own]);
+        let (block, rounds) = match &self.medium {
+            Medium::Alone(_) => return Ok(vec![own]),
+            Medium::Messages(messages, _) => {
+                return messages.exchange(function, own).map_err(explained);
+            }
+            Medium::Memory(block, rounds) => (block, rounds),
         };
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed) as usize % 2;
+        let round = rounds.fetch_add(1, Ordering::Relaxed) as usize % 2;
         for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
@@ -305,7 +364,7 @@ impl Board {
 impl Drop for Board {
     /// This rank uses the board no more. The last one gives the ring back; the board goes back to the rank that has made it.
     fn drop(&mut self) {
-        let (Some(block), Some(heap)) = (&self.block, heap()) else {
+        let (Some(block), Some(heap)) = (self.memory(), heap()) else {
             return;
         };
         let header = Self::header(block);

@@ -41,6 +41,9 @@ pub struct File {
     pub(super) atomic: AtomicBool,
     /// Device and inode.
     pub(super) identity: (u64, u64),
+    /// Whether each write has to lock its range: other hosts may write to the file, and theirs is a file system on which only that keeps
+    /// neighbouring bytes apart.
+    pub(super) locks_writes: bool,
     /// Threads of this process in atomic accesses, where the kernel's locks are used, which do not keep them apart.
     pub(super) turn: Mutex<()>,
     /// Where accesses lock their ranges in atomic mode, once that was asked for.

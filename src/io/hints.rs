@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::info::Info;
 
 pub const PERMISSIONS: &str = "file_perm";
+const VISIBILITY: &str = "romio_visibility_immediate";
 
 /// Told of every file.
 const KNOWN: [(&str, &str); 11] = [
@@ -17,21 +18,20 @@ const KNOWN: [(&str, &str); 11] = [
     ("romio_ds_write", "disable"),
     ("romio_no_indep_rw", "false"),
     ("romio_filesystem_type", "UFS: generic"),
-    // What one rank has written the others see at once.
-    ("romio_visibility_immediate", "true"),
+    // What one rank has written the others see at once; on other hosts after MPI_File_sync.
+    (VISIBILITY, "true"),
 ];
 /// Those that the library decides alone.
-const FIXED: [&str; 3] = [
-    "romio_ds_write",
-    "romio_filesystem_type",
-    "romio_visibility_immediate",
-];
+const FIXED: [&str; 3] = ["romio_ds_write", "romio_filesystem_type", VISIBILITY];
 
-/// The hints of a file opened with these.
-pub fn of(given: &Info) -> Result<Info> {
+/// The hints of a file opened with these, on one node or several.
+pub fn of(given: &Info, spans_nodes: bool) -> Result<Info> {
     let mut used = Info::new();
     for (key, value) in KNOWN {
         used.set(key, value)?;
+    }
+    if spans_nodes {
+        used.set(VISIBILITY, "false")?;
     }
     change(&mut used, given)?;
     Ok(used)
@@ -86,7 +86,7 @@ mod tests {
         ] {
             given.set(key, value).unwrap();
         }
-        let used = of(&given).unwrap();
+        let used = of(&given, false).unwrap();
         for (key, value) in [
             ("cb_nodes", "1"),
             ("cb_buffer_size", "65536"),
@@ -96,6 +96,8 @@ mod tests {
         ] {
             assert_eq!(used.get(key).unwrap(), Some(value), "{key}");
         }
+        let apart = of(&given, true).unwrap();
+        assert_eq!(apart.get(VISIBILITY).unwrap(), Some("false"));
         assert_eq!(permissions_of(&used), 0o640);
         assert_eq!(permissions("0999"), None);
     }

@@ -10,6 +10,7 @@ use super::errors::failure;
 use super::file::{self, File};
 use super::hints;
 use super::operations::Operations;
+use super::pointer::{self, Pointer};
 use super::view::View;
 use crate::coll::exchange_words;
 use crate::comm::Comm;
@@ -66,7 +67,8 @@ fn checked(wish: Result<Wish>) -> Result<Wish> {
 }
 
 /// Opens the file here, and looks what it is.
-fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Values)> {
+fn open_one(wish: &Wish, board: &Board, is_first: bool) -> Result<(Descriptor, Values)> {
+    let rank = board.rank() as i32;
     let only_writes = wish.amode & amode::WRONLY != 0;
     let mut how = How {
         // Mappings for writing need a descriptor that can be read, too.
@@ -83,7 +85,23 @@ fn open_one(wish: &Wish, rank: i32, is_first: bool) -> Result<(Descriptor, Value
         how.reads = false;
         descriptor = Descriptor::open(&wish.path, &how);
     }
-    let descriptor = descriptor.map_err(|why| failed("open", &why))?;
+    let is_missing = |why: &std::io::Error| why.raw_os_error() == Some(libc::ENOENT);
+    let was_made = wish.amode & amode::CREATE != 0 && !is_first && board.spans_nodes();
+    if was_made && descriptor.as_ref().is_err_and(is_missing) {
+        os::look_into_folder_of(&wish.path);
+        descriptor = Descriptor::open(&wish.path, &how);
+    }
+    let descriptor = match descriptor {
+        Err(why) if was_made && is_missing(&why) => {
+            return Err(failed("open", &why).context(
+                "rank 0 has the file open, and it is not there on another host: all hosts have to share its file system",
+            ));
+        }
+        descriptor => descriptor.map_err(|why| failed("open", &why))?,
+    };
+    if board.spans_nodes() {
+        descriptor.refuse_windows();
+    }
     let facts = descriptor.facts().map_err(|why| failed("fstat", &why))?;
     match facts.nature {
         Nature::Regular => {}
@@ -137,7 +155,7 @@ pub fn open(
         (Err(error), None) => return Err(error),
     };
     same("amode", all.iter().map(|words| words[1] as i64))?;
-    let board = Board::new(comm, all[0][2])?;
+    let board = Board::new(comm, function, all[0][2])?;
     // From now on the last rank to leave the board gives it back.
     reserved.keep();
     let mut opening = Opening {
@@ -151,8 +169,9 @@ pub fn open(
             view: RwLock::new(Arc::new(View::of_bytes()?)),
             position: AtomicI64::new(0),
             errhandler: handler,
-            info: Mutex::new(hints::of(&wish.hints)?),
+            info: Mutex::new(hints::of(&wish.hints, comm.nodes().is_some())?),
             atomic: AtomicBool::new(false),
+            locks_writes: false,
             turn: Mutex::new(()),
             ranges: OnceLock::new(),
             has_long_runs: AtomicBool::new(true),
@@ -184,19 +203,29 @@ impl Opening {
         let mut made = false;
         if wish.amode & amode::CREATE != 0 {
             if rank == 0 {
-                own = self.keep(open_one(wish, rank, true), &mut values);
+                own = self.keep(open_one(wish, &self.file.board, true), &mut values);
             }
             made = rank == 0 && own.is_ok() && wish.amode & amode::EXCL != 0;
             self.round(function, own, values)?;
             own = Ok(());
         }
         if self.file.descriptor.is_none() {
-            own = self.keep(open_one(wish, rank, false), &mut values);
+            own = self.keep(open_one(wish, &self.file.board, false), &mut values);
+        }
+        let spans_nodes = self.file.board.spans_nodes();
+        let mut whole = PathBuf::new();
+        if spans_nodes && own.is_ok() {
+            (whole, values[3]) = pointer::whole_path(&wish.path);
+            values[4] = pointer::random();
         }
         let agreed = self.round(function, own, values).and_then(|all| {
-            let is_other = |values: &Values| values[..2] != all[0][..2];
-            match all.iter().position(is_other) {
-                None => Ok(all[0]),
+            // Each host numbers its devices itself.
+            let is_other = |(rank, values): (usize, &Values)| {
+                let neighbour = &all[self.file.board.first_on_node_of(rank)];
+                values[0] != neighbour[0] || values[1] != all[0][1]
+            };
+            match all.iter().enumerate().position(is_other) {
+                None => Ok(all),
                 Some(rank) => fail!(
                     Class::NotSame,
                     "filename is {:?}: ranks 0 and {rank} have opened different files",
@@ -207,15 +236,18 @@ impl Opening {
         if agreed.is_err() && made {
             let _ = os::unlink(&wish.path);
         }
-        let values = agreed?;
-        self.file.identity = (values[0], values[1]);
+        let all = agreed?;
+        let (values, own) = (all[0], all[self.file.board.rank()]);
+        self.file.identity = (own[0], own[1]);
+        if let Pointer::Apart(apart) = self.file.board.pointer() {
+            let is_same = all.iter().all(|values| values[3] == all[0][3]);
+            apart.put_beside(&whole, values[4], is_same);
+        }
+        self.file.locks_writes = spans_nodes && self.file.descriptor()?.is_on_nfs();
         if wish.amode & amode::APPEND != 0 {
             let end = values[2] as i64;
             self.file.position = AtomicI64::new(end);
-            if rank == 0 {
-                let pointer = self.file.board.pointer();
-                pointer.store(end, Ordering::Relaxed);
-            }
+            self.file.put_pointer(end);
             // Nobody counts with the shared pointer before.
             self.round(function, Ok(()), NOTHING)?;
         }
@@ -245,7 +277,17 @@ impl Opening {
 pub fn close(file: &'static File, function: &'static str) -> Result<()> {
     file.check_no_split()?;
     file.settle_all(function);
-    let mut result = Ok(());
+    let close = || {
+        let closed = file.descriptor()?.close();
+        closed.map_err(|why| file.failure("close", &why))
+    };
+    let (mut result, mut closed) = (Ok(()), Ok(()));
+    let spans_nodes = file.board.spans_nodes();
+    if spans_nodes {
+        // Before anybody removes it: only now a client of NFS may hand over the last data.
+        closed = close();
+        end_pointer(file, function);
+    }
     if file.amode & amode::DELETE_ON_CLOSE != 0 {
         let mut own = Ok(());
         result = file.agree(function, Ok(()));
@@ -254,10 +296,31 @@ pub fn close(file: &'static File, function: &'static str) -> Result<()> {
         }
         result = result.and_then(|()| file.agree(function, own));
     }
-    let closed = file.descriptor()?.close();
-    let closed = closed.map_err(|why| file.failure("close", &why));
+    if !spans_nodes {
+        closed = close();
+    }
     file::remove(file.handle);
     result.and(closed)
+}
+
+/// The small file that has the shared file pointer of several nodes is gone, if there was one, when rank 0 returns. A lost rank is no error:
+/// nothing is waited for that it has to do.
+fn end_pointer(file: &File, function: &'static str) {
+    let Pointer::Apart(apart) = file.board.pointer() else {
+        return;
+    };
+    let was_open = apart.close();
+    let mut values = NOTHING;
+    values[0] = was_open.into();
+    let all = file.agree_on(function, Ok(()), values);
+    let removes = match all {
+        Ok(all) => file.rank() == 0 && all.iter().any(|values| values[0] != 0),
+        // Rank 0 may be lost.
+        Err(_) => was_open,
+    };
+    if removes {
+        apart.remove();
+    }
 }
 
 /// MPI_File_delete. A file that is open stays until it is closed everywhere, without its name.

@@ -13,6 +13,7 @@
 use super::access::{Direction, Place};
 use super::file::File;
 use super::operations::{ALL, Outcome, independent};
+use super::pointer;
 use super::view::View;
 use super::wait::until_done;
 use super::workers;
@@ -102,7 +103,10 @@ impl File {
             engine::wake_own_threads();
         }));
         tasks::spawn(async move {
-            tasks::condition(|| seen.is_there()).await;
+            match is_collective {
+                true => self.board.serve_until(|| seen.is_there()).await,
+                false => tasks::condition(|| seen.is_there()).await,
+            }
             end(&seen);
             // From here on the file may be closed.
             count.fetch_sub(1, Ordering::Release);
@@ -280,4 +284,5 @@ pub fn finish(function: &'static str) {
     }
     workers::end();
     file_map::end();
+    pointer::remove_all();
 }

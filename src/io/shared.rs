@@ -3,6 +3,7 @@
 use super::access::Direction;
 use super::agree::{NOTHING, same};
 use super::file::File;
+use super::pointer::Pointer;
 use super::position::Whence;
 use super::transfer::{byte_at, etypes};
 use crate::datatype::Buffer;
@@ -46,6 +47,7 @@ impl File {
         });
         let mut values = NOTHING;
         values[0] = checked.as_ref().map_or(0, |(etypes, ..)| *etypes as u64);
+        values[1] = self.pointer_may_be_changed();
         let (own, bytes, buffer) = match checked {
             Ok((_, bytes, buffer)) => (Ok(()), bytes, buffer),
             Err(error) => (Err(error), 0, Buffer::empty()),
@@ -53,31 +55,78 @@ impl File {
         let all = self.agree_on(function, own, values)?;
         let amounts = all.iter().map(|values| values[0] as i64);
         let before = amounts.clone().take(self.board.rank()).sum::<i64>();
-        let mut values = NOTHING;
-        if self.rank() == 0 {
-            let from = self
-                .board
-                .pointer()
-                .fetch_add(amounts.sum(), Ordering::Relaxed);
-            values[0] = from as u64;
-        }
-        let all = self.agree_on(function, Ok(()), values)?;
-        let from = (all[0][0] as i64).saturating_add(before);
+        let is_changed = all.iter().any(|values| values[1] != 0);
+        let from = self.advance_for_all(function, amounts.sum(), is_changed)?;
+        let from = from.saturating_add(before);
         let skip = byte_at(&view, "the shared file pointer", from, bytes);
         Ok(skip.and_then(|skip| self.transfer_at(function, direction, &view, skip, &buffer)))
     }
 
-    /// MPI_File_get_position_shared.
-    ///
-    /// Errors: MPI_ERR_UNSUPPORTED_OPERATION.
-    pub fn shared_position(&self) -> Result<i64> {
-        self.check_not_sequential()?;
-        Ok(self.pointer_value())
+    /// What a rank tells in a round in which all move the pointer: not 0 if ranks on other nodes cannot know where it is.
+    fn pointer_may_be_changed(&self) -> u64 {
+        match self.board.pointer() {
+            Pointer::Word(_) => 0,
+            Pointer::Apart(apart) => apart.may_be_changed().into(),
+        }
     }
 
-    /// The shared file pointer, in etypes.
-    pub(super) fn pointer_value(&self) -> i64 {
-        self.board.pointer().load(Ordering::Relaxed)
+    /// Moves the pointer, with all ranks: where it was. They have told each other whether any of them may have changed it.
+    ///
+    /// Errors: what the system says of the file that has the pointer; a rank is lost.
+    fn advance_for_all(
+        &self,
+        function: &'static str,
+        etypes: i64,
+        is_changed: bool,
+    ) -> Result<i64> {
+        let pointer = self.board.pointer();
+        if let (Pointer::Apart(apart), false) = (pointer, is_changed) {
+            let from = apart.agreed();
+            apart.agree(from.saturating_add(etypes));
+            return Ok(from);
+        }
+        let mut own = Ok(0);
+        if self.rank() == 0 {
+            own = match pointer {
+                Pointer::Word(word) => Ok(word.fetch_add(etypes, Ordering::Relaxed)),
+                Pointer::Apart(apart) => apart.add_for_all(etypes),
+            };
+        }
+        let mut values = NOTHING;
+        values[0] = *own.as_ref().unwrap_or(&0) as u64;
+        let all = self.agree_on(function, own.map(|_| ()), values)?;
+        let from = all[0][0] as i64;
+        if let Pointer::Apart(apart) = pointer {
+            apart.agree(from.saturating_add(etypes));
+        }
+        Ok(from)
+    }
+
+    /// Puts the pointer somewhere, on each rank or, where it is a word, on the lowest one.
+    pub(super) fn put_pointer(&self, value: i64) {
+        match self.board.pointer() {
+            Pointer::Apart(apart) => apart.agree(value),
+            Pointer::Word(word) if self.rank() == 0 => word.store(value, Ordering::Relaxed),
+            Pointer::Word(_) => {}
+        }
+    }
+
+    /// MPI_File_get_position_shared.
+    ///
+    /// Errors: MPI_ERR_UNSUPPORTED_OPERATION, those of [`Pointer::load`].
+    pub fn shared_position(&self) -> Result<i64> {
+        self.check_not_sequential()?;
+        self.board.pointer().load()
+    }
+
+    /// The shared file pointer, in etypes, as far as this rank has moved or seen it.
+    ///
+    /// Errors: those of [`Pointer::load`].
+    pub(super) fn pointer_seen(&self) -> Result<i64> {
+        match self.board.pointer() {
+            Pointer::Apart(apart) if !apart.may_be_changed() => Ok(apart.agreed()),
+            pointer => pointer.load(),
+        }
     }
 
     /// MPI_File_seek_shared.
@@ -93,10 +142,12 @@ impl File {
         let number = whence.as_ref().map_or(0, |whence| *whence as u64);
         let mut values = NOTHING;
         (values[0], values[1]) = (offset as u64, number);
+        values[2] = self.pointer_may_be_changed();
         let all = self.agree_on(function, whence.map(|_| ()), values)?;
         same("offset", all.iter().map(|values| values[0] as i64))?;
         same("whence", all.iter().map(|values| values[1] as i64))?;
-        let mut own = Ok(());
+        let is_changed = all.iter().any(|values| values[2] != 0);
+        let mut own = Ok(0);
         if self.rank() == 0 {
             let whence = match number {
                 0 => Whence::Start,
@@ -104,11 +155,20 @@ impl File {
                 2 => Whence::End,
                 _ => return fail!(Class::Intern, "whence has the number {number}"),
             };
-            let current = self.pointer_value();
-            own = self
-                .target(&self.view(), offset, whence, current)
-                .map(|target| self.board.pointer().store(target, Ordering::Relaxed));
+            let current = match self.board.pointer() {
+                Pointer::Apart(apart) if !is_changed => Ok(apart.agreed()),
+                pointer => pointer.load(),
+            };
+            own = current
+                .and_then(|current| self.target(&self.view(), offset, whence, current))
+                .inspect(|target| self.put_pointer(*target));
         }
-        self.agree(function, own)
+        let mut values = NOTHING;
+        values[0] = *own.as_ref().unwrap_or(&0) as u64;
+        let all = self.agree_on(function, own.map(|_| ()), values)?;
+        if self.rank() != 0 {
+            self.put_pointer(all[0][0] as i64);
+        }
+        Ok(())
     }
 }

@@ -21,10 +21,30 @@ const ZEROS: usize = 64 << 10;
 impl File {
     /// MPI_File_get_size.
     pub fn bytes(&self) -> Result<u64> {
+        if self.is_atomic() {
+            self.look_again();
+        }
         let facts = self.descriptor()?.facts();
         facts
             .map(|facts| facts.size)
             .map_err(|why| self.failure("fstat", &why))
+    }
+
+    /// What other hosts have told the file system is what this one sees from here on.
+    fn look_again(&self) {
+        if let (true, Ok(descriptor)) = (self.board.spans_nodes(), self.descriptor()) {
+            descriptor.forget_cached(self.amode & amode::RDONLY == 0);
+        }
+    }
+
+    /// Has the kernel hand over what ranks of this node have written, once a node.
+    fn flush(&self) -> Result<()> {
+        let rank = self.board.rank();
+        if self.board.first_on_node_of(rank) != rank {
+            return Ok(());
+        }
+        let done = self.descriptor()?.sync();
+        done.map_err(|why| self.failure("fsync", &why))
     }
 
     fn check_size(&self, size: i64) -> Result<u64> {
@@ -46,13 +66,20 @@ impl File {
         what: &str,
         change: impl FnOnce(&Descriptor, u64) -> std::io::Result<()>,
     ) -> Result<()> {
-        let checked = self.check_no_split().and_then(|()| self.check_size(size));
+        let mut checked = self.check_no_split().and_then(|()| self.check_size(size));
+        if self.board.spans_nodes() {
+            // What a host has not handed over yet would come behind the new end, or be missing from what one of them takes for the old one.
+            checked = checked.and_then(|size| self.flush().map(|()| size));
+        }
         self.agree_same(function, "size", checked)?;
         let mut own = Ok(());
         if self.rank() == 0 {
+            self.look_again();
             own = change(self.descriptor()?, size as u64).map_err(|why| self.failure(what, &why));
         }
-        self.agree(function, own)
+        let agreed = self.agree(function, own);
+        self.look_again();
+        agreed
     }
 
     /// MPI_File_set_size.
@@ -79,19 +106,17 @@ impl File {
         })
     }
 
-    /// MPI_File_sync: what all ranks have written is on the storage. One rank tells the kernel, which has the data of all.
+    /// MPI_File_sync: what all ranks have written is on the storage. One rank of each node tells the kernel, which has the data of all of
+    /// them; then each one sees what the others have written.
     ///
     /// Errors: what fsync says.
     pub fn sync(&self, function: &'static str) -> Result<()> {
         // All that was begun is to be in the file.
         self.settle_all(function);
         self.agree(function, self.check_no_split())?;
-        let mut own = Ok(());
-        if self.rank() == 0 {
-            let done = self.descriptor()?.sync();
-            own = done.map_err(|why| self.failure("fsync", &why));
-        }
-        self.agree(function, own)
+        let agreed = self.agree(function, self.flush());
+        self.look_again();
+        agreed
     }
 
     /// MPI_File_set_atomicity.
@@ -143,7 +168,9 @@ impl File {
             Err(error) => (Err(error), None),
         };
         // A rank that has moved it sees that.
-        values[3] = self.pointer_value() as u64;
+        let seen = self.pointer_seen();
+        values[3] = *seen.as_ref().unwrap_or(&0) as u64;
+        let own = own.and(seen.map(|_| ()));
         let all = self.agree_on(function, own, values)?;
         same(
             "the extent of etype",
@@ -169,9 +196,7 @@ impl File {
         if all.iter().all(|values| values[3] == 0) {
             return Ok(());
         }
-        if self.rank() == 0 {
-            self.board.pointer().store(0, Ordering::Relaxed);
-        }
+        self.put_pointer(0);
         self.agree(function, Ok(()))
     }
 
@@ -193,7 +218,7 @@ impl File {
         let sequential = self.amode & amode::SEQUENTIAL != 0;
         let displacement = match displacement {
             // As far as this rank can know; see above.
-            DISPLACEMENT_CURRENT if sequential => self.place_of_shared(self.pointer_value() as u64),
+            DISPLACEMENT_CURRENT if sequential => self.place_of_shared(self.pointer_seen()? as u64),
             DISPLACEMENT_CURRENT => {
                 return fail!(
                     Class::Arg,

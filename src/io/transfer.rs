@@ -1,13 +1,14 @@
 //! Independent accesses: from a place in the view to a status.
 
 use super::access::{Direction, Place};
+use super::atomic::ends;
 use super::convert;
 use super::file::File;
+use super::pointer::Pointer;
 use super::view::View;
 use crate::datatype::{Buffer, Status};
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
-use crate::sync::{AtomicI64, Ordering};
 use std::sync::Arc;
 
 /// The status of an access.
@@ -66,18 +67,13 @@ pub(super) fn byte_at(view: &View, name: &str, offset: i64, bytes: usize) -> Res
 
 /// Takes so many bytes from a file pointer on. Returns the byte of the view.
 ///
-/// Errors: MPI_ERR_ARG, MPI_ERR_TYPE; then the pointer stays.
-fn take(view: &View, pointer: &AtomicI64, name: &str, bytes: usize) -> Result<u64> {
+/// Errors: MPI_ERR_ARG, MPI_ERR_TYPE, those of [`Pointer::advance`]; then the pointer stays.
+fn take(view: &View, pointer: Pointer<'_>, name: &str, bytes: usize) -> Result<u64> {
     let etypes = etypes(view, bytes)?;
-    let mut from = pointer.load(Ordering::Relaxed);
-    loop {
+    pointer.advance(|from| {
         let skip = byte_at(view, name, from, bytes)?;
-        let next = from.saturating_add(etypes);
-        match pointer.compare_exchange_weak(from, next, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => return Ok(skip),
-            Err(now) => from = now,
-        }
-    }
+        Ok((skip, from.saturating_add(etypes)))
+    })
 }
 
 impl File {
@@ -99,7 +95,8 @@ impl File {
             }
             Place::Individual => {
                 self.check_not_sequential()?;
-                take(&view, &self.position, "the individual file pointer", bytes)?
+                let pointer = Pointer::Word(&self.position);
+                take(&view, pointer, "the individual file pointer", bytes)?
             }
             Place::Shared => take(
                 &view,
@@ -138,6 +135,11 @@ impl File {
         let descriptor = self.descriptor()?;
         let (done, result) = if self.is_atomic() && !buffer.is_empty() {
             self.locked(function, direction, view, skip, buffer)?
+        } else if self.locks_writes && direction == Direction::Write && !buffer.is_empty() {
+            let ends = ends(view, skip, buffer)?;
+            self.write_locked(function, ends, |descriptor| {
+                convert::transfer(descriptor, view, skip, buffer, direction)
+            })?
         } else {
             convert::transfer(descriptor, view, skip, buffer, direction)
         };

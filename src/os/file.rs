@@ -57,7 +57,12 @@ pub struct File {
     windows: Windows,
     /// Whether it can be written by windows; looked at once.
     is_mapped: OnceLock<bool>,
+    /// The number of its file system, statfs(2).
+    system: OnceLock<u32>,
 }
+
+/// NFS's number.
+const NFS: u32 = 0x6969;
 
 /// File systems whose mappings show what is written and read at once, by number (statfs(2)).
 const MAPPED: [u32; 4] = [
@@ -109,6 +114,13 @@ fn check_length(bytes: u64) -> Result<()> {
         return Ok(());
     }
     Err(Error::from_raw_os_error(libc::EFBIG))
+}
+
+/// Has the kernel look into a folder again, where a client of NFS may remember that a name is not there.
+pub fn look_into_folder_of(path: &Path) {
+    if let Some(Ok(mut entries)) = path.parent().map(std::fs::read_dir) {
+        let _ = entries.next();
+    }
 }
 
 /// Removes a file's name.
@@ -196,6 +208,7 @@ impl File {
             descriptor: AtomicI32::new(fd),
             windows: Windows::default(),
             is_mapped: OnceLock::new(),
+            system: OnceLock::new(),
         })
     }
 
@@ -377,15 +390,55 @@ impl File {
     /// Whether it is a plain file of which windows can be written, as far as its file system goes.
     pub fn is_mapped(&self) -> bool {
         *self.is_mapped.get_or_init(|| {
+            let nature = self.facts().map(|facts| facts.nature);
+            self.is_on_a_local_disk() && nature.is_ok_and(|it| it == Nature::Regular)
+        })
+    }
+
+    /// The number of its file system; 0 where that is not told.
+    fn system(&self) -> u32 {
+        *self.system.get_or_init(|| {
             // SAFETY: all zeros are a valid statfs, which the call fills.
             let mut found: libc::statfs = unsafe { std::mem::zeroed() };
             // SAFETY: `found` is a valid place.
-            let failed = unsafe { libc::fstatfs(self.fd(), &mut found) } != 0;
-            let nature = self.facts().map(|facts| facts.nature);
-            !failed
-                && MAPPED.contains(&(found.f_type as u32))
-                && nature.is_ok_and(|it| it == Nature::Regular)
+            match unsafe { libc::fstatfs(self.fd(), &mut found) } {
+                0 => found.f_type as u32,
+                _ => 0,
+            }
         })
+    }
+
+    fn is_on_a_local_disk(&self) -> bool {
+        MAPPED.contains(&self.system())
+    }
+
+    /// Whether it is on NFS, of which each host has a cache of its own.
+    pub fn is_on_nfs(&self) -> bool {
+        self.system() == NFS
+    }
+
+    /// Never writes by windows; to be said before the first access. Other hosts would not learn of what is stored into one.
+    pub fn refuse_windows(&self) {
+        let _ = self.is_mapped.set(false);
+    }
+
+    /// Has the kernel ask the file system for the file's data and size again where it may know old ones: clients of NFS do with a lock. One
+    /// that cannot be had is no error, for then there is no such cache, or nothing to be done.
+    pub fn forget_cached(&self, writes: bool) {
+        // A byte that no access has.
+        const BEYOND: u64 = i64::MAX as u64 - 1;
+        if self.is_on_a_local_disk() {
+            return;
+        }
+        let taken = self.try_lock(BEYOND, 1, false);
+        // Not open for reading.
+        let taken = taken.or_else(|why| match writes {
+            true => self.try_lock(BEYOND, 1, true),
+            false => Err(why),
+        });
+        if matches!(taken, Ok(true)) {
+            let _ = self.unlock(BEYOND, 1);
+        }
     }
 
     /// A window of the file, as [`Windows::take`].

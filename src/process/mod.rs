@@ -546,6 +546,7 @@ pub fn abort(code: i32) -> ! {
     if state() == State::Forked {
         crate::os::process::exit_now(launch::exit_status(code));
     }
+    io::abandon();
     if let Some(page) = engine::own_page() {
         page.abort_code.store(code, Ordering::Relaxed);
         page.set_state(PageState::Aborted);

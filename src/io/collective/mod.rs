@@ -3,6 +3,8 @@
 mod frames;
 mod marks;
 mod obtain;
+mod owners;
+mod pieces;
 mod plan;
 mod together;
 
@@ -16,7 +18,8 @@ use crate::datatype::Buffer;
 use crate::error::Result;
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
-use plan::{Line, decide};
+use pieces::Pieces;
+use plan::{Line, Together, decide};
 use std::sync::Arc;
 
 /// An access whose arguments were checked.
@@ -67,7 +70,11 @@ impl File {
             Err(lost) => return Completion::failed(lost),
         };
         let lines: Vec<Line> = all.iter().map(Line::from).collect();
-        match decide(direction, &lines) {
+        let spans_nodes = self.board.spans_nodes();
+        match decide(direction, &lines, spans_nodes) {
+            Some(part) if spans_nodes => {
+                self.through_owners(function, direction, access, part, &lines)
+            }
             Some(part) => self.together(function, direction, access, part, &lines),
             None => self.each_its_own(function, direction, access),
         }
@@ -78,8 +85,35 @@ impl File {
         self.board.ranks() == 1
             || self.has_long_runs.load(Ordering::Relaxed)
             || self.is_atomic()
-            || self.board.spans_nodes()
             || matches!(*self.frames.lock(), Frames::Refused)
+    }
+
+    /// The rank's bytes of pieces of a part of the file, its buffer, and its error: then there are none.
+    fn cut(
+        &self,
+        access: Result<Access>,
+        part: Together,
+        bytes: u64,
+    ) -> (Pieces, Buffer, Result<()>) {
+        let (access, failure) = match access {
+            Ok(access) => (access, Ok(())),
+            Err(error) => {
+                let nothing = Access {
+                    view: self.view(),
+                    skip: 0,
+                    buffer: Buffer::empty(),
+                };
+                (nothing, Err(error))
+            }
+        };
+        let pieces = Pieces {
+            part,
+            bytes,
+            view: access.view,
+            skip: access.skip,
+            length: access.buffer.len(),
+        };
+        (pieces, access.buffer, failure)
     }
 
     fn each_its_own(

@@ -95,8 +95,8 @@ pub struct Together {
     pub high: u64,
 }
 
-/// Whether the ranks move their bytes through frames, and of which part of the file; `None`: each its own.
-pub fn decide(direction: Direction, lines: &[Line]) -> Option<Together> {
+/// Whether the ranks move their bytes through frames, or on several nodes through owners, and of which part of the file; `None`: each its own.
+pub fn decide(direction: Direction, lines: &[Line], spans_nodes: bool) -> Option<Together> {
     let mut active: Vec<Line> = lines
         .iter()
         .copied()
@@ -121,7 +121,9 @@ pub fn decide(direction: Direction, lines: &[Line]) -> Option<Together> {
     let range = u128::from(high - low);
     let is_worth_it = match direction {
         // More bytes than there are overlap, and where they do no frame is sure to be whole; a few missing ones are in few frames.
-        Direction::Write => bytes <= range && bytes >= range - range / 16,
+        Direction::Write if !spans_nodes => bytes <= range && bytes >= range - range / 16,
+        // An owner knows the pieces, and writes these.
+        Direction::Write => bytes >= range / 4,
         Direction::Read => bytes >= range / 4,
     };
     (is_worth_it && !are_disjoint).then_some(Together { low, high })
@@ -149,23 +151,23 @@ mod tests {
         let nothing = Line::default();
         for direction in [Direction::Read, Direction::Write] {
             let together = Some(Together { low, high });
-            assert_eq!(decide(direction, &[one, other]), together);
-            assert_eq!(decide(direction, &[other, nothing, one]), together);
-            assert_eq!(decide(direction, &[one, nothing]), None);
-            assert_eq!(decide(direction, &[nothing, nothing]), None);
+            assert_eq!(decide(direction, &[one, other], false), together);
+            assert_eq!(decide(direction, &[other, nothing, one], false), together);
+            assert_eq!(decide(direction, &[one, nothing], false), None);
+            assert_eq!(decide(direction, &[nothing, nothing], false), None);
             let alone = Line {
                 is_alone: true,
                 ..other
             };
-            assert_eq!(decide(direction, &[one, alone]), None);
+            assert_eq!(decide(direction, &[one, alone], false), None);
             // Few runs, and long ones.
             let few = |line: Line| Line { runs: 2, ..line };
-            assert_eq!(decide(direction, &[few(one), few(other)]), None);
+            assert_eq!(decide(direction, &[few(one), few(other)], false), None);
             let long = |low| line(low, low + 100 * LONG, 50 * LONG, 50);
-            assert_eq!(decide(direction, &[long(0), long(LONG)]), None);
+            assert_eq!(decide(direction, &[long(0), long(LONG)], false), None);
             // One behind the other.
             let behind = line(high, high + 8192, 4096, 64);
-            assert_eq!(decide(direction, &[one, behind]), None);
+            assert_eq!(decide(direction, &[one, behind], false), None);
         }
     }
 
@@ -179,20 +181,21 @@ mod tests {
                 50,
             )
         });
-        assert!(decide(Direction::Write, &lines).is_some());
-        assert_eq!(decide(Direction::Read, &lines), None);
+        assert!(decide(Direction::Write, &lines, false).is_some());
+        assert_eq!(decide(Direction::Read, &lines, false), None);
     }
 
     #[test]
     fn holes_and_overlaps_are_no_frames_to_write() {
         let one = line(0, 1 << 20, 1 << 18, 1000);
         let other = line(64, (1 << 20) + 64, 1 << 18, 1000);
-        assert_eq!(decide(Direction::Write, &[one, other]), None);
-        assert!(decide(Direction::Read, &[one, other]).is_some());
+        assert_eq!(decide(Direction::Write, &[one, other], false), None);
+        assert!(decide(Direction::Read, &[one, other], false).is_some());
         let all = line(0, 1 << 20, 1 << 20, 1000);
-        assert_eq!(decide(Direction::Write, &[all, all]), None);
-        assert!(decide(Direction::Read, &[all, all]).is_some());
+        assert_eq!(decide(Direction::Write, &[all, all], false), None);
+        assert!(decide(Direction::Read, &[all, all], false).is_some());
+        assert!(decide(Direction::Write, &[all, all], true).is_some());
         let far = line(1 << 40, 1 << 41, 1 << 18, 1000);
-        assert_eq!(decide(Direction::Read, &[one, other, far]), None);
+        assert_eq!(decide(Direction::Read, &[one, other, far], false), None);
     }
 }

@@ -7,6 +7,7 @@ use super::Access;
 use super::frames::Ring;
 use super::frames::Tiling;
 use super::marks::{self, Sure};
+use super::pieces::{Pieces, Portion};
 use super::plan::{Line, Together};
 use crate::datatype::Buffer;
 use crate::error::Result;
@@ -15,10 +16,8 @@ use crate::io::direction::Direction;
 use crate::io::file::File;
 use crate::io::scratch::with_packed;
 use crate::io::transfer::status;
-use crate::io::view::View;
 use crate::pt2pt::complete::Completion;
 use crate::queue::frames::Part;
-use std::sync::Arc;
 
 /// What became of a frame: in its low half how many bytes from its beginning are in the file, or were read; in its high half the errno.
 #[derive(Clone, Copy)]
@@ -44,24 +43,15 @@ struct Work<'a> {
     file: &'a File,
     function: &'static str,
     ring: Ring,
-    part: Together,
+    cut: Pieces,
     /// Positions that the filetypes alone show to be covered once.
     sure: Sure,
     /// The number of pieces of the file that frames serve.
     pieces: u64,
-    view: Arc<View>,
-    skip: u64,
     buffer: Buffer,
     /// The first position of the file, of this rank's, that was not moved.
     stop: u64,
     failure: Result<()>,
-}
-
-/// A rank's bytes in a frame: a part of its buffer.
-#[derive(Clone, Copy, Default)]
-struct Portion {
-    offset: usize,
-    length: usize,
 }
 
 impl File {
@@ -89,27 +79,15 @@ impl File {
             Ok(_) => Sure::NOWHERE,
             Err(lost) => return Completion::failed(lost),
         };
-        let (access, failure) = match access {
-            Ok(access) => (access, Ok(())),
-            Err(error) => {
-                let nothing = Access {
-                    view: self.view(),
-                    skip: 0,
-                    buffer: Buffer::empty(),
-                };
-                (nothing, Err(error))
-            }
-        };
+        let (cut, buffer, failure) = self.cut(access, part, ring.bytes());
         let mut work = Work {
             file: self,
             function,
             ring,
-            part,
             sure,
-            pieces: (part.high - 1) / ring.bytes() + 1 - part.low / ring.bytes(),
-            view: access.view,
-            skip: access.skip,
-            buffer: access.buffer,
+            pieces: cut.number(),
+            cut,
+            buffer,
             stop: u64::MAX,
             failure,
         };
@@ -121,7 +99,7 @@ impl File {
             return Completion::failed(lost);
         }
         self.have_served(work.pieces);
-        let done = status(work.moved());
+        let done = status(work.cut.moved(work.stop));
         let error = self.agree(function, work.failure).err();
         Completion {
             status: done,
@@ -131,48 +109,17 @@ impl File {
 }
 
 impl Work<'_> {
-    /// From where to where a piece is in the file.
-    fn range(&self, piece: u64) -> (u64, u64) {
-        let bytes = self.ring.bytes();
-        let start = (self.part.low / bytes + piece) * bytes;
-        (
-            start.max(self.part.low),
-            (start + bytes).min(self.part.high),
-        )
-    }
-
-    /// This rank's bytes in a piece, of which the first is `offset` of its buffer.
-    fn portion(&self, piece: u64, offset: usize) -> Portion {
-        let left = self.buffer.len() - offset;
-        let (low, high) = self.range(piece);
-        let from = self.skip + offset as u64;
-        let most = (left as u64).min(high - low);
-        let end = self.view.first_from(high, from, from + most);
-        Portion {
-            offset,
-            length: (end - from) as usize,
-        }
-    }
-
-    /// How many bytes of this rank's are in front of the first one that was not moved.
-    fn moved(&self) -> usize {
-        let (from, bytes) = (self.skip, self.buffer.len() as u64);
-        if bytes == 0 || self.stop == u64::MAX {
-            return self.buffer.len();
-        }
-        (self.view.first_from(self.stop, from, from + bytes) - from) as usize
-    }
-
     /// Copies a portion between the buffer and the memory of a frame, which has the position `low`.
     fn copy(&self, direction: Direction, memory: *mut u8, low: u64, portion: Portion) {
         let start = low / self.ring.bytes() * self.ring.bytes();
         let part = portion.offset..portion.offset + portion.length;
         with_packed(direction, &self.buffer, part, |offset, packed, length| {
-            let skip = self.skip + offset as u64;
+            let skip = self.cut.skip + offset as u64;
             // SAFETY: the frame is this rank's to fill or to take from, and has the positions of the portion; the packed bytes are the
             // buffer's or this thread's.
             unsafe {
-                self.view
+                self.cut
+                    .view
                     .copy(direction, memory, start, skip, packed, length)
             };
         });
@@ -240,7 +187,7 @@ impl Work<'_> {
                 come < pieces && come < seen + all && frame.is_open(lap)
             };
             if may_come() {
-                let portion = self.portion(come, offset);
+                let portion = self.cut.portion(come, offset);
                 portions[(come % all) as usize] = portion;
                 offset += portion.length;
                 self.comes(come, portion, incomplete < 2);
@@ -274,15 +221,15 @@ impl Work<'_> {
     /// Fills this rank's part of a frame, or leaves it.
     fn comes(&self, piece: u64, portion: Portion, fills: bool) {
         let (frame, lap, memory) = self.ring.frame(piece);
-        let (low, high) = self.range(piece);
+        let (low, high) = self.cut.range(piece);
         let is_filled = fills || portion.length == 0;
         let mut marks = 0;
         let is_sure = self.sure.has(low, high);
         if is_filled && portion.length > 0 {
             self.fill(memory, low, portion);
             if !is_sure {
-                let skip = self.skip + portion.offset as u64;
-                marks = marks::of_runs(&self.view, skip, portion.length as u64);
+                let skip = self.cut.skip + portion.offset as u64;
+                marks = marks::of_runs(&self.cut.view, skip, portion.length as u64);
             }
         }
         let part = Part { marks, is_filled };
@@ -302,7 +249,7 @@ impl Work<'_> {
         if !frame.claim_full(lap) {
             return;
         }
-        let (low, high) = self.range(piece);
+        let (low, high) = self.cut.range(piece);
         let from = memory.wrapping_add((low % self.ring.bytes()) as usize);
         let (done, result) = match self.file.descriptor() {
             // SAFETY: the frame is this rank's, which has claimed it.
@@ -317,7 +264,7 @@ impl Work<'_> {
 
     /// A piece is in the file, or has failed, or is to be written by each rank.
     fn ends(&mut self, piece: u64, outcome: u64, portion: Portion) {
-        let (low, high) = self.range(piece);
+        let (low, high) = self.cut.range(piece);
         if outcome != INCOMPLETE {
             let end = low + Outcome(outcome).bytes();
             if end < high {
@@ -328,17 +275,19 @@ impl Work<'_> {
         let Ok(descriptor) = self.file.descriptor() else {
             return;
         };
-        let skip = self.skip + portion.offset as u64;
+        let skip = self.cut.skip + portion.offset as u64;
         let (done, result) = access::transfer_part(
             descriptor,
-            &self.view,
+            &self.cut.view,
             skip,
             &self.buffer,
             portion.offset..portion.offset + portion.length,
             Direction::Write,
         );
         if let Err(why) = result {
-            self.stop = self.stop.min(self.view.place(skip + done as u64) as u64);
+            self.stop = self
+                .stop
+                .min(self.cut.view.place(skip + done as u64) as u64);
             self.fails("pwrite", &why);
         }
     }
@@ -373,7 +322,7 @@ impl Work<'_> {
         if !frame.claim_open(lap) {
             return;
         }
-        let (low, high) = self.range(piece);
+        let (low, high) = self.cut.range(piece);
         let to = memory.wrapping_add((low % self.ring.bytes()) as usize);
         let (done, result) = match self.file.descriptor() {
             // SAFETY: the frame is this rank's, which has claimed it.
@@ -390,17 +339,15 @@ impl Work<'_> {
     /// Takes this rank's bytes of a frame that was read. Returns how many the frame would have.
     fn take(&mut self, piece: u64, offset: usize) -> usize {
         let (frame, lap, memory) = self.ring.frame(piece);
-        let (low, high) = self.range(piece);
-        let portion = self.portion(piece, offset);
+        let (low, high) = self.cut.range(piece);
+        let portion = self.cut.portion(piece, offset);
         let end = low + Outcome(frame.outcome()).bytes();
         if end < high {
             self.stop = self.stop.min(end);
         }
         let mut there = portion;
         if self.stop < high {
-            let from = self.skip + offset as u64;
-            let to = from + portion.length as u64;
-            there.length = (self.view.first_from(self.stop, from, to) - from) as usize;
+            there = self.cut.in_front(portion, self.stop);
         }
         self.copy(Direction::Read, memory, low, there);
         if frame.leave(lap, self.file.board.ranks() as u32) {
