@@ -31,6 +31,7 @@ use signal_hook::consts::signal::{
     SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
 };
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -54,6 +55,9 @@ pub(super) const FEED: u64 = 10;
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
 }
+
+/// What `ps` shows.
+pub const NAME: &CStr = c"oxmpi-supervise";
 
 pub struct Supervisor<'a> {
     pub(super) plan: &'a Plan,
@@ -107,7 +111,7 @@ fn limit_behind(error: &io::Error) -> &'static str {
 /// Runs the job; the exit code.
 pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    step_aside();
+    step_aside(NAME);
     let prepared = match prepare(plan) {
         Ok(prepared) => prepared,
         Err(text) => {
@@ -156,11 +160,11 @@ pub fn supervise(
     }
 }
 
-/// Makes it unlikely that one command kills the front process and the supervisor together: another name, and without a terminal
+/// Makes it unlikely that one command kills all of mpiexec's processes: another name, and without a terminal
 /// (whose background processes may not read from it) another process group.
-pub fn step_aside() {
-    let _ = rustix::thread::set_name(c"oxmpi-supervise");
-    let _ = oxmpi::os::process::rename("oxmpi-supervise");
+pub fn step_aside(name: &CStr) {
+    let _ = rustix::thread::set_name(name);
+    let _ = oxmpi::os::process::rename(&name.to_string_lossy());
     let stdio = [
         rustix::stdio::stdin(),
         rustix::stdio::stdout(),
