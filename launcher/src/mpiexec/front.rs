@@ -6,7 +6,7 @@
 //!
 //! Invariant: a process of the three ends after those below it.
 
-use super::descendants;
+use super::{complain, descendants};
 use oxmpi::os::process::{Fork, Signals, fork, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
@@ -71,7 +71,7 @@ fn guard(supervisor: impl FnOnce(UnixStream) -> i32, line: UnixStream) -> i32 {
         }
         Ok(Fork::Child) => supervisor(line),
         Err(error) => {
-            eprintln!("mpiexec: cannot start the supervisor: {error}");
+            complain(&format!("cannot start the supervisor: {error}"));
             1
         }
     }
@@ -154,11 +154,11 @@ fn code_of((name, child): (&str, Pid), options: WaitOptions) -> Option<i32> {
         return Some(code);
     }
     let signal = status.terminating_signal()?;
-    eprintln!(
-        "mpiexec: the {name} of the job (pid {child}) was killed by signal {signal}: ending the job"
-    );
+    complain(&format!(
+        "the {name} of the job (pid {child}) was killed by signal {signal}: ending the job"
+    ));
     if !descendants::end_all(Duration::from_secs(5)) {
-        eprintln!("mpiexec: some processes of the job could not be ended");
+        complain("some processes of the job could not be ended");
     }
     Some(128 + signal)
 }

@@ -90,6 +90,16 @@ pub fn main() {
     }
 }
 
+/// A text on standard error, where that is still read. `eprint` would panic, and leave a job to itself.
+fn show(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line of mpiexec's own there.
+fn complain(text: &str) {
+    show(&format!("mpiexec: {text}\n"));
+}
+
 fn print(text: &str) -> ! {
     let written = std::io::stdout().write_all(text.as_bytes());
     std::process::exit(i32::from(written.is_err()))
@@ -122,7 +132,8 @@ fn run(mut request: Request) -> i32 {
     if plan.request.do_not_launch {
         return 0;
     }
-    front::run(|line| supervisor::run(&plan, line)).unwrap_or_else(|text| refuse("mpiexec", &text, 1))
+    front::run(|line| supervisor::run(&plan, line))
+        .unwrap_or_else(|text| refuse("mpiexec", &text, 1))
 }
 
 /// Says what is asked for before the start.

@@ -3,6 +3,7 @@
 //!
 //! Invariant: when `run` returns no process of the job is left.
 
+use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
@@ -115,7 +116,7 @@ pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let prepared = match prepare(plan) {
         Ok(prepared) => prepared,
         Err(text) => {
-            eprintln!("mpiexec: {text}");
+            complain(&text);
             return 1;
         }
     };
@@ -154,7 +155,7 @@ pub fn supervise(
         }
         Err(error) => {
             let limit = limit_behind(&error);
-            eprintln!("mpiexec: cannot watch over the ranks: {error}{limit}");
+            complain(&format!("cannot watch over the ranks: {error}{limit}"));
             1
         }
     }
@@ -551,7 +552,7 @@ impl<'a> Supervisor<'a> {
             (None, None) => 0,
             (None, Some(Errno::PIPE)) => 128 + 13,
             (None, Some(error)) => {
-                eprintln!("mpiexec: cannot write standard output: {error}");
+                complain(&format!("cannot write standard output: {error}"));
                 1
             }
         }

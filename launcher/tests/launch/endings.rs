@@ -239,7 +239,11 @@ fn process_named(running: &Running, wanted: &str) -> i32 {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
         name.is_ok_and(|name| name.trim() == wanted)
     };
-    running.processes().into_iter().find(is_called).expect(wanted)
+    running
+        .processes()
+        .into_iter()
+        .find(is_called)
+        .expect(wanted)
 }
 
 // The ranks are programs of others, which nothing in them ends.

@@ -4,7 +4,7 @@ use super::card::Card;
 use super::frames::Frame;
 use super::gather;
 use super::tree::Tree;
-use crate::mpiexec::{descendants, front, hosts, plan, supervisor};
+use crate::mpiexec::{descendants, front, hosts, plan, show, supervisor};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub fn run() -> i32 {
     let host = hosts::name();
     let fail = |text: String| {
-        eprintln!("mpiexec on {host}: {text}");
+        show(&format!("mpiexec on {host}: {text}\n"));
         1
     };
     let card = match Card::read(&mut std::io::stdin().lock()) {
