@@ -642,7 +642,9 @@ impl Net {
                 }
             }
             _ => {
+                // The peer is here again, and waits for another goodbye when it leaves.
                 peer.heard_goodbye = false;
+                peer.said_goodbye = false;
                 self.buffers[buffer].messages += 1;
                 self.arrived.push_back(Arrived {
                     buffer,
