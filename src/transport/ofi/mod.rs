@@ -560,8 +560,8 @@ impl Net {
             let Some(peer) = &mut self.peers[process as usize] else {
                 continue;
             };
-            let waits = peer.said_goodbye && !peer.heard_goodbye;
-            let is_open = !peer.credit.is_settled() || waits;
+            // One that has said goodbye may be gone, which not every launcher tells.
+            let is_open = !peer.heard_goodbye && (peer.said_goodbye || !peer.credit.is_settled());
             let asks = peer.order.tick(is_open) || all && is_open;
             if asks && peer.met && peer.broken.is_none() && !is_gone {
                 peer.ask_due = true;
