@@ -254,7 +254,7 @@ check-cluster-suite: stage
 FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/
 check-fabric: stage
 	@code=0; for part in $(FABRIC_PARTS); do \
-	  C_SUITE_FABRIC=1 C_SUITE_SECONDS=240 $(CARGO) test -q --test c_suite -- $$part || code=1; done; exit $$code
+	  C_SUITE_FABRIC=1 C_SUITE_SECONDS=600 $(CARGO) test -q --test c_suite -- $$part || code=1; done; exit $$code
 
 check-environment: stage
 	$(CARGO) test --test environment
