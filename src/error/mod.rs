@@ -45,6 +45,10 @@ const _: () = assert!(size_of::<Result<()>>() == size_of::<usize>());
 #[derive(Debug)]
 pub struct Exhausted(pub String);
 
+/// The panic of something outside the library that a job cannot go on with, such as a broken network: the text says what.
+#[derive(Debug)]
+pub struct Outside(pub String);
+
 impl Error {
     #[cold]
     pub fn new(class: Class, text: impl Into<String>) -> Error {

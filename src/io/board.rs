@@ -158,7 +158,7 @@ impl Board {
     /// Errors: MPI_ERR_INTERN; of ranks on several nodes those of MPI_Comm_dup.
     pub fn new(comm: &Comm, function: &'static str, offset: u64) -> Result<Board> {
         let ranks = comm.size();
-        let first_of_its_node = |nodes: &Nodes, rank| nodes.ranks(nodes.node_of(rank))[0];
+        let first_of_its_node = |nodes: &Nodes, rank| nodes.ranks(nodes.node_of(rank)).at(0);
         let firsts = comm.nodes().map_or(Box::default(), |nodes| {
             let firsts = (0..ranks as usize).map(|rank| first_of_its_node(nodes, rank));
             firsts.collect()

@@ -5,6 +5,7 @@
 //! and MPI_Finalize, and while a session is open; a forked child sees `Forked` and never touches the job.
 #![allow(unsafe_code)]
 
+mod fabric;
 #[cfg(test)]
 mod footprint;
 pub mod session;
@@ -17,13 +18,13 @@ use crate::comm;
 use crate::context_id;
 use crate::dynamic;
 use crate::engine::{self, links, refusal, wait};
-use crate::error::{Class, Error, Exhausted, Result, fail};
+use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
 use crate::handle;
 use crate::info;
 use crate::io;
-use crate::launch::{self, Job, Launcher, SegmentPlan};
+use crate::launch::{self, Job, SegmentPlan};
 use crate::lifetime::{self, collector};
 use crate::node;
 use crate::os::cancellation::Uncancelled;
@@ -33,10 +34,10 @@ use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::rma;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::transport::ofi::{FABRIC, Fabric, Net, SHOW_FABRIC, Wish};
+use crate::transport::ofi::{FABRIC, Fabric};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
-use crate::transport::{State as PageState, Table, Transport};
+use crate::transport::{State as PageState, Transport};
 use parking_lot::Mutex;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -380,7 +381,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     context_id::before_creations(collector::before_id);
     let transport = match over_net {
         true => {
-            let net = open_fabric(job, fabric, table.clone())?;
+            let net = fabric::open(job, fabric, table.clone())?;
             Transport::with_net(table, endpoint, net)
         }
         false => Transport::new(table, endpoint),
@@ -388,44 +389,6 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
     engine::start(transport, level == ThreadLevel::Multiple);
     Ok(())
-}
-
-/// Opens this process's end of the fabric and tells the others how to reach it.
-fn open_fabric(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
-    let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
-    let wish = Wish {
-        fabric,
-        library: library.as_deref(),
-        interface: interface.as_deref(),
-        one_host: !launch::nodes::are_hosts(),
-    };
-    let failed = |text: String| {
-        Error::new(
-            Class::Other,
-            format!(
-                "rank {} cannot use a fabric (OXMPI_FABRIC={fabric}), which messages to other nodes need: {text}",
-                job.rank
-            ),
-        )
-    };
-    let key = |process: u32| format!("oxfabric-{process}");
-    // No answer is one that comes later.
-    let cards = move |process| JOB.get()?.get(process, &key(process)).ok()?;
-    let net = Net::open(&wish, table, Box::new(cards)).map_err(failed)?;
-    job.put(&key(job.rank), &net.card().map_err(failed)?)?;
-    if job.how == Launcher::Pmi1 {
-        // Others need not see a value before a barrier.
-        job.barrier()?;
-    }
-    if SHOW_FABRIC.get() {
-        tell(&format!(
-            "oxmpi: rank {}: messages to other nodes go by {}\n",
-            job.rank,
-            net.description()
-        ));
-    }
-    Ok(net)
 }
 
 fn install_hooks() {
@@ -439,11 +402,17 @@ fn install_hooks() {
         let rank = JOB.get().map_or(0, |job| job.rank);
         let function = exported_caller(&["MPI_", "PMPI_", "MPIX_"])
             .unwrap_or_else(|| "a function of MPI".to_owned());
-        if let Some(Exhausted(text)) = panic.payload().downcast_ref() {
+        let payload = panic.payload();
+        let exhausted = payload.downcast_ref::<Exhausted>();
+        let exhausted = exhausted.map(|it| (Class::NoMem, &it.0));
+        let outside = payload.downcast_ref::<Outside>();
+        let outside = outside.map(|it| (Class::Other, &it.0));
+        if let Some((class, text)) = exhausted.or(outside) {
             tell(&format!(
-                "oxmpi: rank {rank}: {function} failed\noxmpi:   MPI_ERR_NO_MEM: {text}\n"
+                "oxmpi: rank {rank}: {function} failed\noxmpi:   {}: {text}\n",
+                class.name()
             ));
-            abort(Class::NoMem.value());
+            abort(class.value());
         }
         before(panic);
         tell(&format!(

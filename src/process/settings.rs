@@ -232,19 +232,39 @@ fn hash(variables: &[&dyn Listed], compared: &[u64]) -> u64 {
     shape::combine(&[&[hash], compared].concat())
 }
 
-/// The layout of what windows and files have in the node's heap.
-fn shapes() -> u64 {
-    shape::combine(&[rma::SHAPE, io::SHAPE])
+/// The layout of what windows and files have in the node's heap, and the version, for what goes between hosts.
+fn build() -> u64 {
+    let version = shape::bytes(shape::START, env!("CARGO_PKG_VERSION").as_bytes());
+    shape::combine(&[rma::SHAPE, io::SHAPE, version])
+}
+
+/// A hash of what must be equal on all ranks, and the values as a text without blanks, for ranks of other hosts.
+pub(super) fn told() -> (u64, String) {
+    let common = common();
+    let compared = compared(build(), &common);
+    let values: Vec<String> = compared.iter().map(|value| format!("{value:x}")).collect();
+    (hash(&common, &compared), values.join(","))
+}
+
+/// What is wrong between this rank and one of another host whose hash is another, by the text of its values.
+pub(super) fn difference_from(own: u32, (rank, told): (u32, &str)) -> String {
+    let common = common();
+    let compared = compared(build(), &common);
+    let values = told.split(',').map(|value| u64::from_str_radix(value, 16));
+    // Nonsense is another build.
+    let values: Vec<u64> = values.map(|value| value.unwrap_or_default()).collect();
+    let own = (own as usize, compared.as_slice());
+    difference(&common, own, (rank as usize, &values))
 }
 
 /// Compares the settings that must be equal on all ranks with those of the rank that joined first: ranks with different ones
 /// would choose different algorithms, and wait for each other for ever. Also the layout of windows and files, which the segment's does not cover.
-/// `ranks`: those of the segment, this one at `seat`. Ranks of other hosts are not compared with.
+/// `ranks`: those of the segment, this one at `seat`. Ranks of other hosts are compared with at the first message ([`told`]).
 ///
 /// Errors: MPI_ERR_OTHER with the ranks, and with variables and values or that the builds differ.
 pub(super) fn compare(endpoint: &Endpoint, ranks: &[u32], seat: usize) -> Result<()> {
     let common = common();
-    let compared = compared(shapes(), &common);
+    let compared = compared(build(), &common);
     let told = endpoint.compare_settings(hash(&common, &compared), &compared);
     told.map_err(|other| {
         let rank = |seat: usize| ranks.get(seat).map_or(seat, |rank| *rank as usize);
@@ -265,8 +285,7 @@ fn difference(variables: &[&dyn Listed], own: (usize, &[u64]), other: (usize, &[
     };
     if low.1.first() != high.1.first() {
         return format!(
-            "ranks {} and {} have different builds of oxmpi, which lay out the memory of windows differently: libmpi must be of one \
-             installation",
+            "ranks {} and {} have different builds of oxmpi: libmpi must be of one installation",
             low.0, high.0
         );
     }
@@ -344,18 +363,18 @@ mod tests {
             two.starts_with("OXMPI_COLOUR is false on rank 0 and true on rank 1, OXMPI_LIMIT is")
         );
         let builds = difference(&both, (4, &[9, 0, 8]), (1, &[3, 1, 7]));
-        assert!(builds.starts_with("ranks 1 and 4 have different builds of oxmpi, which lay out"));
+        assert!(builds.starts_with("ranks 1 and 4 have different builds of oxmpi: libmpi"));
     }
 
     #[test]
     fn ranks_compare_the_layout_of_windows_before_settings() {
         let common = common();
-        let values = compared(shapes(), &common);
-        assert_eq!(values[0], shapes());
+        let values = compared(build(), &common);
+        assert_eq!(values[0], build());
         assert_eq!(values.len(), common.len() + 1);
         assert_ne!(
             hash(&common, &values),
-            hash(&common, &compared(!shapes(), &common))
+            hash(&common, &compared(!build(), &common))
         );
     }
 

@@ -43,6 +43,7 @@ pub fn run(
         .env("C_SUITE_PROGRAM", &line.program)
         .env("C_SUITE_LAUNCHER", &on.mpiexec)
         .env("C_SUITE_SLOW", if crate::is_slow(wrap) { "1" } else { "0" })
+        .envs(over_fabric(on))
         .envs(line.environment.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -71,6 +72,13 @@ pub fn run(
         stderr: texts.1.unwrap_or_default(),
         left_over,
     })
+}
+
+/// What a line's own variables may say otherwise.
+fn over_fabric(on: &Toolchain) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let variables = [("OXMPI_PRETEND_NODES", "2"), ("OXMPI_FABRIC", "tcp")];
+    let pretended = on.over_fabric && std::env::var("C_SUITE_FABRIC").is_ok_and(|it| it == "1");
+    variables.into_iter().filter(move |_| pretended)
 }
 
 /// The status, or none if the limit was reached.

@@ -9,7 +9,7 @@
 //! repeated; on oxmpi only), `without="text"` (must not be in stderr; likewise), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
-//! do it yet), `standard=no:"why"` (not compiled for the standard ABI), `compare=no`, `launcher=own` (says nothing about
+//! do it yet), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
 //! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
 use crate::toolchain::Toolchain;
@@ -56,6 +56,8 @@ pub struct Line {
     pub not_yet: Option<String>,
     /// Why it is nothing for the standard ABI.
     pub not_standard: Option<String>,
+    /// Why it cannot be run on two nodes with a fabric between them.
+    pub not_over_fabric: Option<String>,
     pub styles: Vec<String>,
 }
 
@@ -87,6 +89,9 @@ impl Line {
         }
         if on.standard_abi && self.not_standard.is_some() {
             return self.not_standard.clone();
+        }
+        if on.over_fabric && self.not_over_fabric.is_some() {
+            return self.not_over_fabric.clone();
         }
         if !on.is_reference && self.not_yet.is_some() {
             return self.not_yet.clone();
@@ -198,6 +203,7 @@ fn line(
         own_launcher: false,
         not_yet: None,
         not_standard: None,
+        not_over_fabric: None,
         styles: Vec::new(),
     };
     let mut label = String::new();
@@ -248,6 +254,9 @@ fn line(
             "oxmpi" => line.not_yet = Some(value.strip_prefix("no:").ok_or_else(bad)?.into()),
             "standard" => {
                 line.not_standard = Some(value.strip_prefix("no:").ok_or_else(bad)?.into())
+            }
+            "fabric" => {
+                line.not_over_fabric = Some(value.strip_prefix("no:").ok_or_else(bad)?.into())
             }
             "styles" => line.styles = value.split(',').map(str::to_owned).collect(),
             "launcher" if value == "own" => line.own_launcher = true,

@@ -25,6 +25,8 @@ pub struct Toolchain {
     pub standard_abi: bool,
     /// The launcher is not this library's own.
     pub foreign_launcher: bool,
+    /// The ranks are on two nodes, with a fabric between them.
+    pub over_fabric: bool,
     /// `MPI_VERSION.MPI_SUBVERSION` of its header.
     pub version: (u32, u32),
     build: PathBuf,
@@ -80,6 +82,7 @@ pub fn stage(root: &Path, build: &Path) -> Result<Toolchain, String> {
     };
     stage.is_reference = false;
     stage.foreign_launcher = std::env::var_os("C_SUITE_MPIEXEC").is_some();
+    stage.over_fabric = crate::flag("C_SUITE_FABRIC");
     // Programs find the library when they start: only the header matters for what is compiled.
     if let Ok(changed) = prefix
         .join("include/mpi.h")
@@ -153,6 +156,7 @@ fn toolchain(
         is_reference: true,
         standard_abi: false,
         foreign_launcher: false,
+        over_fabric: false,
         build,
         stamp: SystemTime::UNIX_EPOCH,
         built: Mutex::default(),

@@ -37,7 +37,7 @@ nothing_left() {
   local host try
   for host in "$@"; do
     for try in {1..100}; do
-      cluster on "$host" sh -c '! ps -eo args | grep -vE "^(/bin/)?sh -c .! ps|grep" | grep -E "[o]xmpi-supervise|[n]ode-keeper|[s]leep 98765" && ! ls /dev/shm /tmp | grep oxmpi' >"$work/left" 2>&1 && continue 2
+      cluster on "$host" sh -c '! ps -eo args | grep -vE "^(/bin/)?sh -c .! ps|grep" | grep -E "[o]xmpi-supervise|[o]xmpi-guard|[n]ode-keeper|[s]leep 98765" && ! ls /dev/shm /tmp | grep oxmpi' >"$work/left" 2>&1 && continue 2
       sleep 0.02
     done
     echo "left on $host:" >>"$err"; cat "$work/left" >>"$err"

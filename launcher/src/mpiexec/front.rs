@@ -1,16 +1,17 @@
-//! mpiexec is two processes. The one that the user started, here, waits, passes signals on, and gives the exit code. Its
-//! child, the *supervisor*, is the ancestor of all ranks and does the work. Each notices the death of the other, however it
-//! died, and ends what is left of the job; so a SIGKILL of either leaves nothing behind.
+//! mpiexec is three processes. The *front process*, which the user started, waits, passes signals on, and gives the exit code. Its
+//! child, the *guard*, only waits. Its grandchild, the *supervisor*, is the ancestor of all ranks and does the work. Each is a subreaper,
+//! so whichever of them is left has all processes of the job below it, and ends them; a SIGKILL of any two leaves nothing behind.
 //!
-//! The terminal's signals reach both. The supervisor takes them only from here, so that one Ctrl-C counts once.
+//! The terminal's signals reach all. The supervisor takes them only from here, so that one Ctrl-C counts once; the guard takes none.
 //!
-//! Invariant: this process ends after the supervisor and everything below it.
+//! Invariant: a process of the three ends after those below it.
 
-use super::descendants;
-use oxmpi::os::process::{Signals, suspend};
+use super::{complain, descendants};
+use oxmpi::os::process::{Fork, Signals, fork, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
-    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1, SIGUSR2,
+    SIGALRM, SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
+    SIGTTOU, SIGUSR1, SIGUSR2,
 };
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -33,8 +34,51 @@ pub fn is_ready(mut line: &UnixStream) -> bool {
     line.read_exact(&mut [READY]).is_ok()
 }
 
-/// Watches the supervisor until it ends; the exit code.
-pub fn watch(supervisor: i32, mut line: UnixStream) -> i32 {
+/// What the guard does not take beside those that are passed.
+const OF_TERMINAL: &[i32] = &[SIGPIPE, SIGTTIN, SIGTTOU];
+
+/// Runs a supervisor, which gets its end of the line to this process, and watches over it; the exit code.
+///
+/// Errors: a text, where no process can be started.
+pub fn run(supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
+    let pair = UnixStream::pair();
+    let (ours, theirs) = pair.map_err(|error| format!("cannot make a socket pair: {error}"))?;
+    match fork() {
+        Ok(Fork::Parent(guard)) => {
+            drop((theirs, supervisor));
+            Ok(watch(guard, ours))
+        }
+        Ok(Fork::Child) => {
+            drop(ours);
+            Ok(guard(supervisor, theirs))
+        }
+        Err(error) => Err(format!("cannot start the guard of the job: {error}")),
+    }
+}
+
+/// The guard: has the supervisor below it, and when that has ended nothing.
+fn guard(supervisor: impl FnOnce(UnixStream) -> i32, line: UnixStream) -> i32 {
+    let _ = set_child_subreaper(Some(rustix::process::getpid()));
+    match fork() {
+        Ok(Fork::Parent(pid)) => {
+            // The supervisor is to see the end of the line when the front process dies.
+            drop((line, supervisor));
+            super::supervisor::step_aside(c"oxmpi-guard");
+            let _ = Signals::block(&[PASSED, OF_TERMINAL].concat());
+            let pid = Pid::from_raw(pid);
+            pid.and_then(|pid| code_of(("supervisor", pid), WaitOptions::empty()))
+                .unwrap_or(1)
+        }
+        Ok(Fork::Child) => supervisor(line),
+        Err(error) => {
+            complain(&format!("cannot start the supervisor: {error}"));
+            1
+        }
+    }
+}
+
+/// Watches the guard until it ends; the exit code.
+fn watch(guard: i32, mut line: UnixStream) -> i32 {
     let ignored = signals_to_ignore();
     let wanted = PASSED.iter().copied();
     let wanted = wanted.filter(|signal| !ignored.contains(*signal));
@@ -42,21 +86,22 @@ pub fn watch(supervisor: i32, mut line: UnixStream) -> i32 {
     let signals = Signals::block(&wanted);
     let _ = line.write_all(&[READY]);
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
-    let Some(supervisor) = Pid::from_raw(supervisor) else {
+    let Some(guard) = Pid::from_raw(guard) else {
         return 1;
     };
+    let guard = ("guard", guard);
     let signals = match signals {
         Ok(signals) => signals,
-        Err(_) => return code_of_supervisor(supervisor, WaitOptions::empty()).unwrap_or(1),
+        Err(_) => return code_of(guard, WaitOptions::empty()).unwrap_or(1),
     };
     // It may have ended before its signal was blocked.
-    if let Some(code) = code_of_supervisor(supervisor, WaitOptions::NOHANG) {
+    if let Some(code) = code_of(guard, WaitOptions::NOHANG) {
         return code;
     }
     loop {
         let signal = signals.take();
         if signal.number == SIGCHLD {
-            if let Some(code) = code_of_supervisor(supervisor, WaitOptions::NOHANG) {
+            if let Some(code) = code_of(guard, WaitOptions::NOHANG) {
                 return code;
             }
             continue;
@@ -102,17 +147,18 @@ pub fn signals_to_ignore() -> SignalSet {
         .only(STAY_IGNORED)
 }
 
-fn code_of_supervisor(supervisor: Pid, options: WaitOptions) -> Option<i32> {
-    let (_, status) = waitpid(Some(supervisor), options).ok()??;
+/// The exit code of a child that has ended. If it was killed, all that was below it is ended first.
+fn code_of((name, child): (&str, Pid), options: WaitOptions) -> Option<i32> {
+    let (_, status) = waitpid(Some(child), options).ok()??;
     if let Some(code) = status.exit_status() {
         return Some(code);
     }
     let signal = status.terminating_signal()?;
-    eprintln!(
-        "mpiexec: the supervisor of the job (pid {supervisor}) was killed by signal {signal}: ending the job"
-    );
+    complain(&format!(
+        "the {name} of the job (pid {child}) was killed by signal {signal}: ending the job"
+    ));
     if !descendants::end_all(Duration::from_secs(5)) {
-        eprintln!("mpiexec: some processes of the job could not be ended");
+        complain("some processes of the job could not be ended");
     }
     Some(128 + signal)
 }

@@ -45,12 +45,10 @@ mod variables;
 mod version;
 pub mod words;
 
-use oxmpi::os::process::{Fork, fork};
 use plan::{Plan, Refusal};
 use request::{Answer, Request};
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// The program, with the arguments of this process. Ends the process unless the job is done.
@@ -104,6 +102,16 @@ pub fn main() {
     }
 }
 
+/// A text on standard error, where that is still read. `eprint` would panic, and leave a job to itself.
+fn show(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line of mpiexec's own there.
+fn complain(text: &str) {
+    show(&format!("mpiexec: {text}\n"));
+}
+
 fn print(text: &str) -> ! {
     let written = std::io::stdout().write_all(text.as_bytes());
     std::process::exit(i32::from(written.is_err()))
@@ -136,25 +144,8 @@ fn run(mut request: Request) -> i32 {
     if plan.request.do_not_launch {
         return 0;
     }
-    let (ours, theirs) = match UnixStream::pair() {
-        Ok(pair) => pair,
-        Err(error) => refuse("mpiexec", &format!("cannot make a socket pair: {error}"), 1),
-    };
-    match fork() {
-        Ok(Fork::Parent(supervisor)) => {
-            drop(theirs);
-            front::watch(supervisor, ours)
-        }
-        Ok(Fork::Child) => {
-            drop(ours);
-            supervisor::run(&plan, theirs)
-        }
-        Err(error) => refuse(
-            "mpiexec",
-            &format!("cannot start the supervisor: {error}"),
-            1,
-        ),
-    }
+    front::run(|line| supervisor::run(&plan, line))
+        .unwrap_or_else(|text| refuse("mpiexec", &text, 1))
 }
 
 /// Says what is asked for before the start.

@@ -3,6 +3,7 @@
 //!
 //! Invariant: when `run` returns no process of the job is left.
 
+use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
@@ -32,6 +33,7 @@ use signal_hook::consts::signal::{
     SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
 };
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -56,6 +58,9 @@ pub(super) const SPAWNED: u64 = 11;
 pub(super) fn tag(about: u64, number: usize) -> EventData {
     EventData::new_u64(about << 32 | number as u64)
 }
+
+/// What `ps` shows.
+pub const NAME: &CStr = c"oxmpi-supervise";
 
 pub struct Supervisor<'a> {
     pub(super) plan: &'a Plan,
@@ -111,11 +116,11 @@ fn limit_behind(error: &io::Error) -> &'static str {
 /// Runs the job; the exit code.
 pub fn run(plan: &Plan, front: UnixStream) -> i32 {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    step_aside();
+    step_aside(NAME);
     let prepared = match prepare(plan) {
         Ok(prepared) => prepared,
         Err(text) => {
-            eprintln!("mpiexec: {text}");
+            complain(&text);
             return 1;
         }
     };
@@ -154,17 +159,17 @@ pub fn supervise(
         }
         Err(error) => {
             let limit = limit_behind(&error);
-            eprintln!("mpiexec: cannot watch over the ranks: {error}{limit}");
+            complain(&format!("cannot watch over the ranks: {error}{limit}"));
             1
         }
     }
 }
 
-/// Makes it unlikely that one command kills the front process and the supervisor together: another name, and without a terminal
+/// Makes it unlikely that one command kills all of mpiexec's processes: another name, and without a terminal
 /// (whose background processes may not read from it) another process group.
-pub fn step_aside() {
-    let _ = rustix::thread::set_name(c"oxmpi-supervise");
-    let _ = oxmpi::os::process::rename("oxmpi-supervise");
+pub fn step_aside(name: &CStr) {
+    let _ = rustix::thread::set_name(name);
+    let _ = oxmpi::os::process::rename(&name.to_string_lossy());
     let stdio = [
         rustix::stdio::stdin(),
         rustix::stdio::stdout(),
@@ -574,7 +579,7 @@ impl<'a> Supervisor<'a> {
             (None, None) => 0,
             (None, Some(Errno::PIPE)) => 128 + 13,
             (None, Some(error)) => {
-                eprintln!("mpiexec: cannot write standard output: {error}");
+                complain(&format!("cannot write standard output: {error}"));
                 1
             }
         }

@@ -49,6 +49,10 @@ pub const TESTS: &[(&str, fn())] = &[
         "endings::the_supervisor_is_killed",
         the_supervisor_is_killed,
     ),
+    (
+        "endings::two_of_three_processes_of_mpiexec_are_killed",
+        two_of_three_processes_of_mpiexec_are_killed,
+    ),
     ("endings::grandchildren_die_too", grandchildren_die_too),
     ("endings::stopped_and_continued", stopped_and_continued),
     ("endings::limits_of_the_shell", limits_of_the_shell),
@@ -224,19 +228,40 @@ fn a_program_of_a_script_dies() {
 
 fn the_supervisor_is_killed() {
     let running = waiting(role(3, "wait"), 3);
-    let mpiexec = running.child.id() as i32;
-    let supervisor = running
-        .processes()
-        .into_iter()
-        .find(|pid| {
-            let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-            *pid != mpiexec && name.is_ok_and(|name| name.trim() == "oxmpi-supervise")
-        })
-        .expect("the supervisor");
-    signal_to(supervisor, Signal::KILL);
+    signal_to(process_named(&running, "oxmpi-supervise"), Signal::KILL);
     let outcome = running.finish();
     assert_eq!(outcome.code, 137);
     outcome.says("supervisor");
+}
+
+fn process_named(running: &Running, wanted: &str) -> i32 {
+    let is_called = |pid: &i32| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+        name.is_ok_and(|name| name.trim() == wanted)
+    };
+    running
+        .processes()
+        .into_iter()
+        .find(is_called)
+        .expect(wanted)
+}
+
+// The ranks are programs of others, which nothing in them ends.
+fn two_of_three_processes_of_mpiexec_are_killed() {
+    for pair in [
+        ["mpiexec", "oxmpi-supervise"],
+        ["oxmpi-supervise", "oxmpi-guard"],
+        ["mpiexec", "oxmpi-guard"],
+    ] {
+        let running = mpiexec(["-n", "2", "sh", "-c", "sleep 1000 & setsid sleep 1000"]).start();
+        running.wait_for(4, "sleep 1000");
+        // Found before one is killed, which the other notices.
+        let found = pair.map(|name| process_named(&running, name));
+        for pid in found {
+            signal_to(pid, Signal::KILL);
+        }
+        assert_eq!(running.finish().code, 137, "{pair:?}");
+    }
 }
 
 fn grandchildren_die_too() {

@@ -188,7 +188,7 @@ impl Running {
         });
     }
 
-    /// Waits until so many processes, besides the launcher's two, have this text in their command line.
+    /// Waits until so many processes, besides the launcher's own, have this text in their command line.
     pub fn wait_for(&self, count: usize, text: &str) -> Vec<i32> {
         until("the processes are there", || {
             let found: Vec<i32> = self

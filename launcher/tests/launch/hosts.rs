@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("hosts::exit_codes", exit_codes),
     ("hosts::a_killed_rank_ends_all", a_killed_rank_ends_all),
     ("hosts::a_lost_keeper_ends_all", a_lost_keeper_ends_all),
+    ("hosts::all_of_mpiexec_is_killed", all_of_mpiexec_is_killed),
     ("hosts::nobody_there", nobody_there),
     ("hosts::a_table_of_all", a_table_of_all),
     ("hosts::mpi_on_the_other_host", mpi_on_the_other_host),
@@ -135,6 +136,30 @@ fn a_lost_keeper_ends_all() {
     let outcome = running.finish();
     assert_eq!(outcome.code, 137, "{outcome:?}");
     outcome.says("host 192.0.2.1 is lost");
+}
+
+// Nobody reads the standard error of the keeper then, so what it says about that finds no place.
+fn all_of_mpiexec_is_killed() {
+    let running = job(&["-hosts", "192.0.2.1", "sh", "-c", "echo here; sleep 600"]).start();
+    running.wait_for_output("here", 1);
+    let front = running.child.id() as i32;
+    let child_of = |parent: i32| {
+        let processes = running.processes().into_iter();
+        let mut children = processes.filter(|pid| parent_of(*pid) == Some(parent));
+        children.next().expect("a child")
+    };
+    let guard = child_of(front);
+    for pid in [child_of(guard), guard, front] {
+        signal_to(pid, Signal::KILL);
+    }
+    assert_eq!(running.finish().code, 137);
+}
+
+/// The fourth field of the line, two behind a name in parentheses.
+fn parent_of(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn nobody_there() {

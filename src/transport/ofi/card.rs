@@ -7,6 +7,8 @@ pub struct Card {
     pub provider: String,
     /// What messages to this process have in them.
     pub word: u32,
+    /// Hash of the settings that all processes must have alike, and of the build.
+    pub settings: u64,
     pub address: Vec<u8>,
 }
 
@@ -17,13 +19,17 @@ impl Card {
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        format!("{}:{:08x}:{address}", self.provider, self.word)
+        format!(
+            "{}:{:08x}:{:016x}:{address}",
+            self.provider, self.word, self.settings
+        )
     }
 
     /// What [`Self::text`] made a text of.
     pub fn of(text: &str) -> Option<Card> {
-        let mut parts = text.splitn(3, ':');
-        let (provider, word, address) = (parts.next()?, parts.next()?, parts.next()?);
+        let mut parts = text.splitn(4, ':');
+        let (provider, word) = (parts.next()?, parts.next()?);
+        let (settings, address) = (parts.next()?, parts.next()?);
         if !address.is_ascii() || address.len() % 2 != 0 {
             return None;
         }
@@ -31,6 +37,7 @@ impl Card {
         Some(Card {
             provider: provider.to_owned(),
             word: u32::from_str_radix(word, 16).ok()?,
+            settings: u64::from_str_radix(settings, 16).ok()?,
             address: (0..address.len())
                 .step_by(2)
                 .map(byte)
@@ -48,13 +55,22 @@ mod tests {
         let card = Card {
             provider: "tcp;ofi_rxm".to_owned(),
             word: 0x00ab_cdef,
+            settings: 0x1234,
             address: vec![2, 0, 255, 16],
         };
         let text = card.text();
-        assert_eq!(text, "tcp;ofi_rxm:00abcdef:0200ff10");
+        assert_eq!(text, "tcp;ofi_rxm:00abcdef:0000000000001234:0200ff10");
         assert_eq!(Card::of(&text), Some(card));
         for nonsense in [
-            "", "net", "net:12", "net:x:00", "net:1:0", "net:1:0g", "net:1:é",
+            "",
+            "net",
+            "net:12",
+            "net:1:00",
+            "net:x:1:00",
+            "net:1:x:00",
+            "net:1:1:0",
+            "net:1:1:0g",
+            "net:1:1:é",
         ] {
             assert_eq!(Card::of(nonsense), None, "{nonsense}");
         }

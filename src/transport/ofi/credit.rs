@@ -28,6 +28,11 @@ impl Credit {
         self.sent.wrapping_sub(self.confirmed) + charge(bytes) <= WINDOW
     }
 
+    /// Whether the peer has said that all was taken.
+    pub fn is_settled(&self) -> bool {
+        self.sent == self.confirmed
+    }
+
     /// A message of so many bytes has left, and has told the peer what was taken.
     pub fn sent(&mut self, bytes: usize) {
         self.sent = self.sent.wrapping_add(charge(bytes));

@@ -12,6 +12,7 @@ mod bindings;
 mod card;
 mod choice;
 mod credit;
+mod order;
 mod pace;
 mod pool;
 mod port;
@@ -24,11 +25,13 @@ use super::paged::Paged;
 use super::peer::{State, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
 use super::wire::{Header, Packet};
+use crate::error::Outside;
 use crate::os::monotonic_nanoseconds;
 use crate::queue::ring;
 use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
+use order::{Came, Order};
 use pace::Pace;
 use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
 use port::{Completion, Port, Sent};
@@ -59,8 +62,18 @@ const ASK_AGAIN: u64 = 200_000;
 /// How long a connection may be broken before it is clear that its peer lives, nanoseconds.
 const PATIENCE: u64 = 5_000_000_000;
 
-/// The card of a process, if it is there already.
-pub type Cards = Box<dyn Fn(u32) -> Option<String> + Send>;
+/// Nanoseconds between two looks for peers that should be asked whether they have everything.
+const TICK: u64 = 500_000_000;
+
+/// What the launcher knows of the processes.
+pub trait Directory: Send {
+    /// The card of a process, if it is there already.
+    fn card(&self, process: u32) -> Option<String>;
+    /// What is wrong with the settings of a process, whose hash is another than this one's; `None`: they are not there yet.
+    fn difference(&self, process: u32) -> Option<String>;
+    /// The name of a process's host.
+    fn host(&self, process: u32) -> String;
+}
 
 /// What this process knows of another.
 #[derive(Default)]
@@ -70,6 +83,7 @@ struct Peer {
     /// When its card was asked for last.
     asked: u64,
     credit: Credit,
+    order: Order,
     /// It wants data to be held back; packets go all the same if `passes`.
     held: bool,
     passes: bool,
@@ -82,6 +96,9 @@ struct Peer {
     said_goodbye: bool,
     heard_goodbye: bool,
     goodbye_due: bool,
+    /// It is to be asked whether it has everything; it has asked.
+    ask_due: bool,
+    answer_due: bool,
     /// Is in `Net::due`.
     listed: bool,
     /// What was wrong with the connection, and when.
@@ -106,8 +123,9 @@ struct Buffer {
 pub struct Net {
     port: Port,
     pool: Pool,
-    cards: Cards,
+    directory: Box<dyn Directory>,
     table: Arc<Table>,
+    settings: u64,
     /// What others send to prove that they mean this process.
     word: u32,
     peers: Paged<Peer>,
@@ -124,6 +142,8 @@ pub struct Net {
     watched: bool,
     /// Why a message to some peer was lost, and when that was seen first.
     failed: Option<(String, u64)>,
+    /// When to look next for peers to ask.
+    tick: u64,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -143,16 +163,22 @@ pub fn plan(total: usize) -> Plan {
 }
 
 impl Net {
-    /// Opens the end of a process of this job.
+    /// Opens the end of a process of this job. `settings`: a hash of what must be equal on all processes.
     ///
     /// Errors: as [`Port::open`] says.
-    pub fn open(wish: &Wish<'_>, table: Arc<Table>, cards: Cards) -> Result<Net, String> {
+    pub fn open(
+        wish: &Wish<'_>,
+        table: Arc<Table>,
+        directory: Box<dyn Directory>,
+        settings: u64,
+    ) -> Result<Net, String> {
         let port = Port::open(wish)?;
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut net = Net {
             port,
             pool: Pool::new(),
-            cards,
+            directory,
+            settings,
             word,
             peers: Paged::default(),
             table,
@@ -164,6 +190,7 @@ impl Net {
             pace: Pace::default(),
             watched: false,
             failed: None,
+            tick: 0,
         };
         for index in 0..RECEIVING {
             if !net.post(index) {
@@ -183,6 +210,7 @@ impl Net {
         let card = Card {
             provider: self.port.provider().to_owned(),
             word: self.word,
+            settings: self.settings,
             address: self.port.address()?,
         };
         Ok(card.text())
@@ -260,10 +288,12 @@ impl Net {
         };
         let record = Record {
             header: *header,
-            word,
+            word: peer.order.word(word),
             taken: peer.credit.untold(),
         };
-        let sent = if bytes <= self.port.inject_bytes().min(SMALL) {
+        // The loss of an injected message does not tell whose it was; a question is there to tell that.
+        let may_inject = header.kind != record::ASK;
+        let sent = if may_inject && bytes <= self.port.inject_bytes().min(SMALL) {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
@@ -292,7 +322,10 @@ impl Net {
             sent
         };
         match sent {
-            Sent::Done => true,
+            Sent::Done => {
+                self.peer(to).order.sent();
+                true
+            }
             Sent::Later => false,
             Sent::Failed(text) => {
                 self.breaks(to, text);
@@ -317,17 +350,27 @@ impl Net {
             return false;
         }
         peer.asked = now;
-        let Some(text) = (self.cards)(process) else {
+        let Some(text) = self.directory.card(process) else {
             return false;
         };
-        let contact = Card::of(&text)
-            .ok_or_else(|| format!("it has told \"{text}\""))
-            .and_then(|card| match card.provider == self.port.provider() {
-                true => Ok((self.port.insert(&card.address)?, card.word)),
-                false => Err(format!("its provider is {}", card.provider)),
-            });
-        match contact {
-            Ok(contact) => self.peer(process).contact = Some(contact),
+        let card = match Card::of(&text) {
+            Some(card) => card,
+            None => self.fail(
+                process,
+                &format!("it has told \"{text}\", as another build of oxmpi does"),
+            ),
+        };
+        if card.settings != self.settings {
+            match self.directory.difference(process) {
+                Some(text) => end(text),
+                None => return false,
+            }
+        }
+        if card.provider != self.port.provider() {
+            self.fail(process, &format!("its provider is {}", card.provider));
+        }
+        match self.port.insert(&card.address) {
+            Ok(address) => self.peer(process).contact = Some((address, card.word)),
             Err(text) => self.fail(process, &text),
         }
         true
@@ -335,10 +378,25 @@ impl Net {
 
     #[cold]
     fn fail(&self, process: u32, text: &str) -> ! {
-        panic!(
-            "no messages can be sent to rank {process} by {}: {text}",
+        end(format!(
+            "no messages can be sent to rank {process} on {} by {}: {text}",
+            self.directory.host(process),
             self.port.description()
-        )
+        ))
+    }
+
+    /// What a peer has sent is lost, or came twice.
+    #[cold]
+    fn fail_to_receive(&self, process: u32, came: Came) -> ! {
+        let what = match came {
+            Came::Early(number) => format!("{number} of its messages are lost"),
+            _ => "messages came twice".to_owned(),
+        };
+        end(format!(
+            "the connection from rank {process} on {} was broken and made again by {}: {what}",
+            self.directory.host(process),
+            self.port.description()
+        ))
     }
 
     /// Whether packets came in that the engine has not taken.
@@ -446,6 +504,13 @@ impl Net {
                 self.give_back(index);
             }
         }
+        if count == 0 {
+            let now = monotonic_nanoseconds();
+            if now > self.tick {
+                self.tick = now + TICK;
+                self.ask(false);
+            }
+        }
         if !self.due.is_empty() {
             self.tell();
         }
@@ -464,15 +529,37 @@ impl Net {
             self.failed = None;
             return;
         }
+        // Asked, it would have been named; see `breaks`.
+        if self.peers.met().any(|(_, peer)| peer.broken.is_some()) {
+            return;
+        }
         if let Some((text, _)) = self
             .failed
             .take_if(|(_, since)| monotonic_nanoseconds() - *since > PATIENCE)
         {
-            panic!(
+            end(format!(
                 "a message to another host was lost by {}: {text}",
                 self.port.description()
-            );
+            ));
         }
+    }
+
+    /// Lets peers be asked that have not said for a while that they have everything; `all`: whoever has anything open.
+    #[cold]
+    fn ask(&mut self, all: bool) {
+        let table = &self.table;
+        let mut due = Vec::new();
+        for (process, peer) in self.peers.met_mut() {
+            let is_gone = Self::has_gone(table, process);
+            // One that has said goodbye may be gone, which not every launcher tells.
+            let is_open = !peer.heard_goodbye && (peer.said_goodbye || !peer.credit.is_settled());
+            let asks = peer.order.tick(is_open) || all && is_open;
+            if asks && peer.met && peer.broken.is_none() && !is_gone {
+                peer.ask_due = true;
+                due.push(process);
+            }
+        }
+        due.into_iter().for_each(|process| self.list(process));
     }
 
     fn handle(&mut self, completion: Completion) {
@@ -509,6 +596,7 @@ impl Net {
                     // An inject's failure says not whose.
                     let now = monotonic_nanoseconds();
                     self.failed.get_or_insert((text, now));
+                    self.ask(true);
                 }
             }
         }
@@ -517,11 +605,16 @@ impl Net {
     fn arrive(&mut self, buffer: usize, data: *const u8, length: usize) {
         // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
         let message = unsafe { std::slice::from_raw_parts(data, length) };
-        let Some(record) = Record::decode(message, self.word, self.table.size()) else {
+        let Some(record) = Record::decode(message, self.table.size()) else {
             return;
         };
         let header = record.header;
-        let process = header.process;
+        let (process, own) = (header.process, self.word);
+        match self.peer(process).order.came(own, record.word) {
+            Came::Next => {}
+            Came::Foreign => return,
+            came => self.fail_to_receive(process, came),
+        }
         let peer = self.peer(process);
         peer.met = true;
         peer.credit.confirmed(record.taken);
@@ -529,6 +622,10 @@ impl Net {
             record::TAKEN => {}
             record::HOLD => peer.held = true,
             record::END_HOLD => peer.held = false,
+            record::ASK => {
+                peer.answer_due = true;
+                self.list(process);
+            }
             record::GOODBYE => {
                 peer.heard_goodbye = true;
                 if !peer.said_goodbye {
@@ -537,7 +634,9 @@ impl Net {
                 }
             }
             _ => {
+                // The peer is here again, and waits for another goodbye when it leaves.
                 peer.heard_goodbye = false;
+                peer.said_goodbye = false;
                 self.buffers[buffer].messages += 1;
                 self.arrived.push_back(Arrived {
                     buffer,
@@ -590,7 +689,9 @@ impl Net {
                 _ if peer.hold_due && peer.holds => record::HOLD,
                 _ if peer.hold_due => record::END_HOLD,
                 _ if peer.goodbye_due => record::GOODBYE,
+                _ if peer.answer_due => record::TAKEN,
                 _ if peer.credit.wants_telling() && !peer.said_goodbye => record::TAKEN,
+                _ if peer.ask_due => record::ASK,
                 _ => return true,
             };
             let header = Header {
@@ -608,6 +709,11 @@ impl Net {
                 record::GOODBYE => {
                     peer.goodbye_due = false;
                     peer.said_goodbye = true;
+                }
+                record::TAKEN => peer.answer_due = false,
+                record::ASK => {
+                    peer.ask_due = false;
+                    peer.order.asked();
                 }
                 _ => {}
             }
@@ -658,7 +764,17 @@ impl Net {
 
     /// Whether a process has left the job, or died: nobody waits for an answer of it.
     fn is_gone(&self, process: u32) -> bool {
-        let peer = self.table.of(process);
+        Self::has_gone(&self.table, process)
+    }
+
+    fn has_gone(table: &Table, process: u32) -> bool {
+        let peer = table.of(process);
         peer.has_died() || peer.state() == State::Finalized
     }
+}
+
+/// Ends the job: messages are or will be missing.
+#[cold]
+fn end(text: String) -> ! {
+    std::panic::panic_any(Outside(text))
 }

@@ -1,7 +1,8 @@
 //! What travels over the fabric: records of 32 bytes, each with a payload of the engine's behind it, or one of the transport's own.
 //!
-//! A record is the wire header (24 bytes), the word of the job's receiver, and how much of the receiver's traffic its sender has
-//! taken ([`super::credit`]). The word is random: a record of another job that comes to the same address is dropped.
+//! A record is the wire header (24 bytes), the word of the job's receiver and the record's number in one ([`super::order`]), and how much
+//! of the receiver's traffic its sender has taken ([`super::credit`]). The word is random: a record of another job that comes to the
+//! same address is dropped.
 
 use crate::transport::wire::{FLAGS, Header};
 
@@ -15,6 +16,8 @@ pub const HOLD: u8 = 0xf1;
 pub const END_HOLD: u8 = 0xf2;
 /// Nothing follows from the sender, which is about to leave the job.
 pub const GOODBYE: u8 = 0xf3;
+/// The receiver is to answer by [`TAKEN`]. Its own connection breaks if it cannot be sent, and its number shows what was lost before.
+pub const ASK: u8 = 0xf4;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +36,8 @@ impl Record {
         out[28..32].copy_from_slice(&self.taken.to_le_bytes());
     }
 
-    /// The record that a message begins with, if it is one of this receiver's in a job of so many processes, and whole.
-    pub fn decode(message: &[u8], word: u32, processes: usize) -> Option<Record> {
+    /// The record that a message begins with, if it can be one in a job of so many processes, and is whole.
+    pub fn decode(message: &[u8], processes: usize) -> Option<Record> {
         let (record, payload) = message.split_at_checked(Self::BYTES)?;
         let at = |from: usize| record[from..from + 4].try_into().map(u32::from_le_bytes);
         let found = Record {
@@ -43,8 +46,7 @@ impl Record {
             taken: at(28).ok()?,
         };
         let header = &found.header;
-        let whole = found.word == word
-            && (header.process as usize) < processes
+        let whole = (header.process as usize) < processes
             && header.length as usize == payload.len()
             && header.flags & !FLAGS == 0;
         whole.then_some(found)
@@ -72,7 +74,7 @@ mod tests {
         };
         let mut bytes = vec![9; Record::BYTES + payload];
         record.encode(&mut bytes);
-        assert_eq!(Record::decode(&bytes, 0xdead_beef, 4), Some(record));
+        assert_eq!(Record::decode(&bytes, 4), Some(record));
         bytes
     }
 
@@ -83,15 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_for_this_process_is_no_record() {
+    fn what_is_not_whole_is_no_record() {
         let whole = message(5);
-        assert_eq!(Record::decode(&whole, 0xdead_beee, 4), None, "another job");
-        assert_eq!(Record::decode(&whole, 0xdead_beef, 3), None, "process 3");
+        assert_eq!(Record::decode(&whole, 3), None, "process 3");
         for length in 0..whole.len() {
-            assert_eq!(Record::decode(&whole[..length], 0xdead_beef, 4), None);
+            assert_eq!(Record::decode(&whole[..length], 4), None);
         }
         let mut flagged = whole;
         flagged[1] |= 0x10;
-        assert_eq!(Record::decode(&flagged, 0xdead_beef, 4), None);
+        assert_eq!(Record::decode(&flagged, 4), None);
     }
 }

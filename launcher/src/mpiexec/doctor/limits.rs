@@ -8,8 +8,8 @@ use rustix::process::{Resource, getrlimit, getuid};
 const FILES_OF_MPIEXEC: u64 = 22;
 /// A socket and two pipes.
 const FILES_OF_A_RANK: u64 = 3;
-/// The front process, the supervisor, and two ranks.
-const LEAST_PROCESSES: u64 = 4;
+/// The front process, the guard, the supervisor, and two ranks.
+const LEAST_PROCESSES: u64 = 5;
 /// Of a rank's address space, besides shared memory: the program and its libraries, bytes.
 const ADDRESSES_OF_A_PROGRAM: u64 = 32 << 20;
 const LEAST_STACK: u64 = 1 << 20;
@@ -218,20 +218,20 @@ mod tests {
             (
                 "processes",
                 Limits {
-                    processes_left: Some(3),
+                    processes_left: Some(4),
                     ..Limits::default()
                 },
                 State::Problem,
-                "3 more",
+                "4 more",
             ),
             (
                 "processes",
                 Limits {
-                    processes_left: Some(4),
+                    processes_left: Some(5),
                     ..Limits::default()
                 },
                 State::Ok,
-                "4 more",
+                "5 more",
             ),
             (
                 "file size",

@@ -4,6 +4,7 @@ use super::frames::Frame;
 use crate::mpiexec::ending::Cause;
 use crate::mpiexec::output::Kind;
 use crate::mpiexec::rank::{Life, Stage};
+use crate::mpiexec::show;
 use crate::mpiexec::supervisor::{READER, Supervisor, tag};
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
@@ -193,10 +194,10 @@ impl Supervisor<'_> {
 
     /// The parent is gone: nobody wants these ranks any more.
     pub(crate) fn orphaned(&mut self, why: &str) {
-        eprintln!(
-            "mpiexec on {}: the keeper above is lost: {why}",
+        show(&format!(
+            "mpiexec on {}: the keeper above is lost: {why}\n",
             self.plan.host
-        );
+        ));
         self.at_keeper.released = true;
         if let Some(tree) = &mut self.tree {
             tree.abandon();

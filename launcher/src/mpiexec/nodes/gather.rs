@@ -8,6 +8,7 @@ use crate::mpiexec::exit_policy::TIMEOUT_CODE;
 use crate::mpiexec::front::BY_KERNEL;
 use crate::mpiexec::plan::Plan;
 use crate::mpiexec::table::signal_name;
+use crate::mpiexec::{complain, show};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::signal::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use std::io::Read;
@@ -20,7 +21,7 @@ const FAN_OUT: u32 = 32;
 /// Starts the keepers of all further hosts. What is wrong has been said when this returns an error, the exit code.
 pub fn at_root(plan: &Plan, front: &UnixStream) -> Result<Tree, i32> {
     let refuse = |text: String| {
-        eprintln!("mpiexec: {text}");
+        complain(&text);
         Err(1)
     };
     let request = &plan.request;
@@ -43,7 +44,7 @@ pub fn at_root(plan: &Plan, front: &UnixStream) -> Result<Tree, i32> {
     let code = match wait_for_all(&mut tree, front, limit) {
         Ok(()) => return Ok(tree),
         Err((text, code)) => {
-            eprintln!("mpiexec: {text}");
+            complain(&text);
             code
         }
     };
@@ -75,7 +76,7 @@ fn wait_for_all(
                     let host = tree.host(place);
                     return Err((format!("cannot start ranks on host '{host}': {why}"), 1));
                 }
-                Event::Up(_, Frame::Text(text)) => eprint!("{text}"),
+                Event::Up(_, Frame::Text(text)) => show(&text),
                 _ => {}
             }
         }

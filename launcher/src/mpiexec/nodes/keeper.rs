@@ -4,8 +4,7 @@ use super::card::Card;
 use super::frames::Frame;
 use super::gather;
 use super::tree::Tree;
-use crate::mpiexec::{descendants, front, hosts, plan, supervisor};
-use oxmpi::os::process::{Fork, fork};
+use crate::mpiexec::{descendants, front, hosts, plan, show, supervisor};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use std::time::Duration;
 pub fn run() -> i32 {
     let host = hosts::name();
     let fail = |text: String| {
-        eprintln!("mpiexec on {host}: {text}");
+        show(&format!("mpiexec on {host}: {text}\n"));
         1
     };
     let card = match Card::read(&mut std::io::stdin().lock()) {
@@ -24,29 +23,12 @@ pub fn run() -> i32 {
             ));
         }
     };
-    let (ours, theirs) = match UnixStream::pair() {
-        Ok(pair) => pair,
-        Err(error) => return fail(format!("cannot make a socket pair: {error}")),
-    };
-    match fork() {
-        Ok(Fork::Parent(pid)) => {
-            drop((theirs, card));
-            front::watch(pid, ours)
-        }
-        Ok(Fork::Child) => {
-            drop(ours);
-            match keep(card, theirs) {
-                Ok(code) => code,
-                Err(text) => fail(text),
-            }
-        }
-        Err(error) => fail(format!("cannot start the supervisor: {error}")),
-    }
+    front::run(|line| keep(card, line).unwrap_or_else(fail)).unwrap_or_else(fail)
 }
 
 fn keep(card: Card, line: UnixStream) -> Result<i32, String> {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    supervisor::step_aside();
+    supervisor::step_aside(supervisor::NAME);
     if !front::is_ready(&line) {
         return Err("the front process was killed".into());
     }

@@ -1,0 +1,83 @@
+//! Opening the fabric: this process's card and settings go to the launcher's key-value store, and those of others come from it.
+
+use super::{JOB, settings};
+use crate::error::{Class, Error, Result};
+use crate::launch::{self, Job, Launcher};
+use crate::os::tell;
+use crate::transport::Table;
+use crate::transport::ofi::{Directory, Fabric, Net, SHOW_FABRIC, Wish};
+use std::sync::Arc;
+
+/// The key-value store of the launcher, asked by key and process.
+struct Store;
+
+fn card_key(process: u32) -> String {
+    format!("oxfabric-{process}")
+}
+
+fn settings_key(process: u32) -> String {
+    format!("oxsettings-{process}")
+}
+
+impl Directory for Store {
+    fn card(&self, process: u32) -> Option<String> {
+        // No answer is one that comes later.
+        JOB.get()?.get(process, &card_key(process)).ok()?
+    }
+
+    fn difference(&self, process: u32) -> Option<String> {
+        let job = JOB.get()?;
+        let theirs = job.get(process, &settings_key(process)).ok()??;
+        Some(settings::difference_from(job.rank, (process, &theirs)))
+    }
+
+    fn host(&self, process: u32) -> String {
+        if !launch::nodes::are_hosts() {
+            return "this host".to_owned();
+        }
+        let name = JOB.get().and_then(|job| {
+            let node = job.nodes.node_of(process);
+            job.nodes.host(node)
+        });
+        // Not every launcher says it.
+        name.unwrap_or_else(|| "another host".to_owned())
+    }
+}
+
+/// Opens this process's end of the fabric and tells the others how to reach it.
+pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
+    let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
+    let wish = Wish {
+        fabric,
+        library: library.as_deref(),
+        interface: interface.as_deref(),
+        one_host: !launch::nodes::are_hosts(),
+    };
+    let failed = |text: String| {
+        Error::new(
+            Class::Other,
+            format!(
+                "rank {} cannot use a fabric (OXMPI_FABRIC={fabric}), which messages to other nodes need: {text}",
+                job.rank
+            ),
+        )
+    };
+    let (hash, values) = settings::told();
+    let net = Net::open(&wish, table, Box::new(Store), hash).map_err(failed)?;
+    // Whoever sees the card sees the settings.
+    job.put(&settings_key(job.rank), &values)?;
+    job.put(&card_key(job.rank), &net.card().map_err(failed)?)?;
+    if job.how == Launcher::Pmi1 {
+        // Others need not see a value before a barrier.
+        job.barrier()?;
+    }
+    if SHOW_FABRIC.get() {
+        tell(&format!(
+            "oxmpi: rank {}: messages to other nodes go by {}\n",
+            job.rank,
+            net.description()
+        ));
+    }
+    Ok(net)
+}
