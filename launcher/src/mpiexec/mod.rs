@@ -188,12 +188,12 @@ fn announce(plan: &Plan) {
     }
 }
 
-fn ranks_by_host(plan: &Plan) -> Vec<(&str, Vec<u32>)> {
-    let mut hosts: Vec<(&str, Vec<u32>)> = Vec::new();
+fn ranks_by_host(plan: &Plan) -> Vec<(String, Vec<u32>)> {
+    let mut hosts: Vec<(String, Vec<u32>)> = Vec::new();
     for rank in 0..plan.size as u32 {
         let node = plan.nodes.node_of(rank) as usize;
         if node >= hosts.len() {
-            hosts.resize_with(node + 1, || ("", Vec::new()));
+            hosts.resize_with(node + 1, || (String::new(), Vec::new()));
         }
         hosts[node].0 = plan.host_of(rank as usize);
         hosts[node].1.push(rank);

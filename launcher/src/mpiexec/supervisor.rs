@@ -370,7 +370,7 @@ impl<'a> Supervisor<'a> {
             Label::Tag if kind == Kind::Output => format!("[1,{rank}]<stdout>: "),
             Label::Tag => format!("[1,{rank}]<stderr>: "),
             Label::Pattern(pattern) => {
-                expand(pattern, rank, self.plan.size, self.plan.host_of(rank))
+                expand(pattern, rank, self.plan.size, &self.plan.host_of(rank))
             }
         }
     }
@@ -511,7 +511,7 @@ impl<'a> Supervisor<'a> {
             Life::Killed(signal) => (128 + signal).to_string(),
             Life::Lost => "lost".into(),
         };
-        let mut hosts: Vec<(&str, Vec<String>)> = Vec::new();
+        let mut hosts: Vec<(String, Vec<String>)> = Vec::new();
         for rank in &self.ranks {
             let host = self.plan.host_of(rank.number);
             match hosts.iter_mut().find(|(known, _)| *known == host) {
