@@ -331,6 +331,7 @@ bindings:
 support:
 	OXMPI_WRITE_SUPPORT=1 $(CARGO) build -p oxmpi-capi
 	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi-launcher --lib current
+	OXMPI_WRITE_PAGES=1 $(CARGO) test -q -p oxmpi --lib current_borders
 
 clean:
 	$(CARGO) clean

@@ -1,7 +1,10 @@
 //! All ranks of an operation in one thread, under a schedule that a seed decides: which rank goes on next, and which
-//! messages leave at once and which wait for their receiver.
+//! messages leave at once and which wait for their receiver. With a clock ([`clock`]), how long they take, too.
 //!
 //! Invariant: messages of one rank to another are received in the order in which they were sent, as between processes.
+
+pub mod clock;
+pub mod formulas;
 
 use super::context::{CollContext, WaitMode};
 use super::team::Team;
@@ -10,6 +13,7 @@ use crate::datatype::{Buffer, copies};
 use crate::engine::requests::Index;
 use crate::error::{Class, Result, fail};
 use crate::sync::keep::keep;
+use clock::{Clock, Flight};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -26,11 +30,14 @@ struct State {
     random: u64,
     /// By request: the result when it is done.
     done: Vec<Option<Result<()>>>,
-    sent: HashMap<(i32, i32), VecDeque<Sent>>,
+    sent: HashMap<(i32, i32), VecDeque<(Sent, Option<Flight>)>>,
     posted: HashMap<(i32, i32), VecDeque<(usize, Buffer)>>,
     moves: u64,
     /// Bytes that came in messages, by rank.
     received: HashMap<i32, u64>,
+    clock: Option<Clock>,
+    /// By receive: who has got the message.
+    landed: HashMap<usize, (i32, Flight)>,
 }
 
 enum Sent {
@@ -59,7 +66,8 @@ impl State {
             self.posted.entry(pair).or_default(),
         );
         while !sent.is_empty() && !posted.is_empty() {
-            let (Some(message), Some((receive, into))) = (sent.pop_front(), posted.pop_front())
+            let (Some((message, flight)), Some((receive, into))) =
+                (sent.pop_front(), posted.pop_front())
             else {
                 return;
             };
@@ -77,6 +85,9 @@ impl State {
                 true => fail!(Class::Truncate, "{} bytes for {fits}", data.len()),
                 false => Ok(()),
             });
+            if let Some(flight) = flight {
+                self.landed.insert(receive, (pair.1, flight));
+            }
             self.moves += 1;
         }
     }
@@ -92,13 +103,17 @@ impl World {
     pub fn begin_send(&self, from: i32, to: i32, buffer: Buffer) -> Index {
         let mut state = self.state.lock();
         let request = state.request();
+        let bytes = buffer.len();
+        let clock = state.clock.as_mut();
+        let flight = clock.map(|clock| clock.send(from as usize, to as usize, bytes));
         let message = if state.random(2) == 0 {
             state.done[request] = Some(Ok(()));
             Sent::Copy(contents(&buffer))
         } else {
             Sent::Waits(request, buffer)
         };
-        state.sent.entry((from, to)).or_default().push_back(message);
+        let queue = state.sent.entry((from, to)).or_default();
+        queue.push_back((message, flight));
         state.meet((from, to));
         request as Index
     }
@@ -113,9 +128,16 @@ impl World {
     }
 
     pub async fn finish(&self, index: Index) -> Result<()> {
-        std::future::poll_fn(|_| match self.state.lock().done[index as usize].take() {
-            Some(result) => Poll::Ready(result),
-            None => Poll::Pending,
+        std::future::poll_fn(|_| {
+            let mut state = self.state.lock();
+            let Some(result) = state.done[index as usize].take() else {
+                return Poll::Pending;
+            };
+            let landed = state.landed.remove(&(index as usize));
+            if let (Some(clock), Some((rank, flight))) = (&mut state.clock, landed) {
+                clock.receive(rank as usize, flight);
+            }
+            Poll::Ready(result)
         })
         .await
     }
@@ -147,9 +169,31 @@ pub fn run_and_count<T, F>(
 where
     F: Future<Output = T>,
 {
+    run_with(seed, ranks, None, body).0
+}
+
+/// How long `body(team)` takes on so many ranks by a clock, in its unit: until the last one is done.
+pub fn time<F>(seed: u64, clock: Clock, ranks: usize, body: impl Fn(Team<'static>) -> F) -> u64
+where
+    F: Future<Output = ()>,
+{
+    let (_, clock) = run_with(seed, ranks, Some(clock), body);
+    clock.map_or(0, |clock| clock.end())
+}
+
+fn run_with<T, F>(
+    seed: u64,
+    ranks: usize,
+    clock: Option<Clock>,
+    body: impl Fn(Team<'static>) -> F,
+) -> (Vec<(T, Traffic)>, Option<Clock>)
+where
+    F: Future<Output = T>,
+{
     let world = keep(World {
         state: Mutex::new(State {
             random: seed,
+            clock,
             ..State::default()
         }),
     });
@@ -183,7 +227,7 @@ where
         let waiting: Vec<usize> = running.iter().map(|(rank, _)| *rank).collect();
         assert!(idle < limit, "ranks {waiting:?} of {ranks} wait for ever");
     }
-    let state = world.state.lock();
+    let mut state = world.state.lock();
     let left = state.sent.values().map(VecDeque::len).sum::<usize>()
         + state.posted.values().map(VecDeque::len).sum::<usize>();
     assert_eq!(left, 0, "messages or receives are left over");
@@ -191,5 +235,6 @@ where
         copied: copied[rank],
         received: state.received.get(&(rank as i32)).copied().unwrap_or(0),
     });
-    results.into_iter().flatten().zip(traffic).collect()
+    let results = results.into_iter().flatten().zip(traffic).collect();
+    (results, state.clock.take())
 }

@@ -10,6 +10,7 @@ use crate::sync::keep::keep;
 use choose::PIECE;
 use std::future::Future;
 
+mod borders;
 mod copies;
 mod hierarchies;
 mod reductions;
