@@ -62,9 +62,15 @@ impl Window {
     pub(in crate::rma) fn settle_all(&self, function: &'static str) -> Result<()> {
         match &self.hosts {
             None => Ok(()),
-            Some(_) => (0..self.size()).fold(Ok(()), |outcome, target| {
-                outcome.and(self.far(target, function).settle())
-            }),
+            Some(_) => {
+                // Also behind one that has failed.
+                let mut outcome = Ok(());
+                for target in 0..self.size() {
+                    let settled = self.far(target, function).settle();
+                    outcome = outcome.and(settled);
+                }
+                outcome
+            }
         }
     }
 
