@@ -25,12 +25,15 @@ pub struct World {
     state: Mutex<State>,
 }
 
+/// What was sent, and when it arrives, where there is a clock.
+type Message = (Sent, Option<Flight>);
+
 #[derive(Default)]
 struct State {
     random: u64,
     /// By request: the result when it is done.
     done: Vec<Option<Result<()>>>,
-    sent: HashMap<(i32, i32), VecDeque<(Sent, Option<Flight>)>>,
+    sent: HashMap<(i32, i32), VecDeque<Message>>,
     posted: HashMap<(i32, i32), VecDeque<(usize, Buffer)>>,
     moves: u64,
     /// Bytes that came in messages, by rank.

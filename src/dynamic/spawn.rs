@@ -184,6 +184,7 @@ pub fn meet_parents() -> Result<()> {
         made: Maker::Spawn,
         job,
     };
+    let cookie = port::cookie_of(&name).to_owned();
     let socket = match world.rank() {
         0 => {
             let deadline = Deadline::after(PARENT_TIME);
@@ -192,6 +193,10 @@ pub fn meet_parents() -> Result<()> {
         _ => Ok(None),
     };
     let parents = meet(&side, socket)?;
+    // Both sides tell: a process may end as soon as it has left the other one, which may not know it yet.
+    links::at_end(parents.process(0), move || {
+        job.tell_connection(&cookie, false);
+    });
     parents.set_name("MPI_COMM_PARENT");
     PARENT.store(parents.handle, Ordering::Relaxed);
     Ok(())

@@ -32,6 +32,7 @@ pub const PART: &str = "-spawned-job";
 const STARTED: &str = "started";
 const REFUSED: &str = "refused ";
 const FAILED: &str = "failed";
+const DISCONNECTED: &str = "disconnected";
 /// The error code of a process that was not started.
 const MPI_ERR_SPAWN: &str = "42";
 /// For telling the parents that nobody comes.
@@ -195,6 +196,7 @@ impl Supervisor<'_> {
                     }
                 }
                 FAILED => self.spawned[number].failed = true,
+                DISCONNECTED => self.spawned[number].disconnected = true,
                 _ => {
                     if let (Some(asker), Some(text)) = (
                         self.spawned[number].asker.take(),
@@ -251,6 +253,15 @@ impl Supervisor<'_> {
 
     /// A rank says what has become of the connection to a job.
     pub(super) fn connection(&mut self, cookie: &str, connected: bool) {
+        let port = self
+            .plan
+            .preput
+            .iter()
+            .find(|(key, _)| key == names::PARENT);
+        if !connected && port.is_some_and(|(_, port)| port.ends_with(cookie)) {
+            // By those who have spawned this job.
+            let _ = self.front.write_all(format!("{DISCONNECTED}\n").as_bytes());
+        }
         for job in self.spawned.iter_mut().filter(|job| job.cookie == cookie) {
             job.connected |= connected;
             job.disconnected |= !connected;

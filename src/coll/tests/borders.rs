@@ -253,11 +253,14 @@ fn borders(of: &[(usize, String)]) -> String {
     text
 }
 
+/// An operation, and what is chosen for it.
+type Operation = (&'static str, fn(Shape) -> Choice);
+
 fn table() -> String {
     let mut table = String::from(
         "| operation | ranks | chosen | best in the model | chosen to best, worst |\n|---|---|---|---|---|\n",
     );
-    let operations: [(&str, fn(Shape) -> Choice); 4] = [
+    let operations: [Operation; 4] = [
         ("bcast", bcasts),
         ("allgather", allgathers_of),
         ("alltoall", alltoalls_of),
