@@ -76,7 +76,6 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "os",
         &[
-            "group",
             "info",
             "node",
             "transport",
