@@ -34,6 +34,8 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_LDFLAGS",
     "OXMPI_LIBFABRIC",
     "OXMPI_LIBS",
+    "OXMPI_MPIEXEC",
+    "OXMPI_NAME_DIRECTORY",
     "OXMPI_RPATH",
     "OXMPI_STAGE",
     "OXMPI_PEERS",

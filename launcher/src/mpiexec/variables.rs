@@ -66,6 +66,8 @@ const OF_TOOLS: &[&str] = &[
     "OXMPI_STAGE",
     "OXMPI_LIBFABRIC",
     "OXMPI_INTERFACE",
+    "OXMPI_MPIEXEC",
+    "OXMPI_NAME_DIRECTORY",
 ];
 
 /// Variables that look as if they meant something here, and mean nothing.
