@@ -37,6 +37,14 @@ impl Members {
         (0..self.size()).all(|rank| shares_memory(self.process(rank)))
     }
 
+    /// Whether processes of other jobs are among them.
+    pub fn has_foreign(&self) -> bool {
+        match self {
+            Members::All(_) => false,
+            Members::Of(group) => group.has_foreign(),
+        }
+    }
+
     pub fn group(&self) -> Arc<Group> {
         match self {
             Members::All(size) => Arc::new(Group::range(0, *size)),

@@ -15,7 +15,7 @@ use crate::engine::{self, links, mapping::EngineMapping, node_of};
 use crate::errhandler::{self, Attached};
 use crate::error::Result;
 use crate::events::{self, Event};
-use crate::group::{Comparison, Group, names};
+use crate::group::{Comparison, Group};
 use crate::handle::{self, ObjectType, Table, builtin, null};
 use crate::info::Info;
 use crate::launch;
@@ -97,6 +97,8 @@ pub struct Comm {
     peers: Members,
     /// The local group of an intercommunicator.
     local: Option<Members>,
+    /// See [`Comm::has_foreign`].
+    has_foreign: bool,
     /// Nonblocking collective operations begun.
     operations: AtomicU32,
     /// Collective operations of all forms, when they are compared.
@@ -268,7 +270,7 @@ impl Comm {
     /// Whether processes of other jobs are in one of its groups.
     #[inline]
     pub fn has_foreign(&self) -> bool {
-        names::has_foreign() && self.processes().any(names::is_foreign)
+        self.has_foreign
     }
 
     /// The numbers of all its processes.
@@ -336,7 +338,12 @@ impl Comm {
             None => (parts.members, None),
             Some(remote) => (remote, Some(parts.members)),
         };
+        let has_foreign = [Some(&peers), local.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(Members::has_foreign);
         Self {
+            has_foreign,
             handle,
             born: 0,
             context: AtomicU32::new(parts.context),

@@ -13,7 +13,8 @@ pub struct Addressed {
 }
 
 impl Window {
-    /// What this process can address of a target's memory: all of it, or nothing. MPI_PROC_NULL means the lowest rank that has some.
+    /// What this process can address of a target's memory: all of it, or nothing. MPI_PROC_NULL means the lowest rank that has some, of all
+    /// hosts.
     ///
     /// Errors: MPI_ERR_RMA_FLAVOR for a dynamic window, MPI_ERR_RANK.
     pub fn shared_query(&self, rank: i32) -> Result<Addressed> {
@@ -31,7 +32,8 @@ impl Window {
         };
         let Some(rank) = self.target("rank", rank)? else {
             let mut all = (0..self.size()).map(|rank| &self.targets[rank]);
-            let first = all.find(|target| target.bytes > 0 && self.can_address(target));
+            let first = all.find(|target| target.bytes > 0);
+            let first = first.filter(|target| self.can_address(target));
             return Ok(first.map_or(nothing(self.targets[self.rank].unit), addressed));
         };
         let target = &self.targets[rank];
