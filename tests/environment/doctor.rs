@@ -80,7 +80,7 @@ const CASES: &[Case] = &[
         ],
         before: "cd /",
         lines: &[
-            ("PROBLEM processes", "a job of 2 ranks needs 4"),
+            ("PROBLEM processes", "a job of 2 ranks needs 5"),
             (JOB_FAILS, "(ulimit -u limits processes and threads)"),
         ],
         code: 1,
