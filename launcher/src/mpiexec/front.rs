@@ -6,7 +6,7 @@
 //!
 //! Invariant: a process of the three ends after those below it.
 
-use super::{complain, descendants};
+use super::{complain, descendants, limit_behind};
 use oxmpi::os::process::{Fork, Signals, fork, suspend};
 use rustix::process::{Pid, WaitOptions, set_child_subreaper, waitpid};
 use signal_hook::consts::signal::{
@@ -52,7 +52,10 @@ pub fn run(supervisor: impl FnOnce(UnixStream) -> i32) -> Result<i32, String> {
             drop(ours);
             Ok(guard(supervisor, theirs))
         }
-        Err(error) => Err(format!("cannot start the guard of the job: {error}")),
+        Err(error) => {
+            let limit = limit_behind(&error);
+            Err(format!("cannot start the guard of the job: {error}{limit}"))
+        }
     }
 }
 
@@ -71,7 +74,8 @@ fn guard(supervisor: impl FnOnce(UnixStream) -> i32, line: UnixStream) -> i32 {
         }
         Ok(Fork::Child) => supervisor(line),
         Err(error) => {
-            complain(&format!("cannot start the supervisor: {error}"));
+            let limit = limit_behind(&error);
+            complain(&format!("cannot start the supervisor: {error}{limit}"));
             1
         }
     }

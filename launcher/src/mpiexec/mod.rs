@@ -107,6 +107,16 @@ fn show(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// Which limit of the system an error may come from, in words to put behind it.
+fn limit_behind(error: &std::io::Error) -> &'static str {
+    match rustix::io::Errno::from_io_error(error) {
+        Some(rustix::io::Errno::MFILE) => " (ulimit -n limits them)",
+        Some(rustix::io::Errno::AGAIN) => " (ulimit -u limits processes and threads)",
+        Some(rustix::io::Errno::NOMEM) => " (ulimit -v may limit it)",
+        _ => "",
+    }
+}
+
 /// A line of mpiexec's own there.
 fn complain(text: &str) {
     show(&format!("mpiexec: {text}\n"));

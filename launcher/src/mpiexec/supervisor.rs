@@ -7,6 +7,7 @@ use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
+use super::limit_behind;
 use super::nodes::below::AtKeeper;
 use super::nodes::ends::Ends;
 use super::nodes::frames::Frame;
@@ -101,16 +102,6 @@ pub struct Supervisor<'a> {
     pub(super) ends: Ends,
     /// By number; those that have ended leave their places to others.
     pub(super) spawned: Vec<Spawned>,
-}
-
-/// Which limit of the system an error may come from, in words to put behind it.
-fn limit_behind(error: &io::Error) -> &'static str {
-    match Errno::from_io_error(error) {
-        Some(Errno::MFILE) => " (ulimit -n limits them)",
-        Some(Errno::AGAIN) => " (ulimit -u limits processes and threads)",
-        Some(Errno::NOMEM) => " (ulimit -v may limit it)",
-        _ => "",
-    }
 }
 
 /// Runs the job; the exit code.
