@@ -33,6 +33,39 @@ pub struct Shape {
     pub in_order: bool,
 }
 
+/// Borders for ranks with a core each, from the LogGP model of docs/collectives.md, "Borders of the choices". They grow with the ranks,
+/// because an algorithm of n steps has n latencies, whatever the size.
+impl Shape {
+    /// Bytes from which a chain costs least: a step for each rank costs less than the bytes that it saves.
+    fn chains_from(self) -> usize {
+        self.ranks * PIECE
+    }
+
+    /// Bytes from which a root's data goes in parts, over a ring: 2 bβ and n latencies, where a tree has log2 n of both.
+    fn scatters_from(self) -> usize {
+        match self.ranks {
+            0..8 => usize::MAX,
+            ranks => ranks * PIECE / (ranks.ilog2() as usize - 1),
+        }
+    }
+
+    /// Bytes from which an allreduce has two rings: halving and doubling has fewer steps, but two more transfers of the whole
+    /// vector unless the ranks are a power of two. Rings send to neighbours only, which networks like.
+    fn reduces_in_rings_from(self) -> usize {
+        let part = match self.ranks.is_power_of_two() {
+            true => 2 * PIECE,
+            false => PIECE / 2,
+        };
+        (self.ranks * part).max(1 << 20)
+    }
+
+    /// Whether an alltoall goes by store and forward: log2 n messages instead of n, and each byte is copied log2 n times.
+    fn forwards_parts(self) -> bool {
+        let most = if self.ranks < 32 { 128 } else { 512 };
+        self.bytes <= most && self.ranks > 8 && !self.oversubscribed
+    }
+}
+
 choice! { pub enum Barrier { Auto = "auto", Staged = "staged", Nodes = "nodes", Dissemination = "dissemination", Central = "central" } }
 choice! { pub enum Bcast { Auto = "auto", Staged = "staged", Nodes = "nodes", Binomial = "binomial", Linear = "linear", ScatterAllgather = "scatter_allgather", Chain = "chain" } }
 choice! { pub enum Tree { Auto = "auto", Staged = "staged", Nodes = "nodes", Linear = "linear", Binomial = "binomial" } }
@@ -246,11 +279,11 @@ pub fn bcast(shape: Shape) -> Bcast {
                 Bcast::Nodes
             } else if shape.ranks <= 2 {
                 Bcast::Binomial
-            } else if shape.bytes >= 4 * PIECE {
-                Bcast::Chain
-            } else if shape.oversubscribed {
+            } else if shape.oversubscribed && shape.bytes < 4 * PIECE {
                 Bcast::Linear
-            } else if shape.bytes >= 16 << 10 && shape.ranks >= 8 {
+            } else if shape.oversubscribed || shape.bytes >= shape.chains_from() {
+                Bcast::Chain
+            } else if shape.bytes >= shape.scatters_from() {
                 Bcast::ScatterAllgather
             } else {
                 Bcast::Binomial
@@ -291,18 +324,19 @@ pub fn allgather(shape: Shape) -> Allgather {
         Allgather::RecursiveDoubling if doubles => Allgather::RecursiveDoubling,
         Allgather::Nodes | Allgather::Staged if shape.several_nodes => Allgather::Nodes,
         Allgather::Auto | Allgather::RecursiveDoubling | Allgather::Nodes | Allgather::Staged => {
-            if shape.several_nodes && shape.bytes <= 64 << 10 {
+            if shape.several_nodes && shape.bytes <= (shape.ranks * PIECE / 4).max(64 << 10) {
                 Allgather::Nodes
+            } else if shape.several_nodes && !shape.oversubscribed {
+                // Doubling would send each rank's half of the data through its node's network; a ring sends all of it once a node.
+                Allgather::Ring
             } else if shape.oversubscribed && shape.bytes <= 64 << 10 {
                 Allgather::GatherBroadcast
             } else if shape.oversubscribed {
                 Allgather::Linear
-            } else if shape.bytes <= 64 << 10 {
-                if doubles {
-                    Allgather::RecursiveDoubling
-                } else {
-                    Allgather::Bruck
-                }
+            } else if doubles && shape.bytes <= shape.ranks * 2 * PIECE {
+                Allgather::RecursiveDoubling
+            } else if !doubles && shape.bytes <= (shape.ranks * PIECE / 4).max(64 << 10) {
+                Allgather::Bruck
             } else {
                 Allgather::Ring
             }
@@ -318,8 +352,7 @@ pub fn alltoall(shape: Shape) -> Alltoall {
         Alltoall::Auto | Alltoall::Bruck | Alltoall::Nodes | Alltoall::Staged => {
             if shape.equal && shape.several_nodes && shape.bytes <= 256 {
                 Alltoall::Nodes
-            } else if shape.equal && shape.bytes <= 128 && shape.ranks > 8 && !shape.oversubscribed
-            {
+            } else if shape.equal && shape.forwards_parts() {
                 Alltoall::Bruck
             } else if shape.equal && shape.bytes >= 32 << 10 && !shape.oversubscribed {
                 Alltoall::Pairwise
@@ -338,10 +371,14 @@ pub fn reduce(shape: Shape) -> Reduce {
         Reduce::Auto | Reduce::ScatterGather | Reduce::Nodes | Reduce::Staged => {
             if reduces_by_node(shape) {
                 Reduce::Nodes
-            } else if shape.ranks > 2 && shape.bytes >= 2 * PIECE {
+            } else if shape.ranks > 2 && shape.oversubscribed && shape.bytes >= 2 * PIECE {
                 Reduce::Chain
             } else if shape.oversubscribed {
                 Reduce::Linear
+            } else if shape.ranks > 2 && shape.bytes >= shape.chains_from() {
+                Reduce::Chain
+            } else if shape.commutes && shape.bytes >= shape.scatters_from() {
+                Reduce::ScatterGather
             } else {
                 Reduce::Binomial
             }
@@ -356,13 +393,13 @@ pub fn allreduce(shape: Shape) -> Allreduce {
         Allreduce::Ring if shape.commutes => Allreduce::Ring,
         Allreduce::Nodes | Allreduce::Staged if reduces_by_node(shape) => Allreduce::Nodes,
         Allreduce::Auto | Allreduce::Ring | Allreduce::Nodes | Allreduce::Staged => {
-            if reduces_by_node(shape) && shape.bytes < 1 << 20 {
+            if reduces_by_node(shape) && shape.bytes < shape.reduces_in_rings_from() {
                 Allreduce::Nodes
             } else if shape.oversubscribed && shape.bytes <= 4096 {
                 Allreduce::Linear
-            } else if shape.bytes <= 8192 {
+            } else if shape.bytes <= 16 << 10 {
                 Allreduce::RecursiveDoubling
-            } else if shape.commutes && shape.bytes >= 1 << 20 {
+            } else if shape.commutes && shape.bytes >= shape.reduces_in_rings_from() {
                 Allreduce::Ring
             } else {
                 Allreduce::HalvingDoubling
