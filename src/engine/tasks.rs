@@ -167,9 +167,17 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     loop {
         tasks.append(&mut BEGUN.lock());
         let mut any = false;
-        for at in positions(tasks, true).into_iter().rev() {
-            let before = tasks[at].waits_for;
-            any |= poll_at(tasks, at) || before != ANYTHING || tasks[at].waits_for != ANYTHING;
+        // Those that wait for no request need no look into an engine. Another one that was polled already takes the place of one that is over.
+        for at in (0..tasks.len()).rev() {
+            if tasks[at].waits_for == ANYTHING {
+                any |= poll_at(tasks, at) || tasks[at].waits_for != ANYTHING;
+            }
+        }
+        if tasks.iter().any(|task| task.waits_for != ANYTHING) {
+            for at in positions(tasks, true).into_iter().rev() {
+                poll_at(tasks, at);
+                any = true;
+            }
         }
         if !any {
             return moved;
@@ -178,19 +186,21 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that can go on, or of the others, ascending; few at a time, so that a poll allocates nothing.
+/// The positions of the tasks that wait for a request, and whose request is complete, or is not yet (`ready`). Ascending; few at a time, so
+/// that a poll allocates nothing.
 fn positions(tasks: &[Task], ready: bool) -> SmallVec<[usize; 32]> {
     let mut cursor = EngineCursor::at_first(0);
-    let mut is_ready = |index: Index| {
-        let mut is_complete = |index| {
-            let engine = cursor.at(requests::engine_of(index));
-            engine.requests().at(index).phase == Phase::Complete
-        };
-        index == ANYTHING || is_complete(index)
+    let mut is_complete = |index| {
+        let engine = cursor.at(requests::engine_of(index));
+        engine.requests().at(index).phase == Phase::Complete
     };
     let positions = tasks.iter().enumerate();
     positions
-        .filter_map(|(at, task)| (is_ready(task.waits_for) == ready).then_some(at))
+        .filter(|(_, task)| match task.waits_for {
+            ANYTHING => false,
+            index => is_complete(index) == ready,
+        })
+        .map(|(at, _)| at)
         .collect()
 }
 
