@@ -6,11 +6,13 @@
 mod background;
 mod card;
 mod connect;
+mod introduce;
 mod meeting;
 mod port;
 mod service;
 mod spawn;
 
+use crate::constructors;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::launch::Job;
@@ -34,6 +36,7 @@ static JOB: OnceLock<&'static Job> = OnceLock::new();
 /// Says which job this process has joined.
 pub fn set_job(job: &'static Job) {
     let _ = JOB.set(job);
+    constructors::introduce_by(introduce::introduce);
 }
 
 fn job() -> Result<&'static Job> {
