@@ -5,6 +5,7 @@
 
 mod background;
 mod card;
+mod command;
 mod connect;
 mod introduce;
 mod meeting;
@@ -17,9 +18,10 @@ use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::launch::Job;
 use crate::variables::{Listed, Variable};
+pub use command::Command;
 pub use connect::{accept, connect, join};
 pub use service::{lookup_name, publish_name, unpublish_name};
-pub use spawn::{Command, Spawned, meet_parents, parent, spawn};
+pub use spawn::{Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
 
 static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
