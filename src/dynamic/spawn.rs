@@ -11,6 +11,7 @@ use crate::engine::links;
 use crate::error::{Class, Error, Result, fail};
 use crate::launch::{Program, Spawning, names};
 use crate::sync::{AtomicI32, Ordering};
+use std::time::Duration;
 
 /// What MPI_Comm_spawn gives.
 pub struct Spawned {
@@ -129,7 +130,8 @@ fn start(
     let programs: Result<Vec<Program>> = commands.iter().map(Command::program).collect();
     let asked = programs.and_then(|programs| {
         let job = job()?;
-        background::run(function, move || job.spawn(&programs, &preput))
+        let limit = Duration::from_secs(super::CONNECT_TIMEOUT.get());
+        background::run(function, move || job.spawn(&programs, &preput, limit))
     });
     match asked {
         Ok(started) if started.codes.contains(&0) => {

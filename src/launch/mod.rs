@@ -13,6 +13,7 @@ mod pmix;
 #[rustfmt::skip]
 #[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, unreachable_pub, clippy::all)]
 mod pmix_bindings;
+mod refusal;
 mod segment;
 mod service;
 pub mod sets;

@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A program to start, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,10 +84,22 @@ fn request(programs: &[Program], preput: &[(String, String)]) -> Result<String> 
 impl Client {
     /// Has the launcher start processes. Their error codes.
     ///
-    /// Errors: MPI_ERR_SPAWN, the launcher has started none, for a reason that it may give.
-    fn spawn(&mut self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+    /// Errors: MPI_ERR_SPAWN, the launcher has started none, for a reason that it may give, or does not answer.
+    fn spawn(
+        &mut self,
+        programs: &[Program],
+        preput: &[(String, String)],
+        limit: Option<Duration>,
+    ) -> Result<Vec<i32>> {
         let all = programs.iter().map(|it| it.processes as usize).sum();
-        let answer = self.call(&request(programs, preput)?)?;
+        let answer = self.call_within(&request(programs, preput)?, limit)?;
+        let Some(answer) = answer else {
+            return fail!(
+                Class::Spawn,
+                "it has not answered within {} seconds",
+                limit.unwrap_or_default().as_secs()
+            );
+        };
         let line = Line(&answer);
         if !line.succeeded() {
             let why = line.rest("msg").unwrap_or("it does not say why");
@@ -149,16 +162,27 @@ fn start_keeper_of(mpiexec: &Path) -> io::Result<OwnedFd> {
 }
 
 impl Job {
-    /// Has the launcher start processes, which find `preput` in their key-value store or environment.
+    /// Has the launcher start processes, which find `preput` in their key-value store or environment. A launcher other than mpiexec
+    /// must answer within `limit`.
     ///
     /// Errors: MPI_ERR_SPAWN, none was started.
-    pub fn spawn(&self, programs: &[Program], preput: &[(String, String)]) -> Result<Spawning> {
+    pub fn spawn(
+        &self,
+        programs: &[Program],
+        preput: &[(String, String)],
+        limit: Duration,
+    ) -> Result<Spawning> {
         if self.how == Launcher::Singleton {
             self.start_keeper()?;
         }
+        let wanted = programs.iter().map(|it| u64::from(it.processes)).sum();
+        if let Some(text) = self.is_full_for(wanted) {
+            return Err(self.refusal(&Error::new(Class::Spawn, text)));
+        }
+        let limit = (self.how == Launcher::Pmi1).then_some(limit);
         let here = self.local_ranks.len() == self.size as usize;
         self.with_server(|server| match server {
-            Server::Pmi1(client) => client.spawn(programs, preput).map(|codes| Spawning {
+            Server::Pmi1(client) => client.spawn(programs, preput, limit).map(|codes| Spawning {
                 codes,
                 namespace: None,
             }),
@@ -176,28 +200,6 @@ impl Job {
             }
         })
         .map_err(|error| self.refusal(&error))
-    }
-
-    /// Says which launcher has refused, and what can be done.
-    fn refusal(&self, error: &Error) -> Error {
-        if error.class() != Class::Spawn {
-            return Error::new(error.class(), error.text());
-        }
-        let slurm = std::env::var_os("SLURM_STEP_ID").is_some();
-        let prrte = std::env::var("PMIX_NAMESPACE").is_ok_and(|name| name.starts_with("prte"));
-        const ADVICE: &str = "; oxmpi's mpiexec can, in the same allocation: start the program by it instead of srun";
-        let (name, advice) = match self.how {
-            Launcher::Mpiexec | Launcher::Singleton => ("mpiexec", ""),
-            Launcher::Pmix if prrte => ("the launcher (prterun of PRRTE or Open MPI)", ""),
-            Launcher::Pmix if slurm => ("srun, by Slurm's plug-in pmix,", ADVICE),
-            Launcher::Pmi1 if slurm => ("srun, by Slurm's plug-in pmi2,", ADVICE),
-            Launcher::Pmix => ("the PMIx launcher", "; oxmpi's mpiexec can"),
-            Launcher::Pmi1 => ("the PMI-1 launcher, such as MPICH's hydra,", ""),
-        };
-        Error::new(
-            Class::Spawn,
-            format!("{name} starts no processes: {}{advice}", error.text()),
-        )
     }
 
     /// Starts the mpiexec that serves a process which none has started, if that is not done.
