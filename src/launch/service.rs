@@ -50,7 +50,8 @@ impl Client {
     fn lookup(&mut self, key: &str) -> Result<Option<String>> {
         let answer = self.call(&format!("cmd=lookup_name service={key}"))?;
         let port = Line(&answer).get("port").map(str::to_owned);
-        Ok(port.filter(|_| has_worked(&answer)))
+        // hydra's name server has an empty one for a name that is not published.
+        Ok(port.filter(|port| has_worked(&answer) && !port.is_empty()))
     }
 
     fn unpublish(&mut self, key: &str) -> Result<bool> {
