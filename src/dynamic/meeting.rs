@@ -9,7 +9,7 @@ use super::card::{Card, Remote};
 use super::port::Socket;
 use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
-use crate::constructors::{everywhere, share};
+use crate::constructors::{everywhere, is_met, share};
 use crate::context_id::{self, Creation};
 use crate::engine::links::{self, Hold, Met};
 use crate::error::{Class, Error, Result, fail};
@@ -118,7 +118,7 @@ impl Side<'_> {
             Role::Accepts => (&ours, &theirs),
             Role::Connects => (&theirs, &ours),
         };
-        let joined = self.join(&card, accepting, connecting, &theirs);
+        let joined = Side::join(&card, accepting, connecting, &theirs);
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
         let answer = self.with_socket(&mut socket, move |socket| {
             socket.send(&[u8::from(all)])?;
@@ -185,21 +185,17 @@ impl Side<'_> {
     /// The first of the accepting processes of a host makes the segment for all of both groups there. What it is kept open by.
     fn make_link(&self, theirs: &[Card], card: &mut Card) -> Option<OwnedFd> {
         let others = theirs.iter().filter(|other| other.host == card.host);
+        let members = self.comm.members();
+        // Members of other jobs may not have met those that this process has.
+        let is_mixed = || (0..members.size()).any(|rank| names::is_foreign(members.process(rank)));
         let is_new = others.clone().any(|other| !is_known(other));
-        if !is_new || !self.is_first_of_host() {
+        if others.clone().next().is_none() || !(is_new || is_mixed()) || !self.is_first_of_host() {
             return None;
         }
-        let members = self.comm.members();
         let here = (0..members.size())
             .filter(|rank| is_here(members.process(*rank)))
             .count();
-        let plan = SegmentPlan {
-            bytes: &layout::segment_bytes,
-            initialise: &layout::initialise,
-        };
-        let made = launch::create_segment(&plan, here + others.count()).ok()?;
-        card.link = Some(Remote::of(&made));
-        Some(made)
+        new_link(card, here + others.count())
     }
 
     fn is_first_of_host(&self) -> bool {
@@ -209,8 +205,7 @@ impl Side<'_> {
     }
 
     /// Finds the numbers of the others, and shares memory with those of this host that were not met before.
-    fn join(
-        &self,
+    pub(super) fn join(
         own: &Card,
         accepting: &[Card],
         connecting: &[Card],
@@ -234,12 +229,12 @@ impl Side<'_> {
         if theirs.iter().any(|card| !is_known(card)) {
             let both = accepting.iter().chain(connecting);
             let here: Vec<&Card> = both.filter(|card| card.host == own.host).collect();
-            hold = Some(self.join_link(own, &here, theirs)?);
+            hold = Some(Side::join_link(own, &here, theirs)?);
         }
         Ok((Group::new(numbers), hold))
     }
 
-    fn join_link(&self, own: &Card, here: &[&Card], theirs: &[Card]) -> Result<Hold> {
+    fn join_link(own: &Card, here: &[&Card], theirs: &[Card]) -> Result<Hold> {
         let unreachable = |what: &str, card: &Card| {
             Error::new(
                 Class::Other,
@@ -303,10 +298,20 @@ impl Side<'_> {
     }
 }
 
+/// Makes a segment for a link of so many processes, and puts it on this process's card; `None`: there is no memory.
+pub(super) fn new_link(card: &mut Card, processes: usize) -> Option<OwnedFd> {
+    let plan = SegmentPlan {
+        bytes: &layout::segment_bytes,
+        initialise: &layout::initialise,
+    };
+    let made = launch::create_segment(&plan, processes).ok()?;
+    card.link = Some(Remote::of(&made));
+    Some(made)
+}
+
 /// Whether a process is reached already.
 fn is_known(card: &Card) -> bool {
-    names::number_of(card.name)
-        .is_some_and(|number| !names::is_foreign(number) || links::is_connected(number))
+    is_met(card.name)
 }
 
 /// Whether a process of this group is on this host.

@@ -110,6 +110,15 @@ pub fn is_connected(process: u32) -> bool {
     super::table().is_some_and(|table| table.has(process) && !table.of(process).is_disconnected())
 }
 
+/// Ends the connection to one process, which has ended it; its link stays for the others.
+pub fn forget(process: u32) {
+    let mut engine = enter();
+    for connection in CONNECTIONS.lock().iter_mut() {
+        connection.processes.retain(|known| *known != process);
+    }
+    engine.lose(&[process]);
+}
+
 /// A communicator with these processes is used from now on.
 pub fn hold(processes: impl Iterator<Item = u32> + Clone) {
     visit(processes, |connection| connection.users += 1);
@@ -197,6 +206,12 @@ pub(super) fn look_after() {
 impl Engine {
     /// Ends a link to these processes.
     fn part(&mut self, link: u16, processes: &[u32]) {
+        self.lose(processes);
+        self.transport.remove_link(link);
+    }
+
+    /// These processes are not reached any more.
+    fn lose(&mut self, processes: &[u32]) {
         // What waits for room, if a peer has died, will never leave.
         self.busy.retain(|process| !processes.contains(process));
         for process in processes {
@@ -205,6 +220,5 @@ impl Engine {
                 .set_foreign(*process, Peer::disconnected());
             self.peers.renew(*process as usize);
         }
-        self.transport.remove_link(link);
     }
 }
