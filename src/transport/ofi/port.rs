@@ -246,6 +246,16 @@ impl Port {
         }
     }
 
+    /// Forgets a peer's address, and the connection with it.
+    pub fn remove(&mut self, mut address: u64) {
+        // SAFETY: the table is open, and has given out the address.
+        unsafe {
+            let remove = (*(*self.av).ops).remove;
+            // What is not there any more needs no removal.
+            call(remove)(self.av, &raw mut address, 1, 0);
+        }
+    }
+
     /// Sends a message of at most [`Self::inject_bytes`], which is copied.
     #[inline]
     pub fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
