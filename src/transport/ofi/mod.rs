@@ -226,6 +226,15 @@ impl Net {
         })
     }
 
+    pub fn provider(&self) -> &str {
+        self.port.provider()
+    }
+
+    /// Whether only processes of this machine reach it.
+    pub fn is_on_loopback(&self) -> bool {
+        self.port.is_on_loopback()
+    }
+
     /// Library, version, provider, interface, and why.
     pub fn description(&self) -> &str {
         self.port.description()

@@ -1,0 +1,274 @@
+//! How the processes of two groups that meet reach each other: by a segment that those of a host share, else over the fabric.
+
+use super::background;
+use super::card::{Card, Remote};
+use super::far::{self, FarCard, Told, Waiting, are_far};
+use super::meeting::{Role, Side};
+use crate::engine::far::{Met as Far, Offer, connect, take_back};
+use crate::engine::links::{self, Hold, Met as Near};
+use crate::error::{Class, Error, Result, fail};
+use crate::group::{Group, names};
+use crate::launch::{self, SegmentPlan};
+use crate::os::process::open_of;
+use crate::transport::layout;
+use crate::transport::link::{Place, Plan};
+use crate::transport::ofi::Guest;
+use std::os::fd::OwnedFd;
+
+/// What this process has made for a meeting.
+#[derive(Default)]
+pub struct Means {
+    /// A segment for the processes of both groups on this host, which the first accepting one there makes.
+    segment: Option<OwnedFd>,
+    far: Option<Told>,
+    offer: Option<Offer>,
+    waiting: Option<Waiting>,
+}
+
+/// Cards of a group, and what each process has made.
+type Both<'a> = (&'a [Card], &'a [Vec<u8>]);
+
+impl Drop for Means {
+    fn drop(&mut self) {
+        if let Some(offer) = &self.offer {
+            take_back(offer.invitation);
+        }
+    }
+}
+
+impl Means {
+    /// Makes what this process needs, and is asked for.
+    pub fn prepare(side: &Side<'_>, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
+        let mut means = Means::default();
+        if side.role == Role::Accepts {
+            means.segment = make_segment(side.comm.rank() as usize, own, ours, theirs);
+        }
+        if theirs.iter().any(|other| are_far(own, other)) {
+            let function = side.own.function;
+            let waits = side.role == Role::Accepts;
+            // Opening a fabric takes a while.
+            let told = background::run(function, move || Ok(far::tell(waits)));
+            let (told, offer, waiting) = match told {
+                Ok(all) => all,
+                Err(error) => (Err(error.text().to_owned()), None, None),
+            };
+            (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
+        }
+        means
+    }
+
+    /// As a text for all of both groups: the segment in the first line, then what [`far::encode`] makes.
+    pub fn told(&self) -> String {
+        let far = far::encode(self.far.as_ref());
+        match (&self.segment, far.as_str()) {
+            (None, "") => String::new(),
+            (None, far) => format!("\n{far}"),
+            (Some(segment), far) => {
+                let remote = Remote::of(segment);
+                format!("{} {}\n{far}", remote.fd, remote.inode)
+            }
+        }
+    }
+
+    /// Finds the numbers of the others, and connects with those that were not met before.
+    pub fn join(
+        &mut self,
+        side: &Side<'_>,
+        own: &Card,
+        ours: Both<'_>,
+        theirs: Both<'_>,
+    ) -> Result<(Group, Vec<Hold>)> {
+        let numbers: Vec<u32> = theirs
+            .0
+            .iter()
+            .map(|card| names::number_or_new(card.name))
+            .collect();
+        let (our_means, their_means) = (read_all(ours.1), read_all(theirs.1));
+        let far_of = |all: &[Made]| -> Vec<Option<Told>> {
+            all.iter().map(|made| made.far.clone()).collect()
+        };
+        let (our_far, their_far) = (far_of(&our_means), far_of(&their_means));
+        far::compare((ours.0, &our_far), (theirs.0, &their_far))?;
+        let mut holds = Vec::new();
+        let is_new = |card: &&Card| !is_known(card);
+        let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
+        if near.any(|card| is_new(&card)) {
+            let (accepting, connecting) = match side.role {
+                Role::Accepts => ((ours.0, &our_means), (theirs.0, &their_means)),
+                Role::Connects => ((theirs.0, &their_means), (ours.0, &our_means)),
+            };
+            let both = [accepting, connecting];
+            let both = both
+                .iter()
+                .flat_map(|(cards, made)| cards.iter().zip(made.iter()));
+            let here: Vec<(&Card, Option<Remote>)> = both
+                .filter(|(card, _)| card.host == own.host)
+                .map(|(card, made)| (card, made.segment))
+                .collect();
+            holds.push(join_link(own, &here, theirs.0)?);
+        }
+        let far: Vec<(usize, &Card, &FarCard)> = theirs
+            .0
+            .iter()
+            .zip(&their_far)
+            .enumerate()
+            .filter(|(_, (card, _))| are_far(own, card) && is_new(card))
+            .filter_map(|(place, (card, told))| {
+                let told = told.as_ref()?.as_ref().ok()?;
+                Some((place, card, told))
+            })
+            .collect();
+        if !far.is_empty() {
+            holds.push(self.join_far(side, &far)?);
+        }
+        Ok((Group::new(numbers), holds))
+    }
+
+    fn join_far(&mut self, side: &Side<'_>, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
+        let Some(offer) = &self.offer else {
+            return fail!(
+                Class::Other,
+                "the processes of the two groups tell different hosts"
+            );
+        };
+        let invitation = offer.invitation;
+        let place = side.comm.rank() as usize;
+        let wanted: far::Wanted = far
+            .iter()
+            .map(|(place, _, told)| (*place, (*told).clone()))
+            .collect();
+        let waiting = self.waiting.take();
+        let mut lines = background::run(side.own.function, move || match waiting {
+            Some(waiting) => waiting.until_reached(wanted),
+            None => far::reach(place, wanted),
+        })?;
+        lines.sort_by_key(|(place, _)| *place);
+        let met = far.iter().zip(lines);
+        let met = met.map(|((place, card, told), (_, lifeline))| Far {
+            guest: Guest {
+                process: names::number_or_new(card.name),
+                place: *place as u32,
+                card: &told.fabric,
+                entry: told.entry,
+                own_place: side.comm.rank() as u32,
+            },
+            node: card.node,
+            lifeline,
+        });
+        connect(invitation, met.collect())
+    }
+}
+
+/// What another process has made.
+#[derive(Default)]
+struct Made {
+    segment: Option<Remote>,
+    far: Option<Told>,
+}
+
+fn read_all(all: &[Vec<u8>]) -> Vec<Made> {
+    all.iter().map(|bytes| read(bytes)).collect()
+}
+
+/// What [`Means::told`] made a text of.
+fn read(bytes: &[u8]) -> Made {
+    let text = String::from_utf8_lossy(bytes);
+    let Some((segment, far)) = text.split_once('\n') else {
+        return Made::default();
+    };
+    let segment = segment.split_once(' ').and_then(|(fd, inode)| {
+        Some(Remote {
+            fd: fd.parse().ok()?,
+            inode: inode.parse().ok()?,
+        })
+    });
+    Made {
+        segment,
+        far: far::decode(far),
+    }
+}
+
+/// The first of the accepting processes of a host makes the segment for all of both groups there. What it is kept open by.
+fn make_segment(rank: usize, own: &Card, ours: &[Card], theirs: &[Card]) -> Option<OwnedFd> {
+    let here = |card: &&Card| card.host == own.host;
+    let first = ours.iter().position(|card| here(&card));
+    let is_new = theirs.iter().filter(here).any(|other| !is_known(other));
+    if !is_new || first != Some(rank) {
+        return None;
+    }
+    let plan = SegmentPlan {
+        bytes: &layout::segment_bytes,
+        initialise: &layout::initialise,
+    };
+    let processes = ours.iter().chain(theirs).filter(here).count();
+    launch::create_segment(&plan, processes).ok()
+}
+
+fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> Result<Hold> {
+    let unreachable = |what: &str, card: &Card| {
+        Error::new(
+            Class::Other,
+            format!(
+                "the {what} of process {} (rank {} of its job) cannot be opened",
+                card.birth.pid, card.name.rank
+            ),
+        )
+    };
+    let made = here.iter().find_map(|(card, made)| Some((*card, (*made)?)));
+    let Some((maker, link)) = made else {
+        return fail!(
+            Class::NoMem,
+            "there is no memory for a segment that the processes of both groups share"
+        );
+    };
+    let open = |card: &Card, what: &str, it: Remote| {
+        open_of(card.birth.pid, it.fd, it.inode).ok_or_else(|| unreachable(what, card))
+    };
+    let segment = open(maker, "new segment", link)?;
+    let mut homes: Vec<(u64, (OwnedFd, usize))> = Vec::new();
+    let mut places = Vec::new();
+    let mut met = Vec::new();
+    let mut own_seat = None;
+    for (seat, (card, _)) in here.iter().enumerate() {
+        let known = homes
+            .iter()
+            .position(|(inode, _)| *inode == card.home.inode);
+        let home = match known {
+            Some(home) => home,
+            None => {
+                let fd = open(card, "segment", card.home)?;
+                homes.push((card.home.inode, (fd, card.ranks as usize)));
+                homes.len() - 1
+            }
+        };
+        let process = names::number_or_new(card.name);
+        if card.name == own.name {
+            own_seat = Some(seat);
+        } else if theirs.iter().any(|other| other.name == card.name) && !is_known(card) {
+            met.push(Near {
+                process,
+                seat,
+                node: card.node,
+            });
+        }
+        places.push(Place {
+            process,
+            home,
+            rank: card.seat as usize,
+            birth: card.birth,
+        });
+    }
+    let plan = Plan {
+        segment,
+        homes: homes.into_iter().map(|(_, home)| home).collect(),
+        places,
+        own: own_seat.unwrap_or_default(),
+    };
+    links::connect(plan, &met)
+}
+
+/// Whether a process is reached already.
+fn is_known(card: &Card) -> bool {
+    names::number_of(card.name)
+        .is_some_and(|number| !names::is_foreign(number) || links::is_connected(number))
+}
