@@ -245,6 +245,7 @@ check-cluster: stage
 	tests/cluster/launch
 	tests/cluster/launchers
 	tests/cluster/faults
+	tests/cluster/dynamic
 	tests/cluster/many
 
 check-cluster-suite: stage

@@ -30,6 +30,13 @@ static CHECK_UNUSED void fetch(const char *path, char *text, int capacity)
     fclose(file);
 }
 
+/* What begins from now on is on another host, as it pretends, if the last word says so. */
+static CHECK_UNUSED void go_apart(int argc, char **argv)
+{
+    if (!strcmp(argv[argc - 1], "apart"))
+        setenv("OXMPI_PRETEND_HOST", "1", 1);
+}
+
 /* Starts a program, under mpiexec if there are to be ranks. Words end with NULL. */
 static CHECK_UNUSED pid_t begin(int ranks, char **words)
 {

@@ -1,5 +1,5 @@
 /* Two jobs that know nothing of each other connect by a port: its name is in a file, or published. This program starts both.
- * args: ranks of the server and of the client (0: without mpiexec), file or names. */
+ * args: ranks of the server and of the client (0: without mpiexec), file or names; apart: on two hosts, as they pretend. */
 #include "ports.h"
 
 /* server or client, file or names, where the name is. */
@@ -67,7 +67,9 @@ int main(int argc, char **argv)
     start_driver(argv[0]);
     CHECK(mkdtemp(folder) != NULL);
     char *server[] = {argv[0], "server", argv[3], folder, NULL}, *client[] = {argv[0], "client", argv[3], folder, NULL};
-    pid_t first = begin(atoi(argv[1]), server), second = begin(atoi(argv[2]), client);
+    pid_t first = begin(atoi(argv[1]), server);
+    go_apart(argc, argv);
+    pid_t second = begin(atoi(argv[2]), client);
     CHECK_INT(end(second), 0);
     CHECK_INT(end(first), 0);
     snprintf(path, sizeof path, "%s/port", folder);

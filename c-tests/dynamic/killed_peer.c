@@ -1,11 +1,11 @@
 /* One of two jobs that were connected is killed. After MPI_Comm_disconnect the other goes on; before, it gets an error and does not
- * wait for ever. args: disconnected or connected. */
+ * wait for ever. args: disconnected or connected; apart: the jobs are on two hosts, as they pretend. */
 #include "ports.h"
 
 static int side(int argc, char **argv)
 {
-    int server = !strcmp(argv[1], "server"), connected = !strcmp(argv[2], "connected"), value = 0;
-    char port[MPI_MAX_PORT_NAME] = "", path[300], text[20];
+    int server = !strcmp(argv[1], "server"), connected = strcmp(argv[2], "disconnected"), value = 0;
+    char port[MPI_MAX_PORT_NAME] = "", path[300], talked[300], text[20];
     MPI_Comm comm;
     start(&argc, &argv);
     snprintf(path, sizeof path, "%s/port", argv[3]);
@@ -20,6 +20,12 @@ static int side(int argc, char **argv)
     talk(comm, 100000, server);
     if (!connected)
         part(&comm);
+    if (!server && !strcmp(argv[2], "stays")) { /* for tests/cluster, which ends it */
+        snprintf(talked, sizeof talked, "%s/talked", argv[3]);
+        leave(talked, "talked");
+        for (;;)
+            pause();
+    }
     if (!server)
         raise(SIGKILL);
     if (connected) {
@@ -40,7 +46,7 @@ static int side(int argc, char **argv)
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/killed_peer_XXXXXX", path[100], gone[100];
-    if (argc > 2)
+    if (argc > 3)
         return side(argc, argv);
     start_driver(argv[0]);
     CHECK(mkdtemp(folder) != NULL);
@@ -48,7 +54,9 @@ int main(int argc, char **argv)
     int connected = !strcmp(argv[1], "connected");
     char *server[] = {argv[0], "server", argv[1], folder, gone, NULL};
     char *client[] = {argv[0], "client", argv[1], folder, NULL};
-    pid_t first = begin(1, server), second = begin(0, client);
+    pid_t first = begin(1, server);
+    go_apart(argc, argv);
+    pid_t second = begin(0, client);
     CHECK_INT(end(second), 128 + SIGKILL);
     if (!connected)
         leave(gone, "gone");

@@ -12,7 +12,7 @@ use crate::group::names::{self, Name};
 use std::sync::OnceLock;
 
 /// Has all processes of both groups meet, or fails on all of them. It is given the names of the other group.
-pub type Introduce = fn(&BothGroups<'_>, &[Name]) -> Result<Option<Hold>>;
+pub type Introduce = fn(&BothGroups<'_>, &[Name]) -> Result<Vec<Hold>>;
 
 static INTRODUCE: OnceLock<Introduce> = OnceLock::new();
 
@@ -31,22 +31,22 @@ pub fn is_met(name: Name) -> bool {
 /// keeps the new links until a communicator uses them.
 ///
 /// Errors: on all processes of both groups, MPI_ERR_OTHER, some cannot reach some others.
-pub fn meet(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Option<Hold>> {
+pub fn meet(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     let job = names::own_job();
     let local = both.local.members;
     let foreign = (0..local.size()).any(|rank| names::is_foreign(local.process(rank)));
     let Some(inter) = &both.inter else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
     if !foreign && theirs.iter().all(|name| name.job == job) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let met = theirs.iter().all(|name| is_met(*name));
     let [here] = block_on(everywhere(&both.local, [met]))?;
     let (mut mine, mut others) = (bytes([u32::from(here)]), bytes([0]));
     block_on(inter.swap(&both.local, &mut mine, &mut others))?;
     if here && words(&others)[0] != 0 {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     match INTRODUCE.get() {
         Some(introduce) => introduce(both, theirs),

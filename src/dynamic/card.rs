@@ -1,10 +1,12 @@
 //! Cards: what a process tells those of other groups of itself.
 
 use crate::comm::me;
+use crate::engine;
 use crate::group::names::{self, Name};
-use crate::launch::Job;
+use crate::launch::{Job, nodes};
 use crate::os::addresses;
 use crate::os::process::{Birth, identity};
+use crate::transport::Table;
 use std::os::fd::AsRawFd;
 use std::os::fd::OwnedFd;
 
@@ -28,11 +30,9 @@ pub struct Card {
     pub seat: u32,
     /// The node in the job.
     pub node: u32,
-    /// A segment that it has made for the processes of two groups on this host.
-    pub link: Option<Remote>,
 }
 
-const WORDS: usize = 13;
+const WORDS: usize = 10;
 
 impl Card {
     /// Bytes of a card.
@@ -43,18 +43,16 @@ impl Card {
         let seat = job.local_ranks.iter().position(|rank| *rank == job.rank);
         Card {
             name: names::of(me()),
-            host: addresses::host(),
+            host: addresses::host(&part(job)),
             birth: Birth::own(),
             home: Remote::of(&job.segment),
             ranks: job.local_ranks.len() as u32,
             seat: seat.unwrap_or_default() as u32,
             node: crate::engine::node_of(me()),
-            link: None,
         }
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let link = self.link.unwrap_or(Remote { fd: -1, inode: 0 });
         let words: [u64; WORDS] = [
             self.name.job,
             self.name.rank.into(),
@@ -66,9 +64,6 @@ impl Card {
             self.ranks.into(),
             self.seat.into(),
             self.node.into(),
-            link.fd as u64,
-            link.inode,
-            0,
         ];
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
@@ -99,13 +94,19 @@ impl Card {
             ranks: next() as u32,
             seat: next() as u32,
             node: next() as u32,
-            link: Some(Remote {
-                fd: next() as i32,
-                inode: next(),
-            })
-            .filter(|link| link.fd >= 0),
         }
     }
+}
+
+/// Which of several hosts that it pretends to be on this machine's process is on.
+fn part(job: &Job) -> String {
+    let host = super::PRETEND_HOST.get();
+    let is_split = engine::table().is_some_and(Table::pretends_hosts);
+    let part = match is_split {
+        true => nodes::part(job.rank, job.size),
+        false => 0,
+    };
+    format!("{host}.{part}")
 }
 
 impl Remote {
@@ -125,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_card_brings_everything_back() {
-        let mut card = Card {
+        let card = Card {
             name: Name { job: 9, rank: 8 },
             host: u64::MAX,
             birth: Birth { pid: 6, ticks: 5 },
@@ -133,11 +134,8 @@ mod tests {
             ranks: 2,
             seat: 1,
             node: 7,
-            link: None,
         };
         let both = |card: &Card| Card::decode_all(&card.encode());
-        assert_eq!(both(&card), [card]);
-        card.link = Some(Remote { fd: 0, inode: 11 });
         assert_eq!(both(&card), [card]);
         assert_eq!(card.encode().len(), Card::BYTES);
     }

@@ -5,7 +5,8 @@
 
 use super::card::Card;
 use super::job;
-use super::meeting::{Side, new_link};
+use super::means::{Means, Party, gather, listed, unlisted};
+use super::meeting::Role;
 use crate::coll::{CollContext, allgather_on, block_on};
 use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
 use crate::engine::links::{self, Hold};
@@ -35,11 +36,11 @@ impl Entry {
 /// See the module; `theirs` are the names of the other group.
 ///
 /// Errors: on all of both groups, MPI_ERR_OTHER if some cannot reach some of the others.
-pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Option<Hold>> {
+pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
     let (own, Some(inter)) = (&both.local, &both.inter) else {
-        return Ok(None);
+        return Ok(Vec::new());
     };
-    let mut card = Card::own(job()?);
+    let card = Card::own(job()?);
     let misses = misses(theirs);
     let known = swap(own, inter, &card, &misses)?;
     let me = own.rank() as usize;
@@ -49,30 +50,25 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Option<Hold>>
             links::forget(names::number_or_new(theirs.card.name));
         }
     }
-    // The group of the smaller name is first, as the other sees it, too.
-    let ours_first = known.ours[0].card.name < known.theirs[0].card.name;
-    let seats = known.seats(ours_first, card.host);
-    let _made = match seats.first() {
-        Some(maker) if *maker == card.name => new_link(&mut card, seats.len()),
-        _ => None,
+    let (ours, theirs) = (cards(&known.ours), cards(&known.theirs));
+    let party = Party {
+        // The group of the smaller name, as the other sees it, too.
+        role: match ours[0].name < theirs[0].name {
+            true => Role::Accepts,
+            false => Role::Connects,
+        },
+        rank: me,
+        function: own.function,
     };
-    let last = swap(own, inter, &card, &misses)?;
-    let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };
-    let theirs = cards(&last.theirs);
-    let seated = |entries: &[Entry]| -> Vec<Card> {
-        let mut all = cards(entries);
-        all.retain(|card| seats.contains(&card.name));
-        all
-    };
-    let (ours, others) = (seated(&last.ours), seated(&last.theirs));
-    let (before, after) = match ours_first {
-        true => (&ours, &others),
-        false => (&others, &ours),
-    };
-    let joined = Side::join(&card, before, after, &theirs);
+    let mut means = Means::prepare(&party, &card, (&ours, &theirs));
+    let our_means = gather(own, means.told().as_bytes())?;
+    let their_means = block_on(inter.swap_any(own, listed(&our_means).into()))?;
+    let their_means = unlisted(&their_means);
+    let joined = means.join(&party, &card, (&ours, &our_means), (&theirs, &their_means));
     let [all] = block_on(everywhere(own, [joined.is_ok()]))?;
     let told = block_on(inter.swap_any(own, Box::new([u8::from(all)])))?;
-    let (_, hold) = joined?;
+    drop(means);
+    let (_, holds) = joined?;
     if !all || told.first() != Some(&1) {
         return Err(Error::new(
             Class::Other,
@@ -82,7 +78,11 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Option<Hold>>
             ),
         ));
     }
-    Ok(hold)
+    Ok(holds)
+}
+
+fn cards(entries: &[Entry]) -> Vec<Card> {
+    entries.iter().map(|entry| entry.card).collect()
 }
 
 /// Which of the other group this process has not met.
@@ -94,36 +94,6 @@ fn misses(theirs: &[Name]) -> Vec<u8> {
         }
     }
     misses
-}
-
-impl Round {
-    /// The processes of a host that need a link there, in an order that all know.
-    fn seats(&self, ours_first: bool, host: u64) -> Vec<Name> {
-        let side = |mine: &[Entry], others: &[Entry]| -> Vec<Name> {
-            let needs = |rank: usize, entry: &Entry| {
-                let mut others = others.iter().enumerate();
-                others.any(|(other, it)| {
-                    it.card.host == host && (entry.misses(other) || it.misses(rank))
-                })
-            };
-            let here = mine.iter().enumerate();
-            here.filter(|(rank, entry)| entry.card.host == host && needs(*rank, entry))
-                .map(|(_, entry)| entry.card.name)
-                .collect()
-        };
-        let mut ours = side(&self.ours, &self.theirs);
-        let mut theirs = side(&self.theirs, &self.ours);
-        match ours_first {
-            true => {
-                ours.extend(theirs);
-                ours
-            }
-            false => {
-                theirs.extend(ours);
-                theirs
-            }
-        }
-    }
 }
 
 /// Each process brings a card and a few bytes, as many as all of its group; all get those of all.

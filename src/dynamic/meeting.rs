@@ -1,24 +1,19 @@
-//! Two groups that meet: they swap cards over a connection between their roots, share memory where they are on one host, and make an
-//! intercommunicator.
+//! Two groups that meet: they swap cards over a connection between their roots, then what each process has to offer to be reached
+//! ([`super::means`]), and make an intercommunicator.
 //!
 //! Each group has an id for what it receives, and tells it the other (paper 004). Invariant: what fails on one process fails on all of
 //! both groups, and nothing that was made is left.
 
 use super::background;
-use super::card::{Card, Remote};
+use super::card::Card;
+use super::means::{Means, Party, gather, listed, unlisted};
 use super::port::Socket;
-use crate::coll::{CollContext, allgather_on, block_on};
+use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
-use crate::constructors::{everywhere, is_met, share};
+use crate::constructors::{everywhere, share};
 use crate::context_id::{self, Creation};
-use crate::engine::links::{self, Hold, Met};
 use crate::error::{Class, Error, Result, fail};
-use crate::group::{Group, names};
-use crate::launch::{self, Job, SegmentPlan};
-use crate::os::process::open_of;
-use crate::transport::layout;
-use crate::transport::link::{Place, Plan};
-use std::os::fd::OwnedFd;
+use crate::launch::Job;
 use std::sync::Arc;
 
 /// Which side of the connection a group is.
@@ -87,47 +82,30 @@ impl Side<'_> {
         mut socket: Option<Socket>,
         function: &'static str,
     ) -> Result<&'static Comm> {
-        let mut card = Card::own(self.job);
-        let mut link = None;
-        let (theirs, ours);
-        match self.role {
-            Role::Connects => {
-                ours = self.gather(&card)?;
-                let frame = self.frame(id, &ours);
-                let answer = self.with_socket(&mut socket, move |socket| {
-                    socket.send(&frame)?;
-                    socket.receive()
-                });
-                theirs = tell_all(&self.own, self.root, answer)?;
-            }
-            Role::Accepts => {
-                let question = self.with_socket(&mut socket, Socket::receive);
-                theirs = tell_all(&self.own, self.root, question)?;
-                link = self.make_link(&decode(&theirs)?.1, &mut card);
-                ours = self.gather(&card)?;
-                let frame = self.frame(id, &ours);
-                let told = self.with_socket(&mut socket, move |socket| {
-                    socket.send(&frame).map(|()| vec![])
-                });
-                tell_all(&self.own, self.root, told)?;
-            }
-        }
+        let card = Card::own(self.job);
+        let ours = gather(&self.own, &card.encode())?;
+        let theirs = self.swap(&mut socket, self.frame(id, &ours.concat()))?;
         let (their_id, theirs) = decode(&theirs)?;
-        let ours = Card::decode_all(&ours);
-        let (accepting, connecting) = match self.role {
-            Role::Accepts => (&ours, &theirs),
-            Role::Connects => (&theirs, &ours),
+        let ours = Card::decode_all(&ours.concat());
+        let party = Party {
+            role: self.role,
+            rank: self.own.rank() as usize,
+            function,
         };
-        let joined = Side::join(&card, accepting, connecting, &theirs);
+        let mut means = Means::prepare(&party, &card, (&ours, &theirs));
+        let our_means = gather(&self.own, means.told().as_bytes())?;
+        let their_means = self.swap(&mut socket, self.frame(id, &listed(&our_means)))?;
+        let their_means = unlisted(their_means.get(4..).unwrap_or_default());
+        let joined = means.join(&party, &card, (&ours, &our_means), (&theirs, &their_means));
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
         let answer = self.with_socket(&mut socket, move |socket| {
             socket.send(&[u8::from(all)])?;
             socket.receive()
         });
         let answer = tell_all(&self.own, self.root, answer)?;
-        drop(link);
-        // Until the communicator uses the link itself.
-        let (remote, _hold) = joined?;
+        drop(means);
+        // Until the communicator uses the connections itself.
+        let (remote, _holds) = joined?;
         if !all || answer.first() != Some(&1) {
             return fail!(
                 Class::Other,
@@ -147,6 +125,21 @@ impl Side<'_> {
         comm::add(parts, self.comm.errhandler.copy())
     }
 
+    /// Gives the other group a frame of the root's and all members that of the other's root.
+    fn swap(&self, socket: &mut Option<Socket>, frame: Vec<u8>) -> Result<Box<[u8]>> {
+        let connects = self.role == Role::Connects;
+        let theirs = self.with_socket(socket, move |socket| {
+            if connects {
+                socket.send(&frame)?;
+                return socket.receive();
+            }
+            let theirs = socket.receive()?;
+            socket.send(&frame)?;
+            Ok(theirs)
+        });
+        tell_all(&self.own, self.root, theirs)
+    }
+
     /// The root works with its socket in the background; the others have nothing to say.
     fn with_socket(
         &self,
@@ -164,161 +157,13 @@ impl Side<'_> {
         result
     }
 
-    /// The cards of all members, by rank.
-    fn gather(&self, card: &Card) -> Result<Box<[u8]>> {
-        let (rank, size) = (self.own.rank() as usize, self.own.size() as usize);
-        let mut all = vec![0; size * Card::BYTES].into_boxed_slice();
-        all[rank * Card::BYTES..][..Card::BYTES].copy_from_slice(&card.encode());
-        block_on(allgather_on(&self.own, &mut all, Card::BYTES))?;
-        Ok(all)
-    }
-
-    fn frame(&self, id: u32, cards: &[u8]) -> Vec<u8> {
+    fn frame(&self, id: u32, rest: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
         if self.is_root() {
             frame.extend(id.to_le_bytes());
-            frame.extend(cards);
+            frame.extend(rest);
         }
         frame
-    }
-
-    /// The first of the accepting processes of a host makes the segment for all of both groups there. What it is kept open by.
-    fn make_link(&self, theirs: &[Card], card: &mut Card) -> Option<OwnedFd> {
-        let others = theirs.iter().filter(|other| other.host == card.host);
-        let members = self.comm.members();
-        // Members of other jobs may not have met those that this process has.
-        let is_mixed = || (0..members.size()).any(|rank| names::is_foreign(members.process(rank)));
-        let is_new = others.clone().any(|other| !is_known(other));
-        if others.clone().next().is_none() || !(is_new || is_mixed()) || !self.is_first_of_host() {
-            return None;
-        }
-        let here = (0..members.size())
-            .filter(|rank| is_here(members.process(*rank)))
-            .count();
-        new_link(card, here + others.count())
-    }
-
-    fn is_first_of_host(&self) -> bool {
-        let members = self.comm.members();
-        let mut ranks = (0..members.size()).filter(|rank| is_here(members.process(*rank)));
-        ranks.next() == Some(self.comm.rank())
-    }
-
-    /// Finds the numbers of the others, and shares memory with those of this host that were not met before.
-    pub(super) fn join(
-        own: &Card,
-        accepting: &[Card],
-        connecting: &[Card],
-        theirs: &[Card],
-    ) -> Result<(Group, Option<Hold>)> {
-        let numbers: Vec<u32> = theirs
-            .iter()
-            .map(|card| names::number_or_new(card.name))
-            .collect();
-        if let Some(far) = theirs
-            .iter()
-            .find(|card| card.host != own.host && !is_known(card))
-        {
-            return fail!(
-                Class::Other,
-                "rank {} of the other job is on another host, which connections to other jobs do not reach yet",
-                far.name.rank
-            );
-        }
-        let mut hold = None;
-        if theirs.iter().any(|card| !is_known(card)) {
-            let both = accepting.iter().chain(connecting);
-            let here: Vec<&Card> = both.filter(|card| card.host == own.host).collect();
-            hold = Some(Side::join_link(own, &here, theirs)?);
-        }
-        Ok((Group::new(numbers), hold))
-    }
-
-    fn join_link(own: &Card, here: &[&Card], theirs: &[Card]) -> Result<Hold> {
-        let unreachable = |what: &str, card: &Card| {
-            Error::new(
-                Class::Other,
-                format!(
-                    "the {what} of process {} (rank {} of its job) cannot be opened",
-                    card.birth.pid, card.name.rank
-                ),
-            )
-        };
-        let Some(maker) = here.iter().find(|card| card.link.is_some()) else {
-            return fail!(
-                Class::NoMem,
-                "there is no memory for a segment that the processes of both groups share"
-            );
-        };
-        let open = |card: &Card, what: &str, it: Remote| {
-            open_of(card.birth.pid, it.fd, it.inode).ok_or_else(|| unreachable(what, card))
-        };
-        let link = maker.link.unwrap_or(own.home);
-        let segment = open(maker, "new segment", link)?;
-        let mut homes: Vec<(u64, (OwnedFd, usize))> = Vec::new();
-        let mut places = Vec::new();
-        let mut met = Vec::new();
-        let mut own_seat = None;
-        for (seat, card) in here.iter().enumerate() {
-            let known = homes
-                .iter()
-                .position(|(inode, _)| *inode == card.home.inode);
-            let home = match known {
-                Some(home) => home,
-                None => {
-                    let fd = open(card, "segment", card.home)?;
-                    homes.push((card.home.inode, (fd, card.ranks as usize)));
-                    homes.len() - 1
-                }
-            };
-            let process = names::number_or_new(card.name);
-            if card.name == own.name {
-                own_seat = Some(seat);
-            } else if theirs.iter().any(|other| other.name == card.name) && !is_known(card) {
-                met.push(Met {
-                    process,
-                    seat,
-                    node: card.node,
-                });
-            }
-            places.push(Place {
-                process,
-                home,
-                rank: card.seat as usize,
-                birth: card.birth,
-            });
-        }
-        let plan = Plan {
-            segment,
-            homes: homes.into_iter().map(|(_, home)| home).collect(),
-            places,
-            own: own_seat.unwrap_or_default(),
-        };
-        links::connect(plan, &met)
-    }
-}
-
-/// Makes a segment for a link of so many processes, and puts it on this process's card; `None`: there is no memory.
-pub(super) fn new_link(card: &mut Card, processes: usize) -> Option<OwnedFd> {
-    let plan = SegmentPlan {
-        bytes: &layout::segment_bytes,
-        initialise: &layout::initialise,
-    };
-    let made = launch::create_segment(&plan, processes).ok()?;
-    card.link = Some(Remote::of(&made));
-    Some(made)
-}
-
-/// Whether a process is reached already.
-fn is_known(card: &Card) -> bool {
-    is_met(card.name)
-}
-
-/// Whether a process of this group is on this host.
-fn is_here(process: u32) -> bool {
-    match names::is_foreign(process) {
-        true => links::is_connected(process),
-        false => crate::engine::shares_memory(process),
     }
 }
 

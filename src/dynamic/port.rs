@@ -56,11 +56,11 @@ impl Deadline {
         }
     }
 
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         Instant::now() >= self.at
     }
 
-    fn left(&self) -> Duration {
+    pub fn left(&self) -> Duration {
         self.at.saturating_duration_since(Instant::now())
     }
 }
@@ -77,20 +77,8 @@ pub fn open() -> Result<Arc<Port>> {
     let listener = TcpListener::bind(("0.0.0.0", 0)).map_err(refused)?;
     listener.set_nonblocking(true).map_err(refused)?;
     let number = listener.local_addr().map_err(refused)?.port();
-    let interface = std::env::var("OXMPI_INTERFACE").ok();
-    let interface = interface.filter(|name| !name.is_empty());
-    let addresses = addresses::ipv4(interface.as_deref());
+    let addresses = own_addresses();
     let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    // The loopback address is the last, and the one that always works on this host.
-    let addresses = match addresses.len() {
-        0 => vec!["127.0.0.1".to_owned()],
-        many if many > MOST_ADDRESSES => {
-            let mut some = addresses[..MOST_ADDRESSES - 1].to_vec();
-            some.push(addresses[many - 1].clone());
-            some
-        }
-        _ => addresses,
-    };
     let cookie = format!("{:032x}", addresses::random());
     let name = format!("{SCHEME}:{}:{number}:{cookie}", addresses.join(","));
     let port = Arc::new(Port {
@@ -101,6 +89,25 @@ pub fn open() -> Result<Arc<Port>> {
     });
     PORTS.lock().push(port.clone());
     Ok(port)
+}
+
+/// The addresses that others reach this process by, not too many.
+pub fn own_addresses() -> Vec<IpAddr> {
+    let interface = std::env::var("OXMPI_INTERFACE").ok();
+    let interface = interface.filter(|name| !name.is_empty());
+    let mut addresses: Vec<IpAddr> = addresses::ipv4(interface.as_deref())
+        .into_iter()
+        .map(IpAddr::V4)
+        .collect();
+    // The loopback address is the last, and the one that always works on this host.
+    match addresses.pop() {
+        None => vec![std::net::Ipv4Addr::LOCALHOST.into()],
+        Some(last) => {
+            addresses.truncate(MOST_ADDRESSES - 1);
+            addresses.push(last);
+            addresses
+        }
+    }
 }
 
 /// Closes a port. Calls that wait at it end with an error.

@@ -1,29 +1,44 @@
-//! Connections to processes of other jobs: which links there are, which communicators use them, and their end.
+//! Connections to processes of other jobs: by a link or over the fabric ([`super::far`]), which communicators use them, and their end.
 //!
-//! Invariant: a link is there as long as a communicator has processes that are reached by it. What MPI_Comm_free has ended stays a
+//! Invariant: a connection is there as long as a communicator has processes that are reached by it. What MPI_Comm_free has ended stays a
 //! connection, as the standard has it, until the processes at the other end are gone.
 
-use super::{Engine, enter};
+use super::{Engine, enter, far, lifelines, wait};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
+use crate::sync::{AtomicU64, Ordering};
 use crate::transport::link::Plan;
 use crate::transport::{Link, Page, Peer, Route, Seat, State};
 use parking_lot::Mutex;
 
-/// A link in use.
+/// How the processes at the other end are reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Link(u16),
+    Fabric,
+}
+
+/// A connection in use.
 struct Connection {
-    link: u16,
+    number: u64,
+    way: Way,
     /// Numbers of the processes at the other end.
     processes: Vec<u32>,
     /// Communicators with some of them.
     users: usize,
     /// Whether one of those was freed and not disconnected.
     kept: bool,
-    /// To be called when it ends.
-    at_end: Option<Box<dyn FnOnce() + Send>>,
+    /// It is ending: nothing is sent any more, and the others are told.
+    ends: bool,
+    /// To be called when it has ended.
+    at_end: Option<AtEnd>,
 }
 
+type AtEnd = Box<dyn FnOnce() + Send>;
+
 static CONNECTIONS: Mutex<Vec<Connection>> = Mutex::new(Vec::new());
+/// Of connections that have ended, to be called without an engine.
+static TO_TELL: Mutex<Vec<AtEnd>> = Mutex::new(Vec::new());
 
 /// The number of the node of the first process met that is on a node of another job.
 const FIRST_NODE: u32 = 1 << 15;
@@ -31,7 +46,7 @@ const FIRST_NODE: u32 = 1 << 15;
 static NODE_NAMES: Mutex<Vec<(u64, u32)>> = Mutex::new(Vec::new());
 
 /// The number here of a node of another job.
-fn node_of(job: u64, node: u32) -> u32 {
+pub(super) fn node_of(job: u64, node: u32) -> u32 {
     let mut known = NODE_NAMES.lock();
     let place = known.iter().position(|it| *it == (job, node));
     let place = place.unwrap_or_else(|| {
@@ -48,14 +63,14 @@ pub struct Met {
     pub node: u32,
 }
 
-/// A link that is there although no communicator uses it yet.
+/// A connection that is there although no communicator uses it yet.
 #[must_use]
-pub struct Hold(u16);
+pub struct Hold(u64);
 
 impl Drop for Hold {
     fn drop(&mut self) {
         let mut connections = CONNECTIONS.lock();
-        if let Some(connection) = connections.iter_mut().find(|it| it.link == self.0) {
+        if let Some(connection) = connections.iter_mut().find(|it| it.number == self.0) {
             connection.users -= 1;
         }
         drop(connections);
@@ -95,28 +110,56 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
         engine.transport.table().set_foreign(it.process, peer);
         engine.peers.renew(it.process as usize);
     }
-    CONNECTIONS.lock().push(Connection {
-        link: number,
-        processes: met.iter().map(|it| it.process).collect(),
+    let processes = met.iter().map(|it| it.process).collect();
+    Ok(add(Way::Link(number), processes))
+}
+
+/// Takes a connection to these processes into the list.
+pub(super) fn add(way: Way, processes: Vec<u32>) -> Hold {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut connections = CONNECTIONS.lock();
+    // Those that were met before and have left since come by the new one.
+    for connection in connections.iter_mut() {
+        connection.processes.retain(|it| !processes.contains(it));
+    }
+    connections.push(Connection {
+        number,
+        way,
+        processes,
         users: 1,
         kept: false,
+        ends: false,
         at_end: None,
     });
-    Ok(Hold(number))
+    Hold(number)
 }
 
 /// Whether a process is reached by this one.
 pub fn is_connected(process: u32) -> bool {
-    super::table().is_some_and(|table| table.has(process) && !table.of(process).is_disconnected())
+    let Some(table) = super::table().filter(|table| table.has(process)) else {
+        return false;
+    };
+    let peer = table.of(process);
+    let has_left = matches!(peer.route, Route::Net(_)) && peer.state() == State::Finalized;
+    let ends = |connection: &Connection| connection.ends && connection.processes.contains(&process);
+    !peer.is_disconnected() && !has_left && !CONNECTIONS.lock().iter().any(ends)
 }
 
 /// Ends the connection to one process, which has ended it; its link stays for the others.
 pub fn forget(process: u32) {
     let mut engine = enter();
+    let mut way = None;
     for connection in CONNECTIONS.lock().iter_mut() {
+        let before = connection.processes.len();
         connection.processes.retain(|known| *known != process);
+        if connection.processes.len() < before {
+            way = Some(connection.way);
+        }
     }
-    engine.lose(&[process]);
+    if let Some(way) = way {
+        engine.lose(way, &[process]);
+    }
 }
 
 /// A communicator with these processes is used from now on.
@@ -144,30 +187,32 @@ fn visit(processes: impl Iterator<Item = u32> + Clone, mut what: impl FnMut(&mut
     }
 }
 
-/// Ends the links that nothing uses: the connection was ended, or the others have.
+/// Ends the connections that nothing uses: they were ended, or the others have.
 pub fn end_unused() {
     if !names::has_foreign() {
         return;
     }
-    let mut engine = enter();
-    let mut ended = Vec::new();
-    CONNECTIONS.lock().retain_mut(|connection| {
-        let link = engine.transport.link(connection.link);
-        let is_over = connection.users == 0
-            && (!connection.kept || link.is_none_or(|link| link.is_deserted()));
-        if is_over {
-            let at_end = connection.at_end.take();
-            ended.push((connection.link, connection.processes.clone(), at_end));
-        }
-        !is_over
+    enter().end_unused();
+    tell_ended();
+}
+
+fn tell_ended() {
+    let ended = std::mem::take(&mut *TO_TELL.lock());
+    ended.into_iter().for_each(|tell| tell());
+}
+
+/// Waits until no connection to these processes is ending: what was sent has arrived, and they know that this one has left.
+pub fn until_parted(function: &'static str, processes: &[u32]) {
+    let ends = |connection: &Connection| {
+        let mut of_it = connection.processes.iter();
+        connection.ends && of_it.any(|it| processes.contains(it))
+    };
+    wait::until(&wait::Reason::of(function), |engine| {
+        engine.end_unused();
+        let any = CONNECTIONS.lock().iter().any(ends);
+        (!any).then_some(())
     });
-    for (link, processes, _) in &ended {
-        engine.part(*link, processes);
-    }
-    drop(engine);
-    for (_, _, at_end) in ended {
-        at_end.into_iter().for_each(|tell| tell());
-    }
+    tell_ended();
 }
 
 /// Has `tell` called when the connection to a process ends, once.
@@ -180,41 +225,106 @@ pub fn at_end(process: u32, tell: impl FnOnce() + Send + 'static) {
 }
 
 /// The pages of this process in its links.
-pub fn own_pages() -> Vec<&'static Page> {
+fn own_pages() -> Vec<&'static Page> {
     match names::has_foreign() {
         true => enter().transport.links().map(Link::own).collect(),
         false => Vec::new(),
     }
 }
 
-/// Tells the processes of other jobs that this one has left.
+/// Tells the processes of other jobs that this one is in MPI_Finalize, as [`Page::set_finalizing`] says.
+pub fn say_finalizing(receiving: bool) {
+    for page in own_pages() {
+        page.set_finalizing(receiving);
+    }
+    if names::has_foreign() {
+        let mut engine = enter();
+        lifelines::say_finalizing(receiving, |process| far::exchanged(&mut engine, process).0);
+    }
+}
+
+/// Takes that back.
+pub fn say_staying() {
+    own_pages().iter().for_each(|page| page.clear_loss());
+    lifelines::say_staying();
+}
+
+/// Tells the processes of other jobs that this one has left, and ends what goes over the fabric. All that was sent has left.
 pub fn leave() {
     for page in own_pages() {
         page.set_state(State::Finalized);
         page.set_exited();
     }
+    let of_fabric = |connection: &Connection| connection.way == Way::Fabric;
+    let far = CONNECTIONS.lock().iter().any(of_fabric);
+    if !far {
+        return;
+    }
+    for connection in CONNECTIONS.lock().iter_mut().filter(|it| of_fabric(it)) {
+        connection.ends = true;
+        // The jobs stay connected for those who started them.
+        connection.at_end = None;
+        connection.users = 0;
+        connection.kept = false;
+    }
+    wait::until(&wait::Reason::of("MPI_Finalize"), |engine| {
+        engine.end_unused();
+        (!CONNECTIONS.lock().iter().any(of_fabric)).then_some(())
+    });
 }
 
 /// Finds out which processes of other jobs have ended; called with liveness checks.
 pub(super) fn look_after() {
     if names::has_foreign() {
-        enter().transport.links().for_each(Link::mark_the_dead);
+        let mut engine = enter();
+        engine.transport.links().for_each(Link::mark_the_dead);
+        lifelines::mark_finalizing(|process| far::exchanged(&mut engine, process).1);
+        drop(engine);
         end_unused();
     }
 }
 
 impl Engine {
-    /// Ends a link to these processes.
-    fn part(&mut self, link: u16, processes: &[u32]) {
-        self.lose(processes);
-        self.transport.remove_link(link);
+    /// As the function of this name; what is to be told then is left.
+    fn end_unused(&mut self) {
+        CONNECTIONS.lock().retain_mut(|connection| {
+            let way = connection.way;
+            let may_end = |engine: &Engine| match way {
+                _ if connection.users > 0 => false,
+                _ if !connection.kept => true,
+                Way::Link(link) => engine.transport.link(link).is_none_or(Link::is_deserted),
+                Way::Fabric => far::are_deserted(engine, &connection.processes),
+            };
+            connection.ends = connection.ends || may_end(self);
+            let is_over = connection.ends
+                && match way {
+                    Way::Link(_) => true,
+                    Way::Fabric => self.has_parted(&connection.processes),
+                };
+            if is_over {
+                self.part(way, &connection.processes);
+                TO_TELL.lock().extend(connection.at_end.take());
+            }
+            !is_over
+        });
+    }
+
+    /// Ends a connection to these processes.
+    fn part(&mut self, way: Way, processes: &[u32]) {
+        self.lose(way, processes);
+        if let Way::Link(link) = way {
+            self.transport.remove_link(link);
+        }
     }
 
     /// These processes are not reached any more.
-    fn lose(&mut self, processes: &[u32]) {
+    fn lose(&mut self, way: Way, processes: &[u32]) {
         // What waits for room, if a peer has died, will never leave.
         self.busy.retain(|process| !processes.contains(process));
         for process in processes {
+            if way == Way::Fabric {
+                far::forget(self, *process);
+            }
             self.transport
                 .table()
                 .set_foreign(*process, Peer::disconnected());

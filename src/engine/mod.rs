@@ -15,6 +15,8 @@ pub mod dispatch;
 pub mod entry;
 pub mod epochs;
 mod failed;
+pub mod far;
+mod lifelines;
 pub mod links;
 pub mod liveness;
 pub mod long_wait;
@@ -212,12 +214,7 @@ pub fn start(mut transport: Transport, threads: bool) {
     datatype::start(threads);
     let _ = TABLE.set(transport.table().clone());
     let waiter = WAITER.get_or_init(|| transport.waiter());
-    let watched = transport
-        .descriptor()
-        .is_some_and(|descriptor| waiter.watch(descriptor, 0).is_ok());
-    if watched {
-        transport.set_watched();
-    }
+    far::watch(&mut transport, waiter);
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);

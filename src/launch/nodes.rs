@@ -113,6 +113,12 @@ pub fn are_hosts() -> bool {
     JOB.get().is_some_and(|job| job.are_hosts)
 }
 
+/// Which of the nodes that `OXMPI_PRETEND_NODES` makes of a job of so many processes is a process's.
+pub fn part(process: u32, processes: u32) -> u32 {
+    let wanted = PRETEND_NODES.get().clamp(1, processes.max(1).into()) as u32;
+    pretended(process, processes, wanted)
+}
+
 fn pretended(process: u32, processes: u32, nodes: u32) -> u32 {
     (u64::from(process) * u64::from(nodes) / u64::from(processes)) as u32
 }

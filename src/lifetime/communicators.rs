@@ -39,16 +39,21 @@ fn end(comm: &Comm, when: When, disconnects: bool) {
     {
         references.give();
     }
-    let foreign: Vec<u32> = match comm.has_foreign() {
+    let foreign = foreign_of(comm);
+    collector::add(freed, when);
+    if !foreign.is_empty() {
+        links::release(foreign.iter().copied(), disconnects);
+    }
+}
+
+/// The processes of other jobs in a communicator.
+fn foreign_of(comm: &Comm) -> Vec<u32> {
+    match comm.has_foreign() {
         true => comm
             .processes()
             .filter(|it| names::is_foreign(*it))
             .collect(),
         false => Vec::new(),
-    };
-    collector::add(freed, when);
-    if !foreign.is_empty() {
-        links::release(foreign.iter().copied(), disconnects);
     }
 }
 
@@ -74,5 +79,9 @@ pub fn disconnect(comm: &Comm) {
             done.then_some(())
         },
     );
+    let foreign = foreign_of(comm);
     end(comm, When::Soon, true);
+    if !foreign.is_empty() {
+        links::until_parted("MPI_Comm_disconnect", &foreign);
+    }
 }

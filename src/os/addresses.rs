@@ -49,13 +49,26 @@ pub fn random() -> u128 {
     u128::from(hash(1)) << 64 | u128::from(hash(2))
 }
 
-/// What two processes have in common that can share memory by descriptors: kernel, process ids and user.
-pub fn host() -> u64 {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    let user = rustix::process::geteuid().as_raw();
-    let text = format!("{} {} {user}", boot.trim(), pids.display());
+fn boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
+}
+
+/// The machine, as long as it runs: its kernel.
+pub fn machine() -> u64 {
+    hash(boot().trim())
+}
+
+/// What two processes have in common that can share memory by descriptors: kernel, process ids and user; and `part`, which is the same
+/// for all of a machine unless they pretend to be on several.
+pub fn host(part: &str) -> u64 {
+    let boot = boot();
+    let pids = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let user = rustix::process::geteuid().as_raw();
+    hash(&format!("{} {} {user} {part}", boot.trim(), pids.display()))
 }

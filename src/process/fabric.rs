@@ -5,7 +5,7 @@ use crate::error::{Class, Error, Result};
 use crate::launch::{self, Job, Launcher};
 use crate::os::tell;
 use crate::transport::Table;
-use crate::transport::ofi::{Directory, Fabric, Net, SHOW_FABRIC, Wish};
+use crate::transport::ofi::{Directory, FABRIC, Fabric, Net, SHOW_FABRIC, Wish};
 use std::sync::Arc;
 
 /// The key-value store of the launcher, asked by key and process.
@@ -44,16 +44,49 @@ impl Directory for Store {
     }
 }
 
-/// Opens this process's end of the fabric and tells the others how to reach it.
-pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
+/// What libfabric is asked for.
+fn asked(
+    fabric: Fabric,
+    one_host: bool,
+    open: impl FnOnce(&Wish<'_>) -> std::result::Result<Net, String>,
+) -> std::result::Result<Net, String> {
     let text_of = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let (library, interface) = (text_of("OXMPI_LIBFABRIC"), text_of("OXMPI_INTERFACE"));
-    let wish = Wish {
+    open(&Wish {
         fabric,
         library: library.as_deref(),
         interface: interface.as_deref(),
-        one_host: !launch::nodes::are_hosts(),
+        one_host,
+    })
+}
+
+fn show(rank: u32, net: &Net) {
+    if SHOW_FABRIC.get() {
+        tell(&format!(
+            "oxmpi: rank {rank}: messages to other nodes go by {}\n",
+            net.description()
+        ));
+    }
+}
+
+/// Opens a fabric for a process that meets others of another host, and whose job has no need for one. Nobody else asks for its card.
+///
+/// Errors: as [`Net::open`] says.
+pub(super) fn open_late(table: Arc<Table>) -> std::result::Result<Net, String> {
+    let fabric = match FABRIC.get() {
+        Fabric::No => Fabric::Auto,
+        fabric => fabric,
     };
+    let (hash, _) = settings::told();
+    let net = asked(fabric, false, |wish| {
+        Net::open(wish, table, Box::new(Store), hash)
+    })?;
+    show(JOB.get().map_or(0, |job| job.rank), &net);
+    Ok(net)
+}
+
+/// Opens this process's end of the fabric and tells the others how to reach it.
+pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
     let failed = |text: String| {
         Error::new(
             Class::Other,
@@ -64,7 +97,11 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> 
         )
     };
     let (hash, values) = settings::told();
-    let net = Net::open(&wish, table, Box::new(Store), hash).map_err(failed)?;
+    let one_host = !launch::nodes::are_hosts();
+    let net = asked(fabric, one_host, |wish| {
+        Net::open(wish, table, Box::new(Store), hash)
+    });
+    let net = net.map_err(failed)?;
     // Whoever sees the card sees the settings.
     job.put(&settings_key(job.rank), &values)?;
     job.put(&card_key(job.rank), &net.card().map_err(failed)?)?;
@@ -72,12 +109,6 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> 
         // Others need not see a value before a barrier.
         job.barrier()?;
     }
-    if SHOW_FABRIC.get() {
-        tell(&format!(
-            "oxmpi: rank {}: messages to other nodes go by {}\n",
-            job.rank,
-            net.description()
-        ));
-    }
+    show(job.rank, &net);
     Ok(net)
 }

@@ -17,7 +17,7 @@ use crate::coll::{self, CollContext};
 use crate::comm;
 use crate::context_id;
 use crate::dynamic;
-use crate::engine::{self, links, refusal, wait};
+use crate::engine::{self, far, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
@@ -388,6 +388,10 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     };
     engine::mapping::offer(&transport, level == ThreadLevel::Multiple);
     engine::start(transport, level == ThreadLevel::Multiple);
+    far::opened_by(far::Opener {
+        open: fabric::open_late,
+        settings: settings::told_to_other_jobs,
+    });
     Ok(())
 }
 
@@ -468,9 +472,7 @@ pub fn finalize() -> Result<()> {
     if let Some(page) = page.filter(|_| is_last) {
         let receiving = engine::counts().posted > 0;
         page.set_finalizing(receiving);
-        for page in links::own_pages() {
-            page.set_finalizing(receiving);
-        }
+        links::say_finalizing(receiving);
     }
     if let Some(world) = comm::get(comm::WORLD) {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
@@ -488,7 +490,7 @@ pub fn finalize() -> Result<()> {
     if let Some(page) = page {
         // All have come: nobody waits in vain on anything of the world's, and a session may follow.
         page.clear_loss();
-        links::own_pages().iter().for_each(|page| page.clear_loss());
+        links::say_staying();
     }
     comm::stop();
     life.world = World::Finalized;

@@ -246,6 +246,21 @@ pub(super) fn told() -> (u64, String) {
     (hash(&common, &compared), values.join(","))
 }
 
+/// What processes of different jobs must have alike, in words: the build, and settings that are not as by default. How a job's own
+/// processes are spread over nodes is no matter of the others.
+pub(super) fn told_to_other_jobs() -> String {
+    let of_the_job = [ofi::FABRIC.name(), launch::nodes::PRETEND_NODES.name()];
+    let others = common().into_iter().filter(|variable| {
+        variable.value() != variable.default() && !of_the_job.contains(&variable.name())
+    });
+    let mut words: Vec<String> = others
+        .map(|variable| format!("{}={}", variable.name(), variable.value()))
+        .collect();
+    let build = build();
+    words.push(format!("build {build:x}"));
+    words.join(" ")
+}
+
 /// What is wrong between this rank and one of another host whose hash is another, by the text of its values.
 pub(super) fn difference_from(own: u32, (rank, told): (u32, &str)) -> String {
     let common = common();

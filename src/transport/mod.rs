@@ -100,6 +100,17 @@ impl Transport {
         }
     }
 
+    /// Opens the way to other hosts, in a process whose job needs none.
+    pub fn set_net(&mut self, net: Net) {
+        self.net = Some(Box::new(net));
+        self.has_others = true;
+    }
+
+    /// The fabric, if there is one.
+    pub fn net(&mut self) -> Option<&mut Net> {
+        self.net.as_deref_mut()
+    }
+
     /// The end of another engine of this process, which room was made for.
     pub fn for_engine(&self, engine: usize) -> Self {
         Self::new(self.table.clone(), self.shm.for_engine(engine))

@@ -43,6 +43,12 @@ impl<T> Paged<T> {
         page[at].get_or_insert_with(first)
     }
 
+    /// Takes out what is kept of a process.
+    pub fn take(&mut self, process: u32) -> Option<T> {
+        let (page, at) = place(process);
+        self.pages.get_mut(page)?.as_mut()?[at].take()
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self, page: usize) {
@@ -94,6 +100,7 @@ mod tests {
         *paged.of(99_999, || 10) += 1;
         assert_eq!(paged.get(99_999), Some(&3));
         assert_eq!((paged.get(99_998), paged.get(100_000)), (None, None));
+        assert_eq!((paged.take(99_998), paged.take(100_000)), (None, None));
         assert_eq!(paged.met().collect::<Vec<_>>(), [(99_999, &3)]);
         *paged.of(0, || 5) += 1;
         for (process, value) in paged.met_mut() {
@@ -103,6 +110,8 @@ mod tests {
             paged.met().collect::<Vec<_>>(),
             [(0, &6), (99_999, &100_002)]
         );
+        assert_eq!(paged.take(0), Some(6));
+        assert_eq!((paged.get(0), paged.take(0)), (None, None));
     }
 
     proptest::proptest! {

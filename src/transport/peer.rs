@@ -546,6 +546,12 @@ impl Table {
         self.entries.len() == self.size() && self.entries.iter().all(|peer| peer.node == node)
     }
 
+    /// Whether processes of this process's segment send each other messages over the fabric.
+    pub fn pretends_hosts(&self) -> bool {
+        let mut all = self.entries.iter();
+        all.any(|peer| matches!(peer.route, Route::Net(_)))
+    }
+
     /// Whether a process has exited, of this host or, as far as this host has been told, of another.
     pub fn any_lost(&self) -> bool {
         let ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));

@@ -12,6 +12,7 @@ mod bindings;
 mod card;
 mod choice;
 mod credit;
+mod guests;
 mod order;
 mod pace;
 mod pool;
@@ -19,6 +20,7 @@ mod port;
 mod record;
 
 pub use choice::Fabric;
+pub use guests::{Guest, Invitation};
 pub use port::Wish;
 
 use super::paged::Paged;
@@ -31,6 +33,7 @@ use crate::queue::ring;
 use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
+use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
 use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
@@ -80,6 +83,8 @@ pub trait Directory: Send {
 struct Peer {
     /// Where it is reached, and its word.
     contact: Option<(u64, u32)>,
+    /// Of a process of another job: what was agreed with it.
+    terms: Option<Terms>,
     /// When its card was asked for last.
     asked: u64,
     credit: Credit,
@@ -129,6 +134,7 @@ pub struct Net {
     /// What others send to prove that they mean this process.
     word: u32,
     peers: Paged<Peer>,
+    guests: Guests,
     /// Peers that have to be told something.
     due: Vec<u32>,
     buffers: [Buffer; RECEIVING],
@@ -181,6 +187,7 @@ impl Net {
             settings,
             word,
             peers: Paged::default(),
+            guests: Guests::default(),
             table,
             due: Vec::new(),
             buffers: [Buffer::default(); RECEIVING],
@@ -207,13 +214,25 @@ impl Net {
     ///
     /// Errors: the provider does not know its address.
     pub fn card(&self) -> Result<String, String> {
-        let card = Card {
+        self.own_card().map(|card| card.text())
+    }
+
+    fn own_card(&self) -> Result<Card, String> {
+        Ok(Card {
             provider: self.port.provider().to_owned(),
             word: self.word,
             settings: self.settings,
             address: self.port.address()?,
-        };
-        Ok(card.text())
+        })
+    }
+
+    pub fn provider(&self) -> &str {
+        self.port.provider()
+    }
+
+    /// Whether only processes of this machine reach it.
+    pub fn is_on_loopback(&self) -> bool {
+        self.port.is_on_loopback()
     }
 
     /// Library, version, provider, interface, and why.
@@ -286,8 +305,13 @@ impl Net {
         let Some((address, word)) = peer.contact else {
             return false;
         };
+        let sign = self.sign_at(to).unwrap_or(header.process);
+        let peer = self.peer(to);
         let record = Record {
-            header: *header,
+            header: Header {
+                process: sign,
+                ..*header
+            },
             word: peer.order.word(word),
             taken: peer.credit.untold(),
         };
@@ -336,6 +360,10 @@ impl Net {
 
     #[cold]
     fn breaks(&mut self, process: u32, text: String) {
+        if self.peers.get(process).is_none() {
+            // One that was forgotten.
+            return;
+        }
         let now = monotonic_nanoseconds();
         self.peer(process).broken.get_or_insert((text, now));
         self.list(process);
@@ -345,6 +373,9 @@ impl Net {
     #[cold]
     fn find(&mut self, process: u32) -> bool {
         let now = monotonic_nanoseconds();
+        if process as usize >= self.table.size() {
+            return false;
+        }
         let peer = self.peer(process);
         if now - peer.asked < ASK_AGAIN {
             return false;
@@ -605,14 +636,18 @@ impl Net {
     fn arrive(&mut self, buffer: usize, data: *const u8, length: usize) {
         // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
         let message = unsafe { std::slice::from_raw_parts(data, length) };
-        let Some(record) = Record::decode(message, self.table.size()) else {
+        let Some(mut record) = Record::decode(message) else {
+            return;
+        };
+        let Some(own) = self.sender_of(&mut record) else {
             return;
         };
         let header = record.header;
-        let (process, own) = (header.process, self.word);
+        let process = header.process;
         match self.peer(process).order.came(own, record.word) {
             Came::Next => {}
             Came::Foreign => return,
+            _ if self.loses_guest(process) => return,
             came => self.fail_to_receive(process, came),
         }
         let peer = self.peer(process);
@@ -676,6 +711,9 @@ impl Net {
             }
             if monotonic_nanoseconds() - since > PATIENCE {
                 let text = text.clone();
+                if self.loses_guest(process) {
+                    return true;
+                }
                 self.fail(process, &text);
             }
             return false;
@@ -759,7 +797,11 @@ impl Net {
         let answered = all.all(|(process, peer)| {
             peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
         });
-        answered && self.pool.in_use() == 0
+        // What is under way to one that is gone may stay so for long.
+        let under_way = (0..self.under_way.len())
+            .filter(|index| self.pool.is_in_use(*index))
+            .any(|index| !self.is_gone(self.under_way[index]));
+        answered && !under_way
     }
 
     /// Whether a process has left the job, or died: nobody waits for an answer of it.

@@ -37,6 +37,11 @@ impl Order {
         word.wrapping_add(self.sent)
     }
 
+    /// How many records have gone, and have come.
+    pub fn counts(&self) -> (u32, u32) {
+        (self.sent, self.came)
+    }
+
     /// A record has left.
     pub fn sent(&mut self) {
         self.sent = self.sent.wrapping_add(1);

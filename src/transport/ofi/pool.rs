@@ -91,8 +91,14 @@ impl Pool {
     }
 
     /// Buffers that the provider has.
+    #[cfg(test)]
     pub fn in_use(&self) -> usize {
         self.sending.len() - self.free.len()
+    }
+
+    /// Whether the provider has this send buffer.
+    pub fn is_in_use(&self, index: usize) -> bool {
+        index < self.sending.len() && !self.free.contains(&index)
     }
 
     /// A send buffer that was taken, and its context.

@@ -126,6 +126,7 @@ pub struct Port {
     inject: usize,
     description: String,
     provider: String,
+    loopback: bool,
     // Last: it stays loaded anyway.
     _library: Library,
 }
@@ -168,11 +169,11 @@ impl Port {
                 // SAFETY: the library fills this in for every entry.
                 let inject = unsafe { (*(**info).tx_attr).inject_size } as usize;
                 let description = format!("{shown}, {name}: {why}");
-                Ok((objects, inject, description, offer.provider.clone()))
+                Ok((objects, inject, description, offer.clone()))
             });
         // SAFETY: the list is not used any more; objects keep copies of what they need.
         unsafe { (functions.free)(all) };
-        let ((fabric, ep, cq, av, descriptor), inject, description, provider) = opened?;
+        let ((fabric, ep, cq, av, descriptor), inject, description, offer) = opened?;
         Ok(Port {
             inject,
             functions,
@@ -182,7 +183,8 @@ impl Port {
             fabric,
             descriptor,
             description,
-            provider,
+            provider: offer.provider,
+            loopback: offer.is_loopback,
             _library: library,
         })
     }
@@ -194,6 +196,11 @@ impl Port {
 
     pub fn provider(&self) -> &str {
         &self.provider
+    }
+
+    /// Whether its interface is the loopback one.
+    pub fn is_on_loopback(&self) -> bool {
+        self.loopback
     }
 
     /// Messages of up to so many bytes go by [`Self::inject`].
@@ -243,6 +250,16 @@ impl Port {
                 "fi_av_insert: {}",
                 self.functions.text(error.into())
             )),
+        }
+    }
+
+    /// Forgets a peer's address, and the connection with it.
+    pub fn remove(&mut self, mut address: u64) {
+        // SAFETY: the table is open, and has given out the address.
+        unsafe {
+            let remove = (*(*self.av).ops).remove;
+            // What is not there any more needs no removal.
+            call(remove)(self.av, &raw mut address, 1, 0);
         }
     }
 

@@ -36,8 +36,8 @@ impl Record {
         out[28..32].copy_from_slice(&self.taken.to_le_bytes());
     }
 
-    /// The record that a message begins with, if it can be one in a job of so many processes, and is whole.
-    pub fn decode(message: &[u8], processes: usize) -> Option<Record> {
+    /// The record that a message begins with, if it can be one, and is whole.
+    pub fn decode(message: &[u8]) -> Option<Record> {
         let (record, payload) = message.split_at_checked(Self::BYTES)?;
         let at = |from: usize| record[from..from + 4].try_into().map(u32::from_le_bytes);
         let found = Record {
@@ -46,9 +46,7 @@ impl Record {
             taken: at(28).ok()?,
         };
         let header = &found.header;
-        let whole = (header.process as usize) < processes
-            && header.length as usize == payload.len()
-            && header.flags & !FLAGS == 0;
+        let whole = header.length as usize == payload.len() && header.flags & !FLAGS == 0;
         whole.then_some(found)
     }
 }
@@ -74,7 +72,7 @@ mod tests {
         };
         let mut bytes = vec![9; Record::BYTES + payload];
         record.encode(&mut bytes);
-        assert_eq!(Record::decode(&bytes, 4), Some(record));
+        assert_eq!(Record::decode(&bytes), Some(record));
         bytes
     }
 
@@ -87,12 +85,11 @@ mod tests {
     #[test]
     fn what_is_not_whole_is_no_record() {
         let whole = message(5);
-        assert_eq!(Record::decode(&whole, 3), None, "process 3");
         for length in 0..whole.len() {
-            assert_eq!(Record::decode(&whole[..length], 4), None);
+            assert_eq!(Record::decode(&whole[..length]), None);
         }
         let mut flagged = whole;
         flagged[1] |= 0x10;
-        assert_eq!(Record::decode(&flagged, 4), None);
+        assert_eq!(Record::decode(&flagged), None);
     }
 }

@@ -1,0 +1,466 @@
+//! Processes of other hosts at a meeting: what they tell each other of their fabrics, and the life lines between them.
+//!
+//! Invariant: whether two processes are far from each other follows from their cards, and whether their fabrics go together from what
+//! all of both groups are told: all come to the same answer.
+
+use super::card::Card;
+use super::port::Deadline;
+use crate::engine::far;
+use crate::error::{Class, Error, Result, fail};
+use crate::os::addresses;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// For all life lines of a process, seconds.
+const TIME: f64 = 30.0;
+/// For one address to answer, and for a word of somebody who has connected.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+const COOKIE_BYTES: usize = 16;
+const READY: u8 = b'+';
+
+/// Whether two processes reach each other over the fabric only.
+pub fn are_far(one: &Card, other: &Card) -> bool {
+    one.name.job != other.name.job && one.host != other.host
+}
+
+/// What a process tells all of both groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FarCard {
+    /// Provider, address and word, as the fabric has them.
+    pub fabric: String,
+    pub provider: String,
+    pub entry: u32,
+    pub is_loopback: bool,
+    pub machine: u64,
+    pub settings: String,
+    pub host: String,
+    /// Where it waits for life lines, if it does.
+    pub addresses: Vec<IpAddr>,
+    pub port: u16,
+    pub cookie: u128,
+}
+
+/// As [`FarCard`], or why there is none.
+pub type Told = std::result::Result<FarCard, String>;
+
+/// Where the accepting process waits for life lines.
+pub struct Waiting {
+    listener: TcpListener,
+    cookie: u128,
+}
+
+/// Somebody to whom a life line is needed: place in its group, and its card.
+pub type Wanted = Vec<(usize, FarCard)>;
+
+/// What this process tells, `waits`: as one to whom others connect.
+pub fn tell(waits: bool) -> (Told, Option<far::Offer>, Option<Waiting>) {
+    let offer = match far::offer() {
+        Ok(offer) => offer,
+        Err(text) => return (Err(text), None, None),
+    };
+    let mut card = FarCard {
+        fabric: offer.card.clone(),
+        provider: offer.provider.clone(),
+        entry: offer.invitation.entry,
+        is_loopback: offer.is_loopback,
+        machine: addresses::machine(),
+        settings: offer.settings.clone(),
+        host: rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned(),
+        ..FarCard::default()
+    };
+    if !waits {
+        return (Ok(card), Some(offer), None);
+    }
+    let opened = TcpListener::bind(("0.0.0.0", 0)).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        Ok((listener, port))
+    });
+    let (listener, port) = match opened {
+        Ok(opened) => opened,
+        Err(error) => {
+            return (
+                Err(format!("no port can be opened: {error}")),
+                Some(offer),
+                None,
+            );
+        }
+    };
+    let cookie = addresses::random();
+    card.addresses = super::port::own_addresses();
+    card.port = port;
+    card.cookie = cookie;
+    (Ok(card), Some(offer), Some(Waiting { listener, cookie }))
+}
+
+impl FarCard {
+    const LINES: usize = 10;
+
+    fn lines(&self) -> String {
+        let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
+        [
+            self.fabric.clone(),
+            self.provider.clone(),
+            self.entry.to_string(),
+            self.is_loopback.to_string(),
+            self.machine.to_string(),
+            self.settings.clone(),
+            self.host.clone(),
+            addresses.join(","),
+            self.port.to_string(),
+            self.cookie.to_string(),
+        ]
+        .map(|line| line.replace('\n', " "))
+        .join("\n")
+    }
+
+    fn of_lines(text: &str) -> Option<FarCard> {
+        let lines: Vec<&str> = text.split('\n').collect();
+        let lines: [&str; FarCard::LINES] = lines.try_into().ok()?;
+        let [
+            fabric,
+            provider,
+            entry,
+            is_loopback,
+            machine,
+            settings,
+            host,
+            addresses,
+            port,
+            cookie,
+        ] = lines;
+        let addresses = addresses.split(',').filter(|text| !text.is_empty());
+        Some(FarCard {
+            fabric: fabric.to_owned(),
+            provider: provider.to_owned(),
+            entry: entry.parse().ok()?,
+            is_loopback: is_loopback.parse().ok()?,
+            machine: machine.parse().ok()?,
+            settings: settings.to_owned(),
+            host: host.to_owned(),
+            addresses: addresses
+                .map(str::parse)
+                .collect::<std::result::Result<_, _>>()
+                .ok()?,
+            port: port.parse().ok()?,
+            cookie: cookie.parse().ok()?,
+        })
+    }
+}
+
+/// As a text; the empty one is for a process that has nothing to tell.
+pub fn encode(told: Option<&Told>) -> String {
+    match told {
+        None => String::new(),
+        Some(Ok(card)) => format!("+{}", card.lines()),
+        Some(Err(text)) => format!("-{text}"),
+    }
+}
+
+/// What [`encode`] made a text of.
+pub fn decode(text: &str) -> Option<Told> {
+    if text.is_empty() {
+        return None;
+    }
+    Some(match text.split_at_checked(1) {
+        Some(("+", lines)) => {
+            FarCard::of_lines(lines).ok_or_else(|| "it is of another build of oxmpi".to_owned())
+        }
+        Some(("-", why)) => Err(why.to_owned()),
+        _ => Err("it sends nonsense".to_owned()),
+    })
+}
+
+/// A group: cards, and what those that are far from somebody have told.
+pub type Group<'a> = (&'a [Card], &'a [Option<Told>]);
+
+/// Whether messages between two groups can go over the fabric. All of both come to the same answer.
+///
+/// Errors: MPI_ERR_OTHER, a process has no fabric, or providers or settings of two differ.
+pub fn compare(ours: Group<'_>, theirs: Group<'_>) -> Result<()> {
+    for (group, of_whom) in [(ours, "this"), (theirs, "the other")] {
+        for (rank, told) in group.1.iter().enumerate() {
+            if let Some(Err(text)) = told {
+                return fail!(
+                    Class::Other,
+                    "rank {rank} of {of_whom} group has no fabric, which messages between hosts need: {text}"
+                );
+            }
+        }
+    }
+    for (rank, (card, told)) in ours.0.iter().zip(ours.1).enumerate() {
+        for (other, (their_card, their_told)) in theirs.0.iter().zip(theirs.1).enumerate() {
+            let (Some(Ok(one)), Some(Ok(two))) = (told, their_told) else {
+                continue;
+            };
+            if are_far(card, their_card) {
+                check(one, two).map_err(|what| {
+                    let text = format!(
+                        "rank {rank} of this group on {} and rank {other} of the other one on {} {what}",
+                        one.host, two.host
+                    );
+                    Error::new(Class::Other, text)
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why two processes cannot talk.
+fn check(one: &FarCard, two: &FarCard) -> std::result::Result<(), String> {
+    if one.settings != two.settings {
+        let shown = |settings: &str| match settings.is_empty() {
+            true => "all as by default".to_owned(),
+            false => settings.to_owned(),
+        };
+        return Err(format!(
+            "have different settings, which must be the same on both sides: {}, and {}",
+            shown(&one.settings),
+            shown(&two.settings)
+        ));
+    }
+    if one.provider != two.provider {
+        return Err(format!(
+            "send messages between hosts by different providers: {}, and {}; OXMPI_FABRIC can choose one for both",
+            one.provider, two.provider
+        ));
+    }
+    if one.machine != two.machine && (one.is_loopback || two.is_loopback) {
+        return Err(format!(
+            "cannot reach each other: the fabric of {} is that of one machine only (interface lo); OXMPI_INTERFACE can name another",
+            if one.is_loopback {
+                &one.host
+            } else {
+                &two.host
+            }
+        ));
+    }
+    Ok(())
+}
+
+/// Connects this process, at this place of its group, with those who wait. To be called where blocking is no harm.
+///
+/// Errors: MPI_ERR_OTHER, one cannot be reached.
+pub fn reach(place: usize, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
+    let deadline = Deadline::after(TIME);
+    let reach_one = |(other, card): (usize, FarCard)| {
+        let mut why = Vec::new();
+        for address in &card.addresses {
+            match greet(SocketAddr::new(*address, card.port), &card, place, deadline) {
+                Ok(stream) => return Ok((other, stream)),
+                Err(error) => why.push(format!("{address}: {error}")),
+            }
+        }
+        fail!(
+            Class::Other,
+            "rank {other} of the other group, on {}, cannot be reached by TCP ({})",
+            card.host,
+            why.join("; ")
+        )
+    };
+    wanted.into_iter().map(reach_one).collect()
+}
+
+fn greet(
+    address: SocketAddr,
+    card: &FarCard,
+    place: usize,
+    deadline: Deadline,
+) -> std::io::Result<TcpStream> {
+    let limit = CONNECT_TIME
+        .min(deadline.left())
+        .max(Duration::from_millis(1));
+    let mut stream = TcpStream::connect_timeout(&address, limit)?;
+    stream.set_read_timeout(Some(deadline.left().max(Duration::from_millis(1))))?;
+    let mut greeting = card.cookie.to_le_bytes().to_vec();
+    greeting.extend((place as u32).to_le_bytes());
+    stream.write_all(&greeting)?;
+    let mut answer = [0u8];
+    stream.read_exact(&mut answer)?;
+    match answer[0] {
+        READY => Ok(stream),
+        _ => Err(ErrorKind::InvalidData.into()),
+    }
+}
+
+impl Waiting {
+    /// Waits until all of these have connected. To be called where blocking is no harm.
+    ///
+    /// Errors: MPI_ERR_OTHER, one has not in time.
+    pub fn until_reached(self, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
+        let deadline = Deadline::after(TIME);
+        let mut missing: Vec<(usize, String)> = wanted
+            .into_iter()
+            .map(|(place, card)| (place, card.host))
+            .collect();
+        let mut found = Vec::new();
+        while let Some((place, host)) = missing.first() {
+            if deadline.is_over() {
+                return fail!(
+                    Class::Other,
+                    "rank {place} of the other group, on {host}, has not reached this process by TCP within {TIME} seconds"
+                );
+            }
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    if let Some((place, stream)) = self.hear(stream)
+                        && let Some(at) = missing.iter().position(|it| it.0 == place)
+                    {
+                        missing.swap_remove(at);
+                        found.push((place, stream));
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let limit = deadline
+                        .left()
+                        .min(Duration::from_millis(200))
+                        .try_into()
+                        .ok();
+                    let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
+                    let _ = poll(&mut waiting, limit.as_ref());
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    return fail!(Class::Other, "no connection can be accepted: {error}");
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// `None`: a stranger, or somebody who has gone.
+    fn hear(&self, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
+        stream.set_nonblocking(false).ok()?;
+        stream.set_read_timeout(Some(CONNECT_TIME)).ok()?;
+        let mut greeting = [0u8; COOKIE_BYTES + 4];
+        stream.read_exact(&mut greeting).ok()?;
+        let (cookie, place) = greeting.split_first_chunk::<COOKIE_BYTES>()?;
+        if u128::from_le_bytes(*cookie) != self.cookie {
+            return None;
+        }
+        let place = u32::from_le_bytes(place.try_into().ok()?);
+        stream.write_all(&[READY]).ok()?;
+        Some((place as usize, stream))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::names::Name;
+    use crate::os::process::Birth;
+
+    fn card(job: u64, host: u64) -> Card {
+        Card {
+            name: Name { job, rank: 0 },
+            host,
+            birth: Birth { pid: 1, ticks: 1 },
+            home: super::super::card::Remote { fd: 1, inode: 1 },
+            ranks: 1,
+            seat: 0,
+            node: 0,
+        }
+    }
+
+    fn far_card(provider: &str) -> FarCard {
+        FarCard {
+            fabric: format!("{provider}:0:0:00"),
+            provider: provider.to_owned(),
+            entry: 1 << 31,
+            machine: 7,
+            host: "here".to_owned(),
+            addresses: vec!["10.0.0.1".parse().unwrap(), "127.0.0.1".parse().unwrap()],
+            port: 99,
+            cookie: u128::MAX,
+            ..FarCard::default()
+        }
+    }
+
+    #[test]
+    fn what_is_told_comes_back() {
+        for told in [Ok(far_card("net")), Err("no library".to_owned())] {
+            assert_eq!(decode(&encode(Some(&told))), Some(told));
+        }
+        assert_eq!(decode(&encode(None)), None);
+        assert!(decode("+nonsense").unwrap().is_err());
+    }
+
+    #[test]
+    fn both_sides_of_a_difference_are_named() {
+        let (ours, theirs) = ([card(1, 1)], [card(2, 2)]);
+        let compared = |one: Told, two: Told| {
+            let result = compare((&ours, &[Some(one)]), (&theirs, &[Some(two)]));
+            result.err().map(|error| error.text().to_owned())
+        };
+        assert_eq!(compared(Ok(far_card("net")), Ok(far_card("net"))), None);
+        let text = compared(Ok(far_card("net")), Ok(far_card("tcp"))).unwrap();
+        assert!(text.contains("net, and tcp"), "{text}");
+        let set = FarCard {
+            settings: "OXMPI_X=1".to_owned(),
+            ..far_card("net")
+        };
+        let text = compared(Ok(far_card("net")), Ok(set)).unwrap();
+        assert!(text.contains("default, and OXMPI_X=1"), "{text}");
+        let elsewhere = FarCard {
+            machine: 8,
+            is_loopback: true,
+            ..far_card("net")
+        };
+        assert!(compared(Ok(far_card("net")), Ok(elsewhere)).is_some());
+        let text = compared(Ok(far_card("net")), Err("no library".to_owned())).unwrap();
+        assert!(
+            text.contains("the other group") && text.contains("no library"),
+            "{text}"
+        );
+        // Those of one host need no fabric.
+        let here = [card(2, 1)];
+        let near = compare(
+            (&ours, &[Some(Ok(far_card("net")))]),
+            (&here, &[Some(Ok(far_card("tcp")))]),
+        );
+        assert!(near.is_ok());
+    }
+
+    #[test]
+    fn life_lines_are_made_to_those_who_are_wanted() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let reached = FarCard {
+            port: listener.local_addr().unwrap().port(),
+            addresses: vec!["127.0.0.1".parse().unwrap()],
+            cookie: 5,
+            ..far_card("net")
+        };
+        let waiting = Waiting {
+            listener,
+            cookie: 5,
+        };
+        let others = std::thread::spawn(move || {
+            let stranger = FarCard {
+                cookie: 6,
+                ..reached.clone()
+            };
+            assert!(reach(1, vec![(0, stranger)]).is_err());
+            [3, 1].map(|place| reach(place, vec![(4, reached.clone())]).unwrap())
+        });
+        let wanted = vec![(1, far_card("net")), (3, far_card("net"))];
+        let mut found = waiting.until_reached(wanted).unwrap();
+        found.sort_by_key(|it| it.0);
+        let theirs = others.join().unwrap();
+        assert_eq!(found.iter().map(|it| it.0).collect::<Vec<_>>(), [1, 3]);
+        for (place, own) in [(0, 1), (1, 0)] {
+            let (there, stream) = &theirs[own][0];
+            assert_eq!(
+                (*there, stream.local_addr().unwrap()),
+                (4, found[place].1.peer_addr().unwrap())
+            );
+        }
+    }
+}

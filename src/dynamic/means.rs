@@ -1,0 +1,343 @@
+//! How the processes of two groups that meet reach each other: by a segment that those of a host share, else over the fabric.
+
+use super::background;
+use super::card::{Card, Remote};
+use super::far::{self, FarCard, Told, Waiting, are_far};
+use super::meeting::Role;
+use crate::coll::{CollContext, allgather_on, block_on};
+use crate::constructors::is_met;
+use crate::engine::far::{Met as Far, Offer, connect, take_back};
+use crate::engine::links::{self, Hold, Met as Near};
+use crate::error::{Class, Error, Result, fail};
+use crate::group::{Group, names};
+use crate::launch::{self, SegmentPlan};
+use crate::os::process::open_of;
+use crate::transport::layout;
+use crate::transport::link::{Place, Plan};
+use crate::transport::ofi::Guest;
+use std::os::fd::OwnedFd;
+
+/// A process, and the group that it belongs to, in a meeting.
+pub struct Party {
+    pub role: Role,
+    pub rank: usize,
+    pub function: &'static str,
+}
+
+/// What this process has made for a meeting.
+#[derive(Default)]
+pub struct Means {
+    /// A segment for the processes of both groups on this host, which the first accepting one there makes.
+    segment: Option<OwnedFd>,
+    far: Option<Told>,
+    offer: Option<Offer>,
+    waiting: Option<Waiting>,
+}
+
+/// Cards of a group, and what each process has made.
+type Both<'a> = (&'a [Card], &'a [Vec<u8>]);
+
+impl Drop for Means {
+    fn drop(&mut self) {
+        if let Some(offer) = &self.offer {
+            take_back(offer.invitation);
+        }
+    }
+}
+
+impl Means {
+    /// Makes what this process needs, and is asked for.
+    pub fn prepare(party: &Party, own: &Card, (ours, theirs): (&[Card], &[Card])) -> Means {
+        let mut means = Means::default();
+        if party.role == Role::Accepts {
+            means.segment = make_segment(party.rank, own, ours, theirs);
+        }
+        if theirs.iter().any(|other| are_far(own, other)) {
+            let function = party.function;
+            let waits = party.role == Role::Accepts;
+            // Opening a fabric takes a while.
+            let told = background::run(function, move || Ok(far::tell(waits)));
+            let (told, offer, waiting) = match told {
+                Ok(all) => all,
+                Err(error) => (Err(error.text().to_owned()), None, None),
+            };
+            (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
+        }
+        means
+    }
+
+    /// As a text for all of both groups: the segment in the first line, then what [`far::encode`] makes.
+    pub fn told(&self) -> String {
+        let far = far::encode(self.far.as_ref());
+        match (&self.segment, far.as_str()) {
+            (None, "") => String::new(),
+            (None, far) => format!("\n{far}"),
+            (Some(segment), far) => {
+                let remote = Remote::of(segment);
+                format!("{} {}\n{far}", remote.fd, remote.inode)
+            }
+        }
+    }
+
+    /// Finds the numbers of the others, and connects with those that were not met before.
+    pub fn join(
+        &mut self,
+        party: &Party,
+        own: &Card,
+        ours: Both<'_>,
+        theirs: Both<'_>,
+    ) -> Result<(Group, Vec<Hold>)> {
+        let numbers: Vec<u32> = theirs
+            .0
+            .iter()
+            .map(|card| names::number_or_new(card.name))
+            .collect();
+        let (our_means, their_means) = (read_all(ours.1), read_all(theirs.1));
+        let far_of = |all: &[Made]| -> Vec<Option<Told>> {
+            all.iter().map(|made| made.far.clone()).collect()
+        };
+        let (our_far, their_far) = (far_of(&our_means), far_of(&their_means));
+        far::compare((ours.0, &our_far), (theirs.0, &their_far))?;
+        let mut holds = Vec::new();
+        let is_new = |card: &&Card| !is_known(card);
+        let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
+        if near.any(|card| is_new(&card)) {
+            let (accepting, connecting) = match party.role {
+                Role::Accepts => ((ours.0, &our_means), (theirs.0, &their_means)),
+                Role::Connects => ((theirs.0, &their_means), (ours.0, &our_means)),
+            };
+            let both = [accepting, connecting];
+            let both = both
+                .iter()
+                .flat_map(|(cards, made)| cards.iter().zip(made.iter()));
+            let here: Vec<(&Card, Option<Remote>)> = both
+                .filter(|(card, _)| card.host == own.host)
+                .map(|(card, made)| (card, made.segment))
+                .collect();
+            holds.push(join_link(own, &here, theirs.0)?);
+        }
+        let far: Vec<(usize, &Card, &FarCard)> = theirs
+            .0
+            .iter()
+            .zip(&their_far)
+            .enumerate()
+            .filter(|(_, (card, _))| are_far(own, card) && is_new(card))
+            .filter_map(|(place, (card, told))| {
+                let told = told.as_ref()?.as_ref().ok()?;
+                Some((place, card, told))
+            })
+            .collect();
+        if !far.is_empty() {
+            holds.push(self.join_far(party, &far)?);
+        }
+        Ok((Group::new(numbers), holds))
+    }
+
+    fn join_far(&mut self, party: &Party, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
+        let Some(offer) = &self.offer else {
+            return fail!(
+                Class::Other,
+                "the processes of the two groups tell different hosts"
+            );
+        };
+        let invitation = offer.invitation;
+        let place = party.rank;
+        let wanted: far::Wanted = far
+            .iter()
+            .map(|(place, _, told)| (*place, (*told).clone()))
+            .collect();
+        let waiting = self.waiting.take();
+        let mut lines = background::run(party.function, move || match waiting {
+            Some(waiting) => waiting.until_reached(wanted),
+            None => far::reach(place, wanted),
+        })?;
+        lines.sort_by_key(|(place, _)| *place);
+        let met = far.iter().zip(lines);
+        let met = met.map(|((place, card, told), (_, lifeline))| Far {
+            guest: Guest {
+                process: names::number_or_new(card.name),
+                place: *place as u32,
+                card: &told.fabric,
+                entry: told.entry,
+                own_place: party.rank as u32,
+            },
+            node: card.node,
+            lifeline,
+        });
+        connect(invitation, met.collect())
+    }
+}
+
+/// What another process has made.
+#[derive(Default)]
+struct Made {
+    segment: Option<Remote>,
+    far: Option<Told>,
+}
+
+fn read_all(all: &[Vec<u8>]) -> Vec<Made> {
+    all.iter().map(|bytes| read(bytes)).collect()
+}
+
+/// What [`Means::told`] made a text of.
+fn read(bytes: &[u8]) -> Made {
+    let text = String::from_utf8_lossy(bytes);
+    let Some((segment, far)) = text.split_once('\n') else {
+        return Made::default();
+    };
+    let segment = segment.split_once(' ').and_then(|(fd, inode)| {
+        Some(Remote {
+            fd: fd.parse().ok()?,
+            inode: inode.parse().ok()?,
+        })
+    });
+    Made {
+        segment,
+        far: far::decode(far),
+    }
+}
+
+/// The first of the accepting processes of a host makes the segment for all of both groups there: what it is kept open by. It is made
+/// whomever this process has met, because others of its group may not have.
+fn make_segment(rank: usize, own: &Card, ours: &[Card], theirs: &[Card]) -> Option<OwnedFd> {
+    let here = |card: &&Card| card.host == own.host;
+    let first = ours.iter().position(|card| here(&card));
+    if first != Some(rank) || !theirs.iter().any(|card| here(&card)) {
+        return None;
+    }
+    let plan = SegmentPlan {
+        bytes: &layout::segment_bytes,
+        initialise: &layout::initialise,
+    };
+    let processes = ours.iter().chain(theirs).filter(here).count();
+    launch::create_segment(&plan, processes).ok()
+}
+
+fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> Result<Hold> {
+    let unreachable = |what: &str, card: &Card| {
+        Error::new(
+            Class::Other,
+            format!(
+                "the {what} of process {} (rank {} of its job) cannot be opened",
+                card.birth.pid, card.name.rank
+            ),
+        )
+    };
+    let made = here.iter().find_map(|(card, made)| Some((*card, (*made)?)));
+    let Some((maker, link)) = made else {
+        return fail!(
+            Class::NoMem,
+            "there is no memory for a segment that the processes of both groups share"
+        );
+    };
+    let open = |card: &Card, what: &str, it: Remote| {
+        open_of(card.birth.pid, it.fd, it.inode).ok_or_else(|| unreachable(what, card))
+    };
+    let segment = open(maker, "new segment", link)?;
+    let mut homes: Vec<(u64, (OwnedFd, usize))> = Vec::new();
+    let mut places = Vec::new();
+    let mut met = Vec::new();
+    let mut own_seat = None;
+    for (seat, (card, _)) in here.iter().enumerate() {
+        let known = homes
+            .iter()
+            .position(|(inode, _)| *inode == card.home.inode);
+        let home = match known {
+            Some(home) => home,
+            None => {
+                let fd = open(card, "segment", card.home)?;
+                homes.push((card.home.inode, (fd, card.ranks as usize)));
+                homes.len() - 1
+            }
+        };
+        let process = names::number_or_new(card.name);
+        if card.name == own.name {
+            own_seat = Some(seat);
+        } else if theirs.iter().any(|other| other.name == card.name) && !is_known(card) {
+            met.push(Near {
+                process,
+                seat,
+                node: card.node,
+            });
+        }
+        places.push(Place {
+            process,
+            home,
+            rank: card.seat as usize,
+            birth: card.birth,
+        });
+    }
+    let plan = Plan {
+        segment,
+        homes: homes.into_iter().map(|(_, home)| home).collect(),
+        places,
+        own: own_seat.unwrap_or_default(),
+    };
+    links::connect(plan, &met)
+}
+
+/// Whether a process is reached already.
+fn is_known(card: &Card) -> bool {
+    is_met(card.name)
+}
+
+/// What all members of a group have to say, by rank.
+pub fn gather(coll: &CollContext<'_>, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
+    let own_length = own.len() as u32;
+    let mut lengths = vec![0; size * 4].into_boxed_slice();
+    lengths[rank * 4..][..4].copy_from_slice(&own_length.to_le_bytes());
+    block_on(allgather_on(coll, &mut lengths, 4))?;
+    let lengths: Vec<usize> = lengths
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize)
+        .collect();
+    let most = lengths.iter().copied().max().unwrap_or_default();
+    if most == 0 {
+        return Ok(vec![Vec::new(); size]);
+    }
+    let mut all = vec![0; size * most].into_boxed_slice();
+    all[rank * most..][..own.len()].copy_from_slice(own);
+    block_on(allgather_on(coll, &mut all, most))?;
+    let each = all.chunks_exact(most).zip(lengths);
+    Ok(each
+        .map(|(bytes, length)| bytes[..length].to_vec())
+        .collect())
+}
+
+/// Texts, each with its length in front.
+pub fn listed(all: &[Vec<u8>]) -> Vec<u8> {
+    let with_length = |one: &Vec<u8>| {
+        let length = (one.len() as u32).to_le_bytes();
+        length
+            .into_iter()
+            .chain(one.iter().copied())
+            .collect::<Vec<u8>>()
+    };
+    all.iter().flat_map(with_length).collect()
+}
+
+/// What [`listed`] made one of.
+pub fn unlisted(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+        let length = (u32::from_le_bytes(*length) as usize).min(rest.len());
+        let (one, rest) = rest.split_at(length);
+        all.push(one.to_vec());
+        bytes = rest;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_come_back() {
+        for all in [vec![], vec![vec![]], vec![vec![1, 2], vec![], vec![3]]] {
+            assert_eq!(unlisted(&listed(&all)), all);
+        }
+        assert_eq!(unlisted(&[9, 0, 0, 0, 1]), [[1]], "cut off");
+    }
+}

@@ -1,0 +1,220 @@
+//! Processes of other jobs on other hosts: the fabric that is opened for them, and connections over it.
+//!
+//! Invariant: a process is let in on both sides before either sends it anything, and is forgotten when both have said that nothing
+//! follows, or one is gone.
+
+use super::links::{self, Hold, Way, node_of};
+use super::{Engine, WAITER, enter, lifelines};
+use crate::error::{Class, Error, Result};
+use crate::group::names;
+use crate::os::addresses;
+use crate::transport::ofi::{Guest, Invitation, Net};
+use crate::transport::{Page, Peer, Route, State, Table, Transport, Waiter};
+use parking_lot::Mutex;
+use std::net::TcpStream;
+use std::sync::{Arc, OnceLock};
+
+/// What the life of the process, which knows library and settings, has to offer.
+pub struct Opener {
+    /// Opens a fabric for a process whose job needs none.
+    pub open: fn(Arc<Table>) -> std::result::Result<Net, String>,
+    /// The settings that processes of all jobs that meet must have alike, in words without line ends.
+    pub settings: fn() -> String,
+}
+
+static OPENER: OnceLock<Opener> = OnceLock::new();
+/// Pages of those that have left, for the next ones.
+static PAGES: Mutex<Vec<&'static Page>> = Mutex::new(Vec::new());
+
+/// Says how a fabric is opened when a process of another host is met.
+pub fn opened_by(opener: Opener) {
+    let _ = OPENER.set(opener);
+}
+
+/// What this process tells those of other hosts at a meeting.
+pub struct Offer {
+    pub invitation: Invitation,
+    /// Provider and address, as the fabric has them.
+    pub card: String,
+    pub provider: String,
+    /// Whether only processes of this machine reach it.
+    pub is_loopback: bool,
+    pub settings: String,
+}
+
+/// Begins a meeting with processes of other hosts: opens the fabric if that was not done.
+///
+/// Errors: a text, there is no fabric or no room for more guests.
+pub fn offer() -> std::result::Result<Offer, String> {
+    static OPENING: Mutex<()> = Mutex::new(());
+    let Some(opener) = OPENER.get() else {
+        return Err("this process has joined no job".to_owned());
+    };
+    let opening = OPENING.lock();
+    let (is_open, table) = {
+        let engine = enter();
+        (engine.transport.has_net(), engine.transport.table().clone())
+    };
+    if !is_open {
+        let net = (opener.open)(table)?;
+        let mut engine = enter();
+        engine.transport.set_net(net);
+        if let Some(waiter) = WAITER.get() {
+            watch(&mut engine.transport, waiter);
+        }
+    }
+    drop(opening);
+    let mut engine = enter();
+    let Some(net) = engine.transport.net() else {
+        return Err("the fabric was not opened".to_owned());
+    };
+    let word = addresses::random() as u32;
+    let Some(invitation) = net.invite(word) else {
+        return Err("too many other jobs are connected over the fabric".to_owned());
+    };
+    let card = net
+        .card_for(invitation)
+        .inspect_err(|_| net.take_back(invitation))?;
+    Ok(Offer {
+        invitation,
+        card,
+        provider: net.provider().to_owned(),
+        is_loopback: net.is_on_loopback(),
+        settings: (opener.settings)(),
+    })
+}
+
+/// Has sleepers woken by the fabric.
+pub(super) fn watch(transport: &mut Transport, waiter: &Waiter) {
+    let watched = transport
+        .descriptor()
+        .is_some_and(|descriptor| waiter.watch(descriptor, 0).is_ok());
+    if watched {
+        transport.set_watched();
+    }
+}
+
+/// Takes an offer back that has led to nothing.
+pub fn take_back(invitation: Invitation) {
+    if let Some(net) = enter().transport.net() {
+        net.take_back(invitation);
+    }
+}
+
+/// A process of another host, as it is let in.
+pub struct Met<'a> {
+    pub guest: Guest<'a>,
+    /// Its node in its job.
+    pub node: u32,
+    /// The connection by which its end is noticed.
+    pub lifeline: TcpStream,
+}
+
+/// Lets processes of other hosts in.
+///
+/// Errors: MPI_ERR_OTHER, one cannot be reached.
+pub fn connect(invitation: Invitation, met: Vec<Met<'_>>) -> Result<Hold> {
+    let mut engine = enter();
+    let mut processes = Vec::new();
+    let mut failed = None;
+    for it in met {
+        let process = it.guest.process;
+        // Should it have left without a word.
+        forget(&mut engine, process);
+        let page = new_page();
+        let peer = Peer {
+            node: node_of(names::of(process).job, it.node),
+            route: Route::Net(process),
+            seat: None,
+            page,
+        };
+        engine.transport.table().set_foreign(process, peer);
+        engine.peers.renew(process as usize);
+        processes.push(process);
+        let admitted = match engine.transport.net() {
+            Some(net) => net.admit(invitation, &it.guest),
+            None => Err("there is no fabric".to_owned()),
+        };
+        let kept = admitted.and_then(|()| {
+            lifelines::keep(process, it.lifeline, page).map_err(|error| error.to_string())
+        });
+        if let Err(text) = kept {
+            let name = names::of(process);
+            failed = Some(format!(
+                "rank {} of another job cannot be reached over the fabric: {text}",
+                name.rank
+            ));
+            break;
+        }
+    }
+    drop(engine);
+    let hold = links::add(Way::Fabric, processes);
+    match failed {
+        None => Ok(hold),
+        // The hold ends what was begun.
+        Some(text) => Err(Error::new(Class::Other, text)),
+    }
+}
+
+fn new_page() -> &'static Page {
+    let page = PAGES.lock().pop();
+    let page = page.unwrap_or_else(|| Box::leak(Box::default()));
+    page.clear_loss();
+    page.engines.store(1, crate::sync::Ordering::Relaxed);
+    page.set_state(State::Joined);
+    page
+}
+
+/// Forgets a process.
+pub(super) fn forget(engine: &mut Engine, process: u32) {
+    lifelines::forget(process);
+    if let Some(net) = engine.transport.net() {
+        net.forget(process);
+    }
+    let table = engine.transport.table();
+    if table.has(process) {
+        let peer = table.of(process);
+        if let (Route::Net(_), false) = (peer.route, peer.is_disconnected()) {
+            PAGES.lock().push(peer.page);
+            table.set_foreign(process, Peer::disconnected());
+        }
+    }
+}
+
+/// How many records have gone to a process, and have come from it.
+pub(super) fn exchanged(engine: &mut Engine, process: u32) -> (u32, u32) {
+    let net = engine.transport.net();
+    net.map_or((0, 0), |net| net.exchanged(process))
+}
+
+/// Whether nothing is to be expected from any of these.
+pub(super) fn are_deserted(engine: &Engine, processes: &[u32]) -> bool {
+    let is_gone = |process: &u32| {
+        let peer = engine.peer(*process);
+        peer.state() == State::Finalized || peer.has_died()
+    };
+    processes.iter().all(is_gone)
+}
+
+impl Engine {
+    /// Parts from these processes a step further. Whether that is done: they have all that was sent, and know that this one has left.
+    pub(super) fn has_parted(&mut self, processes: &[u32]) -> bool {
+        let has_room_for = |engine: &mut Engine, process: u32| {
+            let is_gone = are_deserted(engine, &[process]);
+            let peer = engine.peers.of(process as usize);
+            is_gone || peer.queue.is_empty() && peer.streams.is_empty()
+        };
+        if !processes.iter().all(|process| has_room_for(self, *process)) {
+            return false;
+        }
+        let Some(net) = self.transport.net() else {
+            return true;
+        };
+        processes.iter().for_each(|it| net.begin_to_part(*it));
+        if !processes.iter().all(|it| net.has_parted(*it)) {
+            return false;
+        }
+        processes.iter().for_each(|it| lifelines::part(*it));
+        processes.iter().all(|it| lifelines::has_parted(*it))
+    }
+}
