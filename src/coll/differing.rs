@@ -10,14 +10,15 @@ use crate::comm::{self, COLLECTIVE, Comm, NOBODY};
 use crate::engine::liveness::DIFFERENT;
 use crate::error::{Class, Error};
 use crate::os::monotonic_nanoseconds;
-use crate::transport::calls::Call;
+use crate::transport::calls::{Call, Calls};
+use smallvec::SmallVec;
 
 /// Between two comparisons of one wait, nanoseconds.
 const INTERVAL: u64 = 200_000_000;
-/// Comparisons that find the same before a wait ends: where all have come to the operation, and where some have not. What the wait is for may
-/// be those, so that it ends by itself, or they may wait for this rank.
+/// Comparisons that find the same before a wait ends: where all have come to an operation in which calls differ, and where they may still
+/// come, or the difference is an earlier operation's. Then the wait may end by itself.
 const LOOKS: u32 = 2;
-const LOOKS_WITHOUT_SOME: u32 = 8;
+const LOOKS_IN_DOUBT: u32 = 6;
 
 /// The kinds of operations, by the numbers that records have; not zero.
 const BARRIER: u64 = 1;
@@ -147,40 +148,55 @@ impl Difference {
 #[derive(Default)]
 struct Found {
     difference: Option<Difference>,
-    /// A rank has not come to the operation.
-    misses: bool,
-    /// A rank has given up the communicator's operations.
-    failed: bool,
+    /// It may be that this ends by itself: a rank has not come to the operation, or it is one before that differs.
+    doubtful: bool,
+    /// A rank has ended an operation with an error because of what came, and may not have done its part.
+    broken: bool,
+    /// A rank has ended the communicator's operations.
+    ended: bool,
 }
 
-/// Compares the calls of all members that can be seen.
+/// Compares the calls of all members that can be seen, of this operation, or else of the blocking ones before it that are remembered: a rank may
+/// have ended one with an error, and wait in the next.
 fn compare(comm: &Comm, coll: &CollContext<'_>) -> Found {
     let mut found = Found::default();
     let Some(calls) = comm.calls() else {
         return found;
     };
-    let call = match coll.tag {
-        0 => calls.last(),
-        tag => Some(Call::Numbered(tag as u64)),
-    };
+    let numbered = (coll.tag != 0).then_some(Call::Numbered(coll.tag as u64));
+    let blocking = calls.last().filter(|_| numbered.is_none());
+    let all: SmallVec<[Call; 8]> = numbered.into_iter().chain(blocking).collect();
     let context = comm.receive_context();
-    let own = call.and_then(|call| calls.of(context, call));
-    found.failed = calls.has_failed();
-    for rank in (0..comm.size()).filter(|rank| *rank != comm.rank()) {
-        let Some(theirs) = comm.calls_of(comm.process(rank)) else {
+    let others = (0..comm.size()).filter(|rank| *rank != comm.rank());
+    let others: Vec<(i32, &Calls)> = others
+        .filter_map(|rank| Some((rank, comm.calls_of(comm.process(rank))?)))
+        .collect();
+    let failed = |calls: &&Calls| (calls.are_doubtful(), calls.have_ended());
+    for calls in others.iter().map(|(_, calls)| *calls).chain([calls]) {
+        let (broken, ended) = failed(&calls);
+        found.broken |= broken;
+        found.ended |= ended;
+    }
+    for (at, call) in all.iter().enumerate() {
+        let Some(own) = calls.of(context, *call) else {
             continue;
         };
-        found.failed |= theirs.has_failed();
-        let other = call.and_then(|call| theirs.of(context, call));
-        found.misses |= other.is_none() && call.is_some_and(|call| !theirs.is_beyond(call));
-        if let (None, Some(own), Some(other)) = (found.difference, own, other)
-            && own != other
-        {
-            found.difference = Some(Difference {
-                rank,
-                own: Record(own),
-                other: Record(other),
-            });
+        for (rank, theirs) in &others {
+            let other = theirs.of(context, *call);
+            let has_come = other.is_some() || theirs.is_beyond(*call);
+            found.doubtful |= at > 0 || !has_come;
+            if let (None, Some(other)) = (found.difference, other)
+                && own != other
+            {
+                found.difference = Some(Difference {
+                    rank: *rank,
+                    own: Record(own),
+                    other: Record(other),
+                });
+            }
+        }
+        if found.difference.is_some() {
+            break;
         }
     }
     found
@@ -198,14 +214,15 @@ fn comm_of(coll: &CollContext<'_>) -> Option<&'static Comm> {
 pub struct Look {
     /// When it looked last, nanoseconds.
     last: u64,
-    seen: Option<Difference>,
+    /// What it saw: a difference, and whether a rank has ended an operation because of what came.
+    seen: (Option<Difference>, bool),
     /// How often in a row.
     looks: u32,
     over: bool,
 }
 
 impl Look {
-    /// Called in liveness checks. Whether the wait is in vain: calls differ, now as at the look before, or a rank has found that and has left.
+    /// Called in liveness checks. Whether the wait is in vain: calls differ, now as at the looks before, or a rank has found that and has left.
     #[cold]
     pub fn finds(&mut self, coll: &CollContext<'_>) -> bool {
         let Some(comm) = comm_of(coll) else {
@@ -217,18 +234,27 @@ impl Look {
         }
         self.last = now;
         let found = compare(comm, coll);
-        self.looks = match found.difference == self.seen {
+        let seen = (found.difference, found.broken);
+        self.looks = match seen == self.seen {
             true => self.looks + 1,
             false => 1,
         };
-        self.seen = found.difference;
-        let enough = if found.misses {
-            LOOKS_WITHOUT_SOME
-        } else {
-            LOOKS
+        self.seen = seen;
+        let differs = found.difference.is_some();
+        let enough = match differs && !found.doubtful {
+            true => LOOKS,
+            false => LOOKS_IN_DOUBT,
         };
-        self.over = found.failed || self.seen.is_some() && self.looks >= enough;
+        self.over = found.ended || (differs || found.broken) && self.looks >= enough;
         self.over
+    }
+}
+
+/// An operation has ended with an error on this rank, because more or less data came than it wanted.
+#[cold]
+pub fn note(coll: &CollContext<'_>) {
+    if let Some(calls) = comm_of(coll).and_then(Comm::calls) {
+        calls.set_doubtful();
     }
 }
 
@@ -240,7 +266,7 @@ pub fn error(coll: &CollContext<'_>) -> Error {
     };
     let found = compare(comm, coll);
     if let Some(calls) = comm.calls() {
-        calls.set_failed();
+        calls.set_ended();
     }
     if comm.lost() == NOBODY {
         comm.set_lost(DIFFERENT);

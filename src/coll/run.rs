@@ -16,7 +16,7 @@ use crate::engine::liveness::DIFFERENT;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, tasks};
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -83,6 +83,10 @@ async fn run_on(
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
     dispatch::run(&team, call).await;
     let done = team.result();
+    let unfitting = |error: &Error| matches!(error.class(), Class::Count | Class::Truncate);
+    if done.as_ref().is_err_and(unfitting) {
+        differing::note(&coll);
+    }
     if let Err(error) = &done
         && let Some(lost) = error.lost()
     {

@@ -7,10 +7,14 @@ use super::Comm;
 use crate::engine::table;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::calls::{COMMUNICATORS, Calls};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
 
 /// Places that are taken, a set of bits.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 const _: () = assert!(COMMUNICATORS <= 32);
+/// Places of communicators that were freed after an error: others may still wait there, and read why. The oldest first.
+static KEPT: Mutex<VecDeque<&'static Calls>> = Mutex::new(VecDeque::new());
 
 /// A place for a communicator whose context id is told later. `None`: all are taken.
 pub(super) fn place() -> Option<&'static Calls> {
@@ -18,7 +22,11 @@ pub(super) fn place() -> Option<&'static Calls> {
     let mut taken = TAKEN.load(Ordering::Relaxed);
     loop {
         let at = taken.trailing_ones();
-        let place = all.get(at as usize)?;
+        let Some(place) = all.get(at as usize) else {
+            let place = KEPT.lock().pop_front()?;
+            place.leave();
+            return Some(place);
+        };
         // Acquire: pairs with `give_back`.
         match TAKEN.compare_exchange_weak(
             taken,
@@ -53,10 +61,14 @@ impl Comm {
         Calls::find(&page.calls, self.receive_context())
     }
 
-    /// Before its context id is given back.
-    pub fn end_calls(&self) {
-        if let Some(place) = self.calls {
-            give_back(place);
+    /// Before its context id is given back. False: it stays taken, because others may read these records.
+    pub fn end_calls(&self) -> bool {
+        let Some(place) = self.calls else { return true };
+        let keeps = place.are_doubtful();
+        match keeps {
+            true => KEPT.lock().push_back(place),
+            false => give_back(place),
         }
+        !keeps
     }
 }

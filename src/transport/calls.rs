@@ -28,7 +28,7 @@ struct Numbered {
 pub struct Calls {
     /// Its context id, and 1; zero: of none.
     context: AtomicU64,
-    /// Not zero: its operations have ended with an error on this rank, because calls differ.
+    /// [`DOUBTFUL`] or [`ENDED`].
     failed: AtomicU64,
     /// Blocking operations that were begun.
     begun: AtomicU64,
@@ -49,6 +49,10 @@ pub const SHAPE: u64 = shape::combine(&[
         blocking
     }),
 ]);
+
+/// Of [`Calls::failed`].
+const DOUBTFUL: u64 = 1;
+const ENDED: u64 = 2;
 
 /// Which operation of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,10 +116,11 @@ impl Calls {
         matches!(call, Call::Blocking(number) if self.begun.load(Ordering::Acquire) > number)
     }
 
-    /// The last blocking operation that was begun.
-    pub fn last(&self) -> Option<Call> {
+    /// The blocking operations that are remembered, the last first.
+    pub fn last(&self) -> impl Iterator<Item = Call> + use<> {
         let begun = self.begun.load(Ordering::Acquire);
-        begun.checked_sub(1).map(Call::Blocking)
+        let first = begun.saturating_sub(BLOCKING as u64 - 1);
+        (first..begun).rev().map(Call::Blocking)
     }
 
     /// The record of an operation of the communicator with this context id, if it was begun and is remembered.
@@ -142,14 +147,24 @@ impl Calls {
         record.filter(|_| self.is_of(context))
     }
 
-    /// No operation of this rank on the communicator waits any more, nor will.
+    /// An operation of this rank has ended with an error, because more or less data came than it wanted: the others may wait for it.
     #[cold]
-    pub fn set_failed(&self) {
-        self.failed.store(1, Ordering::Release);
+    pub fn set_doubtful(&self) {
+        self.failed.fetch_max(DOUBTFUL, Ordering::Release);
     }
 
-    pub fn has_failed(&self) -> bool {
+    /// No operation of this rank on the communicator waits any more, nor will.
+    #[cold]
+    pub fn set_ended(&self) {
+        self.failed.fetch_max(ENDED, Ordering::Release);
+    }
+
+    pub fn are_doubtful(&self) -> bool {
         self.failed.load(Ordering::Acquire) != 0
+    }
+
+    pub fn have_ended(&self) -> bool {
+        self.failed.load(Ordering::Acquire) == ENDED
     }
 }
 
@@ -161,11 +176,11 @@ mod tests {
     fn the_last_blocking_operations_are_remembered() {
         let calls = Calls::default();
         calls.take(12);
-        assert_eq!(calls.last(), None);
+        assert_eq!(calls.last().next(), None);
         assert_eq!(calls.of(12, Call::Blocking(0)), None);
         for number in 0..20 {
             calls.begin(100 + number);
-            assert_eq!(calls.last(), Some(Call::Blocking(number)));
+            assert_eq!(calls.last().next(), Some(Call::Blocking(number)));
         }
         let found = |number| calls.of(12, Call::Blocking(number));
         assert_eq!(found(12), None);
@@ -192,16 +207,16 @@ mod tests {
         let all: [Calls; COMMUNICATORS] = Default::default();
         all[3].take(12);
         all[3].begin(7);
-        all[3].set_failed();
+        all[3].set_doubtful();
         let calls = Calls::find(&all, 12).unwrap();
         assert_eq!(calls.of(12, Call::Blocking(0)), Some(7));
-        assert!(calls.has_failed());
+        assert!(calls.are_doubtful() && !calls.have_ended());
         assert!(Calls::find(&all, 16).is_none());
         all[3].leave();
         assert!(Calls::find(&all, 12).is_none());
         assert_eq!(calls.of(12, Call::Blocking(0)), None);
         all[3].take(12);
         assert_eq!(calls.of(12, Call::Blocking(0)), None);
-        assert!(!calls.has_failed());
+        assert!(!calls.are_doubtful());
     }
 }

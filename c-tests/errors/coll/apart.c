@@ -88,10 +88,14 @@ static void differ(int operation, int other, int form, int bytes, int theirs)
     }
     int failed = code != MPI_SUCCESS, any = 0;
     MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
-    if (operation != other || operation < REDUCTIONS)
+    /* Where nobody waits for the last rank, and it for nobody: it takes nothing from a root or the ranks before it, or gives more than the
+     * root of a reduction takes. */
+    int silent = (operation == 0 || operation == 3) && theirs == 0 || operation == 1 && (bytes == 0 || bytes > 8 && theirs > bytes);
+    if (operation != other || operation < REDUCTIONS && !silent)
         CHECK(any);
     /* Who has noticed nothing still does not wait for ever. */
     MPI_Barrier(c);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
     MPI(MPI_Comm_free(&c));
 }
 
@@ -107,7 +111,6 @@ static int is_in(const char *list, const char *name)
 int main(int argc, char **argv)
 {
     start(&argc, &argv);
-    long long sum = 0;
     const char *operations = argc > 1 ? argv[1] : "allreduce", *forms = argc > 2 ? argv[2] : "blocking";
     in = calloc(size, 1 << 20), out = calloc(size, 1 << 20);
     for (int form = 0; form < 3; form++) {
@@ -125,9 +128,6 @@ int main(int argc, char **argv)
             differ(7, 3, form, 1 << 16, 8);
             differ(2, 8, form, 8, 1 << 16);
         }
-        sum++;
-        MPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD));
-        sum /= size;
     }
     free(in);
     free(out);
