@@ -3,8 +3,10 @@
 //! The steps are futures. Where steps block, their futures are ready at the first poll ([`block_on`]); otherwise they belong to
 //! a task ([`crate::engine::tasks`]). One body serves both.
 
+use super::differing::Look;
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
+use crate::engine::liveness::DIFFERENT;
 use crate::engine::matching::{ANY_SOURCE, Key};
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
@@ -40,6 +42,8 @@ pub struct CollContext<'a> {
     pub wait: WaitMode,
     /// Whether all members of the communicator take part, so that a loss is the end of its collective operations.
     pub whole: bool,
+    /// Whether each receive gets as many bytes as it has room for, or the ranks' calls differ.
+    pub exact: bool,
     /// The process whose loss has ended those before, or [`NOBODY`].
     pub lost: u32,
 }
@@ -106,6 +110,7 @@ impl<'a> CollContext<'a> {
             communicator: comm.handle,
             wait: WaitMode::Block,
             whole: false,
+            exact: false,
             lost: NOBODY,
         }
     }
@@ -173,6 +178,7 @@ impl<'a> CollContext<'a> {
             communicator: comm::WORLD,
             wait: WaitMode::Block,
             whole: false,
+            exact: false,
             lost: NOBODY,
         }
     }
@@ -263,7 +269,8 @@ impl<'a> CollContext<'a> {
                     let world = broken.give_up(self, engine, index)?;
                     Some(liveness::error(engine, world))
                 };
-                tasks::completion(index, self.process(pending.peer), gives_up).await
+                let message = (index, self.process(pending.peer));
+                tasks::completion(message, self.exact, gives_up).await
             }
             #[cfg(test)]
             WaitMode::Simulated(world) => world.finish(index).await,
@@ -282,9 +289,9 @@ impl<'a> CollContext<'a> {
                 }
                 return self.give_up(engine, index, peer, &mut watch);
             }
-            let error = request.error.take();
+            let result = request.take_error(self.exact);
             engine.requests().release(index);
-            Some(error.map_or(Ok(()), Err))
+            Some(result)
         })
     }
 
@@ -478,9 +485,10 @@ impl<'a> CollContext<'a> {
 }
 
 /// A wait for a member that lives, while another one has died: the awaited one may have given up the operation, or be in a later one.
-/// After a while the wait ends with an error, so that no rank waits for ever.
+/// After a while the wait ends with an error, so that no rank waits for ever. It does, too, where the ranks' calls differ.
 #[derive(Default)]
 struct Broken {
+    look: Look,
     /// When the wait was seen first, nanoseconds.
     since: u64,
 }
@@ -499,6 +507,9 @@ impl Broken {
         index: Index,
     ) -> Option<u32> {
         let is_collective = coll.receive_context & 3 == COLLECTIVE && coll.function != FINALIZE;
+        if is_collective && self.look.finds(coll) {
+            return let_go(engine, index).then_some(DIFFERENT);
+        }
         let world = is_collective.then(|| coll.lost_member()).flatten()?;
         let now = monotonic_nanoseconds();
         if self.since == 0 {

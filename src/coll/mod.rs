@@ -15,6 +15,7 @@ mod bcast;
 mod check;
 pub mod choose;
 mod context;
+mod differing;
 mod dispatch;
 mod gather;
 mod hierarchy;

@@ -10,12 +10,13 @@ use super::choose::route;
 use super::choose::staging::has_little;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
-use super::{check, dispatch, inter, staged};
+use super::{check, differing, dispatch, inter, staged};
 use crate::comm::{COLLECTIVE, Comm};
+use crate::engine::liveness::DIFFERENT;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
 use crate::engine::{enter_at, tasks};
-use crate::error::Result;
+use crate::error::{Class, Error, Result};
 use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -24,6 +25,9 @@ use std::sync::Arc;
 #[inline]
 pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
     let coll = CollContext::new(comm, function);
+    if let Some(calls) = comm.calls() {
+        calls.begin(differing::record(call));
+    }
     if let Some(number) = check::number(comm) {
         block_on(check::agree(comm, &coll, number, call))?;
     }
@@ -72,9 +76,17 @@ async fn run_on(
     if comm.is_inter() {
         return inter::run(comm, coll, call).await;
     }
+    let coll = CollContext {
+        exact: is_exact(call),
+        ..coll
+    };
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
     dispatch::run(&team, call).await;
     let done = team.result();
+    let unfitting = |error: &Error| matches!(error.class(), Class::Count | Class::Truncate);
+    if done.as_ref().is_err_and(unfitting) {
+        differing::note(&coll);
+    }
     if let Err(error) = &done
         && let Some(lost) = error.lost()
     {
@@ -83,8 +95,24 @@ async fn run_on(
         if let Some(staging) = staging {
             staging.access.lock().tell_lost(lost);
         }
+        if lost == DIFFERENT {
+            return Err(differing::error(&coll));
+        }
     }
     done
+}
+
+/// Whether all ranks give the same amount of data, so that messages are as long as they are expected. Of what is gathered, scattered or
+/// exchanged less may come than there is room for: MPI does not allow it, programs do it.
+fn is_exact(call: &CollArgs) -> bool {
+    matches!(
+        call,
+        CollArgs::Bcast { .. }
+            | CollArgs::Reduce { .. }
+            | CollArgs::Allreduce { .. }
+            | CollArgs::ReduceScatter { .. }
+            | CollArgs::Scan { .. }
+    )
 }
 
 /// An operation that does not block.
@@ -148,6 +176,9 @@ impl Operation {
 
     fn start(self, request: Index) {
         self.comm.hold();
+        if let Some(calls) = self.comm.calls() {
+            calls.begin_numbered(self.tag as u64, differing::record(&self.call));
+        }
         let held = self.hold();
         tasks::spawn(async move {
             let comm = self.comm;

@@ -3,6 +3,7 @@
 //! Invariant: what communication needs (context, ranks) never changes once a communicator is complete, so it is read
 //! without a lock; what users set (name, error handler) has its own.
 
+mod calls;
 mod engines;
 mod members;
 mod nodes;
@@ -22,6 +23,7 @@ use crate::launch;
 use crate::references;
 use crate::sync::{AtomicU32, Ordering};
 use crate::topology::Topology;
+use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
 pub use engines::engines_offered_by;
 use engines::mapping;
@@ -110,6 +112,8 @@ pub struct Comm {
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
+    /// See [`Comm::calls`].
+    calls: Option<&'static Calls>,
     /// Memory that collective operations share with the ranks of this node, but persistent ones.
     pub staging: Areas,
     /// Set once, before the program knows the communicator; one pointer where there is none.
@@ -120,7 +124,7 @@ pub struct Comm {
     nodes: OnceBox<Option<Nodes>>,
 }
 
-/// In place of a lost process.
+/// In place of a lost process. See also [`engine::liveness::DIFFERENT`].
 pub const NOBODY: u32 = u32::MAX;
 
 impl Comm {
@@ -155,6 +159,9 @@ impl Comm {
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
+        if let Some(calls) = self.calls {
+            calls.take(receive_context);
+        }
         self.tell(Event::CommunicatorCreated);
     }
 
@@ -342,8 +349,16 @@ impl Comm {
             .into_iter()
             .flatten()
             .any(Members::has_foreign);
+        let has_others = local.is_none() && !has_foreign && peers.size() > 1;
+        let calls = if has_others { calls::place() } else { None };
+        if parts.receive_context != PENDING
+            && let Some(calls) = calls
+        {
+            calls.take(parts.receive_context);
+        }
         Self {
             has_foreign,
+            calls,
             handle,
             born: 0,
             context: AtomicU32::new(parts.context),
@@ -383,6 +398,9 @@ pub fn set_own_process(rank: u32, size: u32) {
 
 /// Ends the predefined communicators.
 pub fn stop() {
+    if let Some(world) = get(WORLD) {
+        world.end_calls();
+    }
     TABLE.retire(WORLD);
     TABLE.retire(SELF);
 }

@@ -70,6 +70,9 @@ pub fn loss_by_death(process: u32) -> bool {
 /// The error of a wait for a lost rank.
 #[cold]
 pub fn error(engine: &Engine, process: u32) -> Error {
+    if process == DIFFERENT {
+        return explained(None, process);
+    }
     events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
     explained(of(engine, process), process)
 }
@@ -77,10 +80,20 @@ pub fn error(engine: &Engine, process: u32) -> Error {
 /// As [`error`], on any thread, and no tool is told.
 #[cold]
 pub fn explain(process: u32) -> Error {
-    explained(loss(process), process)
+    match process {
+        DIFFERENT => explained(None, process),
+        _ => explained(loss(process), process),
+    }
 }
 
+/// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
+pub const DIFFERENT: u32 = u32::MAX - 1;
+
 fn explained(loss: Option<Loss>, process: u32) -> Error {
+    if process == DIFFERENT {
+        let text = "the ranks have called different collective operations, or with different amounts of data";
+        return Error::new(Class::Other, text).of_loss(process);
+    }
     let why = match loss {
         Some(Loss::NeverStarted) => "has ended without calling MPI_Init",
         Some(Loss::Exited) => "has ended",
@@ -100,7 +113,9 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
 /// The error of a wait for a message whose sender has lost a process.
 #[cold]
 pub(super) fn told(failed: Failed) -> Error {
-    events::raise(Event::PeerLost, || [failed.process.into(), 0, 0, 0, 0]);
+    if failed.process != DIFFERENT {
+        events::raise(Event::PeerLost, || [failed.process.into(), 0, 0, 0, 0]);
+    }
     explained(Some(failed.loss), failed.process)
 }
 
@@ -109,6 +124,10 @@ pub(super) const SOMEBODY: u32 = u32::MAX;
 
 /// What others are told of a lost process.
 pub fn failed(process: u32) -> Failed {
+    if process == DIFFERENT {
+        let loss = Loss::Finalizing;
+        return Failed { process, loss };
+    }
     Failed {
         process: match names::is_foreign(process) {
             true => SOMEBODY,

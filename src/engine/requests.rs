@@ -12,7 +12,7 @@ use super::protocol::Protocol;
 use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
-use crate::error::{Error, Exhausted};
+use crate::error::{Class, Error, Exhausted, Result, fail};
 use crate::transport::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -290,6 +290,26 @@ impl Request {
     pub fn set_wanted(&mut self, bytes: u64) {
         self.status.set_bytes(bytes);
     }
+
+    /// Takes the error out of a complete request. If it has none, `exact` makes it one that less came than there is room for.
+    pub fn take_error(&mut self, exact: bool) -> Result<()> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let (came, room) = (self.status.bytes() as usize, self.buffer.len());
+        match exact && self.kind == Kind::Receive && came < room {
+            true => too_short(came, room),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cold]
+fn too_short(came: usize, room: usize) -> Result<()> {
+    fail!(
+        Class::Count,
+        "{came} bytes came where this rank wants {room}; the ranks have given different amounts"
+    )
 }
 
 /// The answer of [`Slab::reap`].

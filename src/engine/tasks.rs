@@ -226,11 +226,12 @@ impl Task {
     }
 }
 
-/// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process. Liveness checks ask whether the
+/// Waits, inside a task, until a request is complete, and recycles it. It is one to or `from` this process. `exact`: see
+/// [`Request::take_error`]. Liveness checks ask whether the
 /// task gives it up: `gives_up` has recycled it then.
 pub async fn completion(
-    index: Index,
-    from: u32,
+    (index, from): (Index, u32),
+    exact: bool,
     mut gives_up: impl FnMut(&mut Engine) -> Option<Error>,
 ) -> Result<()> {
     std::future::poll_fn(|_| {
@@ -244,9 +245,9 @@ pub async fn completion(
             WAITS_FOR.set((index, from));
             return Poll::Pending;
         }
-        let error = engine.requests().at(index).error.take();
+        let result = engine.requests().at(index).take_error(exact);
         engine.requests().release(index);
-        Poll::Ready(error.map_or(Ok(()), Err))
+        Poll::Ready(result)
     })
     .await
 }

@@ -244,8 +244,9 @@ impl Garbage {
         if !comm.is_idle() || references.is_some_and(|counted| !counted.are_gone()) {
             return false;
         }
+        let is_free = comm.end_calls();
         // A duplicate that came to nothing has no id.
-        if comm.receive_context() != comm::PENDING {
+        if is_free && comm.receive_context() != comm::PENDING {
             context_id::release(comm.receive_context());
         }
         self.ended.push_back(handle);

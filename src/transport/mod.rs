@@ -4,6 +4,7 @@
 //! them; each peer has a [`Route`], which the caller looks up once a message. Routes and transports are enums and fields, not
 //! trait objects: the compiler puts the short path into the caller.
 
+pub mod calls;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;

@@ -4,8 +4,9 @@
 //! ([`Route`]). These pages decide which processes are members or lost, and whose memory can be read.
 //! Invariant: process numbers are the job's. What a transport calls a peer (an index in its segment) stays in the route.
 
+use super::calls::{self, COMMUNICATORS, Calls};
 use crate::os::peer_memory;
-use crate::queue::shape::shape;
+use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use parking_lot::RwLock;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -120,29 +121,35 @@ pub struct Page {
     pub function: Name,
     /// The communicator's name, the window's or the file's.
     pub communicator: Name,
+    /// Of its communicators.
+    pub calls: [Calls; COMMUNICATORS],
 }
 
 /// The layout of what lies in the segment.
-pub const SHAPE: u64 = shape!(Page {
-    state,
-    pid,
-    tracer,
-    abort_code,
-    waiting,
-    since,
-    peer,
-    tag,
-    context,
-    posted,
-    unexpected,
-    sending,
-    probe_address,
-    probe_value,
-    engines,
-    lost,
-    function,
-    communicator,
-});
+pub const SHAPE: u64 = shape::combine(&[
+    calls::SHAPE,
+    shape!(Page {
+        state,
+        pid,
+        tracer,
+        abort_code,
+        waiting,
+        since,
+        peer,
+        tag,
+        context,
+        posted,
+        unexpected,
+        sending,
+        probe_address,
+        probe_value,
+        engines,
+        lost,
+        function,
+        communicator,
+        calls,
+    }),
+]);
 
 impl Page {
     pub fn state(&self) -> State {

@@ -6,9 +6,11 @@ use crate::coll::args::CollArgs;
 use crate::coll::bcast;
 use crate::coll::choose::{self, report, route, staging};
 use crate::coll::context::CollContext;
+use crate::coll::differing;
 use crate::coll::team::Team;
 use crate::datatype::Buffer;
-use crate::engine::{enter, liveness};
+use crate::engine::enter;
+use crate::engine::liveness::{self, DIFFERENT};
 use crate::error::{Error, Result};
 use crate::node;
 use crate::transport::Stores;
@@ -62,7 +64,7 @@ pub async fn run(
         Ok(done) => done,
         Err(Lost(world)) => {
             mine = Access::Lost(world);
-            Some(Err(error_of_loss(world)))
+            Some(Err(error_of_loss(coll, world)))
         }
     };
     *access.lock() = mine;
@@ -87,7 +89,7 @@ pub fn block(
         Ok(done) => done,
         Err(Lost(world)) => {
             *mine = Access::Lost(world);
-            Some(Err(error_of_loss(world)))
+            Some(Err(error_of_loss(coll, world)))
         }
     }
 }
@@ -105,37 +107,51 @@ fn unless_lost<T>(done: Step<Option<T>>, area: &Area) -> Step<Option<T>> {
 
 /// A rank that takes part is lost, so nothing more is done at this area.
 #[cold]
-fn error_of_loss(world: u32) -> Error {
-    liveness::error(&enter(), world)
+fn error_of_loss(coll: &CollContext<'_>, world: u32) -> Error {
+    match world {
+        DIFFERENT => differing::error(coll),
+        _ => liveness::error(&enter(), world),
+    }
 }
 
-/// Rank 0 makes an area and tells the others where.
+/// Rank 0 makes an area and tells the others where, and with how many bytes. They expect others only if the ranks' calls differ.
 #[cold]
 async fn open(coll: &CollContext<'_>, geometry: Geometry) -> Access {
     if geometry.ranks > MOST_RANKS || !choose::stages() {
         return Access::Refused;
     }
     // Passed on as it is where no word has come.
-    let mut word = NO_WORD.to_ne_bytes().to_vec().into_boxed_slice();
+    let mut words = [NO_WORD.to_ne_bytes(); 2].concat().into_boxed_slice();
     if coll.rank() == 0 {
         let offset = enter().transport().node_memory().make_area(geometry);
-        word.copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
+        words[..8].copy_from_slice(&(offset.unwrap_or(0) as u64).to_ne_bytes());
+        words[8..].copy_from_slice(&(geometry.bytes() as u64).to_ne_bytes());
     }
     let team = Team::on(*coll);
-    bcast::binomial(&team, Buffer::of_copy(&mut word), 0).await;
+    bcast::binomial(&team, Buffer::of_copy(&mut words), 0).await;
     let told = team.result();
-    let word = u64::from_ne_bytes(word[..].try_into().unwrap_or_default());
-    if told.is_err() || word == NO_WORD {
+    let word = |at: usize| u64::from_ne_bytes(words[at..at + 8].try_into().unwrap_or_default());
+    let (offset, bytes) = (word(0), word(8));
+    if told
+        .as_ref()
+        .is_err_and(|error| error.lost() == Some(DIFFERENT))
+    {
+        return Access::Lost(DIFFERENT);
+    }
+    if told.is_err() || offset == NO_WORD {
         // Some of the others may have got the message, and wait at the area.
         let engine = enter();
         let mut worlds = (0..coll.size()).map(|rank| coll.process(rank));
         let lost = worlds.find(|world| liveness::of(&engine, *world).is_some());
         return lost.map_or(Access::Refused, Access::Lost);
     }
+    if bytes != geometry.bytes() as u64 {
+        return Access::Lost(DIFFERENT);
+    }
     match enter()
         .transport()
         .node_memory()
-        .area(word as usize, geometry)
+        .area(offset as usize, geometry)
     {
         Some(area) => Access::Given(Box::new(Staging::new(area, coll.rank() as usize))),
         None => Access::Refused,

@@ -4,6 +4,7 @@ use crate::coll::args::CollArgs;
 use crate::coll::choose::report;
 use crate::coll::choose::staging::Plan;
 use crate::coll::context::{CollContext, WaitMode};
+use crate::coll::differing;
 use crate::engine::enter;
 use crate::node::distance::Sight;
 use crate::transport::collective::Area;
@@ -56,6 +57,16 @@ impl<'a> Env<'a> {
             }
             #[cfg(test)]
             Env::Fixture(fixture, ..) => fixture.farthest(),
+        }
+    }
+
+    /// Notes that more or less data came than this rank wanted.
+    #[cold]
+    pub fn note_difference(self) {
+        match self {
+            Env::Coll(coll) => differing::note(coll),
+            #[cfg(test)]
+            Env::Fixture(..) => {}
         }
     }
 

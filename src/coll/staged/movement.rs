@@ -13,6 +13,7 @@ impl Work<'_, BLOCK> {
     /// Whether so many bytes fit; otherwise it is an error.
     fn fits(&mut self, from: usize, total: usize, bytes: usize) {
         if total > bytes {
+            self.env.note_difference();
             self.note(fail!(
                 Class::Truncate,
                 "{total} bytes came from rank {from} where {bytes} fit"
@@ -35,6 +36,7 @@ impl Work<'_, BLOCK> {
         if total > bytes {
             return self.fits(from, total, bytes);
         }
+        self.env.note_difference();
         let whose = match from == self.ranks {
             true => "another rank".to_string(),
             false => format!("rank {from}"),

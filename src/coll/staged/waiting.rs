@@ -6,6 +6,8 @@
 #[cfg(test)]
 use super::env::Env;
 use super::{Lost, Step, Work};
+use crate::coll::differing::Look;
+use crate::engine::liveness::DIFFERENT;
 use crate::engine::long_wait::YIELDS;
 use crate::engine::wait::{Watch, until_at, yield_until};
 use crate::engine::{Engine, enter_at, liveness, tasks};
@@ -100,7 +102,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     #[cold]
     fn wait_long(&self, whom: Range<usize>, event: Event, holds: &mut dyn FnMut() -> bool) -> Step {
         let (mut watches, mut looks) = ([Watch::default(), Watch::default()], 0u32);
-        let mut announced = None;
+        let (mut announced, mut look) = (None, Look::default());
         let reason = self.env.coll().staged_reason();
         let lost = until_at(self.engine(), &reason, |engine| {
             looks = looks.saturating_add(1);
@@ -122,6 +124,9 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             if !engine.checks_liveness() {
                 return None;
             }
+            if look.finds(self.env.coll()) {
+                return Some(Some(DIFFERENT));
+            }
             let world = self.missing(engine)?;
             watch_of_all.is_gone(engine, world).then_some(Some(world))
         });
@@ -136,7 +141,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         mut holds: impl FnMut() -> bool,
     ) -> Step {
         let (mut watches, mut polls) = ([Watch::default(), Watch::default()], 0u32);
-        let mut announced = None;
+        let (mut announced, mut look) = (None, Look::default());
         let lost = std::future::poll_fn(|_| {
             if holds() {
                 return Poll::Ready(None);
@@ -155,7 +160,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             }
             polls = polls.wrapping_add(1);
             if sleeps || polls.is_multiple_of(POLLS_PER_CHECK) {
-                let lost = self.find_gone(&mut watches, whom.clone());
+                let lost = self.find_gone(&mut watches, &mut look, whom.clone());
                 if lost.is_some() {
                     return Poll::Ready(lost);
                 }
@@ -179,10 +184,18 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
 
     /// A rank that is gone of those that a task waits for, or without which none of them may come.
     #[cold]
-    fn find_gone(&self, watches: &mut [Watch; 2], whom: Range<usize>) -> Option<u32> {
+    fn find_gone(
+        &self,
+        watches: &mut [Watch; 2],
+        look: &mut Look,
+        whom: Range<usize>,
+    ) -> Option<u32> {
         #[cfg(test)]
         if let Env::Fixture(..) = self.env {
             return None;
+        }
+        if look.finds(self.env.coll()) {
+            return Some(DIFFERENT);
         }
         let engine = enter_at(self.engine());
         let [watch, watch_of_all] = watches;

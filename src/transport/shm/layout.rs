@@ -86,7 +86,7 @@ pub const ENGINES: usize = 16;
 const MOST_PRIVATE_SLOTS: usize = 1024;
 /// And at least.
 const LEAST_PRIVATE_SLOTS: usize = 128;
-const RANK_BYTES: usize = PAGE;
+const RANK_BYTES: usize = 2 * PAGE;
 const INBOX_BYTES: usize = INBOX_SLOTS * SLOT_BYTES;
 /// The inbox of an engine but the first.
 const FURTHER_INBOX_BYTES: usize = (size_of::<Control>() + INBOX_BYTES).next_multiple_of(PAGE);
@@ -138,7 +138,7 @@ const _: () = assert!(
         && std::mem::offset_of!(SegmentHeader, version) == 16
 );
 
-/// One page a rank.
+/// What a rank tells of itself.
 #[repr(C)]
 pub struct RankPage {
     /// One for each engine.

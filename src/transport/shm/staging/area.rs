@@ -137,7 +137,8 @@ impl Geometry {
         64 + self.lines * 64 + self.small()
     }
 
-    pub(super) fn area_bytes(&self) -> usize {
+    /// Of an area, without large rings.
+    pub fn bytes(&self) -> usize {
         size_of::<Head>() + (self.ranks + 1) * self.publisher_bytes()
     }
 
@@ -226,17 +227,17 @@ impl Area {
             let area = retired.swap_remove(at);
             let large = area.head().large.0.load(Ordering::Relaxed);
             // SAFETY: all have left it, so this process is alone with it until it tells where it is.
-            unsafe { area.base.write_bytes(0, geometry.area_bytes()) };
+            unsafe { area.base.write_bytes(0, geometry.bytes()) };
             area.head().large.0.store(large, Ordering::Relaxed);
             return Some(area.offset);
         }
-        allocate(segment, fd, geometry.area_bytes(), true)
+        allocate(segment, fd, geometry.bytes(), true)
     }
 
     /// The area at an offset that another rank told; `None` if none can be there.
     pub fn open(segment: Segment<'static>, offset: usize, geometry: Geometry) -> Option<Area> {
         Some(Area {
-            base: segment.dynamic(offset, geometry.area_bytes())?,
+            base: segment.dynamic(offset, geometry.bytes())?,
             offset,
             large: std::ptr::null_mut(),
             geometry,
@@ -284,7 +285,7 @@ impl Area {
     #[cfg(test)]
     pub unsafe fn renewed(base: *mut u8, geometry: Geometry) -> Area {
         // SAFETY: by the caller.
-        unsafe { base.write_bytes(0, geometry.area_bytes()) };
+        unsafe { base.write_bytes(0, geometry.bytes()) };
         Area {
             base,
             offset: 0,

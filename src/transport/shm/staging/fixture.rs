@@ -58,7 +58,7 @@ impl Fixture {
             unsafe { alloc_zeroed(layout.expect("memory for a fixture")) }
         };
         Fixture {
-            memory: [most(Geometry::area_bytes), most(Geometry::large_bytes)],
+            memory: [most(Geometry::bytes), most(Geometry::large_bytes)],
             made: AtomicBool::new(false),
             has_large: true,
             hidden: None,

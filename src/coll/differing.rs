@@ -1,0 +1,318 @@
+//! Ranks that wait for each other, because they have called different operations, or one with different amounts of data.
+//!
+//! Each call leaves a record, which costs a few instructions. A rank that waits long compares its own with those of all members that it
+//! can see. Invariant: what is compared is equal on all ranks of a correct program, so such a program never gets the error, however
+//! long it waits.
+
+use super::args::CollArgs;
+use super::context::CollContext;
+use crate::comm::{self, COLLECTIVE, Comm, NOBODY};
+use crate::engine::liveness::DIFFERENT;
+use crate::error::{Class, Error};
+use crate::os::monotonic_nanoseconds;
+use crate::transport::calls::{Call, Calls};
+use smallvec::SmallVec;
+
+/// Between two comparisons of one wait, nanoseconds.
+const INTERVAL: u64 = 200_000_000;
+/// Comparisons that find the same before a wait ends: where all have come to an operation in which calls differ, and where they may still
+/// come, or the difference is an earlier operation's. Then the wait may end by itself.
+const LOOKS: u32 = 2;
+const LOOKS_IN_DOUBT: u32 = 6;
+
+/// The kinds of operations, by the numbers that records have; not zero.
+const BARRIER: u64 = 1;
+const BCAST: u64 = 2;
+const GATHER: u64 = 3;
+const GATHERV: u64 = 4;
+const SCATTER: u64 = 5;
+const SCATTERV: u64 = 6;
+const ALLGATHER: u64 = 7;
+const ALLTOALL: u64 = 8;
+const REDUCE: u64 = 9;
+const ALLREDUCE: u64 = 10;
+const REDUCE_SCATTER: u64 = 11;
+const SCAN: u64 = 12;
+const EXSCAN: u64 = 13;
+const NEIGHBORS: u64 = 14;
+const KIND_BITS: u32 = 4;
+
+/// What is said of a call: the operation, and the bytes that all ranks have alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Record(u64);
+
+/// The record of a call.
+#[inline(always)]
+pub fn record(call: &CollArgs) -> u64 {
+    let (kind, bytes) = match call {
+        CollArgs::Barrier => (BARRIER, 0),
+        CollArgs::Bcast { buffer, .. } => (BCAST, buffer.len()),
+        CollArgs::Gather { equal: false, .. } => (GATHERV, 0),
+        CollArgs::Scatter { equal: false, .. } => (SCATTERV, 0),
+        CollArgs::Gather { own, parts, .. } => match parts {
+            Some(parts) => (GATHER, parts.len(0)),
+            None => (GATHER, own.map_or(0, |own| own.len())),
+        },
+        CollArgs::Scatter { parts, into, .. } => match parts {
+            Some(parts) => (SCATTER, parts.len(0)),
+            None => (SCATTER, into.map_or(0, |into| into.len())),
+        },
+        CollArgs::Allgather { parts, .. } if parts.are_equal() => (ALLGATHER, parts.len(0)),
+        CollArgs::Allgather { .. } => (ALLGATHER, 0),
+        CollArgs::Alltoall { into, .. } if into.are_equal() => (ALLTOALL, into.len(0)),
+        CollArgs::Alltoall { .. } => (ALLTOALL, 0),
+        CollArgs::Reduce { own, .. } => (REDUCE, own.len()),
+        CollArgs::Allreduce { own, .. } => (ALLREDUCE, own.len()),
+        CollArgs::ReduceScatter { own, .. } => (REDUCE_SCATTER, own.len()),
+        CollArgs::Scan {
+            own,
+            exclusive: false,
+            ..
+        } => (SCAN, own.len()),
+        CollArgs::Scan { own, .. } => (EXSCAN, own.len()),
+        CollArgs::Neighbors { .. } => (NEIGHBORS, 0),
+    };
+    (bytes as u64) << KIND_BITS | kind
+}
+
+impl Record {
+    fn kind(self) -> u64 {
+        self.0 & ((1 << KIND_BITS) - 1)
+    }
+
+    fn bytes(self) -> u64 {
+        self.0 >> KIND_BITS
+    }
+
+    fn function(self) -> &'static str {
+        match self.kind() {
+            BARRIER => "MPI_Barrier",
+            BCAST => "MPI_Bcast",
+            GATHER => "MPI_Gather",
+            GATHERV => "MPI_Gatherv",
+            SCATTER => "MPI_Scatter",
+            SCATTERV => "MPI_Scatterv",
+            ALLGATHER => "MPI_Allgather or MPI_Allgatherv",
+            ALLTOALL => "MPI_Alltoall, MPI_Alltoallv or MPI_Alltoallw",
+            REDUCE => "MPI_Reduce",
+            ALLREDUCE => "MPI_Allreduce",
+            REDUCE_SCATTER => "MPI_Reduce_scatter or MPI_Reduce_scatter_block",
+            SCAN => "MPI_Scan",
+            EXSCAN => "MPI_Exscan",
+            _ => "a neighborhood operation",
+        }
+    }
+
+    /// Whose the bytes are.
+    fn unit(self) -> &'static str {
+        match self.kind() {
+            GATHER | SCATTER | ALLGATHER | ALLTOALL => " for each rank",
+            _ => "",
+        }
+    }
+}
+
+/// A call of another rank that does not fit to this rank's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Difference {
+    rank: i32,
+    own: Record,
+    other: Record,
+}
+
+impl Difference {
+    fn error(self, comm: &Comm) -> Error {
+        let Difference { rank, own, other } = self;
+        let title = comm.title();
+        let (ours, theirs) = (own.bytes(), other.bytes());
+        if own.kind() != other.kind() {
+            let (function, theirs) = (own.function(), other.function());
+            let text = format!(
+                "rank {rank} of {title} has called {theirs} where this rank has called {function}"
+            );
+            return Error::new(Class::Other, text);
+        }
+        let class = match theirs > ours {
+            true => Class::Truncate,
+            false => Class::Count,
+        };
+        let (function, unit) = (own.function(), own.unit());
+        let text = format!(
+            "rank {rank} of {title} has called {function} with {theirs} bytes{unit}, this rank with {ours}"
+        );
+        Error::new(class, text)
+    }
+}
+
+/// What the records of the members say of an operation.
+#[derive(Default)]
+struct Found {
+    difference: Option<Difference>,
+    /// It may be that this ends by itself: a rank has not come to the operation, or it is one before that differs.
+    doubtful: bool,
+    /// A rank has ended an operation with an error because of what came, and may not have done its part.
+    broken: bool,
+    /// A rank has ended the communicator's operations.
+    ended: bool,
+}
+
+/// Compares the calls of all members that can be seen, of this operation, or else of the blocking ones before it that are remembered: a rank may
+/// have ended one with an error, and wait in the next.
+fn compare(comm: &Comm, coll: &CollContext<'_>) -> Found {
+    let mut found = Found::default();
+    let Some(calls) = comm.calls() else {
+        return found;
+    };
+    let numbered = (coll.tag != 0).then_some(Call::Numbered(coll.tag as u64));
+    let blocking = calls.last().filter(|_| numbered.is_none());
+    let all: SmallVec<[Call; 8]> = numbered.into_iter().chain(blocking).collect();
+    let context = comm.receive_context();
+    let others = (0..comm.size()).filter(|rank| *rank != comm.rank());
+    let others: Vec<(i32, &Calls)> = others
+        .filter_map(|rank| Some((rank, comm.calls_of(comm.process(rank))?)))
+        .collect();
+    let failed = |calls: &&Calls| (calls.are_doubtful(), calls.have_ended());
+    for calls in others.iter().map(|(_, calls)| *calls).chain([calls]) {
+        let (broken, ended) = failed(&calls);
+        found.broken |= broken;
+        found.ended |= ended;
+    }
+    for (at, call) in all.iter().enumerate() {
+        let Some(own) = calls.of(context, *call) else {
+            continue;
+        };
+        for (rank, theirs) in &others {
+            let other = theirs.of(context, *call);
+            let has_come = other.is_some() || theirs.is_beyond(*call);
+            found.doubtful |= at > 0 || !has_come;
+            if let (None, Some(other)) = (found.difference, other)
+                && own != other
+            {
+                found.difference = Some(Difference {
+                    rank: *rank,
+                    own: Record(own),
+                    other: Record(other),
+                });
+            }
+        }
+        if found.difference.is_some() {
+            break;
+        }
+    }
+    found
+}
+
+/// The communicator of an operation whose calls are compared.
+fn comm_of(coll: &CollContext<'_>) -> Option<&'static Comm> {
+    let is_collective = coll.receive_context & 3 == COLLECTIVE;
+    comm::get(coll.communicator)
+        .filter(|comm| is_collective && comm.receive_context() == coll.receive_context - COLLECTIVE)
+}
+
+/// The looks of one wait at the calls of the others.
+#[derive(Default)]
+pub struct Look {
+    /// When it looked last, nanoseconds.
+    last: u64,
+    /// What it saw: a difference, and whether a rank has ended an operation because of what came.
+    seen: (Option<Difference>, bool),
+    /// How often in a row.
+    looks: u32,
+    over: bool,
+}
+
+impl Look {
+    /// Called in liveness checks. Whether the wait is in vain: calls differ, now as at the looks before, or a rank has found that and has left.
+    #[cold]
+    pub fn finds(&mut self, coll: &CollContext<'_>) -> bool {
+        let Some(comm) = comm_of(coll) else {
+            return false;
+        };
+        let now = monotonic_nanoseconds();
+        if self.over || now - self.last.min(now) < INTERVAL {
+            return self.over;
+        }
+        self.last = now;
+        let found = compare(comm, coll);
+        let seen = (found.difference, found.broken);
+        self.looks = match seen == self.seen {
+            true => self.looks + 1,
+            false => 1,
+        };
+        self.seen = seen;
+        let differs = found.difference.is_some();
+        let enough = match differs && !found.doubtful {
+            true => LOOKS,
+            false => LOOKS_IN_DOUBT,
+        };
+        self.over = found.ended || (differs || found.broken) && self.looks >= enough;
+        self.over
+    }
+}
+
+/// An operation has ended with an error on this rank, because more or less data came than it wanted.
+#[cold]
+pub fn note(coll: &CollContext<'_>) {
+    if let Some(calls) = comm_of(coll).and_then(Comm::calls) {
+        calls.set_doubtful();
+    }
+}
+
+/// The error of an operation that has ended with [`DIFFERENT`]. All members that wait will see that this rank does so no more.
+#[cold]
+pub fn error(coll: &CollContext<'_>) -> Error {
+    let Some(comm) = comm_of(coll) else {
+        return crate::engine::liveness::explain(DIFFERENT);
+    };
+    let found = compare(comm, coll);
+    if let Some(calls) = comm.calls() {
+        calls.set_ended();
+    }
+    if comm.lost() == NOBODY {
+        comm.set_lost(DIFFERENT);
+    }
+    let error = match found.difference {
+        Some(difference) => difference.error(comm),
+        None => Error::new(
+            Class::Other,
+            format!(
+                "the ranks of {} have called different collective operations, or with different amounts of data, so none works there any more",
+                comm.title()
+            ),
+        ),
+    };
+    error.of_loss(DIFFERENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datatype::Buffer;
+
+    #[test]
+    fn records_tell_operation_and_bytes() {
+        let mut memory = vec![0; 300].into_boxed_slice();
+        let buffer = Buffer::of_copy(&mut memory);
+        let call = CollArgs::Bcast { buffer, root: 1 };
+        let bcast = Record(record(&call));
+        assert_eq!((bcast.kind(), bcast.bytes()), (BCAST, 300));
+        assert_eq!(bcast.function(), "MPI_Bcast");
+        assert_ne!(record(&CollArgs::Barrier), 0);
+    }
+
+    #[test]
+    fn unequal_parts_are_not_compared() {
+        let mut memory = vec![0; 300].into_boxed_slice();
+        let buffer = Buffer::of_copy(&mut memory);
+        let gatherv = |own| CollArgs::Gather {
+            own: Some(own),
+            parts: None,
+            root: 0,
+            equal: false,
+        };
+        assert_eq!(
+            record(&gatherv(buffer)),
+            record(&gatherv(buffer.slice(0, 8)))
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! Where a communicator's call records are in this process's page.
+//!
+//! Invariant: the place is the communicator's until its context id may be used again, so its records are never taken for those of
+//! another one.
+
+use super::Comm;
+use crate::engine::table;
+use crate::sync::{AtomicU32, Ordering};
+use crate::transport::calls::{COMMUNICATORS, Calls};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+
+/// Places that are taken, a set of bits.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+const _: () = assert!(COMMUNICATORS <= 32);
+/// Places of communicators that were freed after an error: others may still wait there, and read why. The oldest first.
+static KEPT: Mutex<VecDeque<&'static Calls>> = Mutex::new(VecDeque::new());
+
+/// A place for a communicator whose context id is told later. `None`: all are taken.
+pub(super) fn place() -> Option<&'static Calls> {
+    let all = &table()?.own().calls;
+    let mut taken = TAKEN.load(Ordering::Relaxed);
+    loop {
+        let at = taken.trailing_ones();
+        let Some(place) = all.get(at as usize) else {
+            let place = KEPT.lock().pop_front()?;
+            place.leave();
+            return Some(place);
+        };
+        // Acquire: pairs with `give_back`.
+        match TAKEN.compare_exchange_weak(
+            taken,
+            taken | 1 << at,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
+            Ok(_) => return Some(place),
+            Err(now) => taken = now,
+        }
+    }
+}
+
+fn give_back(place: &'static Calls) {
+    place.leave();
+    let all = table().into_iter().flat_map(|table| &table.own().calls);
+    if let Some(at) = all.into_iter().position(|one| std::ptr::eq(one, place)) {
+        TAKEN.fetch_and(!(1 << at), Ordering::Release);
+    }
+}
+
+impl Comm {
+    /// What this process tells of its collective operations on this communicator, if it does.
+    #[inline(always)]
+    pub fn calls(&self) -> Option<&'static Calls> {
+        self.calls
+    }
+
+    /// What another process tells, if this one can see it.
+    pub fn calls_of(&self, process: u32) -> Option<&'static Calls> {
+        let page = table()?.of(process).page;
+        Calls::find(&page.calls, self.receive_context())
+    }
+
+    /// Before its context id is given back. False: it stays taken, because others may read these records.
+    pub fn end_calls(&self) -> bool {
+        let Some(place) = self.calls else { return true };
+        let keeps = place.are_doubtful();
+        match keeps {
+            true => KEPT.lock().push_back(place),
+            false => give_back(place),
+        }
+        !keeps
+    }
+}

@@ -1,0 +1,222 @@
+//! Call records: what a process tells the others of the collective operations that it has begun on a communicator.
+//!
+//! They are written at each call and read only by ranks that wait long, which find out whether others are in another operation, or bring
+//! another amount of data. The transport does not know what a record means: it is a word that is not zero.
+//! Invariant: a record that is found is that of the operation that was asked for, of the communicator that has this context id now.
+
+use crate::queue::shape::{self, shape};
+use crate::sync::{AtomicU64, Ordering};
+
+/// Communicators of a process that have records.
+pub const COMMUNICATORS: usize = 16;
+/// Blocking operations that are remembered; one less can be read, because the oldest may be overwritten just now.
+const BLOCKING: usize = 8;
+const NUMBERED: usize = 6;
+
+/// Of an operation with a number of its own.
+#[derive(Default)]
+#[repr(C)]
+struct Numbered {
+    /// Zero: the record is being written.
+    number: AtomicU64,
+    record: AtomicU64,
+}
+
+/// See the module: of one communicator.
+#[derive(Default)]
+#[repr(C, align(64))]
+pub struct Calls {
+    /// Its context id, and 1; zero: of none.
+    context: AtomicU64,
+    /// [`DOUBTFUL`] or [`ENDED`].
+    failed: AtomicU64,
+    /// Blocking operations that were begun.
+    begun: AtomicU64,
+    _pad: AtomicU64,
+    numbered: [Numbered; NUMBERED],
+    blocking: [AtomicU64; BLOCKING],
+}
+
+/// The layout of what lies in the segment.
+pub const SHAPE: u64 = shape::combine(&[
+    shape!(Numbered { number, record }),
+    shape!(Calls {
+        context,
+        failed,
+        begun,
+        _pad,
+        numbered,
+        blocking
+    }),
+]);
+
+/// Of [`Calls::failed`].
+const DOUBTFUL: u64 = 1;
+const ENDED: u64 = 2;
+
+/// Which operation of a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Counted from zero.
+    Blocking(u64),
+    /// By its tag.
+    Numbered(u64),
+}
+
+impl Calls {
+    /// Makes it that of a communicator that has begun nothing.
+    pub fn take(&self, context: u32) {
+        for word in [&self.failed, &self.begun] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for one in &self.numbered {
+            one.number.store(0, Ordering::Relaxed);
+        }
+        // Release: pairs with `is_of`.
+        let word = u64::from(context) + 1;
+        self.context.store(word, Ordering::Release);
+    }
+
+    /// Before the communicator's context id may be used again.
+    pub fn leave(&self) {
+        self.context.store(0, Ordering::Release);
+    }
+
+    fn is_of(&self, context: u32) -> bool {
+        self.context.load(Ordering::Acquire) == u64::from(context) + 1
+    }
+
+    /// That of a communicator among those of a process.
+    pub fn find(all: &[Calls; COMMUNICATORS], context: u32) -> Option<&Calls> {
+        all.iter().find(|calls| calls.is_of(context))
+    }
+
+    /// A blocking operation begins. One thread at a time calls it.
+    #[inline(always)]
+    pub fn begin(&self, record: u64) {
+        let number = self.begun.load(Ordering::Relaxed);
+        // Release, both: a reader of this record sees that the one before has gone.
+        self.blocking[number as usize % BLOCKING].store(record, Ordering::Release);
+        self.begun.store(number + 1, Ordering::Release);
+    }
+
+    /// An operation with a number of its own begins, again or for the first time.
+    pub fn begin_numbered(&self, number: u64, record: u64) {
+        let one = &self.numbered[number as usize % NUMBERED];
+        if one.number.load(Ordering::Relaxed) != number {
+            one.number.store(0, Ordering::Relaxed);
+            // Release, both: as in `begin`.
+            one.record.store(record, Ordering::Release);
+            one.number.store(number, Ordering::Release);
+        }
+    }
+
+    /// Whether it has begun more blocking operations than this one.
+    pub fn is_beyond(&self, call: Call) -> bool {
+        matches!(call, Call::Blocking(number) if self.begun.load(Ordering::Acquire) > number)
+    }
+
+    /// The blocking operations that are remembered, the last first.
+    pub fn last(&self) -> impl Iterator<Item = Call> + use<> {
+        let begun = self.begun.load(Ordering::Acquire);
+        let first = begun.saturating_sub(BLOCKING as u64 - 1);
+        (first..begun).rev().map(Call::Blocking)
+    }
+
+    /// The record of an operation of the communicator with this context id, if it was begun and is remembered.
+    pub fn of(&self, context: u32, call: Call) -> Option<u64> {
+        let record = match call {
+            Call::Blocking(number) => {
+                let is_there = || {
+                    let begun = self.begun.load(Ordering::Acquire);
+                    number < begun && begun - number < BLOCKING as u64
+                };
+                let record = &self.blocking[number as usize % BLOCKING];
+                is_there()
+                    .then(|| record.load(Ordering::Acquire))
+                    .filter(|_| is_there())
+            }
+            Call::Numbered(number) => {
+                let one = &self.numbered[number as usize % NUMBERED];
+                let is_there = || one.number.load(Ordering::Acquire) == number;
+                is_there()
+                    .then(|| one.record.load(Ordering::Acquire))
+                    .filter(|_| is_there())
+            }
+        };
+        record.filter(|_| self.is_of(context))
+    }
+
+    /// An operation of this rank has ended with an error, because more or less data came than it wanted: the others may wait for it.
+    #[cold]
+    pub fn set_doubtful(&self) {
+        self.failed.fetch_max(DOUBTFUL, Ordering::Release);
+    }
+
+    /// No operation of this rank on the communicator waits any more, nor will.
+    #[cold]
+    pub fn set_ended(&self) {
+        self.failed.fetch_max(ENDED, Ordering::Release);
+    }
+
+    pub fn are_doubtful(&self) -> bool {
+        self.failed.load(Ordering::Acquire) != 0
+    }
+
+    pub fn have_ended(&self) -> bool {
+        self.failed.load(Ordering::Acquire) == ENDED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_blocking_operations_are_remembered() {
+        let calls = Calls::default();
+        calls.take(12);
+        assert_eq!(calls.last().next(), None);
+        assert_eq!(calls.of(12, Call::Blocking(0)), None);
+        for number in 0..20 {
+            calls.begin(100 + number);
+            assert_eq!(calls.last().next(), Some(Call::Blocking(number)));
+        }
+        let found = |number| calls.of(12, Call::Blocking(number));
+        assert_eq!(found(12), None);
+        assert!((13..20).all(|number| found(number) == Some(100 + number)));
+        assert_eq!(found(20), None);
+    }
+
+    #[test]
+    fn operations_with_numbers_are_found_by_them() {
+        let calls = Calls::default();
+        calls.take(0);
+        for number in 1..10 {
+            calls.begin_numbered(number, 100 + number);
+        }
+        let found = |number| calls.of(0, Call::Numbered(number));
+        assert_eq!(found(3), None);
+        assert!((4..10).all(|number| found(number) == Some(100 + number)));
+        calls.begin_numbered(3, 103);
+        assert_eq!((found(3), found(9)), (Some(103), None));
+    }
+
+    #[test]
+    fn records_of_another_communicator_are_not_found() {
+        let all: [Calls; COMMUNICATORS] = Default::default();
+        all[3].take(12);
+        all[3].begin(7);
+        all[3].set_doubtful();
+        let calls = Calls::find(&all, 12).unwrap();
+        assert_eq!(calls.of(12, Call::Blocking(0)), Some(7));
+        assert!(calls.are_doubtful() && !calls.have_ended());
+        assert!(Calls::find(&all, 16).is_none());
+        all[3].leave();
+        assert!(Calls::find(&all, 12).is_none());
+        assert_eq!(calls.of(12, Call::Blocking(0)), None);
+        all[3].take(12);
+        assert_eq!(calls.of(12, Call::Blocking(0)), None);
+        assert!(!calls.are_doubtful());
+    }
+}
