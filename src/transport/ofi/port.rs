@@ -118,12 +118,14 @@ pub enum Completion {
 /// here does not lose what a peer has not read.
 pub struct Port {
     functions: Functions,
-    ep: *mut fid_ep,
+    pub(super) ep: *mut fid_ep,
     cq: *mut fid_cq,
     av: *mut fid_av,
     fabric: *mut fid_fabric,
     descriptor: Option<i32>,
     inject: usize,
+    pub(super) longest: usize,
+    pub(super) tag_bits: u64,
     description: String,
     provider: String,
     // Last: it stays loaded anyway.
@@ -166,15 +168,24 @@ impl Port {
                 let objects =
                     open(&functions, *info).map_err(|text| format!("{shown}, {name}: {text}"))?;
                 // SAFETY: the library fills this in for every entry.
-                let inject = unsafe { (*(**info).tx_attr).inject_size } as usize;
+                let limits = unsafe {
+                    let ep = (**info).ep_attr;
+                    Limits {
+                        inject: (*(**info).tx_attr).inject_size as usize,
+                        longest: (*ep).max_msg_size as usize,
+                        tag_bits: bits_below((*ep).mem_tag_format),
+                    }
+                };
                 let description = format!("{shown}, {name}: {why}");
-                Ok((objects, inject, description, offer.provider.clone()))
+                Ok((objects, limits, description, offer.provider.clone()))
             });
         // SAFETY: the list is not used any more; objects keep copies of what they need.
         unsafe { (functions.free)(all) };
-        let ((fabric, ep, cq, av, descriptor), inject, description, provider) = opened?;
+        let ((fabric, ep, cq, av, descriptor), limits, description, provider) = opened?;
         Ok(Port {
-            inject,
+            inject: limits.inject,
+            longest: limits.longest,
+            tag_bits: limits.tag_bits,
             functions,
             ep,
             cq,
@@ -406,7 +417,7 @@ impl Port {
     }
 
     #[inline]
-    fn outcome(&self, function: &str, result: i64) -> Sent {
+    pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
         match result {
             0 => Sent::Done,
             error if error == -i64::from(FI_EAGAIN) => Sent::Later,
@@ -458,7 +469,7 @@ fn completion(entry: &fi_cq_tagged_entry) -> Completion {
 
 /// A function that every object of libfabric has; the headers allow null for those that nobody calls.
 #[inline]
-fn call<F>(function: Option<F>) -> F {
+pub(super) fn call<F>(function: Option<F>) -> F {
     match function {
         Some(function) => function,
         None => missing(),
@@ -550,6 +561,21 @@ fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
         }
     }
     all
+}
+
+/// What a provider says of itself.
+struct Limits {
+    inject: usize,
+    longest: usize,
+    tag_bits: u64,
+}
+
+/// All bits up to the highest that is set. libfabric's format of tags has fields of alternating bits, the highest one set; zero stands for all.
+fn bits_below(format: u64) -> u64 {
+    match format {
+        0 => u64::MAX,
+        format => u64::MAX >> format.leading_zeros(),
+    }
 }
 
 type Objects = (
