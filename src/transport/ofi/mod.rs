@@ -13,6 +13,7 @@ mod card;
 mod choice;
 mod credit;
 mod early;
+mod memory;
 mod order;
 mod pace;
 mod pool;
@@ -212,7 +213,18 @@ impl Net {
         directory: Box<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
-        let port = Port::open(wish)?;
+        Self::at(Port::open(wish)?, table, directory, settings)
+    }
+
+    /// The end at this port.
+    fn at(
+        mut port: Port,
+        table: Arc<Table>,
+        directory: Box<dyn Directory>,
+        settings: u64,
+    ) -> Result<Net, String> {
+        let pool =
+            Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut net = Net {
             straight: Straight::new(word, port.longest(), port.tag_bits()),
@@ -220,7 +232,7 @@ impl Net {
             border: STRAIGHT_BYTES.get() as usize,
             traffic: Traffic::default(),
             port,
-            pool: Pool::new(),
+            pool,
             directory,
             settings,
             word,
@@ -366,16 +378,19 @@ impl Net {
             self.port.inject(address, &message[..bytes])
         } else {
             assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
-            let Some(index) = self.pool.take() else {
+            let Some(index) = self.pool.take(&mut self.port) else {
                 return false;
             };
             let (place, context) = self.pool.sending(index);
             // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
-            let message = unsafe { std::slice::from_raw_parts_mut(place, bytes) };
+            let message = unsafe { std::slice::from_raw_parts_mut(place.begin, bytes) };
             record.encode(message);
             fill(0, &mut message[Record::BYTES..]);
             // SAFETY: neither is touched before the completion gives the buffer back.
-            let sent = unsafe { self.port.send(address, place, bytes, context) };
+            let sent = unsafe {
+                let pool::Place { begin, description } = place;
+                self.port.send(address, begin, bytes, description, context)
+            };
             match sent {
                 Sent::Done => {
                     if self.under_way.len() <= index {
@@ -546,7 +561,11 @@ impl Net {
     fn post(&mut self, index: usize) -> bool {
         let (place, context) = self.pool.receiving(index);
         // SAFETY: nothing in the buffer is read any more, and it is used by nobody until it is released.
-        match unsafe { self.port.post(place, RECEIVE_BYTES, context) } {
+        let posted = unsafe {
+            let pool::Place { begin, description } = place;
+            self.port.post(begin, RECEIVE_BYTES, description, context)
+        };
+        match posted {
             Sent::Done => {
                 self.buffers[index].released = false;
                 true

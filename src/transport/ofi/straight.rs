@@ -6,6 +6,7 @@
 //! may be given away after either; a tag is used once.
 
 use super::bindings::fi_context2;
+use super::memory::Registered;
 use super::tagged::Run;
 use super::{Arrived, NO_BUFFER, Net, PATIENCE, Sent, end, monotonic_nanoseconds};
 use crate::datatype::Buffer;
@@ -41,6 +42,7 @@ struct Transfer {
     done: usize,
     /// Nobody waits for it.
     is_abandoned: bool,
+    registered: Registered,
 }
 
 impl Transfer {
@@ -61,6 +63,7 @@ impl Transfer {
             place: self.begin.wrapping_add(begin),
             bytes: piece.min(self.bytes - begin),
             tag: self.place.tag.wrapping_add(number as u64),
+            description: self.registered.description(),
             context,
         }
     }
@@ -253,6 +256,10 @@ impl Net {
         let Some(begin) = buffer.contiguous() else {
             unreachable!("a buffer with holes for a transfer of one run of bytes")
         };
+        let registered = match self.port.register(begin, bytes) {
+            Ok(registered) => registered,
+            Err(text) => self.fail(process, &text),
+        };
         let transfer = Transfer {
             process,
             to,
@@ -262,6 +269,7 @@ impl Net {
             begun: 0,
             done: 0,
             is_abandoned: false,
+            registered,
         };
         let before = self.straight.transfers.insert(token, transfer);
         assert!(before.is_none(), "request {token} has a transfer already");
@@ -339,7 +347,7 @@ impl Net {
         if failed.is_some() || is_abandoned {
             transfer.is_abandoned = true;
             if rest == 0 {
-                self.straight.transfers.remove(&token);
+                self.end_transfer(token);
             }
             if let Some(text) = failed
                 && !is_abandoned
@@ -360,9 +368,7 @@ impl Net {
             self.go_on(token);
             return true;
         }
-        if let Some(transfer) = self.straight.transfers.remove(&token) {
-            self.straight.bytes += transfer.bytes as u64;
-        }
+        self.straight.bytes += self.end_transfer(token) as u64;
         self.arrived.push_back(Arrived {
             buffer: NO_BUFFER,
             data: std::ptr::null(),
@@ -374,6 +380,15 @@ impl Net {
             },
         });
         true
+    }
+
+    /// The provider has no piece of a transfer any more. Its bytes.
+    fn end_transfer(&mut self, token: u32) -> usize {
+        let Some(transfer) = self.straight.transfers.remove(&token) else {
+            return 0;
+        };
+        self.port.unregister(transfer.registered);
+        transfer.bytes
     }
 
     /// Ends a transfer of which nobody wants to know any more, if there is one with this token. On return its buffer is the caller's.
@@ -389,7 +404,7 @@ impl Net {
         transfer.is_abandoned = true;
         let process = transfer.process;
         if transfer.begun == transfer.done {
-            self.straight.transfers.remove(&token);
+            self.end_transfer(token);
             return;
         }
         let contexts: Vec<_> = self.straight.contexts.of(token).collect();
@@ -442,6 +457,7 @@ mod tests {
                 begun: 0,
                 done: 0,
                 is_abandoned: false,
+                registered: Registered::none(),
             };
             let mut at = 4096;
             for number in 0..transfer.pieces() {

@@ -2,7 +2,7 @@
 
 use super::bindings::*;
 use super::port::{Port, Sent, call};
-use std::ptr::null_mut;
+use std::ffi::c_void;
 
 /// A run of bytes that the provider reads or writes, and what tells its operation.
 #[derive(Clone, Copy)]
@@ -10,6 +10,8 @@ pub struct Run {
     pub place: *mut u8,
     pub bytes: usize,
     pub tag: u64,
+    /// Of the memory, if it is registered.
+    pub description: *mut c_void,
     pub context: *mut fi_context2,
 }
 
@@ -70,7 +72,7 @@ fn tagged<T>(run: &Run, peer: u64, call: impl FnOnce(*const fi_msg_tagged) -> T)
         iov_base: run.place.cast(),
         iov_len: run.bytes as size_t,
     };
-    let mut description = null_mut();
+    let mut description = run.description;
     call(&fi_msg_tagged {
         msg_iov: &raw const part,
         desc: &raw mut description,

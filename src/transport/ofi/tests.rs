@@ -1,5 +1,6 @@
 //! Two ends in one process, over the loopback interface. Without libfabric these tests say so and pass.
 
+use super::port::Port;
 use super::{Directory, Fabric, Net, Place, Wish};
 use crate::datatype::Buffer;
 use crate::os::monotonic_nanoseconds;
@@ -53,6 +54,11 @@ fn pair() -> Option<[Net; 2]> {
 }
 
 fn pair_by(fabric: Fabric) -> Option<[Net; 2]> {
+    pair_with(fabric, false)
+}
+
+/// As [`pair`]; with `registers` all memory is registered, as FI_MR_LOCAL wants it.
+fn pair_with(fabric: Fabric, registers: bool) -> Option<[Net; 2]> {
     let cards = Cards::default();
     let library = std::env::var("OXMPI_LIBFABRIC").ok();
     let wish = Wish {
@@ -62,7 +68,13 @@ fn pair_by(fabric: Fabric) -> Option<[Net; 2]> {
         one_host: true,
     };
     let open = |me: u32| {
-        let net = Net::open(&wish, table(me), Box::new(cards.clone()), 7);
+        let port = Port::open(&wish).map(|mut port| {
+            if registers {
+                port.want_registration();
+            }
+            port
+        });
+        let net = port.and_then(|port| Net::at(port, table(me), Box::new(cards.clone()), 7));
         match net {
             Ok(net) => {
                 cards.0.lock().insert(me, net.card().unwrap());
@@ -146,6 +158,43 @@ fn data_goes_straight_in_pieces() {
             "nothing was copied"
         );
     }
+}
+
+#[test]
+fn memory_is_registered_for_as_long_as_it_is_used() {
+    let Some(mut ends) = pair_with(Fabric::Tcp, true) else {
+        return;
+    };
+    let open = |ends: &[Net; 2]| ends.each_ref().map(|end| end.port.open_registrations);
+    let pools = open(&ends);
+    assert!(pools.iter().all(|open| *open == super::RECEIVING as u64));
+    greet(&mut ends);
+    ends[0].straight.set_longest(300_000);
+    let mut out = vec![5; 1 << 20];
+    let mut into = vec![0; 1 << 20];
+    let place = ends[1].land(0, 1, &buffer(&mut into), 1 << 20, 300_000);
+    ends[0].send_straight(1, 1, &buffer(&mut out), 1 << 20, place);
+    assert_eq!(open(&ends), pools.map(|open| open + 1));
+    let mut told = 0;
+    until(&mut ends, |ends| {
+        told += ends.iter_mut().filter_map(packet).count();
+        told == 2
+    });
+    assert!(into == out);
+    ends[1].land(0, 2, &buffer(&mut into), 1 << 20, 300_000);
+    ends[1].abandon(2);
+    assert_eq!(open(&ends), pools);
+    // A packet that is no inject has a buffer of the pool, which stays registered.
+    let header = Header {
+        kind: 1,
+        length: 5000,
+        ..Header::default()
+    };
+    until(&mut ends, |ends| {
+        ends[0].push(1, &header, |_, piece| piece.fill(6))
+    });
+    until(&mut ends, |ends| packet(&mut ends[1]).is_some());
+    assert_eq!(open(&ends), [pools[0] + 1, pools[1]]);
 }
 
 #[test]
