@@ -208,9 +208,13 @@ impl Net {
             self.buffers[buffer].messages -= 1;
             self.give_back(buffer);
         }
-        let Some(peer) = self.peers.take(process) else {
+        let Some(mut peer) = self.peers.take(process) else {
             return;
         };
+        for kept in peer.early.drain() {
+            self.buffers[kept.buffer].messages -= 1;
+            self.give_back(kept.buffer);
+        }
         if let Some(terms) = peer.terms {
             self.guests.forget(terms.entry, process);
         }
@@ -233,16 +237,20 @@ impl Net {
             .guests
             .resolve(record.header.process, self.table.size())?;
         record.header.process = process;
-        let Some(peer) = self.peers.get(process) else {
-            return Some(self.word);
-        };
-        let Some(terms) = peer.terms else {
-            return Some(self.word);
-        };
-        if record.header.context & LIBRARY != 0 {
+        let is_guest = self
+            .peers
+            .get(process)
+            .is_some_and(|peer| peer.terms.is_some());
+        if is_guest && record.header.context & LIBRARY != 0 {
             record.header.source = process as i32;
         }
-        Some(terms.own_word)
+        Some(self.own_word(process))
+    }
+
+    /// What the records of a peer begin to count from.
+    pub(super) fn own_word(&self, process: u32) -> u32 {
+        let terms = self.peers.get(process).and_then(|peer| peer.terms);
+        terms.map_or(self.word, |terms| terms.own_word)
     }
 
     /// By what a peer knows this process.

@@ -6,6 +6,7 @@
 
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
+use super::memory::Wanted;
 use crate::os::library::Library;
 use crate::os::signals::Actions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -35,7 +36,7 @@ type GetInfo = unsafe extern "C" fn(
 ) -> i32;
 
 /// The exported functions that are used; all others are reached through the objects.
-struct Functions {
+pub(super) struct Functions {
     version: unsafe extern "C" fn() -> u32,
     duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
     free: unsafe extern "C" fn(*mut fi_info),
@@ -59,7 +60,7 @@ impl Functions {
         }
     }
 
-    fn text(&self, error: i64) -> String {
+    pub(super) fn text(&self, error: i64) -> String {
         // SAFETY: the function takes any number, and its text stays.
         let text = unsafe { (self.text)(error.unsigned_abs() as i32) };
         text_of(text)
@@ -117,13 +118,20 @@ pub enum Completion {
 /// See the module. Its objects are never closed: they end with the process, so that what is under way keeps its place, and a close
 /// here does not lose what a peer has not read.
 pub struct Port {
-    functions: Functions,
-    ep: *mut fid_ep,
+    pub(super) functions: Functions,
+    pub(super) domain: *mut fid_domain,
+    pub(super) ep: *mut fid_ep,
     cq: *mut fid_cq,
     av: *mut fid_av,
     fabric: *mut fid_fabric,
     descriptor: Option<i32>,
     inject: usize,
+    pub(super) longest: usize,
+    pub(super) tag_bits: u64,
+    pub(super) registration: Wanted,
+    /// Registrations that were made, and those that are there.
+    pub(super) registrations: u64,
+    pub(super) open_registrations: u64,
     description: String,
     provider: String,
     loopback: bool,
@@ -167,15 +175,29 @@ impl Port {
                 let objects =
                     open(&functions, *info).map_err(|text| format!("{shown}, {name}: {text}"))?;
                 // SAFETY: the library fills this in for every entry.
-                let inject = unsafe { (*(**info).tx_attr).inject_size } as usize;
+                let limits = unsafe {
+                    let ep = (**info).ep_attr;
+                    Limits {
+                        inject: (*(**info).tx_attr).inject_size as usize,
+                        longest: (*ep).max_msg_size as usize,
+                        tag_bits: bits_below((*ep).mem_tag_format),
+                        registration: Wanted::of((*(**info).domain_attr).mr_mode),
+                    }
+                };
                 let description = format!("{shown}, {name}: {why}");
-                Ok((objects, inject, description, offer.clone()))
+                Ok((objects, limits, description, offer.clone()))
             });
         // SAFETY: the list is not used any more; objects keep copies of what they need.
         unsafe { (functions.free)(all) };
-        let ((fabric, ep, cq, av, descriptor), inject, description, offer) = opened?;
+        let ((fabric, domain, ep, cq, av, descriptor), limits, description, offer) = opened?;
         Ok(Port {
-            inject,
+            inject: limits.inject,
+            longest: limits.longest,
+            tag_bits: limits.tag_bits,
+            registration: limits.registration,
+            registrations: 0,
+            open_registrations: 0,
+            domain,
             functions,
             ep,
             cq,
@@ -279,7 +301,7 @@ impl Port {
         self.outcome("fi_inject", result)
     }
 
-    /// Sends a message.
+    /// Sends a message out of memory with this description.
     ///
     /// # Safety
     /// Message and context stay, and the message unchanged, until the completion with this context was read.
@@ -289,9 +311,11 @@ impl Port {
         to: u64,
         message: *const u8,
         bytes: usize,
+        description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
-        let result = in_one_part(message.cast_mut(), bytes, to, context, |message| {
+        let part = (message.cast_mut(), bytes, description);
+        let result = in_one_part(part, to, context, |message| {
             // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
             unsafe {
                 let send = (*(*self.ep).msg).sendmsg;
@@ -309,9 +333,11 @@ impl Port {
         &mut self,
         buffer: *mut u8,
         bytes: usize,
+        description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
-        let result = in_one_part(buffer, bytes, u64::MAX, context, |message| {
+        let part = (buffer, bytes, description);
+        let result = in_one_part(part, u64::MAX, context, |message| {
             // SAFETY: as in `send`.
             unsafe {
                 let receive = (*(*self.ep).msg).recvmsg;
@@ -423,7 +449,7 @@ impl Port {
     }
 
     #[inline]
-    fn outcome(&self, function: &str, result: i64) -> Sent {
+    pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
         match result {
             0 => Sent::Done,
             error if error == -i64::from(FI_EAGAIN) => Sent::Later,
@@ -432,11 +458,10 @@ impl Port {
     }
 }
 
-/// Calls with the description of a message that is one run of bytes, valid during the call.
+/// Calls with the description of a message that is one run of bytes, valid during the call. Memory that is not registered has no description.
 #[inline]
 fn in_one_part<T>(
-    begin: *mut u8,
-    bytes: usize,
+    (begin, bytes, mut description): (*mut u8, usize, *mut c_void),
     peer: u64,
     context: *mut fi_context2,
     call: impl FnOnce(*const fi_msg) -> T,
@@ -445,7 +470,6 @@ fn in_one_part<T>(
         iov_base: begin.cast(),
         iov_len: bytes as size_t,
     };
-    let mut description: *mut c_void = null_mut();
     call(&fi_msg {
         msg_iov: &raw const part,
         desc: &raw mut description,
@@ -475,7 +499,7 @@ fn completion(entry: &fi_cq_tagged_entry) -> Completion {
 
 /// A function that every object of libfabric has; the headers allow null for those that nobody calls.
 #[inline]
-fn call<F>(function: Option<F>) -> F {
+pub(super) fn call<F>(function: Option<F>) -> F {
     match function {
         Some(function) => function,
         None => missing(),
@@ -530,9 +554,9 @@ fn list(functions: &Functions, version: u32) -> Result<*mut fi_info, String> {
         (*domain).control_progress = FI_PROGRESS_MANUAL;
         (*domain).data_progress = FI_PROGRESS_MANUAL;
         (*domain).resource_mgmt = FI_RM_ENABLED;
-        // Not FI_MR_LOCAL: buffers are not registered.
         (*domain).mr_mode =
-            (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT) as i32;
+            (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
+                as i32;
         (*(*hints).tx_attr).msg_order = FI_ORDER_SAS.into();
         (*(*hints).rx_attr).msg_order = FI_ORDER_SAS.into();
         let result = (functions.get)(version, null(), null(), 0, hints, &raw mut found);
@@ -569,8 +593,25 @@ fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
     all
 }
 
+/// What a provider says of itself.
+struct Limits {
+    inject: usize,
+    longest: usize,
+    tag_bits: u64,
+    registration: Wanted,
+}
+
+/// All bits up to the highest that is set. libfabric's format of tags has fields of alternating bits, the highest one set; zero stands for all.
+fn bits_below(format: u64) -> u64 {
+    match format {
+        0 => u64::MAX,
+        format => u64::MAX >> format.leading_zeros(),
+    }
+}
+
 type Objects = (
     *mut fid_fabric,
+    *mut fid_domain,
     *mut fid_ep,
     *mut fid_cq,
     *mut fid_av,
@@ -653,6 +694,13 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
                 FI_GETWAIT as i32,
                 (&raw mut number).cast(),
             ) == 0;
-        Ok((fabric, ep, cq, av, (has && number >= 0).then_some(number)))
+        Ok((
+            fabric,
+            domain,
+            ep,
+            cq,
+            av,
+            (has && number >= 0).then_some(number),
+        ))
     }
 }
