@@ -17,7 +17,7 @@ finish() { cluster down >/dev/null 2>&1; rm -rf "$work"; }
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-mpiexec() { cluster on host1 env -u OXMPI_CLUSTER_DIR -u OXMPI_CLUSTER_SHARE timeout -k 1 60 "$prefix/bin/mpiexec" "$@"; }
+mpiexec() { cluster on host1 env -u OXMPI_CLUSTER_DIR -u OXMPI_CLUSTER_SHARE -u OXMPI_CLUSTER_KIT -u OXMPI_PEERS -u OXMPI_STAGE timeout -k 1 60 "$prefix/bin/mpiexec" "$@"; }
 out=$work/out err=$work/err
 says() { tr '\n' ' ' <"$1"; echo; } # in one line, which is there even if nothing was said
 now() { date +%s%3N; }
