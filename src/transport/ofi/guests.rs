@@ -188,7 +188,7 @@ impl Net {
         let both = self.peers.get(process).is_none_or(|peer| {
             !peer.met || peer.said_goodbye && peer.heard_goodbye && !peer.answer_due
         });
-        let under_way = self.is_under_way_to(process);
+        let under_way = self.is_under_way_to(process) || self.straight.is_with(process);
         both && !under_way || self.is_gone(process)
     }
 

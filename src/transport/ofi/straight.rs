@@ -192,6 +192,11 @@ impl Straight {
         self.transfers.is_empty()
     }
 
+    /// Whether any is to or from a process.
+    pub fn is_with(&self, process: u32) -> bool {
+        self.transfers.values().any(|it| it.process == process)
+    }
+
     /// Whether a piece waits for room.
     pub fn waits(&self) -> bool {
         self.transfers.values().any(Transfer::waits)
