@@ -1,6 +1,7 @@
 /* Two jobs on two hosts, as they pretend, connect by the fabric. This program starts both.
  * args: ranks of the server and of the client (0: without mpiexec), what they do. */
 #include "ports.h"
+#include "threads.h"
 
 static MPI_Comm meet(int server, const char *port)
 {
@@ -127,6 +128,65 @@ static void lose(MPI_Comm comm, int server)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 
+/* As before, and the server's processes are in operations with all of both jobs. */
+static void lose_in_collective(MPI_Comm comm, int server)
+{
+    MPI_Comm merged;
+    int sum, error = MPI_SUCCESS;
+    MPI(MPI_Intercomm_merge(comm, !server, &merged));
+    MPI(MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN));
+    MPI(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, merged));
+    if (!server && rank == 1)
+        raise(SIGKILL);
+    while (error == MPI_SUCCESS) {
+        CHECK_HERE;
+        error = MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, merged);
+    }
+    CHECK_INT(check_class_of(error), MPI_ERR_OTHER);
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+}
+
+/* Threads with a communicator each: of both jobs, or of the own one, which has engines of its own. */
+enum { THREADS = 4 };
+static MPI_Comm of_thread[THREADS];
+
+static void *use_own(void *argument)
+{
+    int number = (int) (intptr_t) argument, me, others, flag;
+    MPI_Comm comm = of_thread[number];
+    MPI(MPI_Comm_rank(comm, &me));
+    MPI(MPI_Comm_test_inter(comm, &flag));
+    if (flag)
+        MPI(MPI_Comm_remote_size(comm, &others));
+    else
+        MPI(MPI_Comm_size(comm, &others));
+    for (int i = 0; i < 200; i++) {
+        int theirs = -1, mine = 1000 * number + i, bytes = i % 20 == 0 ? 100000 : 4;
+        char *out = calloc(bytes, 1), *in = calloc(bytes, 1);
+        memcpy(out, &mine, sizeof mine);
+        MPI(MPI_Sendrecv(out, bytes, MPI_BYTE, (me + 1) % others, 3, in, bytes, MPI_BYTE, MPI_ANY_SOURCE, 3, comm, MPI_STATUS_IGNORE));
+        memcpy(&theirs, in, sizeof theirs);
+        CHECK_INT(theirs / 1000, number);
+        free(out);
+        free(in);
+    }
+    return NULL;
+}
+
+static void use_threads(MPI_Comm comm)
+{
+    for (int i = 0; i < THREADS; i++)
+        MPI(MPI_Comm_dup(i % 2 ? MPI_COMM_WORLD : comm, &of_thread[i]));
+    run_threads(THREADS, use_own);
+    for (int i = 0; i < THREADS; i++) {
+        if (i % 2)
+            MPI(MPI_Comm_free(&of_thread[i]));
+        else
+            MPI(MPI_Comm_disconnect(&of_thread[i]));
+    }
+    part(&comm);
+}
+
 /* They do not go together: all hear of it, the text says what, and both go on. */
 static void fail_to_meet(int server, const char *port, const char *what, const char *more)
 {
@@ -152,9 +212,12 @@ static void fail_to_meet(int server, const char *port, const char *what, const c
 static int side(int argc, char **argv)
 {
     int server = !strcmp(argv[1], "server");
-    char port[MPI_MAX_PORT_NAME] = "", path[300];
+    char port[MPI_MAX_PORT_NAME] = "", path[200];
     const char *what = argv[2];
-    start(&argc, &argv);
+    if (!strcmp(what, "threads"))
+        start_multiple(&argc, &argv);
+    else
+        start(&argc, &argv);
     snprintf(path, sizeof path, "%s/port", argv[3]);
     if (server && rank == 0) {
         MPI(MPI_Open_port(MPI_INFO_NULL, port));
@@ -179,6 +242,10 @@ static int side(int argc, char **argv)
             wait_for_nothing(comm, server);
         else if (!strcmp(what, "lost"))
             lose(comm, server);
+        else if (!strcmp(what, "lost_in_collective"))
+            lose_in_collective(comm, server);
+        else if (!strcmp(what, "threads"))
+            use_threads(comm);
     }
     return finish_side();
 }
@@ -204,7 +271,7 @@ int main(int argc, char **argv)
     if (!strcmp(what, "library"))
         setenv("OXMPI_LIBFABRIC", "/nowhere/libfabric.so", 1);
     pid_t second = begin(atoi(argv[2]), client);
-    CHECK_INT(end(second), strcmp(what, "lost") ? 0 : 128 + SIGKILL);
+    CHECK_INT(end(second), strncmp(what, "lost", 4) ? 0 : 128 + SIGKILL);
     CHECK_INT(end(first), 0);
     snprintf(path, sizeof path, "%s/port", folder);
     CHECK_INT(unlink(path), 0);

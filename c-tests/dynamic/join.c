@@ -1,5 +1,5 @@
 /* MPI_Comm_join of two processes that share a socket, which they can use before and afterwards. Alone: two processes without mpiexec,
- * which this program starts; ranks: the first two of a job, over a connection of TCP. */
+ * which this program starts (apart: on two hosts, as they pretend); ranks: the first two of a job, over a connection of TCP. */
 #include "ports.h"
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -80,6 +80,8 @@ int main(int argc, char **argv)
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     pid_t pids[2];
     for (int i = 0; i < 2; i++) {
+        if (i == 1)
+            go_apart(argc, argv);
         snprintf(number, sizeof number, "%d", ends[i]);
         pids[i] = begin(0, (char *[]) {argv[0], "side", number, i ? "second" : "first", NULL});
     }

@@ -4,7 +4,7 @@
 //! port is opened, and who does not know the cookie learns nothing and disturbs nobody.
 
 use crate::error::{Class, Error, Result, fail};
-use crate::os::addresses;
+use crate::os::addresses::{self, end_in_silence};
 use crate::sync::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -320,6 +320,7 @@ impl Socket {
     fn prepare(&self, limit: Option<Duration>) -> std::io::Result<()> {
         self.0.set_nonblocking(false)?;
         let _ = self.0.set_nodelay(true);
+        end_in_silence(&self.0)?;
         self.0.set_read_timeout(limit)
     }
 

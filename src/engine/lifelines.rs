@@ -1,26 +1,24 @@
 //! Life lines: a TCP connection to each process of another job that is reached over the fabric.
 //!
 //! No launcher knows both jobs, and a fabric tells the end of a process late or not at all. The kernel does: the connection of a process
-//! that has ended is closed, and that of a host in silence fails after [`SILENCE`]. What is said over a life line is read by a thread
+//! that has ended is closed, and that of a host in silence fails after a few seconds. What is said over a life line is read by a thread
 //! of its own, so that a process that computes answers too. Invariant: a process that leaves says so first ([`part`]); any other end of a
 //! life line is the end of the process.
 
 use super::wake_own_threads;
+use crate::os::addresses::end_in_silence;
 use crate::os::descriptors::without_signals;
 use crate::os::monotonic_nanoseconds;
 use crate::transport::{Page, State};
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
-use rustix::net::sockopt;
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// How long a host may be silent, milliseconds.
-const SILENCE: u32 = 5_000;
 /// What a process has sent just before its end may come a little later than its end, nanoseconds.
 const GRACE: u64 = 100_000_000;
 const STACK_BYTES: usize = 128 << 10;
@@ -71,11 +69,7 @@ pub(super) fn keep(process: u32, stream: TcpStream, page: &'static Page) -> Resu
     let epoll = watched()?;
     stream.set_nonblocking(true)?;
     let _ = stream.set_nodelay(true);
-    sockopt::set_socket_keepalive(&stream, true)?;
-    sockopt::set_tcp_keepidle(&stream, Duration::from_secs(1))?;
-    sockopt::set_tcp_keepintvl(&stream, Duration::from_secs(1))?;
-    sockopt::set_tcp_keepcnt(&stream, SILENCE / 1000)?;
-    sockopt::set_tcp_user_timeout(&stream, SILENCE)?;
+    end_in_silence(&stream)?;
     let mut lines = LINES.lock();
     lines.next += 1;
     let number = lines.next;

@@ -1,7 +1,9 @@
 //! Addresses of this machine, and random numbers that nobody can guess.
 
+use rustix::net::sockopt;
 use std::ffi::CStr;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
 
 /// Internet addresses of the interfaces that are up, loopback ones last; those of one interface if it is named.
 pub fn ipv4(interface: Option<&str>) -> Vec<Ipv4Addr> {
@@ -32,6 +34,19 @@ pub fn ipv4(interface: Option<&str>) -> Vec<Ipv4Addr> {
     }
     found.sort_by_key(|address| address.is_loopback());
     found
+}
+
+/// How long a host may be silent, milliseconds.
+const SILENCE: u32 = 5_000;
+
+/// A connection that ends when the other host has been silent for some seconds. The kernel there answers, whatever the process does.
+pub fn end_in_silence(stream: &TcpStream) -> std::io::Result<()> {
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(1))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(1))?;
+    sockopt::set_tcp_keepcnt(stream, SILENCE / 1000)?;
+    sockopt::set_tcp_user_timeout(stream, SILENCE)?;
+    Ok(())
 }
 
 /// 128 random bits.

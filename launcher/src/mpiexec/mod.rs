@@ -26,6 +26,7 @@ mod missing;
 mod nodes;
 mod options;
 mod output;
+mod own_hosts;
 mod plan;
 #[cfg(test)]
 mod properties;

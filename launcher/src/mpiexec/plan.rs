@@ -8,7 +8,7 @@ use super::hosts::Listed;
 use super::machine::Machine;
 use super::nodes::frames::Start;
 use super::request::{MOST_RANKS, OutputFolder, Program, Request};
-use super::{allocation, hosts, layout, rankfile};
+use super::{allocation, hosts, own_hosts, rankfile};
 use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
 use oxmpi::os::addresses;
@@ -93,9 +93,10 @@ impl From<String> for Refusal {
 
 /// Resolves a request.
 pub fn make(mut request: Request) -> Result<Plan, Refusal> {
-    let hosts = hosts_of(&request)?;
+    let of_job = hosts_of(&request)?;
+    let hosts = own_hosts::of_all(&request, of_job.clone())?;
     if hosts.iter().any(|host| !host.here) {
-        return make_for_several(request, hosts);
+        return make_for_several(request, hosts, of_job);
     }
     if request.no_local {
         return Err("-nolocal: there is no other host".to_owned().into());
@@ -170,7 +171,11 @@ fn hosts_of(request: &Request) -> Result<Vec<Listed>, String> {
 }
 
 /// As [`make`], over several hosts. What is on other machines is resolved there, see [`of_start`].
-fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan, Refusal> {
+fn make_for_several(
+    mut request: Request,
+    mut hosts: Vec<Listed>,
+    of_job: Vec<Listed>,
+) -> Result<Plan, Refusal> {
     for (given, option) in [
         (request.rank_file.is_some(), "-rankfile"),
         (request.ranks_per_socket.is_some(), "-npersocket"),
@@ -179,7 +184,7 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
             return Err(format!("{option} is for jobs on one host").into());
         }
     }
-    if request.no_local {
+    if request.no_local && !own_hosts::are_in(&request) {
         hosts.retain(|host| !host.here);
     }
     if let Some(ranks) = request.ranks_per_host {
@@ -198,7 +203,8 @@ fn make_for_several(mut request: Request, mut hosts: Vec<Listed>) -> Result<Plan
     }
     request.universe_size.get_or_insert(room.max(total as u32));
     let total = total as usize;
-    let (nodes, hosts) = used(&layout::place(&hosts, total, request.order), hosts);
+    let placed = own_hosts::place(&request, &hosts, &of_job, &counts)?;
+    let (nodes, hosts) = used(&placed, hosts);
     let mut further_hosts = Vec::new();
     let mut host = hosts::name();
     let mut places = Vec::with_capacity(hosts.len());

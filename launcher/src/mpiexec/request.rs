@@ -117,6 +117,9 @@ pub struct Program {
     pub pass: Option<Pass>,
     pub folder: Option<String>,
     pub command: Vec<OsString>,
+    /// Hosts of its own, in place of the job's.
+    pub hosts: Vec<String>,
+    pub host_file: Option<String>,
 }
 
 /// All that was asked for.

@@ -392,6 +392,11 @@ fn request_of(outer: &Request, wanted: &SpawnRequest) -> Result<Request, String>
     Ok(request)
 }
 
+fn hosts_in(list: &str) -> impl Iterator<Item = String> + '_ {
+    let names = list.split(',').map(str::trim);
+    names.filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
 fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String> {
     let mut program = Program {
         ranks: Some(wanted.processes),
@@ -410,8 +415,8 @@ fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String>
                     None => value.clone(),
                 });
             }
-            "host" | "hosts" => request.hosts.push(value.clone()),
-            "hostfile" => request.host_file = Some(value.clone()),
+            "host" | "hosts" => program.hosts.extend(hosts_in(value)),
+            "hostfile" => program.host_file = Some(value.clone()),
             "env" => {
                 for line in value.split("\\n") {
                     if let Some((name, value)) = line.split_once('=') {
