@@ -154,7 +154,8 @@ pub fn end_unused() {
     CONNECTIONS.lock().retain_mut(|connection| {
         let link = engine.transport.link(connection.link);
         let is_over = connection.users == 0
-            && (!connection.kept || link.is_none_or(|link| link.is_deserted()));
+            && (!connection.kept
+                || link.is_none_or(|link| link.is_deserted_by(&connection.processes)));
         if is_over {
             let at_end = connection.at_end.take();
             ended.push((connection.link, connection.processes.clone(), at_end));
