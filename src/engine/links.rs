@@ -292,7 +292,10 @@ impl Engine {
             let may_end = |engine: &Engine| match way {
                 _ if connection.users > 0 => false,
                 _ if !connection.kept => true,
-                Way::Link(link) => engine.transport.link(link).is_none_or(Link::is_deserted),
+                Way::Link(link) => engine
+                    .transport
+                    .link(link)
+                    .is_none_or(|link| link.is_deserted_by(&connection.processes)),
                 Way::Fabric => far::are_deserted(engine, &connection.processes),
             };
             connection.ends = connection.ends || may_end(self);
