@@ -320,21 +320,23 @@ impl<'a> CollContext<'a> {
         Some(Err(liveness::error(engine, process)))
     }
 
-    /// Another member that has died.
-    fn lost_member(&self) -> Option<u32> {
-        let others = (0..self.size()).filter(|rank| *rank != self.rank);
-        let mut others = others.map(|rank| self.process(rank));
-        others.find(|process| liveness::loss_by_death(*process))
+    /// A process of the communicator that has died, where all of its processes take part: no other one need come to its collective
+    /// operations any more. It may be none of the members of this part of the operation, who wait for each other.
+    #[cold]
+    pub fn dead_member(&self) -> Option<u32> {
+        let comm = comm::get(self.communicator).filter(|_| self.whole)?;
+        let others = comm.is_inter().then(|| comm.peers_as_members());
+        let groups = std::iter::once(comm.members()).chain(others);
+        let mut processes =
+            groups.flat_map(|group| (0..group.size()).map(|rank| group.process(rank)));
+        processes.find(|process| liveness::loss_by_death(*process))
     }
 
     /// A rank of whose loss somebody has told at a staging area of the communicator: no member need come to its collective operations any more.
     #[cold]
     fn lost_in_staging(&self) -> Option<u32> {
-        let is_collective = self.receive_context & 3 == COLLECTIVE && self.function != FINALIZE;
-        comm::get(self.communicator)
-            .filter(|_| is_collective)?
-            .staging
-            .lost()
+        let comm = comm::get(self.communicator).filter(|_| self.whole)?;
+        comm.staging.lost()
     }
 
     fn reason(&self, peer: i32) -> Reason {
@@ -397,6 +399,10 @@ impl<'a> CollContext<'a> {
     /// Tells `dest` that the message of a send to it will not come, because a process is lost.
     #[cold]
     pub fn tell_failed(&self, dest: i32, lost: u32) {
+        #[cfg(test)]
+        if let WaitMode::Simulated(world) = self.wait {
+            return world.send_failed(self.number(self.rank), self.number(dest), lost);
+        }
         let [(context, engine), _] = self.contexts(dest);
         let mut engine = enter_at(engine);
         let envelope = self.envelope(&engine, context, dest);
@@ -444,18 +450,21 @@ impl<'a> CollContext<'a> {
         Pending { index: None, peer }
     }
 
-    /// Ends the wait for a message, where a process is lost: a receive is withdrawn, a send goes on by itself. What is left to be waited for comes
-    /// back: data that is coming in, or is about to be read out of the buffer.
+    /// Ends the wait for a message, where a process is lost.
     #[cold]
-    pub fn abandon(&self, pending: Pending) -> Option<Pending> {
-        let index = pending.index?;
-        let mut engine = enter_at(engine_of(index));
-        if engine.requests().at(index).phase == Phase::Complete {
-            engine.requests().release(index);
-            return None;
+    pub fn abandon(&self, pending: Pending) {
+        let Some(index) = pending.index else {
+            return;
+        };
+        #[cfg(test)]
+        if let WaitMode::Simulated(world) = self.wait {
+            return world.withdraw(index);
         }
-        let is_over = !engine.may_be_read(index) && let_go(&mut engine, index);
-        (!is_over).then_some(pending)
+        let mut engine = enter_at(engine_of(index));
+        match engine.requests().at(index).phase {
+            Phase::Complete => engine.requests().release(index),
+            _ => engine.withdraw(index),
+        }
     }
 
     /// Keeps that a process is lost: no message of these operations is received any more.
@@ -498,7 +507,7 @@ impl Broken {
     /// it where many share a core. Two such waits of an operation, a receive and a send, stay below 2 s.
     const PATIENCE: u64 = 800_000_000;
 
-    /// The dead member, when the request is given up: a receive is withdrawn, a send goes on by itself.
+    /// The dead process, when the request is given up.
     #[cold]
     fn give_up(
         &mut self,
@@ -506,11 +515,11 @@ impl Broken {
         engine: &mut Engine,
         index: Index,
     ) -> Option<u32> {
-        let is_collective = coll.receive_context & 3 == COLLECTIVE && coll.function != FINALIZE;
-        if is_collective && self.look.finds(coll) {
-            return let_go(engine, index).then_some(DIFFERENT);
+        if coll.whole && self.look.finds(coll) {
+            engine.withdraw(index);
+            return Some(DIFFERENT);
         }
-        let world = is_collective.then(|| coll.lost_member()).flatten()?;
+        let world = coll.dead_member()?;
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;
@@ -518,21 +527,9 @@ impl Broken {
         if now - self.since < Self::PATIENCE {
             return None;
         }
-        let_go(engine, index).then_some(world)
+        engine.withdraw(index);
+        Some(world)
     }
-}
-
-/// Ends the wait for a request that is not complete: a receive is withdrawn, a send goes on by itself. False: it is a receive whose data is coming in.
-fn let_go(engine: &mut Engine, index: Index) -> bool {
-    if engine.cancel_receive(index) {
-        engine.requests().release(index);
-        return true;
-    }
-    let is_send = engine.is_send(index);
-    if is_send {
-        engine.detach_send(index);
-    }
-    is_send
 }
 
 /// Runs an operation whose steps block.

@@ -5,6 +5,9 @@
 
 pub mod clock;
 pub mod formulas;
+mod losses;
+
+pub use losses::run_losing;
 
 use super::context::{CollContext, WaitMode};
 use super::team::Team;
@@ -39,6 +42,10 @@ struct State {
     /// Bytes that came in messages, by rank.
     received: HashMap<i32, u64>,
     clock: Option<Clock>,
+    /// The rank that has died.
+    dead: Option<i32>,
+    /// No rank can go on: sends have waited long enough for ranks that live.
+    patience_is_over: bool,
     /// By receive: who has got the message.
     landed: HashMap<usize, (i32, Flight)>,
 }
@@ -47,6 +54,8 @@ enum Sent {
     Copy(Vec<u8>),
     /// The sender waits.
     Waits(usize, Buffer),
+    /// Word that a message will not come, because this process is lost.
+    Failed(u32),
 }
 
 impl State {
@@ -79,6 +88,11 @@ impl State {
                 Sent::Waits(send, out) => {
                     self.done[send] = Some(Ok(()));
                     contents(&out)
+                }
+                Sent::Failed(process) => {
+                    self.done[receive] = Some(Err(losses::error(process)));
+                    self.moves += 1;
+                    continue;
                 }
             };
             let fits = data.len().min(into.len());
@@ -133,6 +147,7 @@ impl World {
     pub async fn finish(&self, index: Index) -> Result<()> {
         std::future::poll_fn(|_| {
             let mut state = self.state.lock();
+            state.look_for_the_dead(index as usize);
             let Some(result) = state.done[index as usize].take() else {
                 return Poll::Pending;
             };

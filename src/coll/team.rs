@@ -206,12 +206,9 @@ impl<'a> Team<'a> {
 
     #[inline]
     pub async fn finish(&self, pending: Pending) {
-        let pending = match self.lost().load(Ordering::Relaxed) {
-            NOBODY => Some(pending),
+        match self.lost().load(Ordering::Relaxed) {
+            NOBODY => self.note(self.coll.finish(pending).await),
             _ => self.coll.abandon(pending),
-        };
-        if let Some(pending) = pending {
-            self.note(self.coll.finish(pending).await);
         }
     }
 

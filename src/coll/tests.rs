@@ -13,6 +13,7 @@ use std::future::Future;
 mod borders;
 mod copies;
 mod hierarchies;
+mod losses;
 mod reductions;
 mod staged;
 

@@ -4,8 +4,7 @@
 //! the sum of its messages that have not left.
 
 use super::Engine;
-use super::protocol::Protocol;
-use super::requests::{Answer, Extra, Index, Kind, Mode, Request};
+use super::requests::{Extra, Kind, Mode, Request};
 use super::send::Envelope;
 use crate::datatype::pack::Buffer;
 use parking_lot::Mutex;
@@ -93,29 +92,6 @@ pub fn give_back(bsend: u32, bytes: usize) {
 }
 
 impl Engine {
-    /// Whether a request is a send.
-    pub fn is_send(&mut self, index: Index) -> bool {
-        matches!(self.requests.at(index).kind, Kind::Send(_))
-    }
-
-    /// Whether a request is a send whose receiver may be about to read the data out of this process's memory.
-    pub fn may_be_read(&mut self, index: Index) -> bool {
-        let request = self.requests.at(index);
-        matches!(request.kind, Kind::Send(_))
-            && request.protocol == Protocol::Read
-            && request.answer == Answer::Awaited
-    }
-
-    /// Lets a send that is under way go on by itself, with a copy of its data.
-    pub fn detach_send(&mut self, index: Index) {
-        let request = self.requests.at(index);
-        let mut copy = vec![0u8; request.buffer.len()].into_boxed_slice();
-        request.buffer.read(0, &mut copy);
-        request.buffer = Buffer::of_copy(&mut copy);
-        request.extra.get_or_insert_default().copy = Some(copy);
-        request.detached = true;
-    }
-
     /// Begins a send of a copy of the data, so that the request lives by itself; `bsend` is the buffer that it was charged to.
     pub fn send_copy(&mut self, bsend: Option<u32>, envelope: &Envelope, buffer: Buffer) {
         let mut copy = vec![0u8; buffer.len()].into_boxed_slice();

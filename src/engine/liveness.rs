@@ -56,9 +56,12 @@ pub fn has_died(engine: &Engine, process: u32) -> bool {
     engine.peer(process).has_died()
 }
 
-/// As [`of`], on any thread.
+/// As [`of`], on any thread, and of [`SOMEBODY`].
 pub fn loss(process: u32) -> Option<Loss> {
-    table()?.of(process).loss()
+    match process {
+        SOMEBODY => Some(Loss::Exited),
+        _ => table()?.of(process).loss(),
+    }
 }
 
 /// As [`has_died`], on any thread.
@@ -74,7 +77,11 @@ pub fn error(engine: &Engine, process: u32) -> Error {
         return explained(None, process);
     }
     events::raise(Event::PeerLost, || [process.into(), 0, 0, 0, 0]);
-    explained(of(engine, process), process)
+    let loss = match process {
+        SOMEBODY => loss(process),
+        _ => of(engine, process),
+    };
+    explained(loss, process)
 }
 
 /// As [`error`], on any thread, and no tool is told.
@@ -87,7 +94,7 @@ pub fn explain(process: u32) -> Error {
 }
 
 /// In place of a lost process: none is, but collective operations of a communicator have ended because its ranks had called different ones.
-pub const DIFFERENT: u32 = u32::MAX - 1;
+pub const DIFFERENT: u32 = u32::MAX - 2;
 
 fn explained(loss: Option<Loss>, process: u32) -> Error {
     if process == DIFFERENT {
@@ -103,8 +110,8 @@ fn explained(loss: Option<Loss>, process: u32) -> Error {
         }
     };
     let who = match names::is_foreign(process) {
+        _ if process == SOMEBODY => "a process of another job".to_owned(),
         false => format!("rank {process} of MPI_COMM_WORLD"),
-        true if process == SOMEBODY => "a process of another job".to_owned(),
         true => format!("rank {} of another job", names::of(process).rank),
     };
     Error::new(Class::Other, format!("{who} {why}")).of_loss(process)
@@ -119,21 +126,27 @@ pub(super) fn told(failed: Failed) -> Error {
     explained(Some(failed.loss), failed.process)
 }
 
-/// In place of a lost process that the other has another number for.
-pub(super) const SOMEBODY: u32 = u32::MAX;
+/// In place of a lost process that the other has another number for. `u32::MAX` says of communicators and teams that nobody is lost.
+pub const SOMEBODY: u32 = u32::MAX - 1;
+
+/// The number by which others are told of a lost process.
+pub fn number_for_others(process: u32) -> u32 {
+    match process {
+        DIFFERENT => DIFFERENT,
+        _ if names::is_foreign(process) => SOMEBODY,
+        _ => process,
+    }
+}
 
 /// What others are told of a lost process.
 pub fn failed(process: u32) -> Failed {
-    if process == DIFFERENT {
-        let loss = Loss::Finalizing;
-        return Failed { process, loss };
-    }
+    let loss = match process {
+        DIFFERENT => None,
+        _ => loss(process),
+    };
     Failed {
-        process: match names::is_foreign(process) {
-            true => SOMEBODY,
-            false => process,
-        },
-        loss: loss(process).unwrap_or(Loss::Finalizing),
+        process: number_for_others(process),
+        loss: loss.unwrap_or(Loss::Finalizing),
     }
 }
 

@@ -40,6 +40,7 @@ pub mod tasks;
 mod tests;
 pub mod unexpected;
 pub mod wait;
+mod withdrawal;
 
 pub use entry::{
     EngineCursor, EngineGuard, SingleThreaded, enter, enter_at, enter_shared, enter_unlocked,

@@ -279,6 +279,8 @@ impl Engine {
                     .buffer
                     .fill_from(bytes, |out| peer_memory::read(pid, address, out))
                     .is_ok());
+        // Read first, then looked at: what had changed before it was read was revoked before that.
+        let read = read && !self.peer(process as u32).has_revoked();
         self.peers.of(process).readable = Some(read);
         read
     }

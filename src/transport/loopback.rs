@@ -185,13 +185,21 @@ impl End {
         });
     }
 
-    pub fn abandon(&mut self, token: u32) {
+    pub fn abandon(&mut self, token: u32) -> bool {
         let me = self.me;
+        let before = self.transfers();
         self.leaving.retain(|leaving| leaving.token != token);
         let mut landings = self.net.landings.lock();
         landings.retain(|(to, _), landing| *to != me || landing.token != token);
         let mut landed = self.net.landed.lock();
         landed.retain(|(to, _, landed)| *to != me || *landed != token);
+        drop((landings, landed));
+        self.transfers() < before
+    }
+
+    /// All that are under way, or whose end is not told.
+    fn transfers(&self) -> usize {
+        self.leaving.len() + self.net.landings.lock().len() + self.net.landed.lock().len()
     }
 
     /// Moves a part of the data that goes straight. The token of what has left altogether, and its receiver.

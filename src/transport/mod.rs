@@ -283,6 +283,13 @@ impl Transport {
         self.links.get(number as usize)?.as_deref()
     }
 
+    /// See [`peer::Page::revoke_addresses`].
+    #[cold]
+    pub fn revoke_addresses(&self) {
+        self.table.own().revoke_addresses();
+        self.links().for_each(|link| link.own().revoke_addresses());
+    }
+
     /// All links.
     pub fn links(&self) -> impl Iterator<Item = &Link> {
         self.links.iter().flatten().map(|link| &**link)

@@ -7,7 +7,7 @@
 use super::calls::{self, COMMUNICATORS, Calls};
 use crate::os::peer_memory;
 use crate::queue::shape::{self, shape};
-use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use parking_lot::RwLock;
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -118,6 +118,8 @@ pub struct Page {
     pub engines: AtomicU32,
     /// What others cannot expect of the rank any more, see [`Page::loss`].
     lost: AtomicU32,
+    /// See [`Page::revoke_addresses`].
+    revoked: AtomicU32,
     pub function: Name,
     /// The communicator's name, the window's or the file's.
     pub communicator: Name,
@@ -145,6 +147,7 @@ pub const SHAPE: u64 = shape::combine(&[
         probe_value,
         engines,
         lost,
+        revoked,
         function,
         communicator,
         calls,
@@ -228,6 +231,20 @@ impl Page {
         let to = self.probe_address.load(Ordering::Relaxed);
         let word = self.probe_value.load(Ordering::Relaxed).to_ne_bytes();
         peer_memory::write(pid, to, &word).ok().map(|()| pid)
+    }
+
+    /// Tells the others that what they read at addresses that this process has announced may have changed by then; from now on.
+    pub fn revoke_addresses(&self) {
+        self.revoked.store(1, Ordering::Relaxed);
+        // SeqCst: pairs with `has_revoked`; the memory changes afterwards.
+        fence(Ordering::SeqCst);
+    }
+
+    /// Whether what was read at announced addresses of this process may be something else than was announced.
+    pub fn has_revoked(&self) -> bool {
+        // SeqCst: pairs with `revoke_addresses`; the memory was read before.
+        fence(Ordering::SeqCst);
+        self.revoked.load(Ordering::Relaxed) != 0
     }
 
     /// Takes over what proves that this process's memory can be read.

@@ -72,16 +72,13 @@ impl Transport {
         }
     }
 
-    /// Ends the transfer with this token, if there is one: its buffer is not used any more.
+    /// Ends the transfer with this token, if there is one, which is returned: its buffer is not used any more, and its end is not told.
     #[cold]
-    pub fn abandon(&mut self, token: u32) {
-        if let Some(net) = &mut self.net {
-            net.abandon(token);
-        }
+    pub fn abandon(&mut self, token: u32) -> bool {
+        let is_there = self.net.as_mut().is_some_and(|net| net.abandon(token));
         #[cfg(test)]
-        if let Some(loopback) = &mut self.loopback {
-            loopback.abandon(token);
-        }
+        let is_there = is_there | self.loopback.as_mut().is_some_and(|net| net.abandon(token));
+        is_there
     }
 
     /// What went over the fabric.

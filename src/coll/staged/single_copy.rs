@@ -1,11 +1,12 @@
 //! Large alltoall operations: each rank reads what it needs out of the others' memory (process_vm_readv), one copy and few turns. The ranks
 //! tell each other through the staging area where their data lies.
 //!
-//! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so.
+//! Invariant: no rank leaves an operation, or changes what it has exposed, before all who read it have done so, or it has said at the area that
+//! a rank is lost.
 
 #[cfg(test)]
 use super::env::Env;
-use super::{Step, Work};
+use super::{Lost, Step, Work};
 use crate::coll::choose::staging::Staged;
 use crate::coll::packed::{Packed, scratch};
 use crate::coll::team::copy_fitting;
@@ -172,6 +173,10 @@ impl Work<'_, BLOCK> {
             false => Staged::Direct,
         };
         self.barrier().await?;
-        Ok(true)
+        // All have come to the barrier, but one may have given it up since, and changed what this rank was still reading.
+        match self.area.lost_meanwhile() {
+            Some(world) => Err(Lost(world)),
+            None => Ok(true),
+        }
     }
 }

@@ -212,7 +212,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Ok(());
         };
         // The others may wait for this rank, which does nothing more at this area.
-        self.area.tell_lost(world);
+        self.area.tell_lost(liveness::number_for_others(world));
         self.wake(0..self.ranks, Event::Published);
         self.wake(0..self.ranks, Event::Acknowledged);
         Err(Lost(world))
@@ -225,8 +225,9 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         others.map(|rank| coll.process(rank as i32))
     }
 
-    /// A rank without which the area cannot be used any further: it has died, or was lost before it came here. A rank that has only
-    /// left for MPI_Finalize may have done its part in this operation.
+    /// A process without which the area cannot be used any further: it was lost before it came here, or has died. One of another node that has
+    /// died counts, too: a rank of this node that has lost it in the other level may have given up before it knew the area. A rank that has
+    /// only left for MPI_Finalize may have done its part in this operation.
     #[cold]
     fn missing(&self, engine: &Engine) -> Option<u32> {
         let ranks = (0..self.ranks).filter(|rank| *rank != self.me);
@@ -236,7 +237,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
                 self.area.acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
             (never_here || liveness::has_died(engine, world)).then_some(world)
         });
-        lost.next()
+        lost.next().or_else(|| self.env.coll().dead_member())
     }
 
     /// On a fixture: a few looks, then sleep. What is waited for comes from those who take turns with this rank, or never.

@@ -7,7 +7,7 @@ use super::*;
 use crate::coll::dispatch::run_part;
 use crate::comm::{Members, Nodes};
 
-const PLACEMENTS: [fn(u32) -> u32; 4] = [
+pub const PLACEMENTS: [fn(u32) -> u32; 4] = [
     |rank| rank / 4,
     |rank| rank.isqrt(),
     |rank| rank % 3,

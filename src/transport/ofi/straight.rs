@@ -396,21 +396,22 @@ impl Net {
         transfer.bytes
     }
 
-    /// Ends a transfer of which nobody wants to know any more, if there is one with this token. On return its buffer is the caller's.
-    /// A provider that does not give it back ends the job.
+    /// Ends a transfer of which nobody wants to know any more, if there is one with this token, which is returned. On return its buffer is the
+    /// caller's. A provider that does not give it back ends the job.
     #[cold]
-    pub fn abandon(&mut self, token: u32) {
+    pub fn abandon(&mut self, token: u32) -> bool {
         let is_its =
             |arrived: &Arrived| arrived.buffer == NO_BUFFER && arrived.header.context == token;
+        let before = self.arrived.len();
         self.arrived.retain(|arrived| !is_its(arrived));
         let Some(transfer) = self.straight.transfers.get_mut(&token) else {
-            return;
+            return self.arrived.len() < before;
         };
         transfer.is_abandoned = true;
         let process = transfer.process;
         if transfer.begun == transfer.done {
             self.end_transfer(token);
-            return;
+            return true;
         }
         let contexts: Vec<_> = self.straight.contexts.of(token).collect();
         for context in contexts {
@@ -427,6 +428,7 @@ impl Net {
                 ));
             }
         }
+        true
     }
 
     /// Ends all transfers with processes that have left or died.
@@ -436,7 +438,9 @@ impl Net {
         let lost = self.straight.transfers.iter();
         let lost = lost.filter(|(_, transfer)| Net::has_gone(&table, transfer.process));
         let lost: Vec<u32> = lost.map(|(token, _)| *token).collect();
-        lost.into_iter().for_each(|token| self.abandon(token));
+        for token in lost {
+            self.abandon(token);
+        }
     }
 }
 

@@ -13,7 +13,7 @@
 use crate::queue::ring::prefetch;
 use crate::queue::shape::{self, shape};
 use crate::queue::shares::Shares;
-use crate::sync::{AtomicU64, Ordering, compiler_fence};
+use crate::sync::{AtomicU64, Ordering, compiler_fence, fence};
 use crate::transport::shm::layout::Segment;
 use crate::transport::shm::pace::Stores;
 use parking_lot::Mutex;
@@ -546,6 +546,15 @@ impl Area {
     pub fn tell_lost(&self, world: u32) {
         let lost = &self.head().lost.0;
         lost.store(u64::from(world) + 1, Ordering::Release);
+        // SeqCst: pairs with `lost_meanwhile`; memory that this rank has let others read changes afterwards.
+        fence(Ordering::SeqCst);
+    }
+
+    /// As [`Area::lost`], after reading memory that others have let this rank read: nobody had changed it before, if nobody has told of a loss.
+    pub fn lost_meanwhile(&self) -> Option<u32> {
+        // SeqCst: pairs with `tell_lost`.
+        fence(Ordering::SeqCst);
+        self.lost()
     }
 
     /// The lost rank that somebody has told of.

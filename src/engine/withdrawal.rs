@@ -1,0 +1,44 @@
+//! Ends of waits for messages of the library's own that may never be complete: the operation that they belong to has lost a process.
+//!
+//! Invariant: a call that has ended such a wait may return. Nothing is written to its buffers any more, and no receiver takes for the data of a
+//! message what its buffers hold later.
+
+use super::Engine;
+use super::protocol::Protocol;
+use super::requests::{Answer, Index, Kind};
+use super::roots;
+use crate::datatype::Buffer;
+
+impl Engine {
+    /// Nobody waits any more for a request that is not complete. A receive is withdrawn; where its data is coming in, the rest goes nowhere.
+    /// A send goes on by itself, with a copy of its data.
+    #[cold]
+    pub fn withdraw(&mut self, index: Index) {
+        if self.cancel_receive(index) {
+            self.requests.release(index);
+            return;
+        }
+        if self.transport.abandon(index) {
+            // The other side withdraws its own, or is gone.
+            self.complete(index);
+            self.requests.release(index);
+            return;
+        }
+        let request = self.requests.at(index);
+        let is_send = matches!(request.kind, Kind::Send(_));
+        if is_send && request.protocol == Protocol::Read && request.answer == Answer::Awaited {
+            // Its receiver may read the data where it was, at any time.
+            self.transport.revoke_addresses();
+        }
+        let request = self.requests.at(index);
+        let mut copy = vec![0u8; request.buffer.len()].into_boxed_slice();
+        if is_send {
+            request.buffer.read(0, &mut copy);
+        }
+        roots::give(request);
+        request.buffer = Buffer::of_copy(&mut copy);
+        request.extra.get_or_insert_default().copy = Some(copy);
+        request.detached = true;
+        roots::take(request.owner, &request.buffer);
+    }
+}
