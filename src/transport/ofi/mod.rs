@@ -17,9 +17,15 @@ mod pace;
 mod pool;
 mod port;
 mod record;
+pub mod rma;
+#[rustfmt::skip]
+#[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, clippy::all)]
+mod rma_bindings;
+mod rma_port;
 
 pub use choice::Fabric;
 pub use port::Wish;
+pub use rma_port::{LONGEST_ADDRESS, Registered, There};
 
 use super::paged::Paged;
 use super::peer::{State, Table};
@@ -55,7 +61,7 @@ pub static SHOW_FABRIC: Variable<bool> = Variable::new(
     "Each rank that opens a fabric says on standard error which library, provider and interface, and why.",
 );
 /// What users can set about the fabric.
-pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &SHOW_FABRIC];
+pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &rma::FABRIC_RMA, &SHOW_FABRIC];
 
 /// Nanoseconds between two questions for a card that was not there.
 const ASK_AGAIN: u64 = 200_000;
@@ -173,6 +179,7 @@ impl Net {
         settings: u64,
     ) -> Result<Net, String> {
         let port = Port::open(wish)?;
+        rma::remember(wish, port.provider(), table.me());
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut net = Net {
             port,
