@@ -31,7 +31,7 @@
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
 # make support    docs/support.md and docs/threads.md from the entries, docs/variables.md from the declared variables
-# make bindings   src/transport/ofi/bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60,
+# make bindings   src/transport/ofi/bindings.rs and rma_bindings.rs from the headers of Debian's libfabric-dev 1.17, by bindgen 0.60,
 #                                   and src/launch/pmix_bindings.rs from those of libpmix-dev 4.2.2
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
 # make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
@@ -323,6 +323,10 @@ bindings:
 	  --opaque-type 'fi_ops_(rma|atomic|collective|eq|cntr)|fid_(nic|eq|cntr|stx|poll|wait|pep|mc)' \
 	  --opaque-type 'fi_(eq|cntr|wait|poll|collective|atomic|rma|param|nic)_.*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
+	bindgen src/transport/ofi/fabric_rma.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
+	  --no-recursive-allowlist --allowlist-type 'fid_mr|fi_ops_(rma|mr)|fi_mr_attr(__bindgen_ty_1)?|fi_msg_rma|fi_rma_iov|fi_hmem_iface' \
+	  --allowlist-var 'FI_(RMA|REMOTE_READ|REMOTE_WRITE|DELIVERY_COMPLETE)' \
+	  --raw-line '// Made by `make bindings`; do not edit.' --raw-line 'use super::bindings::*;' -o src/transport/ofi/rma_bindings.rs
 	bindgen src/launch/pmix.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
 	  --allowlist-type 'pmix_(proc|value|info|status|app|pdata)_t' \
 	  --allowlist-var 'PMIX_(SUCCESS|BOOL|STRING|UINT32|UINT16|UINT64|INT|INT32|SIZE|STATUS|PROC|GLOBAL|JOB_SIZE|UNIV_SIZE|APPNUM|LOCAL_PEERS|NODEID|HOSTNAME)' \

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "exclusive";
     start(&argc, &argv);
     int last = size - 1;
-    int64_t *cells, value = 3;
+    int64_t *cells, value = 3, other = 4;
     MPI_Win win;
     MPI(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &win));
     name_window(win);
@@ -40,9 +40,14 @@ int main(int argc, char **argv)
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, last, MPI_MODE_NOCHECK, win));
         MPI(MPI_Put(&value, 1, MPI_INT64_T, last, 1, 1, MPI_INT64_T, win));
         is_loss(MPI_Win_flush(last, win), "MPI_Win_flush");
-        is_loss(MPI_Get(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win), "MPI_Get");
-        CHECK_INT(value, 3);
-        is_loss(MPI_Fetch_and_op(&value, &value, MPI_INT64_T, last, 0, MPI_SUM, win), "MPI_Fetch_and_op");
+        MPI_Request request;
+        MPI(MPI_Get(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win));
+        is_loss(MPI_Win_flush_local(last, win), "MPI_Win_flush_local");
+        MPI(MPI_Fetch_and_op(&value, &other, MPI_INT64_T, last, 0, MPI_SUM, win));
+        is_loss(MPI_Win_flush_all(win), "MPI_Win_flush_all");
+        MPI(MPI_Rget(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win, &request));
+        is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+        CHECK(value == 3 && other == 4);
         MPI(MPI_Win_unlock(last, win));
     }
     /* The locks of others are free. */

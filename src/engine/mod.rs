@@ -229,6 +229,11 @@ pub fn start(mut transport: Transport, threads: bool) {
     IN_USE.store(1, Ordering::Release);
 }
 
+/// Has a descriptor wake threads that sleep for the first engine. False: it cannot be watched.
+pub fn watch(descriptor: std::os::fd::BorrowedFd<'_>) -> bool {
+    (WAITER.get()).is_some_and(|waiter| waiter.watch(descriptor, 0).is_ok())
+}
+
 /// Whether several threads may be in the library at once.
 #[inline(always)]
 pub fn has_threads() -> bool {

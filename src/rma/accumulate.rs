@@ -3,7 +3,7 @@
 use super::access::{Operand, Remote};
 use super::apply::{Sides, Work};
 use super::element::Arithmetic;
-use super::hosts::origin;
+use super::hosts::{Track, origin};
 use super::private::Far;
 use super::window::{Way, Window};
 use crate::datatype::{Category, Datatype, Scalar};
@@ -21,7 +21,7 @@ pub fn accumulate(window: &Window, op: &Op, origin: &Operand, remote: &Remote) -
             "op is MPI_NO_OP, which only operations with a result take"
         );
     }
-    run(window, op, Some(origin), None, remote)
+    run(window, op, Some(origin), None, remote, None)
 }
 
 /// One element that is computed in a register, of direct memory: most calls, in a few instructions. `result` may be null. `None`: it is
@@ -99,6 +99,7 @@ pub unsafe fn accumulate_plain(
 }
 
 /// MPI_Get_accumulate: the result is what was there before. The origin is `None` for MPI_NO_OP, which does not look at it.
+/// `track`: of MPI_Rget_accumulate.
 ///
 /// Errors: as for [`accumulate`].
 #[inline]
@@ -108,8 +109,9 @@ pub fn get_accumulate(
     origin: Option<&Operand>,
     result: &Operand,
     remote: &Remote,
+    track: Option<&Track>,
 ) -> Result<()> {
-    run(window, op, origin, Some(result), remote)
+    run(window, op, origin, Some(result), remote, track)
 }
 
 /// Whether an operation looks at the origin's elements.
@@ -185,6 +187,7 @@ fn run(
     origin: Option<&Operand>,
     result: Option<&Operand>,
     remote: &Remote,
+    track: Option<&Track>,
 ) -> Result<()> {
     let operation = predefined(op)?;
     if remote.bytes() == 0 {
@@ -237,7 +240,7 @@ fn run(
         };
         return window
             .far(spot.rank, function)
-            .accumulate(operation, basic, &sides);
+            .accumulate(operation, basic, &sides, track);
     }
     // A run of the target's memory consists of whole elements unless these may have holes.
     let whole = basic.category != Category::Pair

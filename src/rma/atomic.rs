@@ -43,7 +43,8 @@ pub unsafe fn fetch_and_op(
         }
     };
     let origin = accumulate::reads_origin(op).then(|| operand(origin));
-    accumulate::get_accumulate(window, op, origin.as_ref(), &operand(result), remote)
+    let result = operand(result);
+    accumulate::get_accumulate(window, op, origin.as_ref(), &result, remote, None)
 }
 
 #[inline(always)]
@@ -96,7 +97,7 @@ pub unsafe fn compare_and_swap(
             (
                 std::slice::from_raw_parts(compare, size),
                 std::slice::from_raw_parts(origin, size),
-                std::slice::from_raw_parts_mut(result, size),
+                Buffer::bytes(result, size),
             )
         };
         return window.far(spot.rank, "MPI_Compare_and_swap").swap(
@@ -104,7 +105,7 @@ pub unsafe fn compare_and_swap(
             spot.address as u64,
             compare,
             new,
-            old,
+            &old,
         );
     }
     // SAFETY: by the caller, and found by `locate`.

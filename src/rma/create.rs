@@ -7,6 +7,7 @@
 
 use super::block::Block;
 use super::epoch::Access;
+use super::hosts::direct::{self, Direct};
 use super::hosts::{Hosts, service};
 use super::info::{self, Method};
 use super::regions::Dynamic;
@@ -54,6 +55,8 @@ struct Offer {
     place: Place,
     method: Method,
     apart: bool,
+    /// Whether this rank can use RMA of the fabric.
+    rma: bool,
     /// Where the block is; of the lowest rank of each host.
     block: u64,
     /// What messages name a window over several hosts by; of the lowest rank.
@@ -78,7 +81,7 @@ impl Offer {
             self.unit,
             kind,
             at,
-            self.method as u64 | u64::from(self.apart) << 8,
+            self.method as u64 | u64::from(self.apart) << 8 | u64::from(self.rma) << 9,
             self.block,
             self.key,
         ]
@@ -96,6 +99,7 @@ impl Offer {
             },
             method: Method::of_number(words[5] & 0xff),
             apart: words[5] & 0x100 != 0,
+            rma: words[5] & 0x200 != 0,
             block: words[6],
             key: words[7],
         }
@@ -264,6 +268,7 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         place: Place::Nowhere,
         method: Method::of(&wish.hints),
         apart: info::is_on(&wish.hints, info::NONCONTIG),
+        rma: wish.flavor != Flavor::Dynamic && !comm.shares_memory() && direct::is_offered(),
         block: 0,
         key: 0,
     };
@@ -332,14 +337,19 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         Some(hosts) => {
             // Nobody calls a rank that has not yet entered.
             let own = service::enter(hosts, window);
+            let class = class_number(&own) as u64;
             let mut entered = Ok(Vec::new());
             let meet = || {
-                entered = exchange_words(comm, function, [class_number(&own) as u64]);
+                entered = match all.iter().any(|offer| offer.rma) {
+                    true => meet_directly(comm, function, window, hosts, class),
+                    false => exchange_words(comm, function, [class])
+                        .map(|all| all.iter().map(|words| words[0]).collect()),
+                };
                 Ok(())
             };
             helper::ensure(window, true, meet)?;
             let errors = entered?;
-            let entered = agree(own, errors.iter().map(|words| words[0] as i32), |rank| {
+            let entered = agree(own, errors.iter().map(|class| *class as i32), |rank| {
                 format!("rank {rank} can start no thread for windows over several hosts")
             });
             if let Err(error) = entered {
@@ -349,6 +359,21 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
         }
     }
     Ok(window)
+}
+
+/// The classes of all ranks' errors. Those that can tell each other how the fabric reaches their memory.
+fn meet_directly(
+    comm: &Comm,
+    function: &'static str,
+    window: &Window,
+    hosts: &Hosts,
+    class: u64,
+) -> Result<Vec<u64>> {
+    let (own, words) = direct::tell(window, class);
+    let told = exchange_words(comm, function, words)?;
+    let made = Direct::new(window, own, &told);
+    hosts.direct.get_or_init(|| made);
+    Ok(told.iter().map(|words| words[0]).collect())
 }
 
 /// What a window has more whose ranks are on several hosts.
@@ -486,6 +511,9 @@ pub fn free(window: &'static Window) -> Result<()> {
 /// Gives back what is a window's, when no rank accesses it any more.
 fn give_back(window: &'static Window) -> Result<()> {
     if let Some(hosts) = &window.hosts {
+        if let Some(direct) = hosts.direct.get() {
+            direct.close();
+        }
         service::leave(hosts);
     }
     let heap = the_heap()?;

@@ -4,21 +4,22 @@
 //! sees half of a value.
 
 use super::access::{Remote, Spot};
+use super::hosts::Track;
 use super::private;
 use super::window::{Way, Window};
 use crate::datatype::{Buffer, nontemporal};
 use crate::engine::requests;
 use crate::error::Result;
 
-/// The request of an operation on a window, which is complete when its call returns: one for all, that nobody has to give back.
+/// The request of an operation on a window that is complete when its call returns, as most are: one for all, that nobody has to give back.
 /// Its status is that of a send, since the standard defines nothing of it but the error.
 pub const COMPLETE: i32 = requests::SENT;
 
-/// MPI_Put. Complete at the target when this returns.
+/// MPI_Put. Complete at the target when this returns, but on another host; `track`: of MPI_Rput.
 ///
 /// Errors: those of [`Window::locate`]; MPI_ERR_RMA_ATTACH or MPI_ERR_RMA_RANGE for memory that the target has unmapped.
 #[inline]
-pub fn put(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
+pub fn put(window: &Window, origin: Buffer, remote: &Remote, track: Option<&Track>) -> Result<()> {
     let Some(spot) = window.locate(remote, origin.len() as u64)? else {
         return Ok(());
     };
@@ -31,11 +32,17 @@ pub fn put(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
         unsafe { copy::<true>(from, spot.address as *mut u8, origin.len()) };
         return Ok(());
     }
-    put_elements(window, &origin, remote, &spot)
+    put_elements(window, &origin, remote, &spot, track)
 }
 
 #[inline(never)]
-fn put_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) -> Result<()> {
+fn put_elements(
+    window: &Window,
+    origin: &Buffer,
+    remote: &Remote,
+    spot: &Spot,
+    track: Option<&Track>,
+) -> Result<()> {
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
     match spot.way {
@@ -43,16 +50,16 @@ fn put_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
             origin.copy_to(&target, origin.len());
             Ok(())
         }
-        Way::Remote => window.far(spot.rank, "MPI_Put").put(origin, &target),
+        Way::Remote => window.far(spot.rank, "MPI_Put").put(origin, &target, track),
         _ => private::Far::of(window, spot).put(origin, &target),
     }
 }
 
-/// MPI_Get. Complete when this returns.
+/// MPI_Get. Complete when this returns, but from another host; `track`: of MPI_Rget.
 ///
 /// Errors: as for [`put`].
 #[inline]
-pub fn get(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
+pub fn get(window: &Window, origin: Buffer, remote: &Remote, track: Option<&Track>) -> Result<()> {
     let Some(spot) = window.locate(remote, origin.len() as u64)? else {
         return Ok(());
     };
@@ -65,11 +72,17 @@ pub fn get(window: &Window, origin: Buffer, remote: &Remote) -> Result<()> {
         unsafe { copy::<false>(spot.address as *const u8, to, origin.len()) };
         return Ok(());
     }
-    get_elements(window, &origin, remote, &spot)
+    get_elements(window, &origin, remote, &spot, track)
 }
 
 #[inline(never)]
-fn get_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) -> Result<()> {
+fn get_elements(
+    window: &Window,
+    origin: &Buffer,
+    remote: &Remote,
+    spot: &Spot,
+    track: Option<&Track>,
+) -> Result<()> {
     // SAFETY: found by `locate` for these elements.
     let target = unsafe { spot.elements(remote) };
     match spot.way {
@@ -77,7 +90,7 @@ fn get_elements(window: &Window, origin: &Buffer, remote: &Remote, spot: &Spot) 
             target.copy_to(origin, origin.len());
             Ok(())
         }
-        Way::Remote => window.far(spot.rank, "MPI_Get").get(origin, &target),
+        Way::Remote => window.far(spot.rank, "MPI_Get").get(origin, &target, track),
         _ => private::Far::of(window, spot).get(origin, &target),
     }
 }

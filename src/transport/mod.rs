@@ -18,6 +18,11 @@ pub mod wire;
 
 pub use layout::ENGINES;
 pub use link::Link;
+/// Writes to and reads of windows of other hosts.
+pub mod rma {
+    pub use super::ofi::rma::{Begun, End, Move, Rma, opened, rma};
+    pub use super::ofi::{LONGEST_ADDRESS, Registered, There};
+}
 pub use paged::Paged;
 pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
@@ -345,7 +350,9 @@ impl Transport {
 
     /// Whether a thread that has announced itself may sleep: nothing is there, and what comes will wake it.
     pub fn may_sleep(&mut self) -> bool {
-        self.net.as_mut().is_none_or(|net| net.may_sleep())
+        self.net
+            .as_mut()
+            .is_none_or(|net| net.may_sleep() && ofi::rma::opened().is_none_or(rma::Rma::may_sleep))
     }
 
     /// Whether this process may leave the job as far as the fabric is concerned, which is asked until it is so.
@@ -619,7 +626,10 @@ impl Transport {
 
     /// Whether every waker is reached by a sleeper's fence; if not, sleep for short times only.
     pub fn fences_reach_all(&self) -> bool {
-        self.shm.fences_reach_all() && self.net.as_ref().is_none_or(|net| net.is_watched())
+        self.shm.fences_reach_all()
+            && self.net.as_ref().is_none_or(|net| {
+                net.is_watched() && ofi::rma::opened().is_none_or(rma::Rma::is_watched)
+            })
     }
 
     /// The node's memory, for collective operations.

@@ -7,6 +7,7 @@ use oxmpi::datatype::{self, Datatype as DatatypeObject};
 use oxmpi::error::Result;
 use oxmpi::op::{self, Op as Operation};
 use oxmpi::rma::access::{Operand, Remote};
+use oxmpi::rma::hosts::Track;
 use oxmpi::rma::{Window, accumulate, atomic, put_get};
 use std::ffi::c_void;
 
@@ -173,10 +174,11 @@ fn put(
     place: (Rank, Aint),
     target: Elements,
     win: Win,
+    track: Option<&Track>,
 ) -> Result<()> {
     match move_quickly::<true>(from.0.cast_mut(), origin, place, target, win) {
         true => Ok(()),
-        false => put_checked(from, origin, place, target, win),
+        false => put_checked(from, origin, place, target, win, track),
     }
 }
 
@@ -187,11 +189,12 @@ fn put_checked(
     place: (Rank, Aint),
     target: Elements,
     win: Win,
+    track: Option<&Track>,
 ) -> Result<()> {
     let window = decode::win(win)?;
     let remote = remote(place, target)?;
     let buffer = decode::send_buffer(ORIGIN, from, origin.0, origin.1)?;
-    put_get::put(window, buffer, &remote)
+    put_get::put(window, buffer, &remote, track)
 }
 
 #[inline(always)]
@@ -201,10 +204,11 @@ fn get(
     place: (Rank, Aint),
     target: Elements,
     win: Win,
+    track: Option<&Track>,
 ) -> Result<()> {
     match move_quickly::<false>(into.0, origin, place, target, win) {
         true => Ok(()),
-        false => get_checked(into, origin, place, target, win),
+        false => get_checked(into, origin, place, target, win, track),
     }
 }
 
@@ -215,11 +219,12 @@ fn get_checked(
     place: (Rank, Aint),
     target: Elements,
     win: Win,
+    track: Option<&Track>,
 ) -> Result<()> {
     let window = decode::win(win)?;
     let remote = remote(place, target)?;
     let buffer = decode::recv_buffer(ORIGIN, into, origin.0, origin.1)?;
-    put_get::get(window, buffer, &remote)
+    put_get::get(window, buffer, &remote, track)
 }
 
 #[inline(always)]
@@ -250,6 +255,7 @@ fn get_accumulate(
     target: Elements,
     op: Op,
     win: Win,
+    track: Option<&Track>,
 ) -> Result<()> {
     let window = decode::win(win)?;
     let op = op::get(op.0)?;
@@ -265,7 +271,7 @@ fn get_accumulate(
         false => None,
     };
     let result = operand(RESULT, into.0, result)?;
-    accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote)
+    accumulate::get_accumulate(window, &op, origin.as_ref(), &result, &remote, track)
 }
 
 entry! {
@@ -276,7 +282,7 @@ entry! {
     ) on win {
         put(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win,
+            (target_count, target_datatype), win, None,
         )
     }
 }
@@ -289,7 +295,7 @@ entry! {
     ) on win {
         get(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win,
+            (target_count, target_datatype), win, None,
         )
     }
 }
@@ -316,7 +322,7 @@ entry! {
     ) on win {
         get_accumulate(
             (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
-            (target_rank, target_disp), (target_count, target_datatype), op, win,
+            (target_rank, target_disp), (target_count, target_datatype), op, win, None,
         )
     }
 }
@@ -329,11 +335,12 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
+        let track = Track::default();
         put(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win,
+            (target_count, target_datatype), win, Some(&track),
         )?;
-        request.set(Request(put_get::COMPLETE))
+        request.set(Request(track.request()))
     }
 }
 
@@ -345,11 +352,12 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
+        let track = Track::default();
         get(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
-            (target_count, target_datatype), win,
+            (target_count, target_datatype), win, Some(&track),
         )?;
-        request.set(Request(put_get::COMPLETE))
+        request.set(Request(track.request()))
     }
 }
 
@@ -378,11 +386,12 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
+        let track = Track::default();
         get_accumulate(
             (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
-            (target_rank, target_disp), (target_count, target_datatype), op, win,
+            (target_rank, target_disp), (target_count, target_datatype), op, win, Some(&track),
         )?;
-        request.set(Request(put_get::COMPLETE))
+        request.set(Request(track.request()))
     }
 }
 

@@ -25,6 +25,9 @@ pub fn flush(window: &Window, target: Option<usize>) -> Result<()> {
 #[inline]
 pub fn flush_local(window: &Window, target: Option<usize>) -> Result<()> {
     check_target(window, target)?;
+    if let Some(target) = target {
+        window.settle_here(Some(target), "MPI_Win_flush_local")?;
+    }
     compiler_fence(Ordering::SeqCst);
     window.count_poll();
     Ok(())
@@ -48,6 +51,7 @@ pub fn flush_all(window: &Window) -> Result<()> {
 #[inline]
 pub fn flush_local_all(window: &Window) -> Result<()> {
     check_any(window)?;
+    window.settle_here(None, "MPI_Win_flush_local_all")?;
     compiler_fence(Ordering::SeqCst);
     window.count_poll();
     Ok(())

@@ -1,21 +1,26 @@
 //! Windows whose ranks are on several hosts: what reaches a rank of another host goes by messages to a thread of its process.
 //!
 //! ```text
-//! origin.rs     an operation in calls of up to 256 KB; waits for their answers        lock, post, complete, fence: one call each
+//! origin.rs     an operation in calls of up to 256 KB                                 lock, post, complete, fence: one call each
+//! flights.rs    calls that the program goes on without; their answers, and requests that wait for those
+//! direct.rs     puts and gets by the fabric itself
 //! wire.rs       what is in a call
 //! service.rs    the thread of the target's process: takes calls, answers
 //! target.rs     applies an operation to the own memory, as an origin of this host does
 //! claims.rs     locks that ranks of other hosts want or hold
 //! ```
 //!
-//! Invariant: gets, and what has a result, are complete when their call returns; puts and accumulates when a call that synchronises does.
+//! Invariant: operations are complete when a call that synchronises returns, in dynamic windows when their own does.
 
 mod claims;
+pub mod direct;
+mod flights;
 pub mod origin;
 pub mod service;
 mod state;
 mod target;
 mod wire;
 
+pub use flights::Track;
 pub use state::Hosts;
 pub use wire::Kind;

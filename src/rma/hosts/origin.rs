@@ -1,37 +1,40 @@
 //! The origin's side: an operation becomes calls to the target's process, and waits for their answers.
 //!
 //! Calls of one origin to one target are taken in the order in which they were sent, so accumulates keep theirs. A call holds a copy of the
-//! origin's elements; the program goes on without the answers of puts and accumulates, and waits for them where it synchronises
-//! ([`Window::settle`]). Invariant: what a call's answer is received into is kept until the answer is there.
+//! origin's elements; the program goes on without the answers, and waits for them where it synchronises ([`Window::settle`]). In a dynamic
+//! window it waits at once, since the target alone knows what is attached.
 
-use super::state::Flight;
+use super::Hosts;
+use super::flights::{Flight, Queue, Track, Until};
 use super::wire::{self, ANSWER_HEAD, ANSWER_LEAST, ANSWERS, CALLS, Groups, Head, Kind};
 use crate::comm;
 use crate::datatype::{self, Buffer, Category, Datatype};
+use crate::engine::enter_at;
 use crate::engine::matching::Key;
-use crate::engine::requests::Phase;
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until_at};
-use crate::engine::{enter_at, liveness};
 use crate::error::{Class, Result, fail};
 use crate::op::Operation;
 use crate::rma::window::Window;
 use crate::sync::{AtomicU32, Ordering};
-use crate::transport::Loss;
+use crate::transport::rma::Move;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Bytes of the elements of one call, at most.
 const CHUNK: usize = 256 << 10;
+/// A multiple of the sizes of all predefined types: 8, 12, 16, 20, 24 and 32 bytes, and less.
+const ELEMENT: usize = 480;
 /// Calls of one operation that are under way at once, where it waits for them.
 const DEPTH: usize = 4;
 /// Calls to one target that are under way at once, where it does not.
-const MOST_PENDING: usize = 32;
+pub(super) const MOST_PENDING: usize = 32;
 
 /// A target on another host.
 pub struct Origin<'a> {
     window: &'a Window,
     /// The target.
-    rank: usize,
+    pub(super) rank: usize,
     /// The MPI function.
     function: &'static str,
 }
@@ -53,7 +56,7 @@ impl Window {
     pub(in crate::rma) fn settle(&self, target: usize, function: &'static str) -> Result<()> {
         match &self.hosts {
             None => Ok(()),
-            Some(_) => self.far(target, function).settle(),
+            Some(_) => self.far(target, function).until(Until::Settled),
         }
     }
 
@@ -62,16 +65,35 @@ impl Window {
     pub(in crate::rma) fn settle_all(&self, function: &'static str) -> Result<()> {
         match &self.hosts {
             None => Ok(()),
-            Some(_) => {
-                // Also behind one that has failed.
-                let mut outcome = Ok(());
-                for target in 0..self.size() {
-                    let settled = self.far(target, function).settle();
-                    outcome = outcome.and(settled);
-                }
-                outcome
-            }
+            Some(_) => self.all_until(Until::Settled, function),
         }
+    }
+
+    /// Waits until all operations to a target, or all targets, are complete here: what they wanted to know is in their results.
+    ///
+    /// Errors: as for [`Window::settle`].
+    #[inline]
+    pub(in crate::rma) fn settle_here(
+        &self,
+        target: Option<usize>,
+        function: &'static str,
+    ) -> Result<()> {
+        match (&self.hosts, target) {
+            (None, _) => Ok(()),
+            (Some(_), Some(target)) => self.far(target, function).until(Until::Delivered),
+            (Some(_), None) => self.all_until(Until::Delivered, function),
+        }
+    }
+
+    #[cold]
+    fn all_until(&self, until: Until, function: &'static str) -> Result<()> {
+        // Also behind one that has failed.
+        let mut outcome = Ok(());
+        for target in 0..self.size() {
+            let done = self.far(target, function).until(until);
+            outcome = outcome.and(done);
+        }
+        outcome
     }
 
     /// A rank that shares no memory with this one.
@@ -158,74 +180,64 @@ impl Origin<'_> {
             receive,
             answer,
             at,
+            sink: Groups::default(),
+            tracked: None,
         }
     }
 
-    /// Waits for an answer. Returns it; its data is behind the head.
+    /// Waits for an answer; its data is behind the head.
     ///
     /// Errors: those of the target; MPI_ERR_OTHER if it is lost.
     fn finish(&self, flight: &mut Flight) -> Result<()> {
-        let (index, process) = (flight.receive, self.process());
-        let target = Some(self.rank as i32);
-        let reason = Reason::at_window(self.function, target, self.window.handle);
-        let received = until_at(0, &reason, |engine| {
-            let request = engine.requests().at(index);
-            if request.phase == Phase::Complete {
-                let error = request.error.take();
-                let bytes = request.status.bytes() as usize;
-                engine.requests().release(index);
-                return Some(error.map_or(Ok(bytes), Err));
-            }
-            let has_ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));
-            // Lost first, then nothing found: what it had sent is handled.
-            if engine.checks_liveness()
-                && has_ended(liveness::of(engine, process))
-                && !engine.progresses()
-                && engine.cancel_receive(index)
-            {
-                engine.requests().release(index);
-                return Some(Err(liveness::error(engine, process)));
-            }
-            None
-        });
-        let bytes = received.map_err(|error| {
-            error.context(format_args!(
-                "target rank {} of {} does not answer",
-                self.rank,
-                self.window.title()
-            ))
-        })?;
-        wire::outcome(&flight.answer[..bytes.min(flight.answer.len())])
-    }
-
-    /// Lets a call go on by itself. Waits for an older one if there are many.
-    fn leave(&self, flight: Flight) {
-        let Some(hosts) = &self.window.hosts else {
-            return;
-        };
-        let mut pending = hosts.pending[self.rank].lock();
-        pending.flights.push_back(flight);
-        if pending.flights.len() > MOST_PENDING
-            && let Some(mut oldest) = pending.flights.pop_front()
-            && let Err(error) = self.finish(&mut oldest)
-        {
-            pending.error.get_or_insert(error);
-        }
-    }
-
-    #[cold]
-    fn settle(&self) -> Result<()> {
-        let Some(hosts) = &self.window.hosts else {
+        let Some(queue) = self.queue() else {
             return Ok(());
         };
-        let mut pending = hosts.pending[self.rank].lock();
-        let mut error = pending.error.take();
-        while let Some(mut flight) = pending.flights.pop_front() {
-            if let Err(new) = self.finish(&mut flight) {
-                error.get_or_insert(new);
-            }
-        }
-        error.map_or(Ok(()), Err)
+        until_at(0, &self.reason(), |engine| {
+            let asks = engine.checks_liveness();
+            flight.outcome(engine, queue, asks)
+        })
+    }
+
+    pub(super) fn reason(&self) -> Reason {
+        let target = Some(self.rank as i32);
+        Reason::at_window(self.function, target, self.window.handle)
+    }
+
+    pub(super) fn hosts(&self) -> Option<&Hosts> {
+        self.window.hosts.as_deref()
+    }
+
+    pub(super) fn queue(&self) -> Option<&Arc<Queue>> {
+        Some(self.hosts()?.queue_of(self.window, self.rank))
+    }
+
+    /// Lets a call go on by itself; its data goes to `sink`. Waits for older ones if there are many.
+    fn leave(&self, mut flight: Flight, sink: Groups, track: Option<&Track>) {
+        let Some(queue) = self.queue() else {
+            return;
+        };
+        flight.sink = sink;
+        flight.tracked = track.map(|track| track.another(queue));
+        queue.push(flight);
+        // Its error is told by the call that synchronises.
+        let _ = self.until(Until::AtMost(MOST_PENDING));
+    }
+
+    /// Waits for what was left to go on.
+    #[cold]
+    pub(super) fn until(&self, until: Until) -> Result<()> {
+        let queue = self
+            .window
+            .hosts
+            .as_ref()
+            .and_then(|it| it.queue(self.rank));
+        let Some(queue) = queue else {
+            return Ok(());
+        };
+        until_at(0, &self.reason(), |engine| {
+            let asks = engine.checks_liveness();
+            queue.reap(engine, asks, until)
+        })
     }
 
     /// A call without elements, and its answer.
@@ -248,54 +260,84 @@ impl Origin<'_> {
         enter_at(0).send_owned(None, &envelope, call.into_boxed_slice());
     }
 
-    /// Has calls made of all elements, without a result. In a dynamic window the target finds out what is wrong, so that is waited for.
-    fn run(&self, bytes: usize, mut next: impl FnMut(usize) -> (Flight, usize)) -> Result<()> {
+    /// Has calls made of all elements. `next` begins the call for the elements from a byte on, of so many bytes at most, and says how many bytes
+    /// those are. Their data goes to `result`.
+    fn run(
+        &self,
+        bytes: usize,
+        result: Option<&Buffer>,
+        track: Option<&Track>,
+        mut next: impl FnMut(usize, usize) -> (Flight, usize),
+    ) -> Result<()> {
         if self.window.is_dynamic() {
-            return self.each(bytes, next, |_, _| ());
+            return self.wait_for_each(bytes, result, |at| next(at, CHUNK));
         }
         let mut at = 0;
         while at < bytes {
-            let (flight, taken) = next(at);
-            self.leave(flight);
+            let (sink, most) = match result {
+                Some(result) => Self::sink(result, at),
+                None => (Groups::default(), CHUNK),
+            };
+            let (flight, taken) = next(at, most);
+            let sink = match result {
+                Some(result) if taken < most => Self::groups(result, at, taken).0,
+                _ => sink,
+            };
+            self.leave(flight, sink, track);
             at += taken;
         }
         Ok(())
     }
 
-    /// Has calls made of all elements, a few of them under way at once. `next` begins the call for the elements from a byte on and says how
-    /// many bytes those are; `end` takes the data of an answer.
-    fn each(
+    /// Where the data of one call goes, and how many bytes that is, at most: whole elements of every predefined type.
+    fn sink(result: &Buffer, at: usize) -> (Groups, usize) {
+        let (sink, bytes) = Self::groups(result, at, CHUNK);
+        match bytes % ELEMENT {
+            _ if at + bytes == result.len() => (sink, bytes),
+            0 => (sink, bytes),
+            rest => Self::groups(result, at, bytes - rest),
+        }
+    }
+
+    /// As [`Origin::run`], and waits: a few calls are under way at once.
+    fn wait_for_each(
         &self,
         bytes: usize,
+        result: Option<&Buffer>,
         mut next: impl FnMut(usize) -> (Flight, usize),
-        mut end: impl FnMut(usize, &[u8]),
     ) -> Result<()> {
+        let mut ends = VecDeque::new();
         let mut flights: VecDeque<Flight> = VecDeque::new();
         let (mut at, mut outcome) = (0, Ok(()));
         loop {
             while at < bytes && flights.len() < DEPTH && outcome.is_ok() {
                 let (flight, taken) = next(at);
                 flights.push_back(flight);
+                ends.push_back(taken);
                 at += taken;
             }
             // Those behind a failed one are waited for, too: they write to their buffers.
-            let Some(mut flight) = flights.pop_front() else {
+            let (Some(mut flight), Some(taken)) = (flights.pop_front(), ends.pop_front()) else {
                 return outcome;
             };
             let done = self.finish(&mut flight);
             match (&done, &outcome) {
-                (Ok(()), _) => end(flight.at, &flight.answer[ANSWER_HEAD..]),
+                (Ok(()), _) => {
+                    if let Some(result) = result {
+                        result.write(flight.at, &flight.answer[ANSWER_HEAD..][..taken]);
+                    }
+                }
                 (Err(_), Ok(())) => outcome = done,
                 (Err(_), Err(_)) => {}
             }
         }
     }
 
-    /// The target's elements from `at` on that one call takes, and their bytes.
-    fn groups(target: &Buffer, at: usize) -> (Groups, usize) {
+    /// Elements from `at` on that one call takes, so many bytes at most, and their bytes.
+    fn groups(target: &Buffer, at: usize, most: usize) -> (Groups, usize) {
         let mut groups = Groups::default();
         let mut taken = 0;
-        target.runs(at, CHUNK.min(target.len() - at), |address, bytes| {
+        target.runs(at, most.min(target.len() - at), |address, bytes| {
             let added = groups.add(address as u64, bytes as u64);
             taken += if added { bytes } else { 0 };
             added
@@ -304,9 +346,9 @@ impl Origin<'_> {
     }
 
     /// As [`Origin::groups`], whole elements only. Of pairs, which may have holes, each is a piece.
-    fn groups_of(target: &Buffer, at: usize, basic: &Datatype) -> (Groups, usize) {
+    fn groups_of(target: &Buffer, at: usize, most: usize, basic: &Datatype) -> (Groups, usize) {
         let size = basic.size as usize;
-        let most = (CHUNK / size * size).min(target.len() - at);
+        let most = (most / size * size).min(target.len() - at);
         let mut groups = Groups::default();
         let mut taken = 0;
         if basic.category != Category::Pair {
@@ -335,9 +377,12 @@ impl Origin<'_> {
     /// window's first byte; in a dynamic window they are the target's own.
     ///
     /// Errors: those that the target finds; MPI_ERR_OTHER if it is lost.
-    pub fn put(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let next = |at: usize| {
-            let (groups, bytes) = Self::groups(target, at);
+    pub fn put(&self, origin: &Buffer, target: &Buffer, track: Option<&Track>) -> Result<()> {
+        if self.move_by_fabric(Move::Write, origin, target, track)? {
+            return Ok(());
+        }
+        let next = |at: usize, most: usize| {
+            let (groups, bytes) = Self::groups(target, at, most);
             let head = Head {
                 bytes: bytes as u64,
                 ..self.head(Kind::Put)
@@ -345,25 +390,25 @@ impl Origin<'_> {
             let flight = self.begin(head, &groups, append(Some(origin), at, bytes), (at, 0));
             (flight, bytes)
         };
-        self.run(origin.len(), next)
+        self.run(origin.len(), None, None, next)
     }
 
     /// Copies the target's elements to the origin's.
     ///
     /// Errors: as for [`Origin::put`].
-    pub fn get(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let next = |at: usize| {
-            let (groups, bytes) = Self::groups(target, at);
+    pub fn get(&self, origin: &Buffer, target: &Buffer, track: Option<&Track>) -> Result<()> {
+        if self.move_by_fabric(Move::Read, origin, target, track)? {
+            return Ok(());
+        }
+        let next = |at: usize, most: usize| {
+            let (groups, bytes) = Self::groups(target, at, most);
             let head = Head {
                 bytes: bytes as u64,
                 ..self.head(Kind::Get)
             };
             (self.begin(head, &groups, |_| (), (at, bytes)), bytes)
         };
-        let lengths = |at: usize| Self::groups(target, at).1;
-        self.each(origin.len(), next, |at, data| {
-            origin.write(at, &data[..lengths(at)]);
-        })
+        self.run(origin.len(), Some(origin), track, next)
     }
 
     /// An operation on elements of one predefined type, each atomically.
@@ -374,6 +419,7 @@ impl Origin<'_> {
         operation: Operation,
         basic: &'static Datatype,
         sides: &Sides,
+        track: Option<&Track>,
     ) -> Result<()> {
         let handle = common_handle(basic)?;
         let kind = match sides.result {
@@ -381,8 +427,8 @@ impl Origin<'_> {
             None => Kind::Accumulate,
         };
         let target = sides.target;
-        let next = |at: usize| {
-            let (groups, bytes) = Self::groups_of(target, at, basic);
+        let next = |at: usize, most: usize| {
+            let (groups, bytes) = Self::groups_of(target, at, most, basic);
             let head = Head {
                 bytes: bytes as u64,
                 operation: operation as u32,
@@ -393,16 +439,10 @@ impl Origin<'_> {
             let data = append(sides.origin, at, bytes);
             (self.begin(head, &groups, data, (at, room)), bytes)
         };
-        let Some(result) = sides.result else {
-            return self.run(target.len(), next);
-        };
-        self.each(target.len(), next, |at, data| {
-            let bytes = Self::groups_of(target, at, basic).1;
-            result.write(at, &data[..bytes]);
-        })
+        self.run(target.len(), sides.result, track, next)
     }
 
-    /// Compare-and-swap of one element. Returns what was there.
+    /// Compare-and-swap of one element. What was there goes to `old`.
     ///
     /// Errors: as for [`Origin::put`].
     pub fn swap(
@@ -411,7 +451,7 @@ impl Origin<'_> {
         address: u64,
         compare: &[u8],
         new: &[u8],
-        old: &mut [u8],
+        old: &Buffer,
     ) -> Result<()> {
         let mut groups = Groups::default();
         groups.add(address, basic.size);
@@ -424,10 +464,11 @@ impl Origin<'_> {
             call.extend_from_slice(compare);
             call.extend_from_slice(new);
         };
-        let mut flight = self.begin(head, &groups, fill, (0, old.len()));
-        self.finish(&mut flight)?;
-        old.copy_from_slice(&flight.answer[ANSWER_HEAD..][..old.len()]);
-        Ok(())
+        let next = |_, _| {
+            let flight = self.begin(head, &groups, &fill, (0, old.len()));
+            (flight, old.len())
+        };
+        self.run(old.len(), Some(old), None, next)
     }
 }
 

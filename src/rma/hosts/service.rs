@@ -19,6 +19,7 @@ use crate::os::descriptors;
 use crate::queue::posts::{Completions, Post};
 use crate::rma::window::Window;
 use crate::sync::{AtomicBool, Ordering};
+use crate::transport::rma::{Rma, opened};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::thread::JoinHandle;
@@ -128,6 +129,8 @@ impl Service {
         let mut moved = self.receive(asks);
         moved |= self.answer_calls();
         moved |= self.grant(asks);
+        // For operations of others on windows of this process.
+        moved |= opened().is_some_and(Rma::poll);
         if moved { Turn::Moved } else { Turn::Idle }
     }
 

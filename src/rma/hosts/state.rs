@@ -1,30 +1,13 @@
 //! What a window over several hosts has more than another.
 
-use crate::engine::requests::Index;
-use crate::error::Error;
+use super::direct::Direct;
+use super::flights::Queue;
+use crate::rma::window::Window;
 use crate::sync::{AtomicU32, Ordering};
-use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
 
 /// Rounds of a barrier of as many ranks as there can be.
 const ROUNDS: usize = 32;
-
-/// A call whose answer has not come.
-pub struct Flight {
-    pub receive: Index,
-    /// What it receives into.
-    pub answer: Box<[u8]>,
-    /// Where its elements are among those of the operation.
-    pub at: usize,
-}
-
-/// Calls to a target that the program goes on without, in order.
-#[derive(Default)]
-pub struct Pending {
-    pub flights: VecDeque<Flight>,
-    /// The first error of one that is over.
-    pub error: Option<Error>,
-}
 
 /// See the module.
 pub struct Hosts {
@@ -32,8 +15,10 @@ pub struct Hosts {
     pub key: u64,
     /// Ranks on this host.
     pub near: u32,
-    /// By target.
-    pub pending: Box<[Mutex<Pending>]>,
+    /// By target: calls that are under way, once there was one.
+    queues: Box<[OnceLock<Arc<Queue>>]>,
+    /// Where the fabric reaches memory of other hosts by itself.
+    pub direct: OnceLock<Direct>,
     /// Barriers that this rank has come to.
     barriers: AtomicU32,
     /// By round: arrivals that the rank before has told.
@@ -46,10 +31,23 @@ impl Hosts {
         Hosts {
             key,
             near,
-            pending: (0..ranks).map(|_| Mutex::default()).collect(),
+            queues: (0..ranks).map(|_| OnceLock::new()).collect(),
+            direct: OnceLock::new(),
             barriers: AtomicU32::new(0),
             arrivals: [const { AtomicU32::new(0) }; ROUNDS],
         }
+    }
+
+    /// The calls to a target, if there was one.
+    #[inline]
+    pub fn queue(&self, target: usize) -> Option<&Arc<Queue>> {
+        self.queues[target].get()
+    }
+
+    /// The calls to a target.
+    pub fn queue_of(&self, window: &Window, target: usize) -> &Arc<Queue> {
+        let process = window.targets[target].process;
+        self.queues[target].get_or_init(|| Queue::new(window.handle, target, process))
     }
 
     /// The number of the next barrier.

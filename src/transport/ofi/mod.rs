@@ -20,6 +20,11 @@ mod pace;
 mod pool;
 mod port;
 mod record;
+pub mod rma;
+#[rustfmt::skip]
+#[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, clippy::all)]
+mod rma_bindings;
+mod rma_port;
 mod straight;
 mod tagged;
 #[cfg(test)]
@@ -28,6 +33,7 @@ mod tests;
 pub use choice::Fabric;
 pub use guests::{Guest, Invitation};
 pub use port::Wish;
+pub use rma_port::{LONGEST_ADDRESS, Registered, There};
 pub use straight::Place;
 
 use super::paged::Paged;
@@ -73,7 +79,7 @@ static STRAIGHT_BYTES: Variable<u64> = Variable::new(
      receiver's, if both lie in one piece.",
 );
 /// What users can set about the fabric.
-pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &SHOW_FABRIC, &STRAIGHT_BYTES];
+pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &rma::FABRIC_RMA, &SHOW_FABRIC, &STRAIGHT_BYTES];
 
 /// Nanoseconds between two questions for a card that was not there.
 const ASK_AGAIN: u64 = 200_000;
@@ -219,7 +225,9 @@ impl Net {
         directory: Box<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
-        Self::at(Port::open(wish)?, table, directory, settings)
+        let port = Port::open(wish)?;
+        rma::remember(wish, port.provider(), table.me());
+        Self::at(port, table, directory, settings)
     }
 
     /// The end at this port.

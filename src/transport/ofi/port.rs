@@ -38,15 +38,16 @@ type GetInfo = unsafe extern "C" fn(
 /// The exported functions that are used; all others are reached through the objects.
 pub(super) struct Functions {
     version: unsafe extern "C" fn() -> u32,
-    duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
-    free: unsafe extern "C" fn(*mut fi_info),
-    get: GetInfo,
-    fabric: unsafe extern "C" fn(*mut fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> i32,
+    pub(super) duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
+    pub(super) free: unsafe extern "C" fn(*mut fi_info),
+    pub(super) get: GetInfo,
+    pub(super) fabric:
+        unsafe extern "C" fn(*mut fi_fabric_attr, *mut *mut fid_fabric, *mut c_void) -> i32,
     text: unsafe extern "C" fn(i32) -> *const c_char,
 }
 
 impl Functions {
-    fn of(library: &Library) -> Result<Functions, String> {
+    pub(super) fn of(library: &Library) -> Result<Functions, String> {
         // SAFETY: the types are those of libfabric's headers.
         unsafe {
             Ok(Functions {
@@ -57,6 +58,28 @@ impl Functions {
                 fabric: library.function("fi_fabric")?,
                 text: library.function("fi_strerror")?,
             })
+        }
+    }
+
+    /// The version whose behaviour is asked for.
+    pub(super) fn version_to_ask(&self) -> u32 {
+        // SAFETY: a function without arguments.
+        unsafe { (self.version)() }.min(NEWEST)
+    }
+
+    pub(super) fn check(&self, function: &str, result: i32) -> Result<(), String> {
+        match result {
+            0 => Ok(()),
+            error => Err(format!("{function}: {}", self.text(error.into()))),
+        }
+    }
+
+    #[inline]
+    pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
+        match result {
+            0 => Sent::Done,
+            error if error == -i64::from(FI_EAGAIN) => Sent::Later,
+            error => Sent::Failed(format!("{function}: {}", self.text(error))),
         }
     }
 
@@ -243,7 +266,7 @@ impl Port {
                 &raw mut length,
             )
         };
-        self.check("fi_getname", result.into())?;
+        self.functions.check("fi_getname", result)?;
         bytes.truncate(length as usize);
         Ok(bytes)
     }
@@ -441,20 +464,9 @@ impl Port {
         }
     }
 
-    fn check(&self, function: &str, result: i64) -> Result<(), String> {
-        match result {
-            0 => Ok(()),
-            error => Err(format!("{function}: {}", self.functions.text(error))),
-        }
-    }
-
     #[inline]
     pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
-        match result {
-            0 => Sent::Done,
-            error if error == -i64::from(FI_EAGAIN) => Sent::Later,
-            error => Sent::Failed(format!("{function}: {}", self.functions.text(error))),
-        }
+        self.functions.outcome(function, result)
     }
 }
 
@@ -511,7 +523,7 @@ fn missing() -> ! {
     unreachable!("libfabric has an object without one of its functions")
 }
 
-fn load(wish: Option<&str>) -> Result<(Library, String), String> {
+pub(super) fn load(wish: Option<&str>) -> Result<(Library, String), String> {
     let places: Vec<&str> = match wish {
         Some(path) => vec![path],
         None => std::iter::once("libfabric.so.1")
@@ -572,7 +584,7 @@ fn list(functions: &Functions, version: u32) -> Result<*mut fi_info, String> {
     }
 }
 
-fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
+pub(super) fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
     let mut all = Vec::new();
     let mut next = list;
     while !next.is_null() {
