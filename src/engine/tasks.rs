@@ -129,6 +129,12 @@ pub fn before_sleep() -> bool {
     SLEEPS.get()
 }
 
+/// Whether a task is polled to look whether what it waits for can still come. The clock decides when: a program that tests now and then
+/// polls seldom.
+pub fn checks_liveness() -> bool {
+    CHECKS.get()
+}
+
 /// The future that is being polled waits for something that is no request.
 pub fn wait_for_anything() {
     WAITS_FOR.set((ANYTHING, 0));
@@ -152,7 +158,8 @@ fn give_up(tasks: &mut Vec<Task>) {
     }
     CHECKED.store(now, Ordering::Relaxed);
     CHECKS.set(true);
-    for at in positions(tasks, false).into_iter().rev() {
+    // Those that can go on, too: a task that waits at a staging area is polled all the time, and does not know what time it is.
+    for at in (0..tasks.len()).rev() {
         let task = &mut tasks[at];
         let (before, watch) = ((task.waits_for, task.from), std::mem::take(&mut task.watch));
         if !poll_at(tasks, at) && before == (tasks[at].waits_for, tasks[at].from) {
@@ -174,7 +181,7 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
             }
         }
         if tasks.iter().any(|task| task.waits_for != ANYTHING) {
-            for at in positions(tasks, true).into_iter().rev() {
+            for at in complete(tasks).into_iter().rev() {
                 poll_at(tasks, at);
                 any = true;
             }
@@ -186,9 +193,8 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that wait for a request, and whose request is complete, or is not yet (`ready`). Ascending; few at a time, so
-/// that a poll allocates nothing.
-fn positions(tasks: &[Task], ready: bool) -> SmallVec<[usize; 32]> {
+/// The positions of the tasks that wait for a request, which is complete. Ascending; few at a time, so that a poll allocates nothing.
+fn complete(tasks: &[Task]) -> SmallVec<[usize; 32]> {
     let mut cursor = EngineCursor::at_first(0);
     let mut is_complete = |index| {
         let engine = cursor.at(requests::engine_of(index));
@@ -196,10 +202,7 @@ fn positions(tasks: &[Task], ready: bool) -> SmallVec<[usize; 32]> {
     };
     let positions = tasks.iter().enumerate();
     positions
-        .filter(|(_, task)| match task.waits_for {
-            ANYTHING => false,
-            index => is_complete(index) == ready,
-        })
+        .filter(|(_, task)| task.waits_for != ANYTHING && is_complete(task.waits_for))
         .map(|(at, _)| at)
         .collect()
 }

@@ -159,7 +159,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
                 return Poll::Ready(Some(world));
             }
             polls = polls.wrapping_add(1);
-            if sleeps || polls.is_multiple_of(POLLS_PER_CHECK) {
+            if sleeps || tasks::checks_liveness() || polls.is_multiple_of(POLLS_PER_CHECK) {
                 let lost = self.find_gone(&mut watches, &mut look, whom.clone());
                 if lost.is_some() {
                     return Poll::Ready(lost);

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 /// A case: the program of each process. The dice fall alike for all.
 type Case = fn(&mut Rank<'_>, Dice);
 
-const CASES: [(&str, Case); 11] = [
+const CASES: [(&str, Case); 12] = [
     ("eager", eager),
     ("bulk", bulk),
     ("cancel", cancel),
@@ -27,6 +27,7 @@ const CASES: [(&str, Case); 11] = [
     ("probe", probe),
     ("truncation", truncation),
     ("synchronous", synchronous),
+    ("withdrawn", withdrawn),
     ("wildcards and order", wildcards),
     ("held back", held_back),
     ("lost peer", lost_peer),
@@ -373,6 +374,31 @@ fn held_back(rank: &mut Rank<'_>, mut dice: Dice) {
     for send in sends {
         rank.complete(send);
     }
+}
+
+/// What nobody waits for any more leaves its buffer to the program at once: what was sent arrives as it was then, and what comes to a receive
+/// goes nowhere.
+fn withdrawn(rank: &mut Rank<'_>, mut dice: Dice) {
+    let (next, before) = (rank.next(), rank.before() as i32);
+    for tag in 0..3 {
+        let bytes = dice.one_of(&LARGE);
+        let early = dice.one_in(3).then(|| rank.receive(before, tag, bytes));
+        let send = rank.send(Mode::Standard, next, tag, bytes);
+        rank.look_around(dice.below(4));
+        rank.withdraw(send);
+        let receive = early.unwrap_or_else(|| rank.receive(before, tag, bytes));
+        rank.arrived(receive, before as usize, tag, bytes);
+    }
+    let bytes = dice.one_of(&LARGE);
+    let receive = rank.receive(before, 9, bytes);
+    let send = rank.send(Mode::Standard, next, 9, bytes);
+    if dice.one_in(2) {
+        rank.until_met(&receive);
+    }
+    if rank.withdraw(receive) {
+        rank.expect(before as usize, 9, bytes);
+    }
+    rank.complete(send);
 }
 
 /// What waits for a process that has ended gets an error; what it had sent arrives.

@@ -36,6 +36,8 @@ pub struct Rank<'a> {
     ended: bool,
     /// Number of the last buffer; every other one has holes.
     buffers: u64,
+    /// Of requests that were withdrawn: nothing is written there any more.
+    left: Vec<Data>,
 }
 
 /// The bytes of a message.
@@ -60,6 +62,7 @@ impl<'a> Rank<'a> {
             shared,
             ended: false,
             buffers: scheduler::random(2),
+            left: Vec::new(),
         }
     }
 
@@ -228,6 +231,21 @@ impl<'a> Rank<'a> {
         self.moved();
     }
 
+    /// Waits for a request no longer, and overwrites its buffer. Whether it was a receive that had met no message.
+    pub fn withdraw(&mut self, end: End) -> bool {
+        let (index, mut data) = (end.index, end.data);
+        let request = self.engine.requests.at(index);
+        let (phase, was_posted) = (request.phase, request.posted != NOT_POSTED);
+        match phase {
+            Phase::Complete => self.engine.requests.release(index),
+            _ => self.engine.withdraw(index),
+        }
+        data.memory.fill(OVERWRITTEN);
+        self.left.push(data);
+        self.moved();
+        phase != Phase::Complete && was_posted
+    }
+
     /// Whether a probe finds a message now.
     pub fn finds(&mut self, source: i32, tag: i32) -> bool {
         let key = Key {
@@ -310,6 +328,8 @@ impl<'a> Rank<'a> {
             let done = shared.done.load(Ordering::Relaxed) == processes;
             done.then_some(())
         });
+        let untouched = |data: &Data| data.memory.iter().all(|byte| *byte == OVERWRITTEN);
+        assert!(self.left.iter().all(untouched));
         assert_eq!(self.engine.requests.count(), 0);
         assert!(self.engine.posted.is_empty());
     }
