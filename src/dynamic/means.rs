@@ -44,14 +44,8 @@ impl Means {
             means.segment = make_segment(side.comm.rank() as usize, own, ours, theirs);
         }
         if theirs.iter().any(|other| are_far(own, other)) {
-            let function = side.own.function;
             let waits = side.role == Role::Accepts;
-            // Opening a fabric takes a while.
-            let told = background::run(function, move || Ok(far::tell(waits)));
-            let (told, offer, waiting) = match told {
-                Ok(all) => all,
-                Err(error) => (Err(error.text().to_owned()), None, None),
-            };
+            let (told, offer, waiting) = far::tell(side.own.function, waits);
             (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
         }
         means
