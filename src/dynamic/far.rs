@@ -3,6 +3,7 @@
 //! Invariant: whether two processes are far from each other follows from their cards, and whether their fabrics go together from what
 //! all of both groups are told: all come to the same answer.
 
+use super::background;
 use super::card::Card;
 use super::port::Deadline;
 use crate::engine::far;
@@ -54,9 +55,13 @@ pub struct Waiting {
 /// Somebody to whom a life line is needed: place in its group, and its card.
 pub type Wanted = Vec<(usize, FarCard)>;
 
-/// What this process tells, `waits`: as one to whom others connect.
-pub fn tell(waits: bool) -> (Told, Option<far::Offer>, Option<Waiting>) {
-    let offer = match far::offer() {
+/// What this process tells in an MPI function; `waits`: as one to whom others connect.
+pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, Option<Waiting>) {
+    let run = |open: far::Open| match background::run(function, move || Ok(open())) {
+        Ok(net) => net,
+        Err(error) => Err(error.text().to_owned()),
+    };
+    let offer = match far::offer(run) {
         Ok(offer) => offer,
         Err(text) => return (Err(text), None, None),
     };

@@ -53,14 +53,8 @@ impl Means {
             means.segment = make_segment(party.rank, own, ours, theirs);
         }
         if theirs.iter().any(|other| are_far(own, other)) {
-            let function = party.function;
             let waits = party.role == Role::Accepts;
-            // Opening a fabric takes a while.
-            let told = background::run(function, move || Ok(far::tell(waits)));
-            let (told, offer, waiting) = match told {
-                Ok(all) => all,
-                Err(error) => (Err(error.text().to_owned()), None, None),
-            };
+            let (told, offer, waiting) = far::tell(party.function, waits);
             (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
         }
         means

@@ -42,10 +42,16 @@ pub struct Offer {
     pub settings: String,
 }
 
-/// Begins a meeting with processes of other hosts: opens the fabric if that was not done.
+/// Opens a fabric, on any thread.
+pub type Open = Box<dyn FnOnce() -> std::result::Result<Net, String> + Send>;
+
+/// Begins a meeting with processes of other hosts. If there is no fabric yet, `run` runs what opens one, which takes a while and enters no
+/// engine.
 ///
 /// Errors: a text, there is no fabric or no room for more guests.
-pub fn offer() -> std::result::Result<Offer, String> {
+pub fn offer(
+    run: impl FnOnce(Open) -> std::result::Result<Net, String>,
+) -> std::result::Result<Offer, String> {
     static OPENING: Mutex<()> = Mutex::new(());
     let Some(opener) = OPENER.get() else {
         return Err("this process has joined no job".to_owned());
@@ -56,7 +62,8 @@ pub fn offer() -> std::result::Result<Offer, String> {
         (engine.transport.has_net(), engine.transport.table().clone())
     };
     if !is_open {
-        let net = (opener.open)(table)?;
+        let open = opener.open;
+        let net = run(Box::new(move || open(table)))?;
         let mut engine = enter();
         engine.transport.set_net(net);
         if let Some(waiter) = WAITER.get() {

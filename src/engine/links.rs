@@ -271,6 +271,7 @@ pub fn leave() {
         engine.end_unused();
         (!CONNECTIONS.lock().iter().any(of_fabric)).then_some(())
     });
+    tell_ended();
 }
 
 /// Finds out which processes of other jobs have ended; called with liveness checks.
