@@ -149,7 +149,10 @@ impl Supervisor<'_> {
         };
         let (output, their_output) = pipe()?;
         let (error, their_error) = pipe()?;
-        let child = Command::new(std::env::current_exe()?)
+        // Where mpiexec was replaced since, as by an update, the kernel still has this one.
+        let own = std::env::current_exe().ok().filter(|file| file.is_file());
+        let own = own.unwrap_or_else(|| "/proc/self/exe".into());
+        let child = Command::new(own)
             .arg(PART)
             .arg(theirs.as_raw_fd().to_string())
             .stdin(Stdio::null())
