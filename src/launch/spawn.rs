@@ -169,10 +169,19 @@ impl Job {
         if let Some(text) = self.is_full_for(wanted) {
             return Err(self.refusal(&Error::new(Class::Spawn, text)));
         }
-        let limit = (self.how == Launcher::Pmi1).then_some(limit);
+        let limit = Some(limit);
         let here = self.local_ranks.len() == self.size as usize;
         self.with_server(|server| match server {
-            Server::Pmi1(client) => client.spawn(programs, preput, limit).map(|codes| Spawning {
+            Server::Pmi1(client) if self.how == Launcher::Pmi1 => {
+                let found: Result<Vec<Program>> =
+                    programs.iter().map(|program| program.found(here)).collect();
+                let codes = client.spawn(&found?, preput, limit)?;
+                Ok(Spawning {
+                    codes,
+                    namespace: None,
+                })
+            }
+            Server::Pmi1(client) => client.spawn(programs, preput, None).map(|codes| Spawning {
                 codes,
                 namespace: None,
             }),

@@ -16,6 +16,21 @@ pub struct Program {
     pub info: Vec<(String, String)>,
 }
 
+impl Program {
+    /// For launchers that start what is not there, and do not tell, or take `path` for one folder: the program with its file.
+    ///
+    /// Errors: as of [`Start::of`].
+    pub fn found(&self, here: bool) -> Result<Program> {
+        let command = Start::of(self, &[], here)?.command;
+        let mut found = self.clone();
+        if command.starts_with('/') {
+            found.info.retain(|(key, _)| key != "path");
+        }
+        found.program = command;
+        Ok(found)
+    }
+}
+
 /// A program with its infos understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Start {
@@ -174,6 +189,16 @@ mod tests {
             assert_eq!(error.class(), Class::Spawn, "{name}");
         }
         assert!(Start::of(&program("/nowhere/program", &[]), &[], false).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_found_needs_no_path() {
+        let found = program("sh", &[("path", "/bin"), ("wdir", "/")]).found(true);
+        let wanted = program("/bin/sh", &[("wdir", "/")]);
+        assert_eq!(found.unwrap(), wanted);
+        let far = program("no_such_program_anywhere", &[("path", "/bin")]);
+        assert_eq!(far.found(false).unwrap(), far);
+        assert!(far.found(true).is_err());
     }
 
     #[test]
