@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::pmix;
-use super::start::Start;
+use super::start::{Program, Start};
 use super::wire::Line;
 use super::{Job, Launcher, Server};
 use crate::error::{Class, Error, Result, fail};
@@ -14,16 +14,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// A program to start, and how often.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    pub program: String,
-    pub arguments: Vec<String>,
-    pub processes: u32,
-    /// Keys and values of the info, reserved ones.
-    pub info: Vec<(String, String)>,
-}
 
 /// What has come of a request.
 #[derive(Debug)]
@@ -179,10 +169,19 @@ impl Job {
         if let Some(text) = self.is_full_for(wanted) {
             return Err(self.refusal(&Error::new(Class::Spawn, text)));
         }
-        let limit = (self.how == Launcher::Pmi1).then_some(limit);
+        let limit = Some(limit);
         let here = self.local_ranks.len() == self.size as usize;
         self.with_server(|server| match server {
-            Server::Pmi1(client) => client.spawn(programs, preput, limit).map(|codes| Spawning {
+            Server::Pmi1(client) if self.how == Launcher::Pmi1 => {
+                let found: Result<Vec<Program>> =
+                    programs.iter().map(|program| program.found(here)).collect();
+                let codes = client.spawn(&found?, preput, limit)?;
+                Ok(Spawning {
+                    codes,
+                    namespace: None,
+                })
+            }
+            Server::Pmi1(client) => client.spawn(programs, preput, None).map(|codes| Spawning {
                 codes,
                 namespace: None,
             }),

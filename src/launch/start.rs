@@ -1,11 +1,35 @@
-//! What a launcher that knows nothing of MPI's infos is told of a program to start.
+//! Programs to start, and what a launcher that knows nothing of MPI's infos is told of them.
 
 use super::names;
-use super::spawn::Program;
 use crate::error::{Class, Result, fail};
 use std::env;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// A program to start, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub processes: u32,
+    /// Keys and values of the info, reserved ones.
+    pub info: Vec<(String, String)>,
+}
+
+impl Program {
+    /// For launchers that start what is not there, and do not tell, or take `path` for one folder: the program with its file.
+    ///
+    /// Errors: as of [`Start::of`].
+    pub fn found(&self, here: bool) -> Result<Program> {
+        let command = Start::of(self, &[], here)?.command;
+        let mut found = self.clone();
+        if command.starts_with('/') {
+            found.info.retain(|(key, _)| key != "path");
+        }
+        found.program = command;
+        Ok(found)
+    }
+}
 
 /// A program with its infos understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,6 +189,16 @@ mod tests {
             assert_eq!(error.class(), Class::Spawn, "{name}");
         }
         assert!(Start::of(&program("/nowhere/program", &[]), &[], false).is_ok());
+    }
+
+    #[test]
+    fn a_file_that_is_found_needs_no_path() {
+        let found = program("sh", &[("path", "/bin"), ("wdir", "/")]).found(true);
+        let wanted = program("/bin/sh", &[("wdir", "/")]);
+        assert_eq!(found.unwrap(), wanted);
+        let far = program("no_such_program_anywhere", &[("path", "/bin")]);
+        assert_eq!(far.found(false).unwrap(), far);
+        assert!(far.found(true).is_err());
     }
 
     #[test]
