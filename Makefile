@@ -324,8 +324,9 @@ bindings:
 	  --opaque-type 'fi_(eq|cntr|wait|poll|mr|collective|atomic|rma|param|nic)_.*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
 	bindgen src/launch/pmix.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
-	  --allowlist-type 'pmix_(proc|value|info|status)_t' \
-	  --allowlist-var 'PMIX_(SUCCESS|STRING|UINT32|UINT16|UINT64|INT|INT32|SIZE|GLOBAL|JOB_SIZE|UNIV_SIZE|APPNUM|LOCAL_PEERS|NODEID|HOSTNAME)' \
+	  --allowlist-type 'pmix_(proc|value|info|status|app|pdata)_t' \
+	  --allowlist-var 'PMIX_(SUCCESS|BOOL|STRING|UINT32|UINT16|UINT64|INT|INT32|SIZE|STATUS|PROC|GLOBAL|JOB_SIZE|UNIV_SIZE|APPNUM|LOCAL_PEERS|NODEID|HOSTNAME)' \
+	  --allowlist-var 'PMIX_(HOST|HOSTFILE|NOTIFY_COMPLETION|JOB_TERM_STATUS|EVENT_JOB_END|EVENT_AFFECTED_PROC|EVENT_ACTION_COMPLETE|ERR_NOT_FOUND)' \
 	  --opaque-type 'pmix_(data_array|coord|geometry|endpoint|device_distance|data_buffer|proc_info|regattr_t).*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/launch/pmix_bindings.rs -- $$(pkg-config --cflags pmix)
 

@@ -1,4 +1,5 @@
-/* Names that one rank publishes, all find, and nobody finds when they are withdrawn; two at once. */
+/* Names that one rank publishes, all find, and nobody finds when they are withdrawn; two at once. args: apart, each rank has a folder of its own, and
+ * the launcher keeps the names. */
 #include "check.h"
 
 static char service[100], other[100];
@@ -20,7 +21,11 @@ static void not_found(const char *name)
 int main(int argc, char **argv)
 {
     char port[2][MPI_MAX_PORT_NAME] = {"", ""};
-    int unique = getpid();
+    int unique = getpid(), apart = argc > 1;
+    char folder[60];
+    snprintf(folder, sizeof folder, "/tmp/names_apart_%d", unique);
+    if (apart)
+        setenv("OXMPI_NAME_DIRECTORY", folder, 1);
     start(&argc, &argv);
     return_errors();
     MPI(MPI_Bcast(&unique, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -55,5 +60,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < 2; i++)
             MPI(MPI_Close_port(port[i]));
     }
+    if (apart && rank == 0)
+        CHECK_INT(rmdir(folder), 0); /* only rank 0 has made its own */
     return finish();
 }

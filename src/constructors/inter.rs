@@ -5,14 +5,16 @@ use super::create::{tag_of, without_parent};
 use super::dup::or_release;
 use super::exchange::{everywhere, numbers, share};
 use super::hints::{self, Promises};
+use super::unmet;
 use crate::coll::{CollContext, allreduce_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts};
 use crate::comm::{job, me};
 use crate::context_id::offer::{bytes, words};
 use crate::context_id::{self, Creation};
 use crate::errhandler::Attached;
-use crate::error::{Class, Error, Result, fail};
-use crate::group::{Group, names};
+use crate::error::{Class, Result, fail};
+use crate::group::Group;
+use crate::group::names::{self, Name};
 use std::sync::Arc;
 
 /// Where a leader finds the other one.
@@ -206,29 +208,31 @@ fn connect(
             "the leader, rank {leader}, or a rank of the other group had a wrong argument, so nothing was made"
         );
     }
-    let remote = numbers(&words(&theirs));
-    // Who cannot reach one of the others takes part in what follows, so that nobody waits.
-    let creation = creation.refused_if(remote.is_err());
-    let unreachable = remote.as_ref().err().map(Error::text);
-    let remote = Group::new(remote.unwrap_or_default());
-    let common = local.intersection(&remote).size();
+    let names: Vec<Name> = words(&theirs)
+        .chunks_exact(Name::WORDS)
+        .map(Name::of_words)
+        .collect();
+    let known: Vec<u32> = names
+        .iter()
+        .filter_map(|name| names::number_of(*name))
+        .collect();
+    let common = local.intersection(&Group::new(known)).size();
     if common > 0 {
         return fail!(
             Class::Comm,
             "the two groups, of {} and {} processes, have {common} in common",
             local.size(),
-            remote.size()
+            names.len()
         );
     }
     let both = BothGroups {
         local: *own,
         inter: Some(inter),
     };
-    let ids = block_on(both.ids(creation));
-    if let Some(text) = unreachable {
-        return Err(Error::new(Class::Other, text));
-    }
-    let ids = ids?;
+    // Until the communicator itself uses the links.
+    let _hold = unmet::meet(&both, &names)?;
+    let remote = Group::new(numbers(&words(&theirs))?);
+    let ids = block_on(both.ids(creation))?;
     let everybody = Members::of(Arc::new(local.union(&remote)), job());
     let promises = match promises {
         Some(promises) if comm::engines_offered_by(&everybody) > 1 => {

@@ -11,8 +11,10 @@ pub mod hints;
 pub mod inter;
 pub mod split;
 pub mod split_type;
+mod unmet;
 pub mod with_topology;
 
+pub use both_groups::{BothGroups, InterContext};
 pub use create::{create, create_from_group, create_group};
 pub use dup::{dup, idup};
 pub use exchange::{everywhere, share};
@@ -21,3 +23,4 @@ pub use inter::{
 };
 pub use split::split;
 pub use split_type::split_type;
+pub use unmet::{introduce_by, is_met};

@@ -6,7 +6,7 @@
 
 use super::background;
 use super::card::Card;
-use super::means::Means;
+use super::means::{Means, Setting};
 use super::port::Socket;
 use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
@@ -83,15 +83,20 @@ impl Side<'_> {
         function: &'static str,
     ) -> Result<&'static Comm> {
         let card = Card::own(self.job);
-        let ours = self.gather(&card.encode())?;
+        let ours = gather(&self.own, &card.encode())?;
         let theirs = self.swap(&mut socket, self.frame(id, &ours.concat()))?;
         let (their_id, theirs) = decode(&theirs)?;
         let ours = Card::decode_all(&ours.concat());
-        let mut means = Means::prepare(self, &card, &ours, &theirs);
-        let our_means = self.gather(means.told().as_bytes())?;
+        let setting = Setting {
+            function,
+            accepts: self.role == Role::Accepts,
+            place: self.comm.rank() as u32,
+        };
+        let mut means = Means::prepare(setting, &card, &ours, &theirs);
+        let our_means = gather(&self.own, means.told().as_bytes())?;
         let their_means = self.swap(&mut socket, self.frame(id, &listed(&our_means)))?;
         let their_means = unlisted(their_means.get(4..).unwrap_or_default());
-        let joined = means.join(self, &card, (&ours, &our_means), (&theirs, &their_means));
+        let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
         let answer = self.with_socket(&mut socket, move |socket| {
             socket.send(&[u8::from(all)])?;
@@ -152,30 +157,6 @@ impl Side<'_> {
         result
     }
 
-    /// What all members have to say, by rank.
-    fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>> {
-        let (rank, size) = (self.own.rank() as usize, self.own.size() as usize);
-        let own_length = own.len() as u32;
-        let mut lengths = vec![0; size * 4].into_boxed_slice();
-        lengths[rank * 4..][..4].copy_from_slice(&own_length.to_le_bytes());
-        block_on(allgather_on(&self.own, &mut lengths, 4))?;
-        let lengths: Vec<usize> = lengths
-            .chunks_exact(4)
-            .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize)
-            .collect();
-        let most = lengths.iter().copied().max().unwrap_or_default();
-        if most == 0 {
-            return Ok(vec![Vec::new(); size]);
-        }
-        let mut all = vec![0; size * most].into_boxed_slice();
-        all[rank * most..][..own.len()].copy_from_slice(own);
-        block_on(allgather_on(&self.own, &mut all, most))?;
-        let each = all.chunks_exact(most).zip(lengths);
-        Ok(each
-            .map(|(bytes, length)| bytes[..length].to_vec())
-            .collect())
-    }
-
     fn frame(&self, id: u32, rest: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
         if self.is_root() {
@@ -184,6 +165,30 @@ impl Side<'_> {
         }
         frame
     }
+}
+
+/// What all members have to say, by rank.
+pub(super) fn gather(coll: &CollContext<'_>, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
+    let own_length = own.len() as u32;
+    let mut lengths = vec![0; size * 4].into_boxed_slice();
+    lengths[rank * 4..][..4].copy_from_slice(&own_length.to_le_bytes());
+    block_on(allgather_on(coll, &mut lengths, 4))?;
+    let lengths: Vec<usize> = lengths
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize)
+        .collect();
+    let most = lengths.iter().copied().max().unwrap_or_default();
+    if most == 0 {
+        return Ok(vec![Vec::new(); size]);
+    }
+    let mut all = vec![0; size * most].into_boxed_slice();
+    all[rank * most..][..own.len()].copy_from_slice(own);
+    block_on(allgather_on(coll, &mut all, most))?;
+    let each = all.chunks_exact(most).zip(lengths);
+    Ok(each
+        .map(|(bytes, length)| bytes[..length].to_vec())
+        .collect())
 }
 
 /// Id and cards.
@@ -197,7 +202,7 @@ fn decode(frame: &[u8]) -> Result<(u32, Vec<Card>)> {
 }
 
 /// Texts, each with its length in front.
-fn listed(all: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn listed(all: &[Vec<u8>]) -> Vec<u8> {
     let with_length = |one: &Vec<u8>| {
         let length = (one.len() as u32).to_le_bytes();
         length
@@ -209,7 +214,7 @@ fn listed(all: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// What [`listed`] made one of.
-fn unlisted(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+pub(super) fn unlisted(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
         let length = (u32::from_le_bytes(*length) as usize).min(rest.len());

@@ -5,21 +5,25 @@
 
 mod background;
 mod card;
+mod command;
 mod connect;
 mod far;
+mod introduce;
 mod means;
 mod meeting;
 mod port;
 mod service;
 mod spawn;
 
+use crate::constructors;
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::launch::Job;
 use crate::variables::{Listed, Variable};
+pub use command::Command;
 pub use connect::{accept, connect, join};
 pub use service::{lookup_name, publish_name, unpublish_name};
-pub use spawn::{Command, Spawned, meet_parents, parent, spawn};
+pub use spawn::{Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
 
 static CONNECT_TIMEOUT: Variable<u64> = Variable::new(
@@ -42,6 +46,7 @@ static JOB: OnceLock<&'static Job> = OnceLock::new();
 /// Says which job this process has joined.
 pub fn set_job(job: &'static Job) {
     let _ = JOB.set(job);
+    constructors::introduce_by(introduce::introduce);
 }
 
 fn job() -> Result<&'static Job> {

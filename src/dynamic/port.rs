@@ -150,7 +150,19 @@ impl Port {
     ///
     /// Errors: MPI_ERR_PORT, the time is over or the port is closed; MPI_ERR_SPAWN, the launcher says that nobody will come.
     pub fn accept(&self, deadline: Option<Deadline>) -> Result<Socket> {
+        self.accept_unless(deadline, || None)
+    }
+
+    /// As [`Port::accept`]; `gone` says from time to time why nobody will come, if it knows that.
+    pub fn accept_unless(
+        &self,
+        deadline: Option<Deadline>,
+        gone: impl Fn() -> Option<String>,
+    ) -> Result<Socket> {
         loop {
+            if let Some(why) = gone() {
+                return fail!(Class::Spawn, "the processes do not come: {why}");
+            }
             if self.closed.load(Ordering::Acquire) {
                 return fail!(Class::Port, "the port was closed in the meantime");
             }

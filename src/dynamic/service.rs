@@ -1,10 +1,14 @@
-//! Published names: a file for each in a folder of the user.
+//! Published names: a file for each in a folder of the user, and where the launcher keeps names for other hosts, there too.
 //!
 //! `OXMPI_NAME_DIRECTORY` names the folder, for jobs on several hosts one that they share; else it is in `XDG_RUNTIME_DIR` or the folder for temporary files.
 //! So no server is needed, and jobs of all launchers meet. Invariant: a file is whole when it gets its name, and belongs to this user.
+//! It says which process has published the name: what a process of this host has left that ended without a word counts for nothing.
 
+use super::job;
 use crate::error::{Class, Error, Result, fail};
 use crate::info::Info;
+use crate::os::addresses;
+use crate::os::process::Birth;
 use parking_lot::Mutex;
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -63,38 +67,110 @@ fn failed(service: &str, folder: &Path, error: &std::io::Error) -> Error {
     )
 }
 
-/// MPI_Publish_name.
-///
-/// Errors: MPI_ERR_SERVICE, the name is taken; MPI_ERR_OTHER, the folder cannot be written.
-pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
+/// What is in a file.
+struct Published {
+    port: String,
+    /// [`addresses::host`], and the process there.
+    host: u64,
+    birth: Birth,
+}
+
+impl Published {
+    fn encode(&self) -> String {
+        let Published { port, host, birth } = self;
+        format!("{port}\n{host:x} {} {}\n", birth.pid, birth.ticks)
+    }
+
+    fn decode(text: &str) -> Option<Published> {
+        let (port, owner) = text.strip_suffix('\n')?.rsplit_once('\n')?;
+        let mut words = owner.split(' ');
+        Some(Published {
+            port: port.to_owned(),
+            host: u64::from_str_radix(words.next()?, 16).ok()?,
+            birth: Birth {
+                pid: words.next()?.parse().ok()?,
+                ticks: words.next()?.parse().ok()?,
+            },
+        })
+    }
+
+    /// Nobody has taken it back, and nobody will.
+    fn is_left_behind(&self) -> bool {
+        self.host == addresses::host() && self.birth.is_over()
+    }
+
+    /// Of a name; `None` if there is none, or another user's.
+    fn of(file: &Path) -> Option<Published> {
+        let own = fs::metadata(file).is_ok_and(|found| found.uid() == geteuid().as_raw());
+        let text = fs::read_to_string(file).ok().filter(|_| own)?;
+        Published::decode(&text)
+    }
+}
+
+/// Writes the file of a name; whether it was not there.
+fn write(service: &str, port: &str) -> std::io::Result<bool> {
     let folder = folder();
-    let failed = |error: std::io::Error| failed(service, &folder, &error);
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(&folder)
-        .map_err(failed)?;
+        .create(&folder)?;
     let file = file_of(service);
+    if Published::of(&file).is_some_and(|found| found.is_left_behind()) {
+        let _ = fs::remove_file(&file);
+    }
+    let published = Published {
+        port: port.to_owned(),
+        host: addresses::host(),
+        birth: Birth::own(),
+    };
     let draft = folder.join(format!("draft-{}-{:p}", std::process::id(), &service));
     let written = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(&draft)
-        .and_then(|mut out| out.write_all(port.as_bytes()))
+        .and_then(|mut out| out.write_all(published.encode().as_bytes()))
         // Fails if the name is there, which a rename would not.
         .and_then(|()| fs::hard_link(&draft, &file));
     let _ = fs::remove_file(&draft);
     match written {
-        Ok(()) => {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_taken<T>(service: &str) -> Result<T> {
+    fail!(
+        Class::Service,
+        "service_name \"{service}\" is published already"
+    )
+}
+
+/// MPI_Publish_name.
+///
+/// Errors: MPI_ERR_SERVICE, the name is taken; MPI_ERR_OTHER, the folder cannot be written, and the launcher keeps no names.
+pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
+    let job = job()?;
+    if job.lookup(service).is_some() {
+        return is_taken(service);
+    }
+    let written = write(service, port);
+    if let Ok(false) = written {
+        return is_taken(service);
+    }
+    let kept = job.publish(service, port);
+    if !kept && job.lookup(service).is_some_and(|other| other != port) {
+        // Another host's process was faster.
+        let _ = fs::remove_file(file_of(service));
+        return is_taken(service);
+    }
+    match written {
+        Err(error) if !kept => Err(failed(service, &folder(), &error)),
+        _ => {
             PUBLISHED.lock().push(service.to_owned());
             Ok(())
         }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => fail!(
-            Class::Service,
-            "service_name \"{service}\" is published already"
-        ),
-        Err(error) => Err(failed(error)),
     }
 }
 
@@ -102,11 +178,11 @@ pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
 ///
 /// Errors: MPI_ERR_NAME, none was.
 pub fn lookup_name(service: &str, _info: &Info) -> Result<String> {
-    let file = file_of(service);
-    let own = fs::metadata(&file).is_ok_and(|found| found.uid() == geteuid().as_raw());
-    match fs::read_to_string(&file) {
-        Ok(port) if own => Ok(port),
-        _ => fail!(Class::Name, "service_name \"{service}\" is not published"),
+    let here = Published::of(&file_of(service)).filter(|found| !found.is_left_behind());
+    let port = here.map(|found| found.port);
+    match port.or_else(|| job().ok()?.lookup(service)) {
+        Some(port) => Ok(port),
+        None => fail!(Class::Name, "service_name \"{service}\" is not published"),
     }
 }
 
@@ -114,7 +190,11 @@ pub fn lookup_name(service: &str, _info: &Info) -> Result<String> {
 ///
 /// Errors: MPI_ERR_SERVICE, the name was not published.
 pub fn unpublish_name(service: &str, _info: &Info, _port: &str) -> Result<()> {
-    if fs::remove_file(file_of(service)).is_err() {
+    let here = fs::remove_file(file_of(service)).is_ok();
+    let job = job()?;
+    // Some launchers take back what they have not.
+    let there = job.lookup(service).is_some() && job.unpublish(service);
+    if !here && !there {
         return fail!(
             Class::Service,
             "service_name \"{service}\" is not published"
@@ -133,5 +213,27 @@ pub fn unpublish_all() {
     let left = std::mem::take(&mut *PUBLISHED.lock());
     for service in left {
         let _ = unpublish_name(&service, &Info::new(), "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_who_has_published_the_name() {
+        let mut published = Published {
+            port: "any text\nof two lines".to_owned(),
+            host: addresses::host(),
+            birth: Birth::own(),
+        };
+        let back = |it: &Published| Published::decode(&it.encode()).unwrap();
+        assert_eq!(back(&published).port, published.port);
+        assert!(!back(&published).is_left_behind());
+        published.birth.ticks += 1;
+        assert!(back(&published).is_left_behind());
+        published.host ^= 1;
+        assert!(!back(&published).is_left_behind());
+        assert!(Published::decode("oxmpi:1").is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! Spawn: the launcher starts a job, which connects to a port of those that have spawned it.
 
+use super::command::Command;
 use super::connect::{begin, meet};
 use super::meeting::{Role, Side, tell_all};
 use super::port::{self, Deadline};
@@ -8,19 +9,9 @@ use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
 use crate::engine::links;
 use crate::error::{Class, Error, Result, fail};
-use crate::info::Info;
-use crate::launch::{Program, names};
+use crate::launch::{Program, Spawning, names};
 use crate::sync::{AtomicI32, Ordering};
-
-/// One program of MPI_Comm_spawn_multiple, or that of MPI_Comm_spawn.
-#[derive(Clone, Debug)]
-pub struct Command {
-    pub program: String,
-    pub arguments: Vec<String>,
-    /// Processes wanted, at least one.
-    pub processes: u32,
-    pub info: Info,
-}
+use std::time::Duration;
 
 /// What MPI_Comm_spawn gives.
 pub struct Spawned {
@@ -28,19 +19,6 @@ pub struct Spawned {
     pub comm: Result<&'static Comm>,
     /// An error code for each process that was asked for, on every rank; none if the arguments were wrong.
     pub codes: Vec<i32>,
-}
-
-impl Command {
-    fn program(&self) -> Program {
-        let entries = self.info.entries();
-        let info = entries.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        Program {
-            program: self.program.clone(),
-            arguments: self.arguments.clone(),
-            processes: self.processes,
-            info: info.collect(),
-        }
-    }
 }
 
 /// The communicator to the processes that have spawned this one.
@@ -67,6 +45,12 @@ pub fn spawn(
     commands: Result<Option<Vec<Command>>>,
     function: &'static str,
 ) -> Spawned {
+    let commands = commands.and_then(|commands| {
+        if let Some(commands) = &commands {
+            commands.iter().try_for_each(Command::check)?;
+        }
+        Ok(commands)
+    });
     let begun = begin(
         comm,
         root,
@@ -98,10 +82,13 @@ pub fn spawn(
     };
     let mut cookie = None;
     let socket = started.and_then(|port| {
-        let Some(port) = port else { return Ok(None) };
+        let Some((port, started)) = port else {
+            return Ok(None);
+        };
         let name = port.name.clone();
         cookie = Some(port::cookie_of(&name).to_owned());
-        let accepted = background::run(function, move || port.accept(None));
+        let accepted =
+            background::run(function, move || port.accept_unless(None, || started.end()));
         port::close(&name)?;
         accepted.map(Some)
     });
@@ -128,40 +115,46 @@ fn decode(bytes: &[u8]) -> Vec<i32> {
     bytes.chunks_exact(4).map(word).collect()
 }
 
-/// Has the launcher start the processes, at the root. The error codes, and the port that they connect to.
+/// Has the launcher start the processes, at the root. The error code of each, and the port that they connect to.
 fn start(
     function: &'static str,
     commands: &[Command],
-) -> (Vec<i32>, Result<std::sync::Arc<port::Port>>) {
-    let all = commands
-        .iter()
-        .map(|command| command.processes as usize)
-        .sum();
+) -> (Vec<i32>, Result<(std::sync::Arc<port::Port>, Spawning)>) {
+    let all = commands.iter().map(|it| it.processes as usize).sum();
     let not_started = || vec![Class::Spawn.value(); all];
     let port = match port::open() {
         Ok(port) => port,
         Err(error) => return (not_started(), Err(error)),
     };
-    let programs: Vec<Program> = commands.iter().map(Command::program).collect();
     let preput = [(names::PARENT.to_owned(), port.name.clone())];
-    let asked =
-        job().and_then(|job| background::run(function, move || job.spawn(&programs, &preput)));
-    let close = || {
-        let _ = port::close(&port.name);
-    };
+    let programs: Result<Vec<Program>> = commands.iter().map(Command::program).collect();
+    let asked = programs.and_then(|programs| {
+        let job = job()?;
+        let limit = Duration::from_secs(super::CONNECT_TIMEOUT.get());
+        background::run(function, move || job.spawn(&programs, &preput, limit))
+    });
     match asked {
-        Err(error) => {
-            close();
-            (not_started(), Err(error))
+        Ok(started) if started.codes.contains(&0) => {
+            (spread(commands, &started.codes), Ok((port, started)))
         }
-        // Some of them is enough where the info key `soft` allows it, else the launcher starts all or none.
-        Ok(codes) if codes.iter().all(|code| *code != 0) => {
-            close();
-            let error = fail!(Class::Spawn, "none of {all} processes could be started");
-            (codes, error)
+        asked => {
+            let _ = port::close(&port.name);
+            let none = |_| fail!(Class::Spawn, "none of {all} processes could be started");
+            (not_started(), asked.and_then(none))
         }
-        Ok(codes) => (codes, Ok(port)),
     }
+}
+
+/// The error codes of the processes that were wanted, of which the info key `soft` may have left some out.
+fn spread(commands: &[Command], started: &[i32]) -> Vec<i32> {
+    let mut started = started.iter().copied();
+    let codes = commands.iter().flat_map(|command| {
+        let asked = command.allowed().ok().flatten().unwrap_or(0);
+        let mut codes: Vec<i32> = started.by_ref().take(asked as usize).collect();
+        codes.resize(command.processes as usize, Class::Spawn.value());
+        codes
+    });
+    codes.collect()
 }
 
 /// In MPI_Init of a process that was spawned: connects the world to those that have spawned it.

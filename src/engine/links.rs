@@ -146,6 +146,15 @@ pub fn is_connected(process: u32) -> bool {
     !peer.is_disconnected() && !has_left && !CONNECTIONS.lock().iter().any(ends)
 }
 
+/// Ends the connection to one process, which has ended it; its link stays for the others.
+pub fn forget(process: u32) {
+    let mut engine = enter();
+    for connection in CONNECTIONS.lock().iter_mut() {
+        connection.processes.retain(|known| *known != process);
+    }
+    engine.lose(&[process]);
+}
+
 /// A communicator with these processes is used from now on.
 pub fn hold(processes: impl Iterator<Item = u32> + Clone) {
     visit(processes, |connection| connection.users += 1);
@@ -277,7 +286,9 @@ impl Engine {
             let may_end = |engine: &Engine| match way {
                 _ if connection.users > 0 => false,
                 _ if !connection.kept => true,
-                Way::Link(link) => engine.transport.link(link).is_none_or(Link::is_deserted),
+                Way::Link(link) => {
+ let link = engine.transport.link(link);
+ link.is_none_or(|link| link.is_deserted_by(&connection.processes)) },
                 Way::Fabric => far::are_deserted(engine, &connection.processes),
             };
             connection.ends = connection.ends || may_end(self);
@@ -296,19 +307,22 @@ impl Engine {
 
     /// Ends a connection to these processes.
     fn part(&mut self, way: Way, processes: &[u32]) {
+        self.lose(processes);
+        if let Way::Link(link) = way {
+            self.transport.remove_link(link);
+        }
+    }
+
+    /// These processes are not reached any more.
+    fn lose(&mut self, processes: &[u32]) {
         // What waits for room, if a peer has died, will never leave.
         self.busy.retain(|process| !processes.contains(process));
         for process in processes {
-            if way == Way::Fabric {
-                far::forget(self, *process);
-            }
+            far::forget(self, *process);
             self.transport
                 .table()
                 .set_foreign(*process, Peer::disconnected());
             self.peers.renew(*process as usize);
-        }
-        if let Way::Link(link) = way {
-            self.transport.remove_link(link);
         }
     }
 }

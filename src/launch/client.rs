@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection to the process manager.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Client {
     socket: OwnedFd,
     lines: Lines,
     store: Option<String>,
+    /// Answers that were not waited for, by their command: they may still come, or not.
+    given_up: Option<&'static str>,
 }
 
 impl Client {
@@ -38,6 +40,7 @@ impl Client {
             socket,
             lines: Lines::default(),
             store: None,
+            given_up: None,
         }
     }
 
@@ -161,6 +164,32 @@ impl Client {
         self.receive()
     }
 
+    /// As [`Client::call`] for a spawn, whose answer may never come; `None`: it has not within the limit.
+    pub(super) fn call_within(
+        &mut self,
+        request: &str,
+        limit: Option<Duration>,
+    ) -> Result<Option<String>> {
+        self.send(request)?;
+        let Some(limit) = limit else {
+            return self.receive().map(Some);
+        };
+        let end = Instant::now() + limit;
+        while !self.lines.has_line() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.given_up = Some("spawn_result");
+                return Ok(None);
+            }
+            let limit = left.try_into().ok();
+            let mut answer = [PollFd::new(&self.socket, PollFlags::IN)];
+            if poll(&mut answer, limit.as_ref()).is_ok_and(|ready| ready > 0) {
+                self.read()?;
+            }
+        }
+        self.receive().map(Some)
+    }
+
     fn send(&mut self, request: &str) -> Result<()> {
         let line = format!("{request}\n");
         let mut rest = line.as_bytes();
@@ -177,19 +206,28 @@ impl Client {
 
     fn receive(&mut self) -> Result<String> {
         loop {
-            if let Some(line) = self.lines.next_line() {
-                return Ok(line);
+            match self.lines.next_line() {
+                Some(line) if self.given_up.is_some_and(|it| it == Line(&line).command()) => {
+                    self.given_up = None;
+                }
+                Some(line) => return Ok(line),
+                None => self.read()?,
             }
-            let mut chunk = [0u8; 2048];
-            match rustix::io::read(&self.socket, &mut chunk) {
-                Ok(0) => return Err(lost("an answer", "it closed the connection")),
-                Ok(count) => self.lines.push(&chunk[..count]),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(lost("an answer", &error.to_string())),
-            }
-            if self.lines.is_too_long() {
-                return Err(unexpected("a request", "a line without end"));
-            }
+        }
+    }
+
+    /// Waits for some more of an answer.
+    fn read(&mut self) -> Result<()> {
+        let mut chunk = [0u8; 2048];
+        match rustix::io::read(&self.socket, &mut chunk) {
+            Ok(0) => return Err(lost("an answer", "it closed the connection")),
+            Ok(count) => self.lines.push(&chunk[..count]),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(lost("an answer", &error.to_string())),
+        }
+        match self.lines.is_too_long() {
+            true => Err(unexpected("a request", "a line without end")),
+            false => Ok(()),
         }
     }
 }
@@ -212,4 +250,26 @@ fn unexpected(request: &str, answer: &str) -> Error {
     refused(format!(
         "the launcher answered {request} over PMI with: {answer}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn an_answer_that_was_given_up_is_passed_over() {
+        let (ours, mut launcher) = UnixStream::pair().unwrap();
+        let mut client = Client::silent(OwnedFd::from(ours));
+        let limit = Some(Duration::from_millis(1));
+        assert_eq!(client.call_within("mcmd=spawn", limit).unwrap(), None);
+        launcher
+            .write_all(b"cmd=spawn_result rc=0\ncmd=put_result rc=0\n")
+            .unwrap();
+        assert_eq!(client.call("cmd=put").unwrap(), "cmd=put_result rc=0");
+        launcher.write_all(b"cmd=spawn_result rc=0\n").unwrap();
+        let answer = client.call_within("mcmd=spawn", Some(Duration::from_secs(60)));
+        assert_eq!(answer.unwrap().as_deref(), Some("cmd=spawn_result rc=0"));
+    }
 }

@@ -13,9 +13,13 @@ mod pmix;
 #[rustfmt::skip]
 #[allow(dead_code, non_camel_case_types, non_upper_case_globals, missing_debug_implementations, unreachable_pub, clippy::all)]
 mod pmix_bindings;
+mod refusal;
 mod segment;
+mod service;
 pub mod sets;
+mod soft;
 mod spawn;
+mod start;
 pub mod wire;
 
 use crate::error::{Class, Error, Result};
@@ -33,7 +37,8 @@ use std::sync::{Arc, Mutex};
 
 pub use environment::names;
 pub use segment::create as create_segment;
-pub use spawn::Program;
+pub use soft::largest_of;
+pub use spawn::{Program, Spawning};
 
 /// What started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

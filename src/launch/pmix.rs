@@ -3,6 +3,9 @@
 //! Invariants: joining waits for no other rank, so there is no fence; what another rank has left is asked for in the background.
 #![allow(unsafe_code)]
 
+mod jobs;
+mod service;
+
 use super::map::NodeMap;
 use super::pmix_bindings::*;
 use crate::error::{Class, Error, Result};
@@ -12,6 +15,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard};
+
+pub use jobs::end_of;
 
 const LIBRARY: &str = "libpmix.so.2";
 /// The oldest one with all that is used here.
@@ -46,6 +51,11 @@ struct Functions {
     commit: unsafe extern "C" fn() -> pmix_status_t,
     get: Get,
     get_later: GetLater,
+    spawn: jobs::Spawn,
+    register_handler: jobs::RegisterHandler,
+    publish: service::Publish,
+    lookup: service::Lookup,
+    unpublish: service::Unpublish,
 }
 
 impl Functions {
@@ -62,6 +72,11 @@ impl Functions {
                 commit: library.function("PMIx_Commit")?,
                 get: library.function("PMIx_Get")?,
                 get_later: library.function("PMIx_Get_nb")?,
+                spawn: library.function("PMIx_Spawn")?,
+                register_handler: library.function("PMIx_Register_event_handler")?,
+                publish: library.function("PMIx_Publish")?,
+                lookup: library.function("PMIx_Lookup")?,
+                unpublish: library.function("PMIx_Unpublish")?,
             })
         }
     }

@@ -8,7 +8,16 @@ pub const PMIX_NODEID: &[u8; 12usize] = b"pmix.nodeid\0";
 pub const PMIX_LOCAL_PEERS: &[u8; 12usize] = b"pmix.lpeers\0";
 pub const PMIX_UNIV_SIZE: &[u8; 15usize] = b"pmix.univ.size\0";
 pub const PMIX_JOB_SIZE: &[u8; 14usize] = b"pmix.job.size\0";
+pub const PMIX_NOTIFY_COMPLETION: &[u8; 14usize] = b"pmix.notecomp\0";
+pub const PMIX_JOB_TERM_STATUS: &[u8; 21usize] = b"pmix.job.term.status\0";
+pub const PMIX_EVENT_AFFECTED_PROC: &[u8; 12usize] = b"pmix.evproc\0";
+pub const PMIX_HOST: &[u8; 10usize] = b"pmix.host\0";
+pub const PMIX_HOSTFILE: &[u8; 14usize] = b"pmix.hostfile\0";
 pub const PMIX_SUCCESS: u32 = 0;
+pub const PMIX_ERR_NOT_FOUND: i32 = -46;
+pub const PMIX_EVENT_JOB_END: i32 = -145;
+pub const PMIX_EVENT_ACTION_COMPLETE: i32 = -334;
+pub const PMIX_BOOL: u32 = 1;
 pub const PMIX_STRING: u32 = 3;
 pub const PMIX_SIZE: u32 = 4;
 pub const PMIX_INT: u32 = 6;
@@ -16,6 +25,8 @@ pub const PMIX_INT32: u32 = 9;
 pub const PMIX_UINT16: u32 = 13;
 pub const PMIX_UINT32: u32 = 14;
 pub const PMIX_UINT64: u32 = 15;
+pub const PMIX_STATUS: u32 = 20;
+pub const PMIX_PROC: u32 = 22;
 pub const PMIX_GLOBAL: u32 = 3;
 pub type size_t = ::std::os::raw::c_ulong;
 pub type __int8_t = ::std::os::raw::c_schar;
@@ -227,3 +238,23 @@ pub struct pmix_info {
     pub value: pmix_value_t,
 }
 pub type pmix_info_t = pmix_info;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct pmix_pdata {
+    pub proc_: pmix_proc_t,
+    pub key: pmix_key_t,
+    pub value: pmix_value_t,
+}
+pub type pmix_pdata_t = pmix_pdata;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct pmix_app {
+    pub cmd: *mut ::std::os::raw::c_char,
+    pub argv: *mut *mut ::std::os::raw::c_char,
+    pub env: *mut *mut ::std::os::raw::c_char,
+    pub cwd: *mut ::std::os::raw::c_char,
+    pub maxprocs: ::std::os::raw::c_int,
+    pub info: *mut pmix_info_t,
+    pub ninfo: size_t,
+}
+pub type pmix_app_t = pmix_app;

@@ -1,6 +1,8 @@
 //! Requests for further processes, in the form of PMI-1, which our mpiexec, MPICH's hydra and their kin understand.
 
 use super::client::Client;
+use super::pmix;
+use super::start::Start;
 use super::wire::Line;
 use super::{Job, Launcher, Server};
 use crate::error::{Class, Error, Result, fail};
@@ -11,6 +13,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// A program to start, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,25 @@ pub struct Program {
     pub processes: u32,
     /// Keys and values of the info, reserved ones.
     pub info: Vec<(String, String)>,
+}
+
+/// What has come of a request.
+#[derive(Debug)]
+pub struct Spawning {
+    /// The error code of each process.
+    pub codes: Vec<i32>,
+    /// What the launcher calls the job, if it tells of its end.
+    namespace: Option<String>,
+}
+
+impl Spawning {
+    /// Why the processes will not come, as soon as the launcher has told of their end.
+    pub fn end(&self) -> Option<String> {
+        let code = pmix::end_of(self.namespace.as_deref()?)?;
+        Some(format!(
+            "they have ended, with exit code {code}, before MPI_Init was done"
+        ))
+    }
 }
 
 /// The lines of a request; `preput`: what the new processes find in their key-value store.
@@ -62,16 +84,28 @@ fn request(programs: &[Program], preput: &[(String, String)]) -> Result<String> 
 impl Client {
     /// Has the launcher start processes. Their error codes.
     ///
-    /// Errors: MPI_ERR_SPAWN, the launcher has started none.
-    pub fn spawn(&mut self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+    /// Errors: MPI_ERR_SPAWN, the launcher has started none, for a reason that it may give, or does not answer.
+    fn spawn(
+        &mut self,
+        programs: &[Program],
+        preput: &[(String, String)],
+        limit: Option<Duration>,
+    ) -> Result<Vec<i32>> {
         let all = programs.iter().map(|it| it.processes as usize).sum();
-        let answer = self.call(&request(programs, preput)?)?;
-        let line = Line(&answer);
-        if !line.succeeded() {
-            let why = line.rest("msg").unwrap_or("the launcher does not say why");
+        let answer = self.call_within(&request(programs, preput)?, limit)?;
+        let Some(answer) = answer else {
             return fail!(
                 Class::Spawn,
-                "the launcher starts no processes: {}",
+                "it has not answered within {} seconds",
+                limit.unwrap_or_default().as_secs()
+            );
+        };
+        let line = Line(&answer);
+        if !line.succeeded() {
+            let why = line.rest("msg").unwrap_or("it does not say why");
+            return fail!(
+                Class::Spawn,
+                "{}",
                 if why.contains(' ') {
                     why.to_owned()
                 } else {
@@ -128,20 +162,44 @@ fn start_keeper_of(mpiexec: &Path) -> io::Result<OwnedFd> {
 }
 
 impl Job {
-    /// Has the launcher start processes, which find `preput` in their key-value store. The error code of each.
+    /// Has the launcher start processes, which find `preput` in their key-value store or environment. A launcher other than mpiexec
+    /// must answer within `limit`.
     ///
     /// Errors: MPI_ERR_SPAWN, none was started.
-    pub fn spawn(&self, programs: &[Program], preput: &[(String, String)]) -> Result<Vec<i32>> {
+    pub fn spawn(
+        &self,
+        programs: &[Program],
+        preput: &[(String, String)],
+        limit: Duration,
+    ) -> Result<Spawning> {
         if self.how == Launcher::Singleton {
             self.start_keeper()?;
         }
+        let wanted = programs.iter().map(|it| u64::from(it.processes)).sum();
+        if let Some(text) = self.is_full_for(wanted) {
+            return Err(self.refusal(&Error::new(Class::Spawn, text)));
+        }
+        let limit = (self.how == Launcher::Pmi1).then_some(limit);
+        let here = self.local_ranks.len() == self.size as usize;
         self.with_server(|server| match server {
-            Server::Pmi1(client) => client.spawn(programs, preput),
-            Server::Pmix(_) => Err(Error::new(
-                Class::Spawn,
-                "processes cannot be started under a launcher of PMIx yet",
-            )),
+            Server::Pmi1(client) => client.spawn(programs, preput, limit).map(|codes| Spawning {
+                codes,
+                namespace: None,
+            }),
+            Server::Pmix(pmix) => {
+                let starts: Result<Vec<Start>> = programs
+                    .iter()
+                    .map(|program| Start::of(program, preput, here))
+                    .collect();
+                let namespace = pmix.spawn(&starts?)?;
+                let all = programs.iter().map(|it| it.processes as usize).sum();
+                Ok(Spawning {
+                    codes: vec![0; all],
+                    namespace: Some(namespace),
+                })
+            }
         })
+        .map_err(|error| self.refusal(&error))
     }
 
     /// Starts the mpiexec that serves a process which none has started, if that is not done.

@@ -67,6 +67,11 @@ impl Lines {
         self.pending.extend_from_slice(bytes);
     }
 
+    /// Whether there is a whole line.
+    pub fn has_line(&self) -> bool {
+        self.pending.contains(&b'\n')
+    }
+
     /// The next whole line; bytes that are not UTF-8 are replaced.
     pub fn next_line(&mut self) -> Option<String> {
         let end = self.pending.iter().position(|byte| *byte == b'\n')?;

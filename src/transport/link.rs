@@ -42,6 +42,8 @@ pub struct Link {
     end: Endpoint,
     /// This process's page in the link, and those of all.
     own: &'static Page,
+    /// By seat, as the pages: numbers here, and when they were born.
+    processes: Vec<u32>,
     births: Vec<Birth>,
     pages: Vec<&'static Page>,
     /// After the end, which refers to them.
@@ -99,6 +101,7 @@ impl Link {
         Ok(Link {
             end,
             own,
+            processes,
             births: plan.places.into_iter().map(|place| place.birth).collect(),
             pages,
             _maps: maps,
@@ -137,13 +140,13 @@ impl Link {
         }
     }
 
-    /// Whether nothing is to be expected from any of the others.
-    pub fn is_deserted(&self) -> bool {
-        let mut others = self
-            .pages
-            .iter()
-            .filter(|page| !std::ptr::eq(**page, self.own));
-        others.all(|page| page.state() == super::State::Finalized || page.has_died())
+    /// Whether nothing is to be expected from any of these processes: others of the link are of this job, or reached in another way.
+    pub fn is_deserted_by(&self, processes: &[u32]) -> bool {
+        let mut seats = self.processes.iter().zip(&self.pages);
+        seats.all(|(process, page)| {
+            let is_over = page.state() == super::State::Finalized || page.has_died();
+            is_over || !processes.contains(process)
+        })
     }
 }
 

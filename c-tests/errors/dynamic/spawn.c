@@ -65,6 +65,14 @@ int main(int argc, char **argv)
         MPI(MPI_Comm_free(&inter));
         MPI(MPI_Comm_free(&half));
     }
+    /* Values of infos are those of the root; the second of two programs is looked at, too. */
+    MPI_Info soft;
+    MPI(MPI_Info_create(&soft));
+    MPI(MPI_Info_set(soft, "soft", "many"));
+    MPI_Info second[] = {null, soft};
+    ALL(SPAWN(program, 1, soft, 0, world, &children), MPI_ERR_INFO_VALUE, "soft");
+    ALL(MULTIPLE(2, commands, processes, second, 0, world), MPI_ERR_INFO_VALUE, "soft");
+    MPI(MPI_Info_free(&soft));
     CHECK(children == MPI_COMM_NULL);
     MPI(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world));
     CHECK_INT(sum, size);
