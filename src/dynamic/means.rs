@@ -3,7 +3,6 @@
 use super::background;
 use super::card::{Card, Remote};
 use super::far::{self, FarCard, Told, Waiting, are_far};
-use super::meeting::{Role, Side};
 use crate::engine::far::{Met as Far, Offer, connect, take_back};
 use crate::engine::links::{self, Hold, Met as Near};
 use crate::error::{Class, Error, Result, fail};
@@ -15,9 +14,20 @@ use crate::transport::link::{Place, Plan};
 use crate::transport::ofi::Guest;
 use std::os::fd::OwnedFd;
 
+/// Which part this process has in a meeting.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// The MPI function.
+    pub function: &'static str,
+    /// Whether its group accepts the other one, which connects: all of both say the same.
+    pub accepts: bool,
+    /// Its place in its group.
+    pub place: u32,
+}
+
 /// What this process has made for a meeting.
-#[derive(Default)]
 pub struct Means {
+    setting: Setting,
     /// A segment for the processes of both groups on this host, which the first accepting one there makes.
     segment: Option<OwnedFd>,
     far: Option<Told>,
@@ -38,14 +48,19 @@ impl Drop for Means {
 
 impl Means {
     /// Makes what this process needs, and is asked for.
-    pub fn prepare(side: &Side<'_>, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
-        let mut means = Means::default();
-        if side.role == Role::Accepts {
-            means.segment = make_segment(side.comm.rank() as usize, own, ours, theirs);
+    pub fn prepare(setting: Setting, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
+        let mut means = Means {
+            setting,
+            segment: None,
+            far: None,
+            offer: None,
+            waiting: None,
+        };
+        if setting.accepts {
+            means.segment = make_segment(setting.place as usize, own, ours, theirs);
         }
         if theirs.iter().any(|other| are_far(own, other)) {
-            let waits = side.role == Role::Accepts;
-            let (told, offer, waiting) = far::tell(side.own.function, waits);
+            let (told, offer, waiting) = far::tell(setting.function, setting.accepts);
             (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
         }
         means
@@ -67,7 +82,6 @@ impl Means {
     /// Finds the numbers of the others, and connects with those that were not met before.
     pub fn join(
         &mut self,
-        side: &Side<'_>,
         own: &Card,
         ours: Both<'_>,
         theirs: Both<'_>,
@@ -87,9 +101,9 @@ impl Means {
         let is_new = |card: &&Card| !is_known(card);
         let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
         if near.any(|card| is_new(&card)) {
-            let (accepting, connecting) = match side.role {
-                Role::Accepts => ((ours.0, &our_means), (theirs.0, &their_means)),
-                Role::Connects => ((theirs.0, &their_means), (ours.0, &our_means)),
+            let (accepting, connecting) = match self.setting.accepts {
+                true => ((ours.0, &our_means), (theirs.0, &their_means)),
+                false => ((theirs.0, &their_means), (ours.0, &our_means)),
             };
             let both = [accepting, connecting];
             let both = both
@@ -113,12 +127,12 @@ impl Means {
             })
             .collect();
         if !far.is_empty() {
-            holds.push(self.join_far(side, &far)?);
+            holds.push(self.join_far(&far)?);
         }
         Ok((Group::new(numbers), holds))
     }
 
-    fn join_far(&mut self, side: &Side<'_>, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
+    fn join_far(&mut self, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
         let Some(offer) = &self.offer else {
             return fail!(
                 Class::Other,
@@ -126,15 +140,19 @@ impl Means {
             );
         };
         let invitation = offer.invitation;
-        let place = side.comm.rank() as usize;
+        let Setting {
+            function,
+            place: own_place,
+            ..
+        } = self.setting;
         let wanted: far::Wanted = far
             .iter()
             .map(|(place, _, told)| (*place, (*told).clone()))
             .collect();
         let waiting = self.waiting.take();
-        let mut lines = background::run(side.own.function, move || match waiting {
+        let mut lines = background::run(function, move || match waiting {
             Some(waiting) => waiting.until_reached(wanted),
-            None => far::reach(place, wanted),
+            None => far::reach(own_place as usize, wanted),
         })?;
         lines.sort_by_key(|(place, _)| *place);
         let met = far.iter().zip(lines);
@@ -144,7 +162,7 @@ impl Means {
                 place: *place as u32,
                 card: &told.fabric,
                 entry: told.entry,
-                own_place: side.comm.rank() as u32,
+                own_place,
             },
             node: card.node,
             lifeline,
@@ -187,7 +205,10 @@ fn make_segment(rank: usize, own: &Card, ours: &[Card], theirs: &[Card]) -> Opti
     let here = |card: &&Card| card.host == own.host;
     let first = ours.iter().position(|card| here(&card));
     let is_new = theirs.iter().filter(here).any(|other| !is_known(other));
-    if !is_new || first != Some(rank) {
+    // Members of other jobs may not have met those that this process has.
+    let is_mixed = ours.iter().any(|card| card.name.job != own.name.job);
+    let is_wanted = is_new || is_mixed && theirs.iter().any(|card| here(&card));
+    if !is_wanted || first != Some(rank) {
         return None;
     }
     let plan = SegmentPlan {

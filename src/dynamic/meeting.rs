@@ -6,7 +6,7 @@
 
 use super::background;
 use super::card::Card;
-use super::means::Means;
+use super::means::{Means, Setting};
 use super::port::Socket;
 use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
@@ -87,11 +87,16 @@ impl Side<'_> {
         let theirs = self.swap(&mut socket, self.frame(id, &ours.concat()))?;
         let (their_id, theirs) = decode(&theirs)?;
         let ours = Card::decode_all(&ours.concat());
-        let mut means = Means::prepare(self, &card, &ours, &theirs);
+        let setting = Setting {
+            function,
+            accepts: self.role == Role::Accepts,
+            place: self.comm.rank() as u32,
+        };
+        let mut means = Means::prepare(setting, &card, &ours, &theirs);
         let our_means = self.gather(means.told().as_bytes())?;
         let their_means = self.swap(&mut socket, self.frame(id, &listed(&our_means)))?;
         let their_means = unlisted(their_means.get(4..).unwrap_or_default());
-        let joined = means.join(self, &card, (&ours, &our_means), (&theirs, &their_means));
+        let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
         let answer = self.with_socket(&mut socket, move |socket| {
             socket.send(&[u8::from(all)])?;
