@@ -141,7 +141,11 @@ impl Means {
             );
         };
         let invitation = offer.invitation;
-        let Setting { function, place, .. } = self.setting;
+        let Setting {
+            function,
+            place: own_place,
+            ..
+        } = self.setting;
         let wanted: far::Wanted = far
             .iter()
             .map(|(place, _, told)| (*place, (*told).clone()))
@@ -149,7 +153,7 @@ impl Means {
         let waiting = self.waiting.take();
         let mut lines = background::run(function, move || match waiting {
             Some(waiting) => waiting.until_reached(wanted),
-            None => far::reach(place as usize, wanted),
+            None => far::reach(own_place as usize, wanted),
         })?;
         lines.sort_by_key(|(place, _)| *place);
         let met = far.iter().zip(lines);
@@ -159,7 +163,7 @@ impl Means {
                 place: *place as u32,
                 card: &told.fabric,
                 entry: told.entry,
-                own_place: place,
+                own_place,
             },
             node: card.node,
             lifeline,
