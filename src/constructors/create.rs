@@ -4,6 +4,7 @@ use super::both_groups::{BothGroups, Ids};
 use super::dup::{or_release, unless_wrong};
 use super::exchange::{everywhere, numbers};
 use super::hints::{self, Promises};
+use super::unmet;
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job, me};
 use crate::context_id::offer::{bytes, words};
@@ -172,7 +173,7 @@ pub fn create_group(
 /// MPI_Comm_create_from_group: without a communicator; the text says which call belongs to which. `right` says what is
 /// wrong with the other arguments.
 ///
-/// Errors: MPI_ERR_GROUP when this process is not in the group.
+/// Errors: MPI_ERR_GROUP when this process is not in the group, or is not connected to all of it any more.
 pub fn create_from_group(
     group: Arc<Group>,
     right: Result<()>,
@@ -190,6 +191,7 @@ pub fn create_from_group(
             group.size()
         );
     };
+    unmet::all_connected(&group, "group")?;
     let (members, own_rank) = in_order(&group);
     let tag = tag_of(text);
     let coll = CollContext::between(&members, own_rank, tag, "MPI_Comm_create_from_group");

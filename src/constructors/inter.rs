@@ -91,6 +91,14 @@ pub fn intercomm_create_from_groups(
             local.size()
         );
     };
+    unmet::all_connected(&local, "local_group")?;
+    let remote = remote.and_then(|remote| {
+        if let Some((group, other)) = &remote {
+            let leader = Group::new([group.member(*other)]);
+            unmet::all_connected(&leader, "remote_group")?;
+        }
+        Ok(remote)
+    });
     let tag = tag_of(text);
     let members = Members::of(local.clone(), job());
     let own = CollContext::between(&members, rank, tag, FUNCTION);

@@ -8,6 +8,7 @@ use crate::coll::block_on;
 use crate::context_id::offer::{bytes, words};
 use crate::engine::links::{self, Hold};
 use crate::error::{Class, Result, fail};
+use crate::group::Group;
 use crate::group::names::{self, Name};
 use std::sync::OnceLock;
 
@@ -25,6 +26,22 @@ pub fn introduce_by(introduce: Introduce) {
 pub fn is_met(name: Name) -> bool {
     names::number_of(name)
         .is_some_and(|number| !names::is_foreign(number) || links::is_connected(number))
+}
+
+/// Errors: MPI_ERR_GROUP, a process of another job is in the group that this one is not connected to any more.
+pub fn all_connected(group: &Group, argument: &str) -> Result<()> {
+    if !names::has_foreign() {
+        return Ok(());
+    }
+    let mut members = group.members().into_iter();
+    match members.find(|process| names::is_foreign(*process) && !links::is_connected(*process)) {
+        None => Ok(()),
+        Some(process) => fail!(
+            Class::Group,
+            "{argument} has rank {} of another job, which this process is not connected to any more",
+            names::of(process).rank
+        ),
+    }
 }
 
 /// Introduces the two groups if there are two in them that have not met; `theirs` are the names of the other group. What comes back

@@ -66,7 +66,7 @@ impl Command {
     pub fn allowed(&self) -> Result<Option<u32>> {
         match self.info.get(SOFT)? {
             Some(set) => {
-                largest_of(&set, self.processes).map_err(|text| Error::new(Class::InfoValue, text))
+                largest_of(set, self.processes).map_err(|text| Error::new(Class::InfoValue, text))
             }
             None => Ok(Some(self.processes)),
         }

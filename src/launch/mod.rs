@@ -38,7 +38,8 @@ use std::sync::{Arc, Mutex};
 pub use environment::names;
 pub use segment::create as create_segment;
 pub use soft::largest_of;
-pub use spawn::{Program, Spawning};
+pub use spawn::Spawning;
+pub use start::Program;
 
 /// What started the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

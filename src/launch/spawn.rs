@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::pmix;
-use super::start::Start;
+use super::start::{Program, Start};
 use super::wire::Line;
 use super::{Job, Launcher, Server};
 use crate::error::{Class, Error, Result, fail};
@@ -14,16 +14,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// A program to start, and how often.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Program {
-    pub program: String,
-    pub arguments: Vec<String>,
-    pub processes: u32,
-    /// Keys and values of the info, reserved ones.
-    pub info: Vec<(String, String)>,
-}
 
 /// What has come of a request.
 #[derive(Debug)]

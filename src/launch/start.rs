@@ -1,11 +1,20 @@
-//! What a launcher that knows nothing of MPI's infos is told of a program to start.
+//! Programs to start, and what a launcher that knows nothing of MPI's infos is told of them.
 
 use super::names;
-use super::spawn::Program;
 use crate::error::{Class, Result, fail};
 use std::env;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+/// A program to start, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub processes: u32,
+    /// Keys and values of the info, reserved ones.
+    pub info: Vec<(String, String)>,
+}
 
 /// A program with its infos understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
