@@ -316,12 +316,12 @@ lint:
 # What of libfabric is used, and nothing that comes with it but by pointer: those are opaque.
 bindings:
 	bindgen src/transport/ofi/fabric.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
-	  --allowlist-type 'fi_info|fid_(fabric|domain|ep|cq|av)|fi_(cq|av)_attr|fi_msg|fi_cq_(tagged|err)_entry|fi_context2' \
+	  --allowlist-type 'fi_info|fid_(fabric|domain|ep|cq|av)|fi_(cq|av)_attr|fi_msg|fi_cq_(tagged|err)_entry|fi_(context2|msg_tagged|mr_attr)' \
 	  --allowlist-var 'FI_(EAGAIN|MSG|TAGGED|MULTI_RECV|ORDER_SAS|CONTEXT2?|COMPLETION|SELECTIVE_COMPLETION)' \
 	  --allowlist-var 'FI_(TRANSMIT|RECV|SEND|GETWAIT|OPT_ENDPOINT|OPT_MIN_MULTI_RECV|SOCKADDR_IN)' \
-	  --allowlist-var 'FI_MR_(VIRT_ADDR|ALLOCATED|PROV_KEY|ENDPOINT)' \
-	  --opaque-type 'fi_ops_(rma|atomic|collective|mr|eq|cntr|tagged)|fid_(nic|mr|eq|cntr|stx|poll|wait|pep|mc)' \
-	  --opaque-type 'fi_(eq|cntr|wait|poll|mr|collective|atomic|rma|param|nic)_.*' \
+	  --allowlist-var 'FI_MR_(LOCAL|VIRT_ADDR|ALLOCATED|PROV_KEY|ENDPOINT)' \
+	  --opaque-type 'fi_ops_(rma|atomic|collective|eq|cntr)|fid_(nic|eq|cntr|stx|poll|wait|pep|mc)' \
+	  --opaque-type 'fi_(eq|cntr|wait|poll|collective|atomic|rma|param|nic)_.*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
 	bindgen src/launch/pmix.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
 	  --allowlist-type 'pmix_(proc|value|info|status|app|pdata)_t' \

@@ -13,6 +13,7 @@
 //! | announced, eager part gone, [`Answer::Awaited`] | nothing | the CTS |
 //! | asked for back ([`Answer::Marked`], `cancel.rs`) | `Cancel`, until it leaves | the CTS |
 //! | streams ([`Answer::Come`], `moved < wanted`) | an entry of `streams` | its data leaves |
+//! | goes straight (as that, after a `PLACE`; [`super::straight`]) | nothing | the transport says that its data has left |
 //! | complete | nothing | |
 //!
 //! The CTS and the end of the eager part come in either order, so neither completes a send by itself: [`Engine::finish_send`]
@@ -25,7 +26,8 @@ use super::Engine;
 use super::cells::Sent;
 use super::matching::Key;
 use super::packets::{
-    self, Cell, Cts, EAGER_PART, Failed, NO_CELL, Payload, RTS_ADDRESS, Rts, SYNCHRONOUS,
+    self, Cell, Cts, EAGER_PART, Failed, NO_CELL, Payload, Placed, RTS_ADDRESS, Rts, STRAIGHT,
+    SYNCHRONOUS,
 };
 use super::protocol::{Facts, Protocol};
 use super::requests::{Answer, Index, Kind, Mode, Phase};
@@ -125,6 +127,8 @@ pub enum Outgoing {
     Cancel(Index),
     /// A CTS to a sender.
     Cts { flags: u8, cts: Cts },
+    /// A CTS that says where the data comes.
+    Place(Placed),
     /// In place of a message with this key.
     Failed { key: Key, failed: Failed },
 }
@@ -137,7 +141,7 @@ impl Outgoing {
             | Outgoing::Rts(index)
             | Outgoing::EagerPart(index)
             | Outgoing::Cancel(index) => Some(*index),
-            Outgoing::Cts { .. } | Outgoing::Failed { .. } => None,
+            Outgoing::Cts { .. } | Outgoing::Place(_) | Outgoing::Failed { .. } => None,
         }
     }
 }
@@ -162,6 +166,13 @@ impl Engine {
                     Ok(())
                 } else {
                     Err(what)
+                }
+            }
+            Outgoing::Place(placed) => {
+                let header = self.header(packets::PLACE, 0, Placed::BYTES);
+                match self.push_payload(process, &header, &placed) {
+                    true => Ok(()),
+                    false => Err(what),
                 }
             }
         }
@@ -252,6 +263,11 @@ impl Engine {
             rts.address = buffer.contiguous().map_or(0, |data| data as u64);
             rts.eager = 0;
         }
+        if protocol == Protocol::Straight {
+            header.flags |= STRAIGHT;
+            rts.address = self.transport.longest_piece();
+            rts.eager = 0;
+        }
         let eager = rts.eager as usize;
         let sent = match protocol {
             Protocol::Bulk if eager > 0 => {
@@ -312,6 +328,8 @@ impl Engine {
             && self.transport.may_be_readable(route)
             && buffer.contiguous().is_some();
         let facts = Facts {
+            straight: bytes > self.limits.eager.max(self.transport.straight_border(route))
+                && buffer.contiguous().is_some(),
             readable,
             cells_are_better: readable
                 && bytes <= MOST_BY_CELLS.min(self.limits.eager)
@@ -476,14 +494,11 @@ impl Engine {
         any
     }
 
-    /// The receiver has matched one of our messages: its CTS.
-    pub(super) fn on_cts(&mut self, process: usize, flags: u8, cts: Cts) {
-        if flags & packets::UNREADABLE != 0 {
-            self.peers.of(process).cannot_read_us = true;
-        }
+    /// Notes the answer of a receiver that one of our sends waits for.
+    pub(super) fn take_answer(&mut self, process: usize, flags: u8, sender: Index) {
         let request = self
             .requests
-            .get(cts.sender)
+            .get(sender)
             .filter(|request| {
                 request.phase == Phase::Active
                     && matches!(request.answer, Answer::Awaited | Answer::Marked)
@@ -497,8 +512,16 @@ impl Engine {
             _ => Answer::Refused,
         };
         if marked {
-            self.is_answered(process, cts.sender);
+            self.is_answered(process, sender);
         }
+    }
+
+    /// The receiver has matched one of our messages: its CTS.
+    pub(super) fn on_cts(&mut self, process: usize, flags: u8, cts: Cts) {
+        if flags & packets::UNREADABLE != 0 {
+            self.peers.of(process).cannot_read_us = true;
+        }
+        self.take_answer(process, flags, cts.sender);
         let request = self.requests.at(cts.sender);
         if flags & (packets::FIN | packets::REFUSED) != 0 {
             request.set_wanted(0);
@@ -515,6 +538,12 @@ impl Engine {
             // The receiver could not: a way that is left.
             let buffer = request.buffer;
             let protocol = self.choose_protocol(process, &buffer, false);
+            self.requests.at(cts.sender).protocol = protocol;
+        } else if request.protocol == Protocol::Straight {
+            // Its buffer has holes.
+            let (total, route) = (request.total, self.peers.route(process));
+            let transport = &mut self.transport;
+            let protocol = Protocol::choose(Facts::default(), || transport.has_bulk(route, total));
             self.requests.at(cts.sender).protocol = protocol;
         }
         self.peers.of(process).streams.push_back(cts.sender);

@@ -281,13 +281,17 @@ impl Engine {
             return true;
         }
         let (process, context) = (request.process, request.context);
+        let goes_straight = request.goes_straight();
         let status = self.peer(process);
         let peer = self.peers.of(process as usize);
         match status.loss() {
             None => false,
             Some(Loss::Finalizing) if is_of_program(context) => false,
             Some(Loss::Finalizing) => {
-                status.receives_closed() && peer.queue.is_empty() && peer.streams.is_empty()
+                !goes_straight
+                    && status.receives_closed()
+                    && peer.queue.is_empty()
+                    && peer.streams.is_empty()
             }
             Some(Loss::NeverStarted | Loss::Exited) => true,
         }
@@ -295,6 +299,8 @@ impl Engine {
 
     /// Ends a request with an error.
     fn end_by(&mut self, index: Index, error: Error) {
+        // From now on the program has its buffer again.
+        self.transport.abandon(index);
         let request = self.requests.at(index);
         let kind = request.kind;
         request.error = Some(error);

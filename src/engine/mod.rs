@@ -35,6 +35,7 @@ pub mod requests;
 pub mod roots;
 pub mod send;
 mod spin_limit;
+mod straight;
 pub mod tasks;
 #[cfg(test)]
 mod tests;
@@ -111,6 +112,10 @@ pub struct Counts {
     pub rendezvous: u64,
     /// Since the start: idle polls of waiting calls, before they yield the core.
     pub spins: u64,
+    /// Since the start: records sent over the fabric, bytes of messages that were copied for it, and bytes that went straight.
+    pub net_records: u64,
+    pub net_copied: u64,
+    pub net_straight: u64,
 }
 
 impl Counts {
@@ -125,6 +130,9 @@ impl Counts {
         eager: 0,
         rendezvous: 0,
         spins: 0,
+        net_records: 0,
+        net_copied: 0,
+        net_straight: 0,
     };
 }
 
@@ -333,6 +341,10 @@ impl Engine {
         sum.eager += self.counted.eager;
         sum.rendezvous += self.counted.rendezvous;
         sum.spins += self.counted.spins;
+        let traffic = self.transport.traffic();
+        sum.net_records += traffic.records;
+        sum.net_copied += traffic.copied;
+        sum.net_straight += traffic.straight;
     }
 
     /// The requests of this process.

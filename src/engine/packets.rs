@@ -5,8 +5,9 @@
 //! `CELL` packet in the bulk ring, or in the copy buffer that a `CELL` packet names. `CTS` is the receiver's answer at the
 //! match. `CANCEL`, with the key of an RTS, asks for a message that no receive has matched ([`super::cancel`]). `FAILED` stands for a whole
 //! message of a collective operation that its sender cannot send, because a process is lost: the receive that it matches ends with an error.
+//! `PLACE` is a CTS of a receiver that takes the data straight into its buffer ([`super::straight`]).
 
-use crate::transport::Loss;
+use crate::transport::{Loss, Place};
 
 /// Kinds of a packet ([`crate::queue::ring::Header::kind`]).
 pub const SHORT: u8 = 1;
@@ -17,6 +18,7 @@ pub const CTS: u8 = 4;
 pub const DATA: u8 = 5;
 pub const CANCEL: u8 = 6;
 pub const FAILED: u8 = 7;
+pub const PLACE: u8 = 8;
 
 /// The bits from 16 on belong to the transport.
 ///
@@ -24,6 +26,8 @@ pub const FAILED: u8 = 7;
 pub const SYNCHRONOUS: u8 = 1;
 /// Flag of `RTS`: it has the address, and the receiver is to read the data there.
 pub const RTS_ADDRESS: u8 = 2;
+/// Flag of `RTS`: its data can go straight, in pieces of [`Rts::address`] bytes at most.
+pub const STRAIGHT: u8 = 4;
 /// Flag of `CTS`: no further data is wanted, the send is complete.
 pub const FIN: u8 = 4;
 /// Flag of `CTS`: the receiver cannot read the sender's memory, now and later.
@@ -41,7 +45,7 @@ pub const EAGER_PART: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rts {
     pub total: u64,
-    /// Where the data is in the sender, for `RTS_ADDRESS`.
+    /// Where the data is in the sender, for `RTS_ADDRESS`; for `STRAIGHT` the longest piece.
     pub address: u64,
     /// Size of the eager part, which comes without a CTS.
     pub eager: u32,
@@ -71,6 +75,16 @@ pub struct Cts {
     pub receiver: u32,
     /// How many bytes of the message the receiver wants, counted from the start.
     pub wanted: u64,
+}
+
+/// Payload of `PLACE`.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// The sender's request.
+    pub sender: u32,
+    /// As [`Cts::wanted`].
+    pub wanted: u64,
+    pub place: Place,
 }
 
 /// Payload of `CANCEL`.
@@ -185,6 +199,28 @@ impl Payload for Failed {
                 0 => Loss::Finalizing,
                 1 => Loss::NeverStarted,
                 _ => Loss::Exited,
+            },
+        }
+    }
+}
+
+impl Payload for Placed {
+    const BYTES: usize = 32;
+
+    fn encode(&self, out: &mut [u8]) {
+        out[0..8].copy_from_slice(&u64::from(self.sender).to_ne_bytes());
+        out[8..16].copy_from_slice(&self.wanted.to_ne_bytes());
+        out[16..24].copy_from_slice(&self.place.tag.to_ne_bytes());
+        out[24..32].copy_from_slice(&self.place.piece.to_ne_bytes());
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        Self {
+            sender: long(bytes, 0) as u32,
+            wanted: long(bytes, 8),
+            place: Place {
+                tag: long(bytes, 16),
+                piece: long(bytes, 24),
             },
         }
     }

@@ -1,8 +1,8 @@
 //! Progress: what has come in is handled, what waited for room goes on.
 
 use super::Engine;
-use super::packets::{self, Cancel, Cell, Cts, Failed, Payload, Rts};
-use crate::transport::Packet;
+use super::packets::{self, Cancel, Cell, Cts, Failed, Payload, Placed, Rts};
+use crate::transport::{LANDED, LEFT, Packet};
 
 /// Packets handled before the caller checks its own request.
 const BATCH: usize = 32;
@@ -76,6 +76,12 @@ impl Engine {
                 let cts = self.decode::<Cts>(packet);
                 self.on_cts(process, packet.flags, cts);
             }
+            packets::PLACE => {
+                let placed = self.decode::<Placed>(packet);
+                self.on_place(process, placed);
+            }
+            LEFT => self.on_left(packet.context),
+            LANDED => self.on_landed(packet.context),
             packets::CANCEL => {
                 let cancel = self.decode::<Cancel>(packet);
                 self.on_cancel(packet, cancel);

@@ -3,7 +3,7 @@
 //! A send chooses when its first packet leaves, and its request keeps the choice to the last byte. Only a receiver that cannot read
 //! the sender's memory after all makes a request choose again, between those ways that are left.
 
-use super::packets::{RTS_ADDRESS, SYNCHRONOUS};
+use super::packets::{RTS_ADDRESS, STRAIGHT, SYNCHRONOUS};
 use crate::transport::CELL_BYTES;
 
 /// How the data of a message travels.
@@ -19,11 +19,15 @@ pub enum Protocol {
     HotCells,
     /// Announced with its address: the receiver reads the sender's memory.
     Read,
+    /// Announced: the transport moves it from buffer to buffer, if the receiver's lies in one piece ([`super::straight`]).
+    Straight,
 }
 
 /// What the choice depends on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
+    /// The transport can move this data from buffer to buffer.
+    pub straight: bool,
     /// The receiver may read this data where it is.
     pub readable: bool,
     /// Copy buffers cost less than that.
@@ -41,8 +45,10 @@ impl Protocol {
                 readable: true,
                 cells_are_better: true,
                 held: false,
+                ..
             } => Protocol::HotCells,
             Facts { readable: true, .. } => Protocol::Read,
+            Facts { straight: true, .. } => Protocol::Straight,
             _ if has_bulk() => Protocol::Bulk,
             _ => Protocol::Cells,
         }
@@ -68,6 +74,8 @@ impl Protocol {
 pub(super) enum Response {
     /// It reads the sender's memory, and says whether it could.
     Read,
+    /// PLACE: it says where the data comes.
+    Place,
     /// CTS: it asks for the rest.
     Cts,
     /// FIN: it has matched, and needs no more.
@@ -77,14 +85,16 @@ pub(super) enum Response {
 }
 
 impl Response {
-    /// `flags` are those of the RTS, `eager` is the size of the eager part, bytes.
+    /// `flags` are those of the RTS, `eager` is the size of the eager part, bytes. `has_place`: data can come straight into the receive's
+    /// buffer.
     #[inline]
-    pub(super) fn choose(flags: u8, total: usize, eager: usize) -> Response {
+    pub(super) fn choose(flags: u8, total: usize, eager: usize, has_place: bool) -> Response {
         match (
             flags & RTS_ADDRESS != 0,
             total > eager,
             flags & SYNCHRONOUS != 0,
         ) {
+            _ if flags & STRAIGHT != 0 && has_place => Response::Place,
             (true, ..) => Response::Read,
             (false, true, _) => Response::Cts,
             (false, false, true) => Response::Fin,
@@ -101,6 +111,7 @@ mod tests {
     fn every_combination_has_its_protocol() {
         let chosen = |readable, cells_are_better, held, bulk| {
             let facts = Facts {
+                straight: false,
                 readable,
                 cells_are_better,
                 held,
@@ -123,6 +134,15 @@ mod tests {
             };
             assert_eq!(chosen(true, better, held, true), expected);
         }
+        for held in [false, true] {
+            let facts = Facts {
+                straight: true,
+                held,
+                ..Facts::default()
+            };
+            let chosen = Protocol::choose(facts, || unreachable!("no packets are needed"));
+            assert_eq!(chosen, Protocol::Straight);
+        }
     }
 
     #[test]
@@ -136,13 +156,20 @@ mod tests {
 
     #[test]
     fn a_receiver_answers_what_the_sender_waits_for() {
-        assert_eq!(
-            Response::choose(RTS_ADDRESS | SYNCHRONOUS, 9, 0),
-            Response::Read
-        );
-        assert_eq!(Response::choose(SYNCHRONOUS, 9, 4), Response::Cts);
-        assert_eq!(Response::choose(0, 9, 4), Response::Cts);
-        assert_eq!(Response::choose(SYNCHRONOUS, 9, 9), Response::Fin);
-        assert_eq!(Response::choose(0, 9, 9), Response::Nothing);
+        for place in [false, true] {
+            let choose = |flags, total, eager| Response::choose(flags, total, eager, place);
+            assert_eq!(choose(RTS_ADDRESS | SYNCHRONOUS, 9, 0), Response::Read);
+            assert_eq!(choose(SYNCHRONOUS, 9, 4), Response::Cts);
+            assert_eq!(choose(0, 9, 4), Response::Cts);
+            assert_eq!(choose(SYNCHRONOUS, 9, 9), Response::Fin);
+            assert_eq!(choose(0, 9, 9), Response::Nothing);
+            for flags in [STRAIGHT, STRAIGHT | SYNCHRONOUS] {
+                let expected = match place {
+                    true => Response::Place,
+                    false => Response::Cts,
+                };
+                assert_eq!(choose(flags, 9, 0), expected);
+            }
+        }
     }
 }

@@ -240,7 +240,9 @@ impl Engine {
             receiver: index,
             wanted: wanted as u64,
         };
-        match Response::choose(flags, total, eager) {
+        let has_place = wanted > 0 && self.requests.at(index).buffer.contiguous().is_some();
+        match Response::choose(flags, total, eager, has_place) {
+            Response::Place => self.give_place(index, process, wanted, rts),
             Response::Read => {
                 self.transport.answer(self.peers.route(process));
                 if self.read_peer(index, process, rts.address, wanted) {

@@ -281,6 +281,11 @@ impl Request {
         self.phase == Phase::Active
     }
 
+    /// Of a send: the receiver has said where its data comes, or asked for it in packets.
+    pub fn goes_straight(&self) -> bool {
+        self.protocol == Protocol::Straight && self.answer == Answer::Come
+    }
+
     /// Of a send with a CTS: how much of the message the receiver wants, from its start.
     pub fn wanted(&self) -> usize {
         // The status of a send is free until it completes.

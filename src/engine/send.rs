@@ -132,7 +132,11 @@ impl Engine {
 
     /// Sends a CTS, now or when there is room.
     pub(super) fn send_cts(&mut self, process: usize, flags: u8, cts: Cts) {
-        let what = Outgoing::Cts { flags, cts };
+        self.send_answer(process, Outgoing::Cts { flags, cts });
+    }
+
+    /// Sends a CTS or a PLACE, now or when there is room.
+    pub(super) fn send_answer(&mut self, process: usize, what: Outgoing) {
         if self.peers.of(process).queue.is_empty() {
             let Err(rest) = self.dispatch(process, what) else {
                 return;

@@ -1,13 +1,15 @@
 //! Queues between engines of one process, in tests: a transport that shares no memory and holds few packets.
 //!
-//! Packets go as bytes, header and payload, as between nodes. Invariant: packets of one process to another come in the order in
+//! Packets go as bytes, header and payload, as between nodes, and announced data straight from buffer to buffer, a part a look of its sender. Invariant: packets of one process to another come in the order in
 //! which they were sent.
 
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
-use super::wire::{Header, Packet};
+use super::straight::Place;
+use super::wire::{self, Header, Packet};
+use crate::datatype::Buffer;
 use crate::queue::ring;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// Packets on their way from one process to another.
@@ -18,6 +20,27 @@ struct Link {
     held: bool,
 }
 
+/// Where data comes straight.
+struct Landing {
+    token: u32,
+    buffer: Buffer,
+    /// Bytes that are still to come.
+    rest: usize,
+}
+
+/// Data that goes straight.
+struct Leaving {
+    to: u32,
+    token: u32,
+    buffer: Buffer,
+    tag: u64,
+    moved: usize,
+    bytes: usize,
+}
+
+/// Bytes that go straight a look.
+const PART: usize = 50_000;
+
 /// All queues of a job.
 pub struct Net {
     processes: usize,
@@ -25,7 +48,13 @@ pub struct Net {
     room: usize,
     /// Whether larger packets are taken.
     bulk: bool,
+    /// Messages of more bytes than that go straight.
+    border: usize,
     links: Mutex<Vec<Link>>,
+    /// By receiver and tag.
+    landings: Mutex<BTreeMap<(u32, u64), Landing>>,
+    /// By receiver: whose data has come, and for what.
+    landed: Mutex<Vec<(u32, u32, u32)>>,
 }
 
 /// One process's end.
@@ -36,19 +65,24 @@ pub struct End {
     passes: Vec<bool>,
     /// Whose packet is looked for next.
     turn: usize,
+    tags: u64,
+    leaving: VecDeque<Leaving>,
     /// The packet that was shown last.
     shown: Option<(Header, Vec<u8>)>,
 }
 
 impl Net {
     /// Queues of `room` packets each between so many processes.
-    pub fn new(processes: usize, room: usize, bulk: bool) -> Arc<Net> {
+    pub fn new(processes: usize, room: usize, bulk: bool, border: usize) -> Arc<Net> {
         let links = (0..processes * processes).map(|_| Link::default());
         Arc::new(Net {
             processes,
             room,
             bulk,
+            border,
             links: Mutex::new(links.collect()),
+            landings: Mutex::default(),
+            landed: Mutex::default(),
         })
     }
 
@@ -58,6 +92,8 @@ impl Net {
             me,
             passes: vec![false; self.processes],
             turn: 0,
+            tags: 0,
+            leaving: VecDeque::new(),
             shown: None,
         }
     }
@@ -111,8 +147,100 @@ impl End {
         self.net.bulk
     }
 
+    /// Messages of more bytes than that go straight.
+    pub fn border(&self) -> usize {
+        self.net.border
+    }
+
+    pub fn land(&mut self, token: u32, buffer: Buffer, bytes: usize) -> Place {
+        self.tags += 1;
+        let landing = Landing {
+            token,
+            buffer,
+            rest: bytes,
+        };
+        let mut landings = self.net.landings.lock();
+        landings.insert((self.me, self.tags), landing);
+        Place {
+            tag: self.tags,
+            piece: u64::MAX,
+        }
+    }
+
+    pub fn send_straight(
+        &mut self,
+        to: u32,
+        token: u32,
+        buffer: Buffer,
+        bytes: usize,
+        place: Place,
+    ) {
+        self.leaving.push_back(Leaving {
+            to,
+            token,
+            buffer,
+            tag: place.tag,
+            moved: 0,
+            bytes,
+        });
+    }
+
+    pub fn abandon(&mut self, token: u32) {
+        let me = self.me;
+        self.leaving.retain(|leaving| leaving.token != token);
+        let mut landings = self.net.landings.lock();
+        landings.retain(|(to, _), landing| *to != me || landing.token != token);
+        let mut landed = self.net.landed.lock();
+        landed.retain(|(to, _, landed)| *to != me || *landed != token);
+    }
+
+    /// Moves a part of the data that goes straight. The token of what has left altogether, and its receiver.
+    fn move_part(&mut self) -> Option<(u32, u32)> {
+        let mut leaving = self.leaving.pop_front()?;
+        let mut part = vec![0; PART.min(leaving.bytes - leaving.moved)];
+        leaving.buffer.read(leaving.moved, &mut part);
+        let at = (leaving.to, leaving.tag);
+        let mut landings = self.net.landings.lock();
+        // What nobody waits for any more is lost.
+        if let Some(landing) = landings.get_mut(&at) {
+            landing.buffer.write(leaving.moved, &part);
+            landing.rest -= part.len();
+            if landing.rest == 0 {
+                let landed = (leaving.to, self.me, landing.token);
+                self.net.landed.lock().push(landed);
+                landings.remove(&at);
+            }
+        }
+        leaving.moved += part.len();
+        if leaving.moved < leaving.bytes {
+            self.leaving.push_back(leaving);
+            return None;
+        }
+        Some((leaving.token, leaving.to))
+    }
+
+    /// The end of a transfer, if one has ended.
+    fn ended(&mut self) -> Option<(Header, Vec<u8>)> {
+        let header = |kind, context, process| Header {
+            kind,
+            context,
+            process,
+            ..Header::default()
+        };
+        if let Some((token, to)) = self.move_part() {
+            return Some((header(wire::LEFT, token, to), Vec::new()));
+        }
+        let mut landed = self.net.landed.lock();
+        let at = landed.iter().position(|(to, ..)| *to == self.me)?;
+        let (_, from, token) = landed.remove(at);
+        Some((header(wire::LANDED, token, from), Vec::new()))
+    }
+
     /// The next packet, from the peers in turn.
     pub fn peek(&mut self) -> Option<Packet> {
+        if self.shown.is_none() {
+            self.shown = self.ended();
+        }
         for _ in 0..self.net.processes {
             if self.shown.is_some() {
                 break;

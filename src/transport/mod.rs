@@ -11,6 +11,7 @@ pub mod ofi;
 mod paged;
 pub mod peer;
 pub mod shm;
+pub mod straight;
 pub mod waiter;
 pub mod wire;
 
@@ -24,6 +25,7 @@ pub use shm::heap::{Heap, HeapLock, LOCKS};
 pub use shm::layout;
 pub use shm::notifier::{FirstNotifier, Notifier};
 pub use shm::pace::{LONGEST_WHOLE, Plan, Stores};
+pub use straight::{LANDED, LEFT, Place, Traffic};
 pub use waiter::Waiter;
 pub use wire::{Header, Packet};
 

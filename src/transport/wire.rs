@@ -21,6 +21,12 @@ pub struct Header {
     pub process: u32,
 }
 
+/// Kinds of packets that no process sends: by them a transport tells its own engine the end of a transfer ([`super::straight`]). `context` is its
+/// token. All data has left this process;
+pub const LEFT: u8 = 0xe0;
+/// all data has come into the buffer.
+pub const LANDED: u8 = 0xe1;
+
 /// The flags of a header that are the engine's.
 pub const FLAGS: u8 = 0x0f;
 

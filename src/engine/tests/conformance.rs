@@ -52,6 +52,7 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
             false => dice.one_of(&[2, 8, 100]),
         },
         bulk: !poor && !dice.one_in(4),
+        straight: dice.one_of(&[20_000, 65_536, usize::MAX]),
     };
     let oversubscribed = dice.one_in(2);
     let limits = Limits::of(

@@ -31,6 +31,8 @@ pub struct Shape {
     pub room: usize,
     /// Whether queues take large packets.
     pub bulk: bool,
+    /// Messages of more bytes than that go straight, where there are queues.
+    pub straight: usize,
 }
 
 /// The memory behind the engines. It is given back when this goes, which must be after the engines.
@@ -48,7 +50,7 @@ pub fn build(shape: &Shape) -> (Job, Vec<Engine>) {
     #[allow(unsafe_code)]
     let map: &'static Mapping = unsafe { &*job.0 };
     let numbers: Vec<u32> = (0..processes as u32).collect();
-    let net = Net::new(processes, shape.room, shape.bulk);
+    let net = Net::new(processes, shape.room, shape.bulk, shape.straight);
     let engine = |me: usize| {
         let shm = Transport::join_for_test(fd.try_clone().unwrap(), map, me, &numbers);
         let node = move |process: u32| match shape.ways {

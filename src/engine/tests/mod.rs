@@ -26,8 +26,23 @@ const ANSWERS: [&str; 11] = [
     "unreadable and nothing wanted, eager part gone",
 ];
 
+/// What a PLACE says, and to whom.
+const PLACES: [&str; 3] = [
+    "straight, all",
+    "straight, a part",
+    "straight, marked and received",
+];
+
 /// What has waited for room, and for receives.
-const QUEUED: [&str; 6] = ["short", "RTS", "eager part", "CTS", "CANCEL", "held back"];
+const QUEUED: [&str; 7] = [
+    "short",
+    "RTS",
+    "eager part",
+    "CTS",
+    "PLACE",
+    "CANCEL",
+    "held back",
+];
 
 /// Where MPI_Cancel has found a send, and what came of it.
 const CANCELS: [&str; 9] = [
@@ -55,7 +70,7 @@ fn plays(seeds: std::ops::Range<u64>) -> Reached {
 #[test]
 fn a_complete_send_has_nothing_queued_and_its_data_has_left() {
     let reached = plays(0..150);
-    for what in ANSWERS.iter().chain(&QUEUED).chain(&CANCELS) {
+    for what in ANSWERS.iter().chain(&PLACES).chain(&QUEUED).chain(&CANCELS) {
         assert!(reached.contains_key(what), "no play has reached: {what}");
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::progress::Handled;
 use crate::engine::requests::{Answer, Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
 use crate::node::distance::CacheDistance;
-use judge::note;
+use judge::{note, note_place};
 use std::collections::BTreeMap;
 
 /// How often something was reached.
@@ -103,6 +103,7 @@ impl Play {
             memory: dice.one_of(&[0, 64 << 10, 400 << 10, 1 << 20, 4 << 20, 40 << 20]),
             room: dice.one_of(&[1, 4, 50]),
             bulk: dice.one_in(2),
+            straight: dice.one_of(&[20_000, usize::MAX]),
         };
         let (job, mut engines) = build(&shape);
         let oversubscribed = dice.one_in(2);
@@ -390,6 +391,8 @@ impl Play {
             };
             if packet.kind == packets::CTS {
                 note(&mut self.engines[at], &packet, reached);
+            } else if packet.kind == packets::PLACE {
+                note_place(&mut self.engines[at], &packet, reached);
             }
             let may_defer = self.dice.one_in(4);
             let engine = &mut self.engines[at];

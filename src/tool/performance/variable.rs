@@ -68,6 +68,9 @@ variables! {
     CollectivesStaged
     CollectivesByMessages
     CollectivesTwoLevels
+    NetRecords
+    NetBytesCopied
+    NetBytesStraight
 }
 
 use Variable::*;
@@ -105,6 +108,9 @@ impl Variable {
             CollectivesStaged => "collectives_staged",
             CollectivesByMessages => "collectives_by_messages",
             CollectivesTwoLevels => "collectives_two_levels",
+            NetRecords => "net_records",
+            NetBytesCopied => "net_bytes_copied",
+            NetBytesStraight => "net_bytes_straight",
         }
     }
 
@@ -173,6 +179,15 @@ impl Variable {
             CollectivesTwoLevels => {
                 "Collective operations within the nodes and between their leaders, since the first MPI_T_init_thread."
             }
+            NetRecords => {
+                "Records sent over the fabric between nodes: packets, and what its ends tell each other."
+            }
+            NetBytesCopied => {
+                "Bytes of messages that were copied into send buffers of the fabric, or out of receive buffers."
+            }
+            NetBytesStraight => {
+                "Bytes of messages that the fabric took straight out of buffers of the program, or brought there."
+            }
         }
     }
 
@@ -182,6 +197,7 @@ impl Variable {
             PostedReceives | UnexpectedMessages | PendingSends | Requests => "protocols",
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
+            NetRecords | NetBytesCopied | NetBytesStraight => "protocols",
             Spins | LongWaits | Sleeps | WakeUps | Oversubscribed => "waiting",
             CollectorCycles | CollectorEligible | CollectorReclaimed | CollectorLooks => {
                 "lifetimes"
@@ -197,6 +213,7 @@ impl Variable {
             ContextIdReductions | ContextIdRetries | CommunicatorsMade => Shows::Counter,
             UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
             Spins | LongWaits | Sleeps | WakeUps => Shows::Counter,
+            NetRecords | NetBytesCopied | NetBytesStraight => Shows::Counter,
             SegmentBytes => Shows::Size,
             CollectorCycles | CollectorReclaimed | CollectorLooks => Shows::Counter,
             CollectivesStaged | CollectivesByMessages | CollectivesTwoLevels => Shows::Counter,
@@ -260,6 +277,9 @@ impl Variable {
             CollectivesStaged => report::counted(Route::Staged),
             CollectivesByMessages => report::counted(Route::ByMessages),
             CollectivesTwoLevels => report::counted(Route::TwoLevels),
+            NetRecords => counts().net_records,
+            NetBytesCopied => counts().net_copied,
+            NetBytesStraight => counts().net_straight,
         }
     }
 }

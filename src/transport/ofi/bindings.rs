@@ -10,6 +10,7 @@ pub const FI_SEND: u32 = 2048;
 pub const FI_TRANSMIT: u32 = 2048;
 pub const FI_MULTI_RECV: u32 = 65536;
 pub const FI_COMPLETION: u32 = 16777216;
+pub const FI_MR_LOCAL: u32 = 4;
 pub const FI_MR_VIRT_ADDR: u32 = 16;
 pub const FI_MR_ALLOCATED: u32 = 32;
 pub const FI_MR_PROV_KEY: u32 = 64;
@@ -578,6 +579,43 @@ pub struct fid_av {
     pub fid: fid,
     pub ops: *mut fi_ops_av,
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct fid_mr {
+    pub fid: fid,
+    pub mem_desc: *mut ::core::ffi::c_void,
+    pub key: u64,
+}
+pub const FI_HMEM_SYSTEM: fi_hmem_iface = 0;
+pub const FI_HMEM_CUDA: fi_hmem_iface = 1;
+pub const FI_HMEM_ROCR: fi_hmem_iface = 2;
+pub const FI_HMEM_ZE: fi_hmem_iface = 3;
+pub const FI_HMEM_NEURON: fi_hmem_iface = 4;
+pub const FI_HMEM_SYNAPSEAI: fi_hmem_iface = 5;
+pub type fi_hmem_iface = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct fi_mr_attr {
+    pub mr_iov: *const iovec,
+    pub iov_count: size_t,
+    pub access: u64,
+    pub offset: u64,
+    pub requested_key: u64,
+    pub context: *mut ::core::ffi::c_void,
+    pub auth_key_size: size_t,
+    pub auth_key: *mut u8,
+    pub iface: fi_hmem_iface,
+    pub device: fi_mr_attr__bindgen_ty_1,
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union fi_mr_attr__bindgen_ty_1 {
+    pub reserved: u64,
+    pub cuda: ::std::os::raw::c_int,
+    pub ze: ::std::os::raw::c_int,
+    pub neuron: ::std::os::raw::c_int,
+    pub synapseai: ::std::os::raw::c_int,
+}
 pub const FI_INT8: fi_datatype = 0;
 pub const FI_UINT8: fi_datatype = 1;
 pub const FI_INT16: fi_datatype = 2;
@@ -734,10 +772,43 @@ pub struct fi_ops_domain {
     >,
 }
 #[repr(C)]
-#[repr(align(8))]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_mr {
-    pub _bindgen_opaque_blob: [u64; 4usize],
+    pub size: size_t,
+    pub reg: ::core::option::Option<
+        unsafe extern "C" fn(
+            fid: *mut fid,
+            buf: *const ::core::ffi::c_void,
+            len: size_t,
+            access: u64,
+            offset: u64,
+            requested_key: u64,
+            flags: u64,
+            mr: *mut *mut fid_mr,
+            context: *mut ::core::ffi::c_void,
+        ) -> ::std::os::raw::c_int,
+    >,
+    pub regv: ::core::option::Option<
+        unsafe extern "C" fn(
+            fid: *mut fid,
+            iov: *const iovec,
+            count: size_t,
+            access: u64,
+            offset: u64,
+            requested_key: u64,
+            flags: u64,
+            mr: *mut *mut fid_mr,
+            context: *mut ::core::ffi::c_void,
+        ) -> ::std::os::raw::c_int,
+    >,
+    pub regattr: ::core::option::Option<
+        unsafe extern "C" fn(
+            fid: *mut fid,
+            attr: *const fi_mr_attr,
+            flags: u64,
+            mr: *mut *mut fid_mr,
+        ) -> ::std::os::raw::c_int,
+    >,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1015,8 +1086,90 @@ pub struct fi_msg_tagged {
     pub data: u64,
 }
 #[repr(C)]
-#[repr(align(8))]
 #[derive(Debug, Copy, Clone)]
 pub struct fi_ops_tagged {
-    pub _bindgen_opaque_blob: [u64; 10usize],
+    pub size: size_t,
+    pub recv: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            buf: *mut ::core::ffi::c_void,
+            len: size_t,
+            desc: *mut ::core::ffi::c_void,
+            src_addr: fi_addr_t,
+            tag: u64,
+            ignore: u64,
+            context: *mut ::core::ffi::c_void,
+        ) -> ssize_t,
+    >,
+    pub recvv: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            iov: *const iovec,
+            desc: *mut *mut ::core::ffi::c_void,
+            count: size_t,
+            src_addr: fi_addr_t,
+            tag: u64,
+            ignore: u64,
+            context: *mut ::core::ffi::c_void,
+        ) -> ssize_t,
+    >,
+    pub recvmsg: ::core::option::Option<
+        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> ssize_t,
+    >,
+    pub send: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            buf: *const ::core::ffi::c_void,
+            len: size_t,
+            desc: *mut ::core::ffi::c_void,
+            dest_addr: fi_addr_t,
+            tag: u64,
+            context: *mut ::core::ffi::c_void,
+        ) -> ssize_t,
+    >,
+    pub sendv: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            iov: *const iovec,
+            desc: *mut *mut ::core::ffi::c_void,
+            count: size_t,
+            dest_addr: fi_addr_t,
+            tag: u64,
+            context: *mut ::core::ffi::c_void,
+        ) -> ssize_t,
+    >,
+    pub sendmsg: ::core::option::Option<
+        unsafe extern "C" fn(ep: *mut fid_ep, msg: *const fi_msg_tagged, flags: u64) -> ssize_t,
+    >,
+    pub inject: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            buf: *const ::core::ffi::c_void,
+            len: size_t,
+            dest_addr: fi_addr_t,
+            tag: u64,
+        ) -> ssize_t,
+    >,
+    pub senddata: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            buf: *const ::core::ffi::c_void,
+            len: size_t,
+            desc: *mut ::core::ffi::c_void,
+            data: u64,
+            dest_addr: fi_addr_t,
+            tag: u64,
+            context: *mut ::core::ffi::c_void,
+        ) -> ssize_t,
+    >,
+    pub injectdata: ::core::option::Option<
+        unsafe extern "C" fn(
+            ep: *mut fid_ep,
+            buf: *const ::core::ffi::c_void,
+            len: size_t,
+            data: u64,
+            dest_addr: fi_addr_t,
+            tag: u64,
+        ) -> ssize_t,
+    >,
 }

@@ -5,9 +5,9 @@
 //! connection that has ended leaves under way is dropped. Invariant: an entry is given out again only when all that have come by it
 //! are forgotten.
 
-use super::Net;
 use super::card::Card;
 use super::record::Record;
+use super::{NO_BUFFER, Net};
 use crate::group::names;
 use crate::transport::wire::Header;
 
@@ -204,6 +204,13 @@ impl Net {
         let dropped = self.arrived.iter().filter(|it| is_from_it(&it.header));
         let dropped: Vec<usize> = dropped.map(|it| it.buffer).collect();
         self.arrived.retain(|it| !is_from_it(&it.header));
+        let early = self
+            .peers
+            .get_mut(process)
+            .map(|peer| peer.early.take_all());
+        let early = early.unwrap_or_default().into_iter();
+        let dropped = dropped.into_iter().chain(early.map(|kept| kept.buffer));
+        let dropped: Vec<usize> = dropped.filter(|buffer| *buffer != NO_BUFFER).collect();
         for buffer in dropped {
             self.buffers[buffer].messages -= 1;
             self.give_back(buffer);
@@ -243,6 +250,12 @@ impl Net {
             record.header.source = process as i32;
         }
         Some(terms.own_word)
+    }
+
+    /// What the numbers of a peer's records begin from.
+    pub(super) fn own_word_for(&self, process: u32) -> u32 {
+        let terms = self.peers.get(process).and_then(|peer| peer.terms);
+        terms.map_or(self.word, |terms| terms.own_word)
     }
 
     /// By what a peer knows this process.

@@ -12,36 +12,45 @@ mod bindings;
 mod card;
 mod choice;
 mod credit;
+mod early;
 mod guests;
+mod memory;
 mod order;
 mod pace;
 mod pool;
 mod port;
 mod record;
+mod straight;
+mod tagged;
+#[cfg(test)]
+mod tests;
 
 pub use choice::Fabric;
 pub use guests::{Guest, Invitation};
 pub use port::Wish;
+pub use straight::Place;
 
 use super::paged::Paged;
 use super::peer::{State, Table};
 use super::shm::pace::{LONGEST_WHOLE, Plan, Stores};
-use super::wire::{Header, Packet};
+use super::wire::{self, Header, Packet};
 use crate::error::Outside;
 use crate::os::monotonic_nanoseconds;
 use crate::queue::ring;
 use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
+use early::{Early, Kept};
 use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
 use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
-use port::{Completion, Port, Sent};
+use port::{Completion, Entries, Port, Sent};
 use record::Record;
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use straight::{Passed, Straight};
 
 /// What carries messages between nodes.
 pub static FABRIC: Variable<Fabric> = Variable::new(
@@ -57,8 +66,14 @@ pub static SHOW_FABRIC: Variable<bool> = Variable::new(
     false,
     "Each rank that opens a fabric says on standard error which library, provider and interface, and why.",
 );
+static STRAIGHT_BYTES: Variable<u64> = Variable::new(
+    "STRAIGHT_BYTES",
+    64 << 10,
+    "Messages between nodes of more than so many bytes, and more than OXMPI_EAGER_BYTES, go straight from the sender's buffer into the \
+     receiver's, if both lie in one piece.",
+);
 /// What users can set about the fabric.
-pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &SHOW_FABRIC];
+pub static VARIABLES: &[&dyn Listed] = &[&FABRIC, &SHOW_FABRIC, &STRAIGHT_BYTES];
 
 /// Nanoseconds between two questions for a card that was not there.
 const ASK_AGAIN: u64 = 200_000;
@@ -67,6 +82,12 @@ const PATIENCE: u64 = 5_000_000_000;
 
 /// Nanoseconds between two looks for peers that should be asked whether they have everything.
 const TICK: u64 = 500_000_000;
+
+/// Looks in vain between two looks at the clock, which costs an eighth of one.
+const VAIN: u32 = 8;
+
+/// Providers whose messages come in one stream of bytes: what is missing is lost. What they say of it themselves (`comp_order`) is less.
+const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
 
 /// What the launcher knows of the processes.
 pub trait Directory: Send {
@@ -89,6 +110,9 @@ struct Peer {
     asked: u64,
     credit: Credit,
     order: Order,
+    /// What came before what was sent before it.
+    early: Early,
+    passed: Passed,
     /// It wants data to be held back; packets go all the same if `passes`.
     held: bool,
     passes: bool,
@@ -110,6 +134,9 @@ struct Peer {
     broken: Option<(String, u64)>,
 }
 
+/// [`Arrived::buffer`] of the end of a transfer, which is in none.
+const NO_BUFFER: usize = usize::MAX;
+
 /// A message that has come in, in a receive buffer.
 struct Arrived {
     buffer: usize,
@@ -122,6 +149,17 @@ struct Buffer {
     /// Messages in it that the engine has not taken.
     messages: u32,
     released: bool,
+}
+
+/// What went over an end of the fabric, since the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Records sent.
+    pub records: u64,
+    /// Bytes of messages that were copied into send buffers or out of receive buffers.
+    pub copied: u64,
+    /// Bytes of messages that went straight from or into buffers of the program.
+    pub straight: u64,
 }
 
 /// One engine's end of the fabric.
@@ -141,6 +179,12 @@ pub struct Net {
     /// Which peer each send buffer is under way to.
     under_way: Vec<u32>,
     arrived: VecDeque<Arrived>,
+    straight: Straight,
+    /// Whether messages of a peer complete in the order of their sends.
+    completes_in_order: bool,
+    /// Messages of more bytes than that go straight.
+    border: usize,
+    traffic: Traffic,
     /// Whether the first of those was shown.
     shown: bool,
     pace: Pace,
@@ -149,7 +193,9 @@ pub struct Net {
     /// Why a message to some peer was lost, and when that was seen first.
     failed: Option<(String, u64)>,
     /// When to look next for peers to ask.
-    tick: u64,
+    next_tick: u64,
+    /// Looks that have found nothing.
+    vain: u32,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -178,11 +224,26 @@ impl Net {
         directory: Box<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
-        let port = Port::open(wish)?;
+        Self::at(Port::open(wish)?, table, directory, settings)
+    }
+
+    /// The end at this port.
+    fn at(
+        mut port: Port,
+        table: Arc<Table>,
+        directory: Box<dyn Directory>,
+        settings: u64,
+    ) -> Result<Net, String> {
+        let pool =
+            Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut net = Net {
+            straight: Straight::new(word, port.longest(), port.tag_bits()),
+            completes_in_order: COMPLETING_IN_ORDER.contains(&port.provider()),
+            border: STRAIGHT_BYTES.get() as usize,
+            traffic: Traffic::default(),
             port,
-            pool: Pool::new(),
+            pool,
             directory,
             settings,
             word,
@@ -197,7 +258,8 @@ impl Net {
             pace: Pace::default(),
             watched: false,
             failed: None,
-            tick: 0,
+            next_tick: 0,
+            vain: 0,
         };
         for index in 0..RECEIVING {
             if !net.post(index) {
@@ -257,13 +319,35 @@ impl Net {
 
     /// Whether a thread may sleep until the descriptor says that there is something.
     pub fn may_sleep(&mut self) -> bool {
+        self.tick();
         let mut due = self.due.iter();
         // A broken connection is looked at again when the sleep is over.
         let is_broken = |process: &u32| {
             let peer = self.peers.get(*process);
             peer.is_some_and(|peer| peer.broken.is_some())
         };
-        self.arrived.is_empty() && due.all(is_broken) && self.port.may_sleep()
+        self.arrived.is_empty()
+            && due.all(is_broken)
+            && !self.straight.waits()
+            && self.port.may_sleep()
+    }
+
+    /// Messages of more bytes than that go straight.
+    pub fn border(&self) -> usize {
+        self.border
+    }
+
+    /// What the sender of such a message can send in one piece.
+    pub fn longest_piece(&self) -> usize {
+        self.straight.longest()
+    }
+
+    /// What went over this end.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            straight: self.straight.bytes,
+            ..self.traffic
+        }
     }
 
     fn peer(&mut self, process: u32) -> &mut Peer {
@@ -271,27 +355,17 @@ impl Net {
     }
 
     /// Sends a packet. False: no room now.
+    #[inline]
     pub fn push(&mut self, to: u32, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        let bytes = Record::BYTES + header.length as usize;
-        let peer = self.peer(to);
-        let may = peer.broken.is_none()
-            && (peer.passes || !peer.held)
-            && peer.credit.has_room(bytes)
-            && (peer.contact.is_some() || self.find(to));
-        if !may || !self.transmit(to, header, fill) {
-            return false;
+        let pushed = self.transmit(to, header, fill);
+        if pushed {
+            self.pace.expect();
         }
-        let peer = self.peer(to);
-        peer.credit.sent(bytes);
-        peer.met = true;
-        // Whoever goes on is here again.
-        peer.said_goodbye = false;
-        peer.heard_goodbye = false;
-        self.pace.expect();
-        true
+        pushed
     }
 
-    /// Hands a message to the provider. The peer's address is known.
+    /// Hands a message to the provider: a packet of the engine's, or a record of the transport's own, which needs no credit and is not held
+    /// back. The peer is looked up once.
     fn transmit(
         &mut self,
         to: u32,
@@ -299,11 +373,18 @@ impl Net {
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         /// No provider injects more than this at once that is worth it.
-        const SMALL: usize = 256;
+        const SMALL: usize = 128;
+        let is_packet = !record::is_own(header.kind);
         let bytes = Record::BYTES + header.length as usize;
-        let peer = self.peer(to);
-        let Some((address, word)) = peer.contact else {
+        let Self { peers, port, .. } = self;
+        let peer = peers.of(to, Peer::default);
+        let may =
+            peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
+        if is_packet && !may {
             return false;
+        }
+        let Some((address, word)) = peer.contact else {
+            return self.find(to) && self.transmit(to, header, fill);
         };
         let sign = self.sign_at(to).unwrap_or(header.process);
         let peer = self.peer(to);
@@ -317,37 +398,52 @@ impl Net {
         };
         // The loss of an injected message does not tell whose it was; a question is there to tell that.
         let may_inject = header.kind != record::ASK;
-        let sent = if may_inject && bytes <= self.port.inject_bytes().min(SMALL) {
+        let sent = if may_inject && bytes <= port.inject_bytes().min(SMALL) {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
-            self.port.inject(address, &message[..bytes])
+            port.inject(address, &message[..bytes])
         } else {
             assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
-            let Some(index) = self.pool.take() else {
+            let Self {
+                pool, under_way, ..
+            } = self;
+            let Some(index) = pool.take(port) else {
                 return false;
             };
-            let (place, context) = self.pool.sending(index);
+            let (place, context) = pool.sending(index);
             // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
-            let message = unsafe { std::slice::from_raw_parts_mut(place, bytes) };
+            let message = unsafe { std::slice::from_raw_parts_mut(place.begin, bytes) };
             record.encode(message);
             fill(0, &mut message[Record::BYTES..]);
             // SAFETY: neither is touched before the completion gives the buffer back.
-            let sent = unsafe { self.port.send(address, place, bytes, context) };
+            let sent = unsafe {
+                let pool::Place { begin, description } = place;
+                port.send(address, begin, bytes, description, context)
+            };
             match sent {
                 Sent::Done => {
-                    if self.under_way.len() <= index {
-                        self.under_way.resize(index + 1, 0);
+                    if under_way.len() <= index {
+                        under_way.resize(index + 1, 0);
                     }
-                    self.under_way[index] = to;
+                    under_way[index] = to;
                 }
-                _ => self.pool.give(index),
+                _ => pool.give(index),
             }
             sent
         };
         match sent {
             Sent::Done => {
-                self.peer(to).order.sent();
+                self.traffic.records += 1;
+                peer.order.sent();
+                if is_packet {
+                    self.traffic.copied += u64::from(header.length);
+                    peer.credit.sent(bytes);
+                    peer.met = true;
+                    // Whoever goes on is here again.
+                    peer.said_goodbye = false;
+                    peer.heard_goodbye = false;
+                }
                 true
             }
             Sent::Later => false,
@@ -483,9 +579,13 @@ impl Net {
         let Some(first) = self.arrived.pop_front() else {
             return;
         };
+        if first.buffer == NO_BUFFER {
+            return;
+        }
         self.buffers[first.buffer].messages -= 1;
         self.give_back(first.buffer);
         let (process, bytes) = (first.header.process, first.header.length as usize);
+        self.traffic.copied += bytes as u64;
         let peer = self.peer(process);
         peer.credit.taken(Record::BYTES + bytes);
         if peer.credit.wants_telling() {
@@ -506,7 +606,11 @@ impl Net {
     fn post(&mut self, index: usize) -> bool {
         let (place, context) = self.pool.receiving(index);
         // SAFETY: nothing in the buffer is read any more, and it is used by nobody until it is released.
-        match unsafe { self.port.post(place, RECEIVE_BYTES, context) } {
+        let posted = unsafe {
+            let pool::Place { begin, description } = place;
+            self.port.post(begin, RECEIVE_BYTES, description, context)
+        };
+        match posted {
             Sent::Done => {
                 self.buffers[index].released = false;
                 true
@@ -521,35 +625,58 @@ impl Net {
 
     /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
     pub fn look(&mut self) -> bool {
-        let mut completions = [const { None }; 16];
-        let mut count = 0;
-        self.port.poll(|completion| {
-            completions[count] = Some(completion);
-            count += 1;
-        });
-        for completion in completions.into_iter().flatten() {
-            self.handle(completion);
+        let mut entries = Entries::new();
+        let complete = self.port.poll(&mut entries);
+        let found = match complete {
+            [] => self.look_in_vain(),
+            _ => true,
+        };
+        for entry in complete {
+            self.handle(port::completion(entry));
+        }
+        if !self.due.is_empty() {
+            self.tell();
+        }
+        if !self.straight.is_empty() {
+            self.go_on_with_all();
+        }
+        if self.failed.is_some() {
+            self.judge_failure();
+        }
+        self.pace.looked(found, monotonic_nanoseconds);
+        if !self.straight.is_empty() {
+            // Data moves while somebody looks.
+            self.pace.expect();
+        }
+        found
+    }
+
+    /// Nothing is complete: time for what has been put off. True if an operation has failed.
+    fn look_in_vain(&mut self) -> bool {
+        let failure = self.port.failure();
+        let has_failed = failure.is_some();
+        if let Some(failure) = failure {
+            self.handle(failure);
         }
         for index in 0..RECEIVING {
             if self.buffers[index].released {
                 self.give_back(index);
             }
         }
-        if count == 0 {
-            let now = monotonic_nanoseconds();
-            if now > self.tick {
-                self.tick = now + TICK;
-                self.ask(false);
-            }
+        self.vain = self.vain.wrapping_add(1);
+        if self.vain.is_multiple_of(VAIN) {
+            self.tick();
         }
-        if !self.due.is_empty() {
-            self.tell();
+        has_failed
+    }
+
+    /// Looks at the clock, and for peers to ask if it is time.
+    fn tick(&mut self) {
+        let now = monotonic_nanoseconds();
+        if now > self.next_tick {
+            self.next_tick = now + TICK;
+            self.ask(false);
         }
-        if self.failed.is_some() {
-            self.judge_failure();
-        }
-        self.pace.looked(count > 0, monotonic_nanoseconds);
-        count > 0
     }
 
     /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
@@ -583,7 +710,8 @@ impl Net {
         for (process, peer) in self.peers.met_mut() {
             let is_gone = Self::has_gone(table, process);
             // One that has said goodbye may be gone, which not every launcher tells.
-            let is_open = !peer.heard_goodbye && (peer.said_goodbye || !peer.credit.is_settled());
+            let is_settled = peer.credit.is_settled() && peer.passed.is_settled();
+            let is_open = !peer.heard_goodbye && (peer.said_goodbye || !is_settled);
             let asks = peer.order.tick(is_open) || all && is_open;
             if asks && peer.met && peer.broken.is_none() && !is_gone {
                 peer.ask_due = true;
@@ -598,6 +726,8 @@ impl Net {
             Completion::Sent(context) => {
                 if let Some(index) = self.pool.sender_of(context) {
                     self.pool.give(index);
+                } else {
+                    self.piece_ended(context, None, None);
                 }
             }
             Completion::Received {
@@ -607,11 +737,19 @@ impl Net {
                 released,
             } => {
                 let Some(buffer) = self.pool.receiver_of(context) else {
+                    self.piece_ended(context, Some(length), None);
                     return;
                 };
                 self.buffers[buffer].released |= released;
-                if length > 0 {
-                    self.arrive(buffer, data, length);
+                if length == 0 {
+                    self.give_back(buffer);
+                } else {
+                    let came = Kept {
+                        buffer,
+                        data,
+                        length,
+                    };
+                    self.arrive(came);
                 }
             }
             Completion::Failed { context, text } => {
@@ -623,7 +761,7 @@ impl Net {
                     }
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.buffers[buffer].released = true;
-                } else {
+                } else if !self.piece_ended(context, None, Some(text.clone())) {
                     // An inject's failure says not whose.
                     let now = monotonic_nanoseconds();
                     self.failed.get_or_insert((text, now));
@@ -633,34 +771,73 @@ impl Net {
         }
     }
 
-    fn arrive(&mut self, buffer: usize, data: *const u8, length: usize) {
+    fn arrive(&mut self, came: Kept) {
+        let Some(process) = self.take_in(came) else {
+            return;
+        };
+        // What has waited for it.
+        while !self.completes_in_order && !self.peer(process).early.is_empty() {
+            let own = self.own_word_for(process);
+            let peer = self.peer(process);
+            let next = peer.order.next(own);
+            let Some(kept) = peer.early.take(next, monotonic_nanoseconds()) else {
+                return;
+            };
+            self.take_in(kept);
+            self.buffers[kept.buffer].messages -= 1;
+        }
+    }
+
+    /// Takes a record that is the next of its sender. Returns that.
+    fn take_in(&mut self, came: Kept) -> Option<u32> {
+        let Kept {
+            buffer,
+            data,
+            length,
+        } = came;
         // SAFETY: the provider has written so many bytes there, in a buffer that is given back only when this is done.
         let message = unsafe { std::slice::from_raw_parts(data, length) };
-        let Some(mut record) = Record::decode(message) else {
-            return;
-        };
-        let Some(own) = self.sender_of(&mut record) else {
-            return;
-        };
+        let mut record = Record::decode(message)?;
+        let own = self.sender_of(&mut record)?;
         let header = record.header;
         let process = header.process;
-        match self.peer(process).order.came(own, record.word) {
+        let peer = self.peers.of(process, Peer::default);
+        match peer.order.came(own, record.word) {
             Came::Next => {}
-            Came::Foreign => return,
-            _ if self.loses_guest(process) => return,
+            Came::Foreign => return None,
+            Came::Early(missing) if !self.completes_in_order => {
+                let asks = header.kind == record::ASK;
+                if !peer
+                    .early
+                    .keep(record.word, came, asks, monotonic_nanoseconds())
+                {
+                    if self.loses_guest(process) {
+                        return None;
+                    }
+                    self.fail_to_receive(process, Came::Early(missing));
+                }
+                self.buffers[buffer].messages += 1;
+                return None;
+            }
+            _ if self.loses_guest(process) => return None,
             came => self.fail_to_receive(process, came),
         }
-        let peer = self.peer(process);
         peer.met = true;
         peer.credit.confirmed(record.taken);
         match header.kind {
-            record::TAKEN => {}
+            record::TAKEN => peer.passed.confirmed = header.context,
             record::HOLD => peer.held = true,
             record::END_HOLD => peer.held = false,
             record::ASK => {
                 peer.answer_due = true;
+                let lost = peer.passed.asked(header.context, monotonic_nanoseconds());
+                if let Some(pieces) = lost {
+                    self.fail_to_receive(process, Came::Early(pieces));
+                }
                 self.list(process);
             }
+            // Not what others send.
+            wire::LEFT | wire::LANDED => {}
             record::GOODBYE => {
                 peer.heard_goodbye = true;
                 if !peer.said_goodbye {
@@ -680,6 +857,7 @@ impl Net {
                 });
             }
         }
+        Some(process)
     }
 
     fn list(&mut self, process: u32) {
@@ -723,6 +901,7 @@ impl Net {
         }
         loop {
             let peer = self.peer(process);
+            let passed = peer.passed;
             let kind = match peer {
                 _ if peer.hold_due && peer.holds => record::HOLD,
                 _ if peer.hold_due => record::END_HOLD,
@@ -735,6 +914,10 @@ impl Net {
             let header = Header {
                 kind,
                 process: self.table.me(),
+                context: match kind {
+                    record::ASK => passed.left,
+                    _ => passed.came,
+                },
                 ..Header::default()
             };
             if !self.transmit(process, &header, |_, _| {}) {
@@ -793,6 +976,9 @@ impl Net {
             }
         }
         self.look();
+        if !self.straight.is_empty() {
+            self.abandon_lost();
+        }
         let mut all = self.peers.met().filter(|(_, peer)| peer.met);
         let answered = all.all(|(process, peer)| {
             peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
@@ -801,7 +987,7 @@ impl Net {
         let under_way = (0..self.under_way.len())
             .filter(|index| self.pool.is_in_use(*index))
             .any(|index| !self.is_gone(self.under_way[index]));
-        answered && !under_way
+        answered && !under_way && self.straight.is_empty()
     }
 
     /// Whether a process has left the job, or died: nobody waits for an answer of it.

@@ -47,6 +47,11 @@ impl Order {
         self.sent = self.sent.wrapping_add(1);
     }
 
+    /// The word of the next record that comes, of a process that has this one.
+    pub fn next(&self, word: u32) -> u32 {
+        word.wrapping_add(self.came)
+    }
+
     /// A record has come; `word`: this process's own, `found`: the record's.
     pub fn came(&mut self, word: u32, found: u32) -> Came {
         let distance = found.wrapping_sub(word).wrapping_sub(self.came) as i32;

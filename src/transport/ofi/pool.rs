@@ -3,7 +3,10 @@
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
 use super::bindings::fi_context2;
+use super::port::Port;
 use super::record::Record;
+use crate::error::Outside;
+use std::ffi::c_void;
 
 /// Bytes of payload of one message; a longer one is announced and goes in several.
 pub const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
@@ -16,34 +19,68 @@ pub const RECEIVE_BYTES: usize = 512 << 10;
 /// Buffers for what leaves, at most.
 const SENDING: usize = 64;
 
+/// A buffer, and what its memory is called if it is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub begin: *mut u8,
+    pub description: *mut c_void,
+}
+
+/// Registers memory for good.
+pub trait Register {
+    /// What it is called.
+    ///
+    /// Errors: it cannot be registered.
+    fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String>;
+}
+
+impl Register for Port {
+    fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String> {
+        Ok(self.register(begin, bytes)?.description())
+    }
+}
+
 /// See the module.
 pub struct Pool {
     contexts: *mut fi_context2,
-    receiving: [*mut u8; RECEIVING],
+    receiving: [Place; RECEIVING],
     /// Those that were made so far.
-    sending: Vec<*mut u8>,
+    sending: Vec<Place>,
     free: Vec<usize>,
 }
 
 // SAFETY: the memory belongs to the pool's owner alone, and to the provider.
 unsafe impl Send for Pool {}
 
-fn leaked(bytes: usize) -> *mut u8 {
-    Box::leak(vec![0u8; bytes].into_boxed_slice()).as_mut_ptr()
+fn leaked(bytes: usize, register: &mut impl Register) -> Result<Place, String> {
+    let begin = Box::leak(vec![0u8; bytes].into_boxed_slice()).as_mut_ptr();
+    let description = register.describe(begin, bytes)?;
+    Ok(Place { begin, description })
 }
 
 impl Pool {
-    pub fn new() -> Pool {
+    /// With the buffers for what comes in.
+    ///
+    /// Errors: they cannot be registered.
+    pub fn new(register: &mut impl Register) -> Result<Pool, String> {
         let context = || fi_context2 {
             internal: [std::ptr::null_mut(); 8],
         };
         let contexts: Vec<fi_context2> = (0..RECEIVING + SENDING).map(|_| context()).collect();
-        Pool {
+        let none = Place {
+            begin: std::ptr::null_mut(),
+            description: std::ptr::null_mut(),
+        };
+        let mut receiving = [none; RECEIVING];
+        for place in &mut receiving {
+            *place = leaked(RECEIVE_BYTES, register)?;
+        }
+        Ok(Pool {
             contexts: Box::leak(contexts.into_boxed_slice()).as_mut_ptr(),
-            receiving: std::array::from_fn(|_| leaked(RECEIVE_BYTES)),
+            receiving,
             sending: Vec::new(),
             free: Vec::new(),
-        }
+        })
     }
 
     fn context(&self, index: usize) -> *mut fi_context2 {
@@ -58,7 +95,7 @@ impl Pool {
     }
 
     /// A receive buffer and its context.
-    pub fn receiving(&self, index: usize) -> (*mut u8, *mut fi_context2) {
+    pub fn receiving(&self, index: usize) -> (Place, *mut fi_context2) {
         (self.receiving[index], self.context(index))
     }
 
@@ -72,8 +109,8 @@ impl Pool {
         self.index(context)?.checked_sub(RECEIVING)
     }
 
-    /// A free send buffer, if there is one. It is given back by [`Self::give`].
-    pub fn take(&mut self) -> Option<usize> {
+    /// A free send buffer, if there is one, or one more can be registered. It is given back by [`Self::give`].
+    pub fn take(&mut self, register: &mut impl Register) -> Option<usize> {
         if let Some(index) = self.free.pop() {
             return Some(index);
         }
@@ -81,7 +118,12 @@ impl Pool {
         if index == SENDING {
             return None;
         }
-        self.sending.push(leaked(LARGEST));
+        match leaked(LARGEST, register) {
+            Ok(place) => self.sending.push(place),
+            // Those that are there come back.
+            Err(_) if index > 0 => return None,
+            Err(text) => std::panic::panic_any(Outside(text)),
+        }
         Some(index)
     }
 
@@ -102,7 +144,7 @@ impl Pool {
     }
 
     /// A send buffer that was taken, and its context.
-    pub fn sending(&self, index: usize) -> (*mut u8, *mut fi_context2) {
+    pub fn sending(&self, index: usize) -> (Place, *mut fi_context2) {
         (self.sending[index], self.context(RECEIVING + index))
     }
 }
@@ -111,24 +153,52 @@ impl Pool {
 mod tests {
     use super::*;
 
+    /// Gives each buffer the name that it begins with, until there is no room.
+    struct Room(usize);
+
+    impl Register for Room {
+        fn describe(&mut self, begin: *mut u8, bytes: usize) -> Result<*mut c_void, String> {
+            self.0 = self.0.checked_sub(bytes).ok_or("no room")?;
+            Ok(begin.cast())
+        }
+    }
+
+    #[test]
+    fn no_room_for_more_buffers_is_no_buffer_now() {
+        assert!(Pool::new(&mut Room(RECEIVING * RECEIVE_BYTES - 1)).is_err());
+        let mut room = Room(RECEIVING * RECEIVE_BYTES + 2 * LARGEST);
+        let mut pool = Pool::new(&mut room).unwrap();
+        let taken: Vec<usize> = (0..2).map(|_| pool.take(&mut room).unwrap()).collect();
+        assert_eq!(pool.take(&mut room), None);
+        for index in taken {
+            let (place, _) = pool.sending(index);
+            assert_eq!(place.begin.cast(), place.description);
+            pool.give(index);
+        }
+        assert!(pool.take(&mut room).is_some());
+    }
+
     #[test]
     fn buffers_are_found_by_their_contexts_and_used_again() {
-        let mut pool = Pool::new();
+        let mut room = Room(usize::MAX);
+        let mut pool = Pool::new(&mut room).unwrap();
         for index in 0..RECEIVING {
             let (_, context) = pool.receiving(index);
             assert_eq!(pool.receiver_of(context), Some(index));
             assert_eq!(pool.sender_of(context), None);
         }
-        let taken: Vec<usize> = (0..SENDING).map(|_| pool.take().unwrap()).collect();
-        assert_eq!((pool.take(), pool.in_use()), (None, SENDING));
+        let taken: Vec<usize> = (0..SENDING)
+            .map(|_| pool.take(&mut room).unwrap())
+            .collect();
+        assert_eq!((pool.take(&mut room), pool.in_use()), (None, SENDING));
         for index in taken {
             let (buffer, context) = pool.sending(index);
-            assert!(!buffer.is_null());
+            assert!(!buffer.begin.is_null());
             assert_eq!(pool.sender_of(context), Some(index));
             assert_eq!(pool.receiver_of(context), None);
             pool.give(index);
         }
-        assert_eq!((pool.in_use(), pool.take().is_some()), (0, true));
+        assert_eq!((pool.in_use(), pool.take(&mut room).is_some()), (0, true));
         assert_eq!(pool.sender_of(std::ptr::null_mut()), None);
         assert_eq!(pool.sender_of(usize::MAX as *mut fi_context2), None);
     }

@@ -6,10 +6,12 @@
 
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
+use super::memory::Wanted;
 use crate::os::library::Library;
 use crate::os::signals::Actions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
 
@@ -35,7 +37,7 @@ type GetInfo = unsafe extern "C" fn(
 ) -> i32;
 
 /// The exported functions that are used; all others are reached through the objects.
-struct Functions {
+pub(super) struct Functions {
     version: unsafe extern "C" fn() -> u32,
     duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
     free: unsafe extern "C" fn(*mut fi_info),
@@ -59,7 +61,7 @@ impl Functions {
         }
     }
 
-    fn text(&self, error: i64) -> String {
+    pub(super) fn text(&self, error: i64) -> String {
         // SAFETY: the function takes any number, and its text stays.
         let text = unsafe { (self.text)(error.unsigned_abs() as i32) };
         text_of(text)
@@ -96,6 +98,19 @@ pub enum Sent {
     Failed(String),
 }
 
+/// Entries that are read at a time.
+const MOST: usize = 16;
+
+/// Room for entries of the completion queue.
+pub struct Entries([MaybeUninit<fi_cq_tagged_entry>; MOST]);
+
+impl Entries {
+    #[inline]
+    pub fn new() -> Entries {
+        Entries([const { MaybeUninit::uninit() }; MOST])
+    }
+}
+
 /// An entry of the completion queue.
 pub enum Completion {
     /// A transmission is complete; its place is free.
@@ -117,13 +132,21 @@ pub enum Completion {
 /// See the module. Its objects are never closed: they end with the process, so that what is under way keeps its place, and a close
 /// here does not lose what a peer has not read.
 pub struct Port {
-    functions: Functions,
-    ep: *mut fid_ep,
+    pub(super) functions: Functions,
+    pub(super) domain: *mut fid_domain,
+    pub(super) ep: *mut fid_ep,
     cq: *mut fid_cq,
     av: *mut fid_av,
     fabric: *mut fid_fabric,
     descriptor: Option<i32>,
     inject: usize,
+    pub(super) longest: usize,
+    pub(super) tag_bits: u64,
+    pub(super) registration: Wanted,
+    /// Registrations that were made, and those that are there.
+    pub(super) registrations: u64,
+    pub(super) open_registrations: u64,
+    has_failed: bool,
     description: String,
     provider: String,
     loopback: bool,
@@ -167,15 +190,30 @@ impl Port {
                 let objects =
                     open(&functions, *info).map_err(|text| format!("{shown}, {name}: {text}"))?;
                 // SAFETY: the library fills this in for every entry.
-                let inject = unsafe { (*(**info).tx_attr).inject_size } as usize;
+                let limits = unsafe {
+                    let ep = (**info).ep_attr;
+                    Limits {
+                        inject: (*(**info).tx_attr).inject_size as usize,
+                        longest: (*ep).max_msg_size as usize,
+                        tag_bits: bits_below((*ep).mem_tag_format),
+                        registration: Wanted::of((*(**info).domain_attr).mr_mode),
+                    }
+                };
                 let description = format!("{shown}, {name}: {why}");
-                Ok((objects, inject, description, offer.clone()))
+                Ok((objects, limits, description, offer.clone()))
             });
         // SAFETY: the list is not used any more; objects keep copies of what they need.
         unsafe { (functions.free)(all) };
-        let ((fabric, ep, cq, av, descriptor), inject, description, offer) = opened?;
+        let ((fabric, domain, ep, cq, av, descriptor), limits, description, offer) = opened?;
         Ok(Port {
-            inject,
+            inject: limits.inject,
+            longest: limits.longest,
+            tag_bits: limits.tag_bits,
+            registration: limits.registration,
+            registrations: 0,
+            open_registrations: 0,
+            has_failed: false,
+            domain,
             functions,
             ep,
             cq,
@@ -279,7 +317,7 @@ impl Port {
         self.outcome("fi_inject", result)
     }
 
-    /// Sends a message.
+    /// Sends a message out of memory with this description.
     ///
     /// # Safety
     /// Message and context stay, and the message unchanged, until the completion with this context was read.
@@ -289,9 +327,11 @@ impl Port {
         to: u64,
         message: *const u8,
         bytes: usize,
+        description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
-        let result = in_one_part(message.cast_mut(), bytes, to, context, |message| {
+        let part = (message.cast_mut(), bytes, description);
+        let result = in_one_part(part, to, context, |message| {
             // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
             unsafe {
                 let send = (*(*self.ep).msg).sendmsg;
@@ -309,9 +349,11 @@ impl Port {
         &mut self,
         buffer: *mut u8,
         bytes: usize,
+        description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
-        let result = in_one_part(buffer, bytes, u64::MAX, context, |message| {
+        let part = (buffer, bytes, description);
+        let result = in_one_part(part, u64::MAX, context, |message| {
             // SAFETY: as in `send`.
             unsafe {
                 let receive = (*(*self.ep).msg).recvmsg;
@@ -321,33 +363,28 @@ impl Port {
         self.outcome("fi_recvmsg", result)
     }
 
-    /// Makes progress and tells what is complete. Returns how many entries there were.
+    /// Makes progress. Returns what is complete; nothing may be a [`Self::failure`].
     #[inline]
-    pub fn poll(&mut self, mut tell: impl FnMut(Completion)) -> usize {
-        const MOST: usize = 16;
-        let mut entries = [const { std::mem::MaybeUninit::<fi_cq_tagged_entry>::uninit() }; MOST];
+    pub fn poll<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
         // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
         let count = unsafe {
             let read = (*(*self.cq).ops).read;
-            call(read)(self.cq, entries.as_mut_ptr().cast(), MOST as size_t)
+            call(read)(self.cq, entries.0.as_mut_ptr().cast(), MOST as size_t)
         };
-        if count > 0 {
-            for entry in &entries[..count as usize] {
-                // SAFETY: filled.
-                let entry = unsafe { entry.assume_init_ref() };
-                tell(completion(entry));
-            }
-            return count as usize;
-        }
-        if count == -i64::from(FI_EAGAIN) {
-            return 0;
-        }
-        tell(self.failure());
-        1
+        self.has_failed = count < 0 && count != -i64::from(FI_EAGAIN);
+        let filled = &entries.0[..count.max(0) as usize];
+        // SAFETY: the queue has filled these in.
+        unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
+    }
+
+    /// Why the last [`Self::poll`] has found nothing, if an operation has failed.
+    #[inline]
+    pub fn failure(&mut self) -> Option<Completion> {
+        self.has_failed.then(|| self.read_failure())
     }
 
     #[cold]
-    fn failure(&mut self) -> Completion {
+    fn read_failure(&mut self) -> Completion {
         // SAFETY: all-zero is a valid value, for the call to fill.
         let mut entry: fi_cq_err_entry = unsafe { std::mem::zeroed() };
         // SAFETY: the queue is open.
@@ -423,7 +460,7 @@ impl Port {
     }
 
     #[inline]
-    fn outcome(&self, function: &str, result: i64) -> Sent {
+    pub(super) fn outcome(&self, function: &str, result: i64) -> Sent {
         match result {
             0 => Sent::Done,
             error if error == -i64::from(FI_EAGAIN) => Sent::Later,
@@ -432,11 +469,10 @@ impl Port {
     }
 }
 
-/// Calls with the description of a message that is one run of bytes, valid during the call.
+/// Calls with the description of a message that is one run of bytes, valid during the call. Memory that is not registered has no description.
 #[inline]
 fn in_one_part<T>(
-    begin: *mut u8,
-    bytes: usize,
+    (begin, bytes, mut description): (*mut u8, usize, *mut c_void),
     peer: u64,
     context: *mut fi_context2,
     call: impl FnOnce(*const fi_msg) -> T,
@@ -445,7 +481,6 @@ fn in_one_part<T>(
         iov_base: begin.cast(),
         iov_len: bytes as size_t,
     };
-    let mut description: *mut c_void = null_mut();
     call(&fi_msg {
         msg_iov: &raw const part,
         desc: &raw mut description,
@@ -456,7 +491,9 @@ fn in_one_part<T>(
     })
 }
 
-fn completion(entry: &fi_cq_tagged_entry) -> Completion {
+/// What an entry says.
+#[inline]
+pub fn completion(entry: &fi_cq_tagged_entry) -> Completion {
     let context = entry.op_context.cast();
     if entry.flags & u64::from(FI_RECV | FI_MULTI_RECV) == 0 {
         return Completion::Sent(context);
@@ -475,7 +512,7 @@ fn completion(entry: &fi_cq_tagged_entry) -> Completion {
 
 /// A function that every object of libfabric has; the headers allow null for those that nobody calls.
 #[inline]
-fn call<F>(function: Option<F>) -> F {
+pub(super) fn call<F>(function: Option<F>) -> F {
     match function {
         Some(function) => function,
         None => missing(),
@@ -530,9 +567,9 @@ fn list(functions: &Functions, version: u32) -> Result<*mut fi_info, String> {
         (*domain).control_progress = FI_PROGRESS_MANUAL;
         (*domain).data_progress = FI_PROGRESS_MANUAL;
         (*domain).resource_mgmt = FI_RM_ENABLED;
-        // Not FI_MR_LOCAL: buffers are not registered.
         (*domain).mr_mode =
-            (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT) as i32;
+            (FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
+                as i32;
         (*(*hints).tx_attr).msg_order = FI_ORDER_SAS.into();
         (*(*hints).rx_attr).msg_order = FI_ORDER_SAS.into();
         let result = (functions.get)(version, null(), null(), 0, hints, &raw mut found);
@@ -569,8 +606,25 @@ fn offers(list: *mut fi_info) -> Vec<(Offer, *mut fi_info)> {
     all
 }
 
+/// What a provider says of itself.
+struct Limits {
+    inject: usize,
+    longest: usize,
+    tag_bits: u64,
+    registration: Wanted,
+}
+
+/// All bits up to the highest that is set. libfabric's format of tags has fields of alternating bits, the highest one set; zero stands for all.
+fn bits_below(format: u64) -> u64 {
+    match format {
+        0 => u64::MAX,
+        format => u64::MAX >> format.leading_zeros(),
+    }
+}
+
 type Objects = (
     *mut fid_fabric,
+    *mut fid_domain,
     *mut fid_ep,
     *mut fid_cq,
     *mut fid_av,
@@ -653,6 +707,13 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
                 FI_GETWAIT as i32,
                 (&raw mut number).cast(),
             ) == 0;
-        Ok((fabric, ep, cq, av, (has && number >= 0).then_some(number)))
+        Ok((
+            fabric,
+            domain,
+            ep,
+            cq,
+            av,
+            (has && number >= 0).then_some(number),
+        ))
     }
 }

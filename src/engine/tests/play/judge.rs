@@ -3,7 +3,7 @@
 use super::{Fate, Play, Reached, Receive, TAG_OF_SMALL, content};
 use crate::engine::Engine;
 use crate::engine::dispatch::Outgoing;
-use crate::engine::packets::{self, Cts};
+use crate::engine::packets::{self, Cts, Placed};
 use crate::engine::requests::{Answer, Phase};
 use crate::error::Class;
 use crate::transport::Packet;
@@ -26,6 +26,7 @@ impl Play {
                         Outgoing::Rts(_) => "RTS",
                         Outgoing::EagerPart(_) => "eager part",
                         Outgoing::Cts { .. } => "CTS",
+                        Outgoing::Place(_) => "PLACE",
                         Outgoing::Failed { .. } => "FAILED",
                         Outgoing::Cancel(_) => "CANCEL",
                     };
@@ -110,6 +111,18 @@ impl Play {
             }
         }
     }
+}
+
+/// Notes in which state a send is whose PLACE is here.
+pub(super) fn note_place(engine: &mut Engine, packet: &Packet, reached: &mut Reached) {
+    let placed = engine.decode::<Placed>(packet);
+    let request = engine.requests.at(placed.sender);
+    let name = match (request.answer, placed.wanted < request.total as u64) {
+        (Answer::Marked, _) => "straight, marked and received",
+        (_, true) => "straight, a part",
+        (_, false) => "straight, all",
+    };
+    *reached.entry(name).or_default() += 1;
 }
 
 /// Notes in which state a send is whose CTS is here.

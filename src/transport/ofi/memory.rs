@@ -1,0 +1,114 @@
+//! Memory that a provider has been told of, as those need whose network card reads and writes it by itself (FI_MR_LOCAL).
+//!
+//! The buffers of a pool are registered once. Buffers of the program are registered for one transfer each: a cache would have to notice
+//! whenever the program gives memory back to the system.
+
+use super::bindings::*;
+use super::port::{Port, call};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+/// How a provider wants memory to be registered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Memory has to be registered.
+    pub local: bool,
+    /// A registration is bound to the endpoint.
+    pub by_endpoint: bool,
+}
+
+impl Wanted {
+    pub fn of(mr_mode: i32) -> Wanted {
+        Wanted {
+            local: mr_mode as u32 & FI_MR_LOCAL != 0,
+            by_endpoint: mr_mode as u32 & FI_MR_ENDPOINT != 0,
+        }
+    }
+}
+
+/// A registration, to be given back; nothing where none is needed.
+#[derive(Debug)]
+pub struct Registered(*mut fid_mr);
+
+impl Registered {
+    /// None is needed.
+    pub fn none() -> Registered {
+        Registered(null_mut())
+    }
+
+    /// What operations on this memory name.
+    pub fn description(&self) -> *mut c_void {
+        match self.0.is_null() {
+            true => null_mut(),
+            // SAFETY: the object is open until it is given back.
+            false => unsafe { (*self.0).mem_desc },
+        }
+    }
+}
+
+impl Port {
+    /// Registers memory for sending and receiving, if the provider wants that.
+    ///
+    /// Errors: there is no room for it (RLIMIT_MEMLOCK); the text says how much it was.
+    pub fn register(&mut self, begin: *mut u8, bytes: usize) -> Result<Registered, String> {
+        if !self.registration.local {
+            return Ok(Registered::none());
+        }
+        self.registrations += 1;
+        let mut mr = null_mut();
+        // SAFETY: domain and endpoint are open. Nothing is read or written here; operations that do are given memory by their own rules.
+        let result = unsafe {
+            let reg = call((*(*self.domain).mr).reg);
+            let (access, key) = (u64::from(FI_SEND | FI_RECV), self.registrations);
+            let mut result = reg(
+                &raw mut (*self.domain).fid,
+                begin.cast(),
+                bytes as size_t,
+                access,
+                0,
+                key,
+                0,
+                &raw mut mr,
+                null_mut(),
+            );
+            if result == 0 && self.registration.by_endpoint {
+                let fid = &raw mut (*mr).fid;
+                let ops = (*fid).ops;
+                result = call((*ops).bind)(fid, &raw mut (*self.ep).fid, 0);
+                if result == 0 {
+                    result = call((*ops).control)(fid, FI_ENABLE as i32, null_mut());
+                }
+            }
+            result
+        };
+        match result {
+            0 => {
+                self.open_registrations += 1;
+                Ok(Registered(mr))
+            }
+            error => Err(format!(
+                "{bytes} bytes cannot be registered (fi_mr_reg): {}; the limit of locked memory may be too low (ulimit -l)",
+                self.functions.text(error.into())
+            )),
+        }
+    }
+
+    /// Gives a registration back. No operation uses the memory any more.
+    pub fn unregister(&mut self, registered: Registered) {
+        if registered.0.is_null() {
+            return;
+        }
+        self.open_registrations -= 1;
+        // SAFETY: the object was open, and nobody has it any more.
+        unsafe {
+            let fid = &raw mut (*registered.0).fid;
+            call((*(*fid).ops).close)(fid);
+        }
+    }
+
+    /// Has memory registered although the provider does not want it, from now on.
+    #[cfg(test)]
+    pub fn want_registration(&mut self) {
+        self.registration.local = true;
+    }
+}

@@ -1,0 +1,506 @@
+//! Data that goes straight from the sender's buffer into the receiver's: tagged transfers, each of a size and under a tag that the
+//! receiver has chosen, so nothing is matched but by that number.
+//!
+//! A transfer goes in pieces of at most what the provider takes, each an operation with a context of its own. Invariants: a transfer
+//! is here until the provider has no piece of it any more, and only then its end is told or [`Net::abandon`] returns, so buffers
+//! may be given away after either; a tag is used once.
+
+use super::bindings::fi_context2;
+use super::memory::Registered;
+use super::tagged::Run;
+use super::{Arrived, NO_BUFFER, Net, PATIENCE, Sent, end, monotonic_nanoseconds};
+use crate::datatype::Buffer;
+use crate::transport::wire::{self, Header};
+use std::collections::BTreeMap;
+
+/// The longest piece, whatever a provider takes: other messages to the peer wait behind one on the same connection.
+const LONGEST: usize = 256 << 20;
+/// Pieces of a transfer that the provider has at a time.
+const AHEAD: usize = 4;
+/// Contexts that are made at a time.
+const CHUNK: usize = 64;
+
+/// Where the data of a transfer comes under which tags: what the receiver tells the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Of the first piece; the next ones have the next ones.
+    pub tag: u64,
+    /// Bytes of all pieces but the last.
+    pub piece: u64,
+}
+
+/// A transfer of this end.
+struct Transfer {
+    process: u32,
+    /// Where to; `None`: it comes in.
+    to: Option<u64>,
+    begin: *mut u8,
+    bytes: usize,
+    place: Place,
+    /// Pieces that the provider was given, and that it has done with.
+    begun: usize,
+    done: usize,
+    /// Nobody waits for it.
+    is_abandoned: bool,
+    registered: Registered,
+}
+
+impl Transfer {
+    fn pieces(&self) -> usize {
+        self.bytes.div_ceil(self.place.piece as usize)
+    }
+
+    /// Whether pieces can be given to the provider.
+    fn waits(&self) -> bool {
+        !self.is_abandoned && self.begun < self.pieces() && self.begun - self.done < AHEAD
+    }
+
+    /// The bytes of a piece and its tag.
+    fn run(&self, number: usize, context: *mut fi_context2) -> Run {
+        let piece = self.place.piece as usize;
+        let begin = number * piece;
+        Run {
+            place: self.begin.wrapping_add(begin),
+            bytes: piece.min(self.bytes - begin),
+            tag: self.place.tag.wrapping_add(number as u64),
+            description: self.registered.description(),
+            context,
+        }
+    }
+}
+
+/// The contexts of pieces. A provider may have one until its completion, so they are never given back.
+#[derive(Default)]
+struct Contexts {
+    chunks: Vec<*mut fi_context2>,
+    free: Vec<usize>,
+    /// The transfer whose piece each one is of, and the bytes of that.
+    used: Vec<Option<(u32, usize)>>,
+}
+
+impl Contexts {
+    fn take(&mut self, transfer: u32, bytes: usize) -> (usize, *mut fi_context2) {
+        if self.free.is_empty() {
+            let context = || fi_context2 {
+                internal: [std::ptr::null_mut(); 8],
+            };
+            let chunk: Vec<fi_context2> = (0..CHUNK).map(|_| context()).collect();
+            self.chunks
+                .push(Box::leak(chunk.into_boxed_slice()).as_mut_ptr());
+            let first = self.used.len();
+            self.used.resize(first + CHUNK, None);
+            self.free.extend((first..first + CHUNK).rev());
+        }
+        let index = self.free.pop().unwrap_or_default();
+        self.used[index] = Some((transfer, bytes));
+        (index, self.at(index))
+    }
+
+    fn at(&self, index: usize) -> *mut fi_context2 {
+        self.chunks[index / CHUNK].wrapping_add(index % CHUNK)
+    }
+
+    /// Gives a context back that the provider has done with: the transfer whose piece it was of, and the bytes of that.
+    fn give(&mut self, context: *mut fi_context2) -> Option<(u32, usize)> {
+        let index = self.chunks.iter().enumerate().find_map(|(number, chunk)| {
+            let bytes = (context as usize).checked_sub(*chunk as usize)?;
+            let at = bytes / size_of::<fi_context2>();
+            (at < CHUNK).then_some(number * CHUNK + at)
+        })?;
+        let found = self.used[index].take()?;
+        self.free.push(index);
+        Some(found)
+    }
+
+    /// Those that the provider has for pieces of a transfer.
+    fn of(&self, transfer: u32) -> impl Iterator<Item = *mut fi_context2> {
+        let used = self.used.iter().enumerate();
+        used.filter(move |(_, used)| used.is_some_and(|(number, _)| number == transfer))
+            .map(|(index, _)| self.at(index))
+    }
+}
+
+/// How many pieces went between this process and a peer, to notice those that a broken connection has lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Passed {
+    /// Those that have left, and that the peer has said to have.
+    pub left: u32,
+    pub confirmed: u32,
+    pub came: u32,
+    /// The peer has asked about more than had come by then, and when.
+    missed: Option<(u32, u64)>,
+}
+
+/// How long after a question about pieces that are not there those are lost, nanoseconds.
+const LOST_AFTER: u64 = 500_000_000;
+
+impl Passed {
+    /// Whether the peer has said that it has all.
+    pub fn is_settled(&self) -> bool {
+        self.left == self.confirmed
+    }
+
+    /// The peer says how many have left it. Returns how many of them are lost.
+    pub fn asked(&mut self, left: u32, now: u64) -> Option<u32> {
+        let missing = left.wrapping_sub(self.came) as i32;
+        if missing <= 0 {
+            self.missed = None;
+            return None;
+        }
+        match self.missed {
+            Some((came, since)) if came == self.came => {
+                (now - since > LOST_AFTER).then_some(missing as u32)
+            }
+            _ => {
+                self.missed = Some((self.came, now));
+                None
+            }
+        }
+    }
+}
+
+/// The transfers of an end.
+pub(super) struct Straight {
+    /// By the number of the request that waits for them.
+    transfers: BTreeMap<u32, Transfer>,
+    contexts: Contexts,
+    next_tag: u64,
+    longest: usize,
+    /// Bytes of those that have ended.
+    pub bytes: u64,
+}
+
+impl Straight {
+    /// Of an end with this word, whose provider takes so long messages and has so many bits for tags.
+    pub fn new(word: u32, longest: usize, tag_bits: u64) -> Straight {
+        Straight {
+            transfers: BTreeMap::new(),
+            contexts: Contexts::default(),
+            // Not zero at the start: what a process of an earlier job sends to this address is nobody's.
+            next_tag: u64::from(word) << 32 & tag_bits >> 1,
+            longest: longest.min(LONGEST),
+            bytes: 0,
+        }
+    }
+
+    /// Bytes of a piece.
+    pub fn longest(&self) -> usize {
+        self.longest
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
+    }
+
+    /// Whether a piece waits for room.
+    pub fn waits(&self) -> bool {
+        self.transfers.values().any(Transfer::waits)
+    }
+
+    #[cfg(test)]
+    pub fn set_longest(&mut self, longest: usize) {
+        self.longest = longest;
+    }
+}
+
+impl Net {
+    /// Takes data from a peer straight into a buffer, of which the sender has to be told what this returns. The end is a packet
+    /// [`wire::LANDED`] with this token. `longest`: what the sender can send in a piece.
+    pub fn land(
+        &mut self,
+        from: u32,
+        token: u32,
+        buffer: &Buffer,
+        bytes: usize,
+        longest: u64,
+    ) -> Place {
+        let straight = &mut self.straight;
+        let place = Place {
+            tag: straight.next_tag,
+            piece: longest.clamp(1, straight.longest as u64),
+        };
+        let pieces = bytes.div_ceil(place.piece as usize) as u64;
+        straight.next_tag = straight.next_tag.wrapping_add(pieces);
+        self.begin(from, None, token, buffer, bytes, place);
+        place
+    }
+
+    /// Sends data straight out of a buffer to where the peer wants it. The end is a packet [`wire::LEFT`] with this token.
+    pub fn send_straight(
+        &mut self,
+        to: u32,
+        token: u32,
+        buffer: &Buffer,
+        bytes: usize,
+        place: Place,
+    ) {
+        // It has answered, so its address is known or asked for.
+        let address = self
+            .peer(to)
+            .contact
+            .map_or(u64::MAX, |(address, _)| address);
+        self.begin(to, Some(address), token, buffer, bytes, place);
+    }
+
+    fn begin(
+        &mut self,
+        process: u32,
+        to: Option<u64>,
+        token: u32,
+        buffer: &Buffer,
+        bytes: usize,
+        place: Place,
+    ) {
+        assert!(bytes > 0 && place.piece > 0, "a transfer of nothing");
+        assert!(bytes <= buffer.len());
+        let Some(begin) = buffer.contiguous() else {
+            unreachable!("a buffer with holes for a transfer of one run of bytes")
+        };
+        let registered = match self.port.register(begin, bytes) {
+            Ok(registered) => registered,
+            Err(text) => self.fail(process, &text),
+        };
+        let transfer = Transfer {
+            process,
+            to,
+            begin,
+            bytes,
+            place,
+            begun: 0,
+            done: 0,
+            is_abandoned: false,
+            registered,
+        };
+        let before = self.straight.transfers.insert(token, transfer);
+        assert!(before.is_none(), "request {token} has a transfer already");
+        self.peer(process).met = true;
+        self.go_on(token);
+        self.pace.expect();
+    }
+
+    /// Gives the provider as many pieces of a transfer as it takes.
+    fn go_on(&mut self, token: u32) {
+        let Self {
+            straight,
+            port,
+            peers,
+            ..
+        } = self;
+        let Some(transfer) = straight.transfers.get_mut(&token) else {
+            return;
+        };
+        let is_broken = peers
+            .get(transfer.process)
+            .is_some_and(|peer| peer.broken.is_some());
+        while transfer.waits() && !is_broken {
+            let run = transfer.run(transfer.begun, std::ptr::null_mut());
+            let (_, context) = straight.contexts.take(token, run.bytes);
+            let run = Run { context, ..run };
+            // SAFETY: whoever made the buffer has promised that its bytes are the operation's until that ends, which it does not before the
+            // end of the transfer; that is told, and contexts are used again, when the completion of each piece was read.
+            let given = unsafe {
+                match transfer.to {
+                    Some(address) => port.send_tagged(address, &run),
+                    None => port.receive_tagged(&run),
+                }
+            };
+            if given == Sent::Done {
+                transfer.begun += 1;
+                continue;
+            }
+            straight.contexts.give(context);
+            if let Sent::Failed(text) = given {
+                let process = transfer.process;
+                self.breaks(process, text);
+            }
+            return;
+        }
+    }
+
+    /// Goes on with all transfers that wait for room.
+    #[cold]
+    pub(super) fn go_on_with_all(&mut self) {
+        let waiting = self.straight.transfers.iter();
+        let waiting = waiting.filter(|(_, transfer)| transfer.waits());
+        let waiting: Vec<u32> = waiting.map(|(token, _)| *token).collect();
+        waiting.into_iter().for_each(|token| self.go_on(token));
+    }
+
+    /// The provider has done with a piece; `came`: so many bytes, if it came in; `failed`: why it is missing. False: the context is of none.
+    pub(super) fn piece_ended(
+        &mut self,
+        context: *mut fi_context2,
+        came: Option<usize>,
+        failed: Option<String>,
+    ) -> bool {
+        let Some((token, bytes)) = self.straight.contexts.give(context) else {
+            return false;
+        };
+        let Some(transfer) = self.straight.transfers.get_mut(&token) else {
+            return true;
+        };
+        transfer.done += 1;
+        let (process, is_abandoned) = (transfer.process, transfer.is_abandoned);
+        let is_in = transfer.to.is_none();
+        let rest = transfer.begun - transfer.done;
+        let is_over = rest == 0 && transfer.begun == transfer.pieces();
+        if failed.is_some() || is_abandoned {
+            transfer.is_abandoned = true;
+            if rest == 0 {
+                self.end_transfer(token);
+            }
+            if let Some(text) = failed
+                && !is_abandoned
+            {
+                self.breaks(process, text);
+            }
+            return true;
+        }
+        if came.is_some_and(|came| came != bytes) {
+            self.fail(process, "data came that is shorter than was agreed");
+        }
+        let passed = &mut self.peer(process).passed;
+        match is_in {
+            true => passed.came = passed.came.wrapping_add(1),
+            false => passed.left = passed.left.wrapping_add(1),
+        }
+        if !is_over {
+            self.go_on(token);
+            return true;
+        }
+        self.straight.bytes += self.end_transfer(token) as u64;
+        self.arrived.push_back(Arrived {
+            buffer: NO_BUFFER,
+            data: std::ptr::null(),
+            header: Header {
+                kind: if is_in { wire::LANDED } else { wire::LEFT },
+                context: token,
+                process,
+                ..Header::default()
+            },
+        });
+        true
+    }
+
+    /// The provider has no piece of a transfer any more. Its bytes.
+    fn end_transfer(&mut self, token: u32) -> usize {
+        let Some(transfer) = self.straight.transfers.remove(&token) else {
+            return 0;
+        };
+        self.port.unregister(transfer.registered);
+        transfer.bytes
+    }
+
+    /// Ends a transfer of which nobody wants to know any more, if there is one with this token. On return its buffer is the caller's.
+    /// A provider that does not give it back ends the job.
+    #[cold]
+    pub fn abandon(&mut self, token: u32) {
+        let is_its =
+            |arrived: &Arrived| arrived.buffer == NO_BUFFER && arrived.header.context == token;
+        self.arrived.retain(|arrived| !is_its(arrived));
+        let Some(transfer) = self.straight.transfers.get_mut(&token) else {
+            return;
+        };
+        transfer.is_abandoned = true;
+        let process = transfer.process;
+        if transfer.begun == transfer.done {
+            self.end_transfer(token);
+            return;
+        }
+        let contexts: Vec<_> = self.straight.contexts.of(token).collect();
+        for context in contexts {
+            self.port.cancel(context);
+        }
+        let began = monotonic_nanoseconds();
+        while self.straight.transfers.contains_key(&token) {
+            self.look();
+            if monotonic_nanoseconds() - began > PATIENCE {
+                end(format!(
+                    "a transfer with rank {process} on {}, which is lost, cannot be ended: {} does not give its buffer back",
+                    self.directory.host(process),
+                    self.port.description()
+                ));
+            }
+        }
+    }
+
+    /// Ends all transfers with processes that have left or died.
+    #[cold]
+    pub(super) fn abandon_lost(&mut self) {
+        let table = self.table.clone();
+        let lost = self.straight.transfers.iter();
+        let lost = lost.filter(|(_, transfer)| Net::has_gone(&table, transfer.process));
+        let lost: Vec<u32> = lost.map(|(token, _)| *token).collect();
+        lost.into_iter().for_each(|token| self.abandon(token));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_a_transfer_once() {
+        for (bytes, piece) in [
+            (1, 1),
+            (10, 3),
+            (9, 3),
+            (5 << 30, 1 << 30),
+            ((5 << 30) + 1, 1 << 30),
+        ] {
+            let transfer = Transfer {
+                process: 0,
+                to: None,
+                begin: std::ptr::without_provenance_mut(4096),
+                bytes,
+                place: Place { tag: 7, piece },
+                begun: 0,
+                done: 0,
+                is_abandoned: false,
+                registered: Registered::none(),
+            };
+            let mut at = 4096;
+            for number in 0..transfer.pieces() {
+                let run = transfer.run(number, std::ptr::null_mut());
+                assert_eq!((run.place.addr(), run.tag), (at, 7 + number as u64));
+                assert!((1..=piece as usize).contains(&run.bytes));
+                at += run.bytes;
+            }
+            assert_eq!(at, 4096 + bytes);
+        }
+    }
+
+    #[test]
+    fn contexts_lead_back_and_are_used_again() {
+        let mut contexts = Contexts::default();
+        let taken: Vec<_> = (0..200).map(|number| contexts.take(number, 10).1).collect();
+        assert_eq!(contexts.of(7).collect::<Vec<_>>(), [taken[7]]);
+        for (number, context) in taken.iter().enumerate() {
+            assert_eq!(contexts.give(*context), Some((number as u32, 10)));
+            assert_eq!(contexts.give(*context), None);
+        }
+        assert_eq!(contexts.give(std::ptr::null_mut()), None);
+        let made = contexts.used.len();
+        for number in 0..200 {
+            contexts.take(number, 1);
+        }
+        assert_eq!(contexts.used.len(), made);
+    }
+
+    #[test]
+    fn pieces_that_do_not_come_are_lost_only_after_a_while() {
+        let mut passed = Passed {
+            came: u32::MAX,
+            ..Passed::default()
+        };
+        assert_eq!(passed.asked(u32::MAX, 0), None);
+        assert_eq!(passed.asked(1, 10), None);
+        assert_eq!(passed.asked(1, 10 + LOST_AFTER), None);
+        assert_eq!(passed.asked(1, 11 + LOST_AFTER), Some(2));
+        // Something came meanwhile.
+        passed.came = 0;
+        assert_eq!(passed.asked(1, 12 + LOST_AFTER), None);
+        passed.came = 1;
+        assert_eq!(passed.asked(1, 13 + 2 * LOST_AFTER), None);
+    }
+}

@@ -1,0 +1,314 @@
+//! Two ends in one process, over the loopback interface. Without libfabric these tests say so and pass.
+
+use super::port::Port;
+use super::{Directory, Fabric, Net, Place, Wish};
+use crate::datatype::Buffer;
+use crate::os::monotonic_nanoseconds;
+use crate::transport::wire::{Header, LANDED, LEFT};
+use crate::transport::{Page, Peer, Route, State, Table};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The cards of all.
+#[derive(Clone, Default)]
+struct Cards(Arc<Mutex<BTreeMap<u32, String>>>);
+
+impl Directory for Cards {
+    fn card(&self, process: u32) -> Option<String> {
+        self.0.lock().get(&process).cloned()
+    }
+
+    fn difference(&self, _process: u32) -> Option<String> {
+        None
+    }
+
+    fn host(&self, _process: u32) -> String {
+        "this host".to_owned()
+    }
+}
+
+fn table(me: u32) -> Arc<Table> {
+    let entry = |_, node| {
+        let page: &'static Page = Box::leak(Box::default());
+        page.set_state(State::Joined);
+        Peer {
+            node,
+            route: Route::Own,
+            seat: Some(0),
+            page,
+        }
+    };
+    Arc::new(Table::new(
+        me,
+        2,
+        Arc::new([me]),
+        Arc::new(|process| process),
+        entry,
+    ))
+}
+
+/// Both ends, by the best provider over TCP.
+fn pair() -> Option<[Net; 2]> {
+    pair_by(Fabric::Tcp)
+}
+
+fn pair_by(fabric: Fabric) -> Option<[Net; 2]> {
+    pair_with(fabric, false)
+}
+
+/// As [`pair`]; with `registers` all memory is registered, as FI_MR_LOCAL wants it.
+fn pair_with(fabric: Fabric, registers: bool) -> Option<[Net; 2]> {
+    let cards = Cards::default();
+    let library = std::env::var("OXMPI_LIBFABRIC").ok();
+    let wish = Wish {
+        fabric,
+        library: library.as_deref(),
+        interface: None,
+        one_host: true,
+    };
+    let open = |me: u32| {
+        let port = Port::open(&wish).map(|mut port| {
+            if registers {
+                port.want_registration();
+            }
+            port
+        });
+        let net = port.and_then(|port| Net::at(port, table(me), Box::new(cards.clone()), 7));
+        match net {
+            Ok(net) => {
+                cards.0.lock().insert(me, net.card().unwrap());
+                Some(net)
+            }
+            Err(text) => {
+                println!("not tested: {text}");
+                None
+            }
+        }
+    };
+    Some([open(0)?, open(1)?])
+}
+
+/// Looks at all ends until `done` says so.
+fn until(ends: &mut [Net; 2], mut done: impl FnMut(&mut [Net; 2]) -> bool) {
+    let began = monotonic_nanoseconds();
+    while !done(ends) {
+        for end in ends.iter_mut() {
+            end.look();
+        }
+        assert!(
+            monotonic_nanoseconds() - began < 20_000_000_000,
+            "nothing comes"
+        );
+    }
+}
+
+fn packet(end: &mut Net) -> Option<Header> {
+    let header = end.peek()?.header;
+    end.done();
+    Some(header)
+}
+
+/// Has the first end say something to the second: both know each other then.
+fn greet(ends: &mut [Net; 2]) {
+    for (from, to) in [(0, 1), (1, 0)] {
+        let header = Header {
+            kind: 1,
+            process: from as u32,
+            ..Header::default()
+        };
+        until(ends, |ends| ends[from].push(to as u32, &header, |_, _| {}));
+        until(ends, |ends| packet(&mut ends[to]).is_some());
+    }
+}
+
+#[allow(unsafe_code)]
+fn buffer(memory: &mut [u8]) -> Buffer {
+    // SAFETY: the memory outlives the transfers of a test.
+    unsafe { Buffer::bytes(memory.as_mut_ptr(), memory.len()) }
+}
+
+#[test]
+fn data_goes_straight_in_pieces() {
+    let Some(mut ends) = pair() else { return };
+    greet(&mut ends);
+    ends[0].straight.set_longest(100_000);
+    for (token, bytes) in [(5, 1), (6, 100_000), (7, 100_001), (8, 3_000_000)] {
+        let mut out: Vec<u8> = (0..bytes).map(|at| (at * 7 / 3) as u8).collect();
+        let mut into = vec![0xcc; bytes + 1];
+        let longest = ends[0].longest_piece() as u64;
+        let place = ends[1].land(0, token, &buffer(&mut into), bytes, longest);
+        assert_eq!(place.piece, 100_000);
+        let copied = ends[0].traffic().copied + ends[1].traffic().copied;
+        ends[0].send_straight(1, token + 100, &buffer(&mut out), bytes, place);
+        let mut told = [None, None];
+        until(&mut ends, |ends| {
+            for (end, told) in ends.iter_mut().zip(&mut told) {
+                *told = told.take().or_else(|| packet(end));
+            }
+            told.iter().all(Option::is_some)
+        });
+        let told = told.map(|header| header.map(|header| (header.kind, header.context)));
+        assert_eq!(told, [Some((LEFT, token + 100)), Some((LANDED, token))]);
+        assert!(into[..bytes] == out[..] && into[bytes] == 0xcc);
+        assert!(ends.iter().all(|end| end.straight.is_empty()));
+        assert_eq!(
+            ends[0].traffic().copied + ends[1].traffic().copied,
+            copied,
+            "nothing was copied"
+        );
+    }
+}
+
+#[test]
+fn memory_is_registered_for_as_long_as_it_is_used() {
+    let Some(mut ends) = pair_with(Fabric::Tcp, true) else {
+        return;
+    };
+    let open = |ends: &[Net; 2]| ends.each_ref().map(|end| end.port.open_registrations);
+    let pools = open(&ends);
+    assert!(pools.iter().all(|open| *open == super::RECEIVING as u64));
+    greet(&mut ends);
+    ends[0].straight.set_longest(300_000);
+    let mut out = vec![5; 1 << 20];
+    let mut into = vec![0; 1 << 20];
+    let place = ends[1].land(0, 1, &buffer(&mut into), 1 << 20, 300_000);
+    ends[0].send_straight(1, 1, &buffer(&mut out), 1 << 20, place);
+    assert_eq!(open(&ends), pools.map(|open| open + 1));
+    let mut told = 0;
+    until(&mut ends, |ends| {
+        told += ends.iter_mut().filter_map(packet).count();
+        told == 2
+    });
+    assert!(into == out);
+    ends[1].land(0, 2, &buffer(&mut into), 1 << 20, 300_000);
+    ends[1].abandon(2);
+    assert_eq!(open(&ends), pools);
+    // A packet that is no inject has a buffer of the pool, which stays registered.
+    let header = Header {
+        kind: 1,
+        length: 5000,
+        ..Header::default()
+    };
+    until(&mut ends, |ends| {
+        ends[0].push(1, &header, |_, piece| piece.fill(6))
+    });
+    until(&mut ends, |ends| packet(&mut ends[1]).is_some());
+    assert_eq!(open(&ends), [pools[0] + 1, pools[1]]);
+}
+
+#[test]
+fn many_transfers_both_ways_at_once_arrive() {
+    let Some(mut ends) = pair() else { return };
+    greet(&mut ends);
+    ends.iter_mut()
+        .for_each(|end| end.straight.set_longest(70_000));
+    const MANY: usize = 30;
+    let size = |number: usize| 1 + number * 17_000;
+    let mut out: Vec<Vec<u8>> = (0..2 * MANY)
+        .map(|at| vec![at as u8; size(at / 2)])
+        .collect();
+    let mut into: Vec<Vec<u8>> = (0..2 * MANY).map(|at| vec![0xcc; size(at / 2)]).collect();
+    // Each is sent before the next is posted, and later ones first.
+    for at in (0..2 * MANY).rev() {
+        let (from, to) = (at % 2, 1 - at % 2);
+        let bytes = size(at / 2);
+        let (token, longest) = (at as u32, 70_000);
+        let place = ends[to].land(from as u32, token, &buffer(&mut into[at]), bytes, longest);
+        ends[from].send_straight(to as u32, token, &buffer(&mut out[at]), bytes, place);
+    }
+    let mut told = 0;
+    until(&mut ends, |ends| {
+        told += ends.iter_mut().filter_map(packet).count();
+        told == 4 * MANY
+    });
+    assert!(into == out);
+}
+
+#[test]
+fn an_abandoned_buffer_is_given_back() {
+    let Some(mut ends) = pair() else { return };
+    greet(&mut ends);
+    let mut into = vec![0xcc; 1 << 20];
+    ends[1].straight.set_longest(300_000);
+    let place = ends[1].land(0, 9, &buffer(&mut into), 1 << 20, u64::MAX);
+    assert!(!ends[1].straight.is_empty());
+    ends[1].abandon(9);
+    assert!(ends[1].straight.is_empty());
+    ends[1].abandon(9);
+    // The next one has other tags, and is not disturbed.
+    let mut out = vec![3; 1 << 20];
+    let next = ends[1].land(0, 9, &buffer(&mut into), 1 << 20, u64::MAX);
+    assert!(next.tag >= place.tag + 4);
+    ends[0].send_straight(1, 1, &buffer(&mut out), 1 << 20, next);
+    until(&mut ends, |ends| packet(&mut ends[1]).is_some());
+    assert!(into == out);
+}
+
+#[test]
+fn pieces_that_a_connection_has_lost_are_noticed() {
+    let Some(mut ends) = pair() else { return };
+    greet(&mut ends);
+    // As if the provider had said that one has left.
+    ends[0].peer(1).passed.left += 1;
+    let noticed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        until(&mut ends, |_| false);
+    }));
+    let payload = noticed.unwrap_err();
+    let text = &payload.downcast_ref::<crate::error::Outside>().unwrap().0;
+    assert!(text.contains("1 of its messages are lost"), "{text}");
+}
+
+#[test]
+fn a_place_is_for_one_message() {
+    let Some([mut end, _]) = pair() else { return };
+    let mut into = vec![0; 1000];
+    let mut tags = Vec::new();
+    for token in 0..5 {
+        let Place { tag, piece } = end.land(1, token, &buffer(&mut into), 1000, 300);
+        assert_eq!(piece, 300);
+        tags.extend(tag..tag + 4);
+        end.abandon(token);
+    }
+    let all = tags.len();
+    tags.sort_unstable();
+    tags.dedup();
+    assert_eq!(tags.len(), all);
+}
+
+#[test]
+fn packets_of_all_sizes_come_in_order() {
+    for fabric in [Fabric::Tcp, Fabric::TcpRxm] {
+        let Some(mut ends) = pair_by(fabric) else {
+            return;
+        };
+        greet(&mut ends);
+        // rxm fetches the long ones, and completes the short ones before.
+        let sizes = [60_000, 0, 8, 64 << 10, 20_000, 100, 16_000, 17_000, 1];
+        let (mut sent, mut came) = (0, 0);
+        until(&mut ends, |ends| {
+            let length = sizes[sent % sizes.len()];
+            let header = Header {
+                kind: 1,
+                context: sent as u32,
+                length,
+                ..Header::default()
+            };
+            if sent < 200 && ends[0].push(1, &header, |_, piece| piece.fill(sent as u8)) {
+                sent += 1;
+            }
+            while let Some(header) = ends[1].peek().map(|packet| packet.header) {
+                assert_eq!(header.context, came);
+                let mut bytes = 0;
+                ends[1].payload(|_, piece| {
+                    bytes += piece.len();
+                    assert!(piece.iter().all(|byte| *byte == came as u8));
+                });
+                assert_eq!(bytes, header.length as usize);
+                ends[1].done();
+                came += 1;
+            }
+            came == 200
+        });
+    }
+}
