@@ -96,7 +96,7 @@ impl Published {
 
     /// Nobody has taken it back, and nobody will.
     fn is_left_behind(&self) -> bool {
-        self.host == addresses::host() && self.birth.is_over()
+        self.host == addresses::host("") && self.birth.is_over()
     }
 
     /// Of a name; `None` if there is none, or another user's.
@@ -120,7 +120,7 @@ fn write(service: &str, port: &str) -> std::io::Result<bool> {
     }
     let published = Published {
         port: port.to_owned(),
-        host: addresses::host(),
+        host: addresses::host(""),
         birth: Birth::own(),
     };
     let draft = folder.join(format!("draft-{}-{:p}", std::process::id(), &service));
@@ -224,7 +224,7 @@ mod tests {
     fn a_file_says_who_has_published_the_name() {
         let mut published = Published {
             port: "any text\nof two lines".to_owned(),
-            host: addresses::host(),
+            host: addresses::host(""),
             birth: Birth::own(),
         };
         let back = |it: &Published| Published::decode(&it.encode()).unwrap();

@@ -47,6 +47,14 @@ pub(super) struct Terms {
     entry: u32,
 }
 
+impl Terms {
+    /// By what the guest knows this process.
+    #[inline]
+    pub(super) fn sign(self) -> u32 {
+        self.sign
+    }
+}
+
 /// The numbers here of those who come by an entry, by place.
 #[derive(Default)]
 pub(super) struct Guests {
@@ -256,11 +264,6 @@ impl Net {
     pub(super) fn own_word_for(&self, process: u32) -> u32 {
         let terms = self.peers.get(process).and_then(|peer| peer.terms);
         terms.map_or(self.word, |terms| terms.own_word)
-    }
-
-    /// By what a peer knows this process.
-    pub(super) fn sign_at(&self, process: u32) -> Option<u32> {
-        Some(self.peers.get(process)?.terms?.sign)
     }
 
     /// A guest from which nothing more can come, or to which nothing can be sent: for this job it has ended. False: it is none, and

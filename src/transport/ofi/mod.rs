@@ -386,8 +386,7 @@ impl Net {
         let Some((address, word)) = peer.contact else {
             return self.find(to) && self.transmit(to, header, fill);
         };
-        let sign = self.sign_at(to).unwrap_or(header.process);
-        let peer = self.peer(to);
+        let sign = peer.terms.map_or(header.process, |terms| terms.sign());
         let record = Record {
             header: Header {
                 process: sign,
