@@ -5,8 +5,8 @@
 
 use super::card::Card;
 use super::job;
-use super::means::{Means, Party, gather, listed, unlisted};
-use super::meeting::Role;
+use super::means::{Means, Setting};
+use super::meeting::{gather, listed, unlisted};
 use crate::coll::{CollContext, allgather_on, block_on};
 use crate::constructors::{BothGroups, InterContext, everywhere, is_met};
 use crate::engine::links::{self, Hold};
@@ -50,21 +50,19 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
             links::forget(names::number_or_new(theirs.card.name));
         }
     }
+    let cards = |entries: &[Entry]| -> Vec<Card> { entries.iter().map(|it| it.card).collect() };
     let (ours, theirs) = (cards(&known.ours), cards(&known.theirs));
-    let party = Party {
-        // The group of the smaller name, as the other sees it, too.
-        role: match ours[0].name < theirs[0].name {
-            true => Role::Accepts,
-            false => Role::Connects,
-        },
-        rank: me,
+    let setting = Setting {
         function: own.function,
+        // The group of the smaller name, as the other sees it, too.
+        accepts: ours[0].name < theirs[0].name,
+        place: me as u32,
     };
-    let mut means = Means::prepare(&party, &card, (&ours, &theirs));
+    let mut means = Means::prepare(setting, &card, &ours, &theirs);
     let our_means = gather(own, means.told().as_bytes())?;
-    let their_means = block_on(inter.swap_any(own, listed(&our_means).into()))?;
-    let their_means = unlisted(&their_means);
-    let joined = means.join(&party, &card, (&ours, &our_means), (&theirs, &their_means));
+    let told = block_on(inter.swap_any(own, listed(&our_means).into()))?;
+    let their_means = unlisted(&told);
+    let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
     let [all] = block_on(everywhere(own, [joined.is_ok()]))?;
     let told = block_on(inter.swap_any(own, Box::new([u8::from(all)])))?;
     drop(means);
@@ -79,10 +77,6 @@ pub fn introduce(both: &BothGroups<'_>, theirs: &[Name]) -> Result<Vec<Hold>> {
         ));
     }
     Ok(holds)
-}
-
-fn cards(entries: &[Entry]) -> Vec<Card> {
-    entries.iter().map(|entry| entry.card).collect()
 }
 
 /// Which of the other group this process has not met.

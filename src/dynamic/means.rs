@@ -3,8 +3,6 @@
 use super::background;
 use super::card::{Card, Remote};
 use super::far::{self, FarCard, Told, Waiting, are_far};
-use super::meeting::Role;
-use crate::coll::{CollContext, allgather_on, block_on};
 use crate::constructors::is_met;
 use crate::engine::far::{Met as Far, Offer, connect, take_back};
 use crate::engine::links::{self, Hold, Met as Near};
@@ -17,16 +15,20 @@ use crate::transport::link::{Place, Plan};
 use crate::transport::ofi::Guest;
 use std::os::fd::OwnedFd;
 
-/// A process, and the group that it belongs to, in a meeting.
-pub struct Party {
-    pub role: Role,
-    pub rank: usize,
+/// Which part this process has in a meeting.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// The MPI function.
     pub function: &'static str,
+    /// Whether its group accepts the other one, which connects: all of both say the same.
+    pub accepts: bool,
+    /// Its place in its group.
+    pub place: u32,
 }
 
 /// What this process has made for a meeting.
-#[derive(Default)]
 pub struct Means {
+    setting: Setting,
     /// A segment for the processes of both groups on this host, which the first accepting one there makes.
     segment: Option<OwnedFd>,
     far: Option<Told>,
@@ -47,14 +49,19 @@ impl Drop for Means {
 
 impl Means {
     /// Makes what this process needs, and is asked for.
-    pub fn prepare(party: &Party, own: &Card, (ours, theirs): (&[Card], &[Card])) -> Means {
-        let mut means = Means::default();
-        if party.role == Role::Accepts {
-            means.segment = make_segment(party.rank, own, ours, theirs);
+    pub fn prepare(setting: Setting, own: &Card, ours: &[Card], theirs: &[Card]) -> Means {
+        let mut means = Means {
+            setting,
+            segment: None,
+            far: None,
+            offer: None,
+            waiting: None,
+        };
+        if setting.accepts {
+            means.segment = make_segment(setting.place as usize, own, ours, theirs);
         }
         if theirs.iter().any(|other| are_far(own, other)) {
-            let waits = party.role == Role::Accepts;
-            let (told, offer, waiting) = far::tell(party.function, waits);
+            let (told, offer, waiting) = far::tell(setting.function, setting.accepts);
             (means.far, means.offer, means.waiting) = (Some(told), offer, waiting);
         }
         means
@@ -76,7 +83,6 @@ impl Means {
     /// Finds the numbers of the others, and connects with those that were not met before.
     pub fn join(
         &mut self,
-        party: &Party,
         own: &Card,
         ours: Both<'_>,
         theirs: Both<'_>,
@@ -96,9 +102,9 @@ impl Means {
         let is_new = |card: &&Card| !is_known(card);
         let mut near = theirs.0.iter().filter(|card| !are_far(own, card));
         if near.any(|card| is_new(&card)) {
-            let (accepting, connecting) = match party.role {
-                Role::Accepts => ((ours.0, &our_means), (theirs.0, &their_means)),
-                Role::Connects => ((theirs.0, &their_means), (ours.0, &our_means)),
+            let (accepting, connecting) = match self.setting.accepts {
+                true => ((ours.0, &our_means), (theirs.0, &their_means)),
+                false => ((theirs.0, &their_means), (ours.0, &our_means)),
             };
             let both = [accepting, connecting];
             let both = both
@@ -122,12 +128,12 @@ impl Means {
             })
             .collect();
         if !far.is_empty() {
-            holds.push(self.join_far(party, &far)?);
+            holds.push(self.join_far(&far)?);
         }
         Ok((Group::new(numbers), holds))
     }
 
-    fn join_far(&mut self, party: &Party, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
+    fn join_far(&mut self, far: &[(usize, &Card, &FarCard)]) -> Result<Hold> {
         let Some(offer) = &self.offer else {
             return fail!(
                 Class::Other,
@@ -135,15 +141,19 @@ impl Means {
             );
         };
         let invitation = offer.invitation;
-        let place = party.rank;
+        let Setting {
+            function,
+            place: own_place,
+            ..
+        } = self.setting;
         let wanted: far::Wanted = far
             .iter()
             .map(|(place, _, told)| (*place, (*told).clone()))
             .collect();
         let waiting = self.waiting.take();
-        let mut lines = background::run(party.function, move || match waiting {
+        let mut lines = background::run(function, move || match waiting {
             Some(waiting) => waiting.until_reached(wanted),
-            None => far::reach(place, wanted),
+            None => far::reach(own_place as usize, wanted),
         })?;
         lines.sort_by_key(|(place, _)| *place);
         let met = far.iter().zip(lines);
@@ -153,7 +163,7 @@ impl Means {
                 place: *place as u32,
                 card: &told.fabric,
                 entry: told.entry,
-                own_place: party.rank as u32,
+                own_place,
             },
             node: card.node,
             lifeline,
@@ -273,65 +283,4 @@ fn join_link(own: &Card, here: &[(&Card, Option<Remote>)], theirs: &[Card]) -> R
 /// Whether a process is reached already.
 fn is_known(card: &Card) -> bool {
     is_met(card.name)
-}
-
-/// What all members of a group have to say, by rank.
-pub fn gather(coll: &CollContext<'_>, own: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
-    let own_length = own.len() as u32;
-    let mut lengths = vec![0; size * 4].into_boxed_slice();
-    lengths[rank * 4..][..4].copy_from_slice(&own_length.to_le_bytes());
-    block_on(allgather_on(coll, &mut lengths, 4))?;
-    let lengths: Vec<usize> = lengths
-        .chunks_exact(4)
-        .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize)
-        .collect();
-    let most = lengths.iter().copied().max().unwrap_or_default();
-    if most == 0 {
-        return Ok(vec![Vec::new(); size]);
-    }
-    let mut all = vec![0; size * most].into_boxed_slice();
-    all[rank * most..][..own.len()].copy_from_slice(own);
-    block_on(allgather_on(coll, &mut all, most))?;
-    let each = all.chunks_exact(most).zip(lengths);
-    Ok(each
-        .map(|(bytes, length)| bytes[..length].to_vec())
-        .collect())
-}
-
-/// Texts, each with its length in front.
-pub fn listed(all: &[Vec<u8>]) -> Vec<u8> {
-    let with_length = |one: &Vec<u8>| {
-        let length = (one.len() as u32).to_le_bytes();
-        length
-            .into_iter()
-            .chain(one.iter().copied())
-            .collect::<Vec<u8>>()
-    };
-    all.iter().flat_map(with_length).collect()
-}
-
-/// What [`listed`] made one of.
-pub fn unlisted(mut bytes: &[u8]) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
-        let length = (u32::from_le_bytes(*length) as usize).min(rest.len());
-        let (one, rest) = rest.split_at(length);
-        all.push(one.to_vec());
-        bytes = rest;
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_come_back() {
-        for all in [vec![], vec![vec![]], vec![vec![1, 2], vec![], vec![3]]] {
-            assert_eq!(unlisted(&listed(&all)), all);
-        }
-        assert_eq!(unlisted(&[9, 0, 0, 0, 1]), [[1]], "cut off");
-    }
 }

@@ -6,9 +6,9 @@
 
 use super::background;
 use super::card::Card;
-use super::means::{Means, Party, gather, listed, unlisted};
+use super::means::{Means, Setting};
 use super::port::Socket;
-use crate::coll::{CollContext, block_on};
+use crate::coll::{CollContext, allgather_on, block_on};
 use crate::comm::{self, Comm, Made, Maker, Members, Parts, job};
 use crate::constructors::{everywhere, share};
 use crate::context_id::{self, Creation};
@@ -87,16 +87,16 @@ impl Side<'_> {
         let theirs = self.swap(&mut socket, self.frame(id, &ours.concat()))?;
         let (their_id, theirs) = decode(&theirs)?;
         let ours = Card::decode_all(&ours.concat());
-        let party = Party {
-            role: self.role,
-            rank: self.own.rank() as usize,
+        let setting = Setting {
             function,
+            accepts: self.role == Role::Accepts,
+            place: self.comm.rank() as u32,
         };
-        let mut means = Means::prepare(&party, &card, (&ours, &theirs));
+        let mut means = Means::prepare(setting, &card, &ours, &theirs);
         let our_means = gather(&self.own, means.told().as_bytes())?;
         let their_means = self.swap(&mut socket, self.frame(id, &listed(&our_means)))?;
         let their_means = unlisted(their_means.get(4..).unwrap_or_default());
-        let joined = means.join(&party, &card, (&ours, &our_means), (&theirs, &their_means));
+        let joined = means.join(&card, (&ours, &our_means), (&theirs, &their_means));
         let [all] = block_on(everywhere(&self.own, [joined.is_ok()]))?;
         let answer = self.with_socket(&mut socket, move |socket| {
             socket.send(&[u8::from(all)])?;
@@ -167,6 +167,30 @@ impl Side<'_> {
     }
 }
 
+/// What all members have to say, by rank.
+pub(super) fn gather(coll: &CollContext<'_>, own: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let (rank, size) = (coll.rank() as usize, coll.size() as usize);
+    let own_length = own.len() as u32;
+    let mut lengths = vec![0; size * 4].into_boxed_slice();
+    lengths[rank * 4..][..4].copy_from_slice(&own_length.to_le_bytes());
+    block_on(allgather_on(coll, &mut lengths, 4))?;
+    let lengths: Vec<usize> = lengths
+        .chunks_exact(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap_or_default()) as usize)
+        .collect();
+    let most = lengths.iter().copied().max().unwrap_or_default();
+    if most == 0 {
+        return Ok(vec![Vec::new(); size]);
+    }
+    let mut all = vec![0; size * most].into_boxed_slice();
+    all[rank * most..][..own.len()].copy_from_slice(own);
+    block_on(allgather_on(coll, &mut all, most))?;
+    let each = all.chunks_exact(most).zip(lengths);
+    Ok(each
+        .map(|(bytes, length)| bytes[..length].to_vec())
+        .collect())
+}
+
 /// Id and cards.
 fn decode(frame: &[u8]) -> Result<(u32, Vec<Card>)> {
     let (id, cards) = frame.split_at(4.min(frame.len()));
@@ -175,4 +199,41 @@ fn decode(frame: &[u8]) -> Result<(u32, Vec<Card>)> {
         return fail!(Class::Port, "the other group sends nonsense");
     }
     Ok((u32::from_le_bytes(id.try_into().unwrap_or_default()), cards))
+}
+
+/// Texts, each with its length in front.
+pub(super) fn listed(all: &[Vec<u8>]) -> Vec<u8> {
+    let with_length = |one: &Vec<u8>| {
+        let length = (one.len() as u32).to_le_bytes();
+        length
+            .into_iter()
+            .chain(one.iter().copied())
+            .collect::<Vec<u8>>()
+    };
+    all.iter().flat_map(with_length).collect()
+}
+
+/// What [`listed`] made one of.
+pub(super) fn unlisted(mut bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
+        let length = (u32::from_le_bytes(*length) as usize).min(rest.len());
+        let (one, rest) = rest.split_at(length);
+        all.push(one.to_vec());
+        bytes = rest;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_come_back() {
+        for all in [vec![], vec![vec![]], vec![vec![1, 2], vec![], vec![3]]] {
+            assert_eq!(unlisted(&listed(&all)), all);
+        }
+        assert_eq!(unlisted(&[9, 0, 0, 0, 1]), [[1]], "cut off");
+    }
 }

@@ -3,13 +3,14 @@
 //! Invariant: a process is let in on both sides before either sends it anything, and is forgotten when both have said that nothing
 //! follows, or one is gone.
 
+use super::guests::{forget, new_page};
 use super::links::{self, Hold, Way, node_of};
-use super::{Engine, WAITER, enter, lifelines};
+use super::{WAITER, enter, lifelines};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
 use crate::os::addresses;
 use crate::transport::ofi::{Guest, Invitation, Net};
-use crate::transport::{Page, Peer, Route, State, Table, Transport, Waiter};
+use crate::transport::{Peer, Route, Table, Transport, Waiter};
 use parking_lot::Mutex;
 use std::net::TcpStream;
 use std::sync::{Arc, OnceLock};
@@ -23,8 +24,6 @@ pub struct Opener {
 }
 
 static OPENER: OnceLock<Opener> = OnceLock::new();
-/// Pages of those that have left, for the next ones.
-static PAGES: Mutex<Vec<&'static Page>> = Mutex::new(Vec::new());
 
 /// Says how a fabric is opened when a process of another host is met.
 pub fn opened_by(opener: Opener) {
@@ -160,68 +159,5 @@ pub fn connect(invitation: Invitation, met: Vec<Met<'_>>) -> Result<Hold> {
         None => Ok(hold),
         // The hold ends what was begun.
         Some(text) => Err(Error::new(Class::Other, text)),
-    }
-}
-
-fn new_page() -> &'static Page {
-    let page = PAGES.lock().pop();
-    let page = page.unwrap_or_else(|| Box::leak(Box::default()));
-    page.clear_loss();
-    page.engines.store(1, crate::sync::Ordering::Relaxed);
-    page.set_state(State::Joined);
-    page
-}
-
-/// Forgets a process.
-pub(super) fn forget(engine: &mut Engine, process: u32) {
-    lifelines::forget(process);
-    if let Some(net) = engine.transport.net() {
-        net.forget(process);
-    }
-    let table = engine.transport.table();
-    if table.has(process) {
-        let peer = table.of(process);
-        if let (Route::Net(_), false) = (peer.route, peer.is_disconnected()) {
-            PAGES.lock().push(peer.page);
-            table.set_foreign(process, Peer::disconnected());
-        }
-    }
-}
-
-/// How many records have gone to a process, and have come from it.
-pub(super) fn exchanged(engine: &mut Engine, process: u32) -> (u32, u32) {
-    let net = engine.transport.net();
-    net.map_or((0, 0), |net| net.exchanged(process))
-}
-
-/// Whether nothing is to be expected from any of these.
-pub(super) fn are_deserted(engine: &Engine, processes: &[u32]) -> bool {
-    let is_gone = |process: &u32| {
-        let peer = engine.peer(*process);
-        peer.state() == State::Finalized || peer.has_died()
-    };
-    processes.iter().all(is_gone)
-}
-
-impl Engine {
-    /// Parts from these processes a step further. Whether that is done: they have all that was sent, and know that this one has left.
-    pub(super) fn has_parted(&mut self, processes: &[u32]) -> bool {
-        let has_room_for = |engine: &mut Engine, process: u32| {
-            let is_gone = are_deserted(engine, &[process]);
-            let peer = engine.peers.of(process as usize);
-            is_gone || peer.queue.is_empty() && peer.streams.is_empty()
-        };
-        if !processes.iter().all(|process| has_room_for(self, *process)) {
-            return false;
-        }
-        let Some(net) = self.transport.net() else {
-            return true;
-        };
-        processes.iter().for_each(|it| net.begin_to_part(*it));
-        if !processes.iter().all(|it| net.has_parted(*it)) {
-            return false;
-        }
-        processes.iter().for_each(|it| lifelines::part(*it));
-        processes.iter().all(|it| lifelines::has_parted(*it))
     }
 }

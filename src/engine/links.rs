@@ -3,7 +3,7 @@
 //! Invariant: a connection is there as long as a communicator has processes that are reached by it. What MPI_Comm_free has ended stays a
 //! connection, as the standard has it, until the processes at the other end are gone.
 
-use super::{Engine, enter, far, lifelines, wait};
+use super::{Engine, enter, guests, lifelines};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
 use crate::sync::{AtomicU64, Ordering};
@@ -149,17 +149,10 @@ pub fn is_connected(process: u32) -> bool {
 /// Ends the connection to one process, which has ended it; its link stays for the others.
 pub fn forget(process: u32) {
     let mut engine = enter();
-    let mut way = None;
     for connection in CONNECTIONS.lock().iter_mut() {
-        let before = connection.processes.len();
         connection.processes.retain(|known| *known != process);
-        if connection.processes.len() < before {
-            way = Some(connection.way);
-        }
     }
-    if let Some(way) = way {
-        engine.lose(way, &[process]);
-    }
+    engine.lose(&[process]);
 }
 
 /// A communicator with these processes is used from now on.
@@ -201,18 +194,15 @@ fn tell_ended() {
     ended.into_iter().for_each(|tell| tell());
 }
 
-/// Waits until no connection to these processes is ending: what was sent has arrived, and they know that this one has left.
-pub fn until_parted(function: &'static str, processes: &[u32]) {
+/// Goes on with what is ending. Whether no connection to these processes is: what was sent has arrived, and they know that this one
+/// has left. [`end_unused`] is to be called then.
+pub fn have_parted(engine: &mut Engine, processes: &[u32]) -> bool {
+    engine.end_unused();
     let ends = |connection: &Connection| {
         let mut of_it = connection.processes.iter();
         connection.ends && of_it.any(|it| processes.contains(it))
     };
-    wait::until(&wait::Reason::of(function), |engine| {
-        engine.end_unused();
-        let any = CONNECTIONS.lock().iter().any(ends);
-        (!any).then_some(())
-    });
-    tell_ended();
+    !CONNECTIONS.lock().iter().any(ends)
 }
 
 /// Has `tell` called when the connection to a process ends, once.
@@ -239,7 +229,9 @@ pub fn say_finalizing(receiving: bool) {
     }
     if names::has_foreign() {
         let mut engine = enter();
-        lifelines::say_finalizing(receiving, |process| far::exchanged(&mut engine, process).0);
+        lifelines::say_finalizing(receiving, |process| {
+            guests::exchanged(&mut engine, process).0
+        });
     }
 }
 
@@ -249,29 +241,33 @@ pub fn say_staying() {
     lifelines::say_staying();
 }
 
-/// Tells the processes of other jobs that this one has left, and ends what goes over the fabric. All that was sent has left.
-pub fn leave() {
+/// Begins to leave all other jobs, when all that was sent has left; to be followed by [`has_left`] until that is so.
+pub fn begin_to_leave() {
     for page in own_pages() {
         page.set_state(State::Finalized);
         page.set_exited();
     }
-    let of_fabric = |connection: &Connection| connection.way == Way::Fabric;
-    let far = CONNECTIONS.lock().iter().any(of_fabric);
-    if !far {
-        return;
-    }
-    for connection in CONNECTIONS.lock().iter_mut().filter(|it| of_fabric(it)) {
+    for connection in CONNECTIONS.lock().iter_mut().filter(|it| it.is_far()) {
         connection.ends = true;
         // The jobs stay connected for those who started them.
         connection.at_end = None;
         connection.users = 0;
         connection.kept = false;
     }
-    wait::until(&wait::Reason::of("MPI_Finalize"), |engine| {
+}
+
+/// Whether all processes that are reached over the fabric know that this one has left.
+pub fn has_left(engine: &mut Engine) -> bool {
+    if CONNECTIONS.lock().iter().any(Connection::is_far) {
         engine.end_unused();
-        (!CONNECTIONS.lock().iter().any(of_fabric)).then_some(())
-    });
-    tell_ended();
+    }
+    !CONNECTIONS.lock().iter().any(Connection::is_far)
+}
+
+impl Connection {
+    fn is_far(&self) -> bool {
+        self.way == Way::Fabric
+    }
 }
 
 /// Finds out which processes of other jobs have ended; called with liveness checks.
@@ -279,7 +275,7 @@ pub(super) fn look_after() {
     if names::has_foreign() {
         let mut engine = enter();
         engine.transport.links().for_each(Link::mark_the_dead);
-        lifelines::mark_finalizing(|process| far::exchanged(&mut engine, process).1);
+        lifelines::mark_finalizing(|process| guests::exchanged(&mut engine, process).1);
         drop(engine);
         end_unused();
     }
@@ -293,11 +289,11 @@ impl Engine {
             let may_end = |engine: &Engine| match way {
                 _ if connection.users > 0 => false,
                 _ if !connection.kept => true,
-                Way::Link(link) => engine
-                    .transport
-                    .link(link)
-                    .is_none_or(|link| link.is_deserted_by(&connection.processes)),
-                Way::Fabric => far::are_deserted(engine, &connection.processes),
+                Way::Link(link) => {
+                    let link = engine.transport.link(link);
+                    link.is_none_or(|link| link.is_deserted_by(&connection.processes))
+                }
+                Way::Fabric => guests::are_deserted(engine, &connection.processes),
             };
             connection.ends = connection.ends || may_end(self);
             let is_over = connection.ends
@@ -315,20 +311,18 @@ impl Engine {
 
     /// Ends a connection to these processes.
     fn part(&mut self, way: Way, processes: &[u32]) {
-        self.lose(way, processes);
+        self.lose(processes);
         if let Way::Link(link) = way {
             self.transport.remove_link(link);
         }
     }
 
     /// These processes are not reached any more.
-    fn lose(&mut self, way: Way, processes: &[u32]) {
+    fn lose(&mut self, processes: &[u32]) {
         // What waits for room, if a peer has died, will never leave.
         self.busy.retain(|process| !processes.contains(process));
         for process in processes {
-            if way == Way::Fabric {
-                far::forget(self, *process);
-            }
+            guests::forget(self, *process);
             self.transport
                 .table()
                 .set_foreign(*process, Peer::disconnected());

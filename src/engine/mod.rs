@@ -16,6 +16,7 @@ pub mod entry;
 pub mod epochs;
 mod failed;
 pub mod far;
+mod guests;
 mod lifelines;
 pub mod links;
 pub mod liveness;

@@ -82,6 +82,10 @@ pub fn disconnect(comm: &Comm) {
     let foreign = foreign_of(comm);
     end(comm, When::Soon, true);
     if !foreign.is_empty() {
-        links::until_parted("MPI_Comm_disconnect", &foreign);
+        let reason = wait::Reason::of("MPI_Comm_disconnect");
+        wait::until(&reason, |engine| {
+            links::have_parted(engine, &foreign).then_some(())
+        });
+        links::end_unused();
     }
 }

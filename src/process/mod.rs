@@ -286,7 +286,9 @@ fn leave_job(life: &Life) -> Result<()> {
     collector::collect();
     let reason = wait::Reason::of("MPI_Finalize");
     wait::until(&reason, |engine| engine.has_left().then_some(()));
-    links::leave();
+    links::begin_to_leave();
+    wait::until(&reason, |engine| links::has_left(engine).then_some(()));
+    links::end_unused();
     dynamic::leave();
     if let Some(page) = engine::own_page() {
         page.set_state(PageState::Finalized);

@@ -38,16 +38,17 @@ impl Early {
         !(asks && now - self.since > LOST_AFTER)
     }
 
+    /// All of them, in any order.
+    pub fn take_all(&mut self) -> Vec<Kept> {
+        let records = std::mem::take(&mut self.records);
+        records.into_iter().map(|(_, kept)| kept).collect()
+    }
+
     /// The record whose word is the next.
     pub fn take(&mut self, next: u32, now: u64) -> Option<Kept> {
         let at = self.records.iter().position(|(word, _)| *word == next)?;
         self.since = now;
         Some(self.records.swap_remove(at).1)
-    }
-
-    /// All of them, for nobody.
-    pub fn drain(&mut self) -> impl Iterator<Item = Kept> {
-        self.records.drain(..).map(|(_, kept)| kept)
     }
 }
 

@@ -5,9 +5,9 @@
 //! connection that has ended leaves under way is dropped. Invariant: an entry is given out again only when all that have come by it
 //! are forgotten.
 
-use super::Net;
 use super::card::Card;
 use super::record::Record;
+use super::{NO_BUFFER, Net};
 use crate::group::names;
 use crate::transport::wire::Header;
 
@@ -45,6 +45,14 @@ pub(super) struct Terms {
     own_word: u32,
     sign: u32,
     entry: u32,
+}
+
+impl Terms {
+    /// By what the guest knows this process.
+    #[inline]
+    pub(super) fn sign(self) -> u32 {
+        self.sign
+    }
 }
 
 /// The numbers here of those who come by an entry, by place.
@@ -204,17 +212,20 @@ impl Net {
         let dropped = self.arrived.iter().filter(|it| is_from_it(&it.header));
         let dropped: Vec<usize> = dropped.map(|it| it.buffer).collect();
         self.arrived.retain(|it| !is_from_it(&it.header));
+        let early = self
+            .peers
+            .get_mut(process)
+            .map(|peer| peer.early.take_all());
+        let early = early.unwrap_or_default().into_iter();
+        let dropped = dropped.into_iter().chain(early.map(|kept| kept.buffer));
+        let dropped: Vec<usize> = dropped.filter(|buffer| *buffer != NO_BUFFER).collect();
         for buffer in dropped {
             self.buffers[buffer].messages -= 1;
             self.give_back(buffer);
         }
-        let Some(mut peer) = self.peers.take(process) else {
+        let Some(peer) = self.peers.take(process) else {
             return;
         };
-        for kept in peer.early.drain() {
-            self.buffers[kept.buffer].messages -= 1;
-            self.give_back(kept.buffer);
-        }
         if let Some(terms) = peer.terms {
             self.guests.forget(terms.entry, process);
         }
@@ -237,25 +248,22 @@ impl Net {
             .guests
             .resolve(record.header.process, self.table.size())?;
         record.header.process = process;
-        let is_guest = self
-            .peers
-            .get(process)
-            .is_some_and(|peer| peer.terms.is_some());
-        if is_guest && record.header.context & LIBRARY != 0 {
+        let Some(peer) = self.peers.get(process) else {
+            return Some(self.word);
+        };
+        let Some(terms) = peer.terms else {
+            return Some(self.word);
+        };
+        if record.header.context & LIBRARY != 0 {
             record.header.source = process as i32;
         }
-        Some(self.own_word(process))
+        Some(terms.own_word)
     }
 
-    /// What the records of a peer begin to count from.
-    pub(super) fn own_word(&self, process: u32) -> u32 {
+    /// What the numbers of a peer's records begin from.
+    pub(super) fn own_word_for(&self, process: u32) -> u32 {
         let terms = self.peers.get(process).and_then(|peer| peer.terms);
         terms.map_or(self.word, |terms| terms.own_word)
-    }
-
-    /// By what a peer knows this process.
-    pub(super) fn sign_at(&self, process: u32) -> Option<u32> {
-        Some(self.peers.get(process)?.terms?.sign)
     }
 
     /// A guest from which nothing more can come, or to which nothing can be sent: for this job it has ended. False: it is none, and

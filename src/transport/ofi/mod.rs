@@ -51,7 +51,7 @@ use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
 use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
-use port::{Completion, Port, Sent};
+use port::{Completion, Entries, Port, Sent};
 use record::Record;
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -88,6 +88,9 @@ const PATIENCE: u64 = 5_000_000_000;
 
 /// Nanoseconds between two looks for peers that should be asked whether they have everything.
 const TICK: u64 = 500_000_000;
+
+/// Looks in vain between two looks at the clock, which costs an eighth of one.
+const VAIN: u32 = 8;
 
 /// Providers whose messages come in one stream of bytes: what is missing is lost. What they say of it themselves (`comp_order`) is less.
 const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
@@ -196,7 +199,9 @@ pub struct Net {
     /// Why a message to some peer was lost, and when that was seen first.
     failed: Option<(String, u64)>,
     /// When to look next for peers to ask.
-    tick: u64,
+    next_tick: u64,
+    /// Looks that have found nothing.
+    vain: u32,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -261,7 +266,8 @@ impl Net {
             pace: Pace::default(),
             watched: false,
             failed: None,
-            tick: 0,
+            next_tick: 0,
+            vain: 0,
         };
         for index in 0..RECEIVING {
             if !net.post(index) {
@@ -321,6 +327,7 @@ impl Net {
 
     /// Whether a thread may sleep until the descriptor says that there is something.
     pub fn may_sleep(&mut self) -> bool {
+        self.tick();
         let mut due = self.due.iter();
         // A broken connection is looked at again when the sleep is over.
         let is_broken = |process: &u32| {
@@ -356,28 +363,17 @@ impl Net {
     }
 
     /// Sends a packet. False: no room now.
+    #[inline]
     pub fn push(&mut self, to: u32, header: &Header, fill: impl FnMut(usize, &mut [u8])) -> bool {
-        let bytes = Record::BYTES + header.length as usize;
-        let peer = self.peer(to);
-        let may = peer.broken.is_none()
-            && (peer.passes || !peer.held)
-            && peer.credit.has_room(bytes)
-            && (peer.contact.is_some() || self.find(to));
-        if !may || !self.transmit(to, header, fill) {
-            return false;
+        let pushed = self.transmit(to, header, fill);
+        if pushed {
+            self.pace.expect();
         }
-        self.traffic.copied += u64::from(header.length);
-        let peer = self.peer(to);
-        peer.credit.sent(bytes);
-        peer.met = true;
-        // Whoever goes on is here again.
-        peer.said_goodbye = false;
-        peer.heard_goodbye = false;
-        self.pace.expect();
-        true
+        pushed
     }
 
-    /// Hands a message to the provider. The peer's address is known.
+    /// Hands a message to the provider: a packet of the engine's, or a record of the transport's own, which needs no credit and is not held
+    /// back. The peer is looked up once.
     fn transmit(
         &mut self,
         to: u32,
@@ -385,14 +381,20 @@ impl Net {
         mut fill: impl FnMut(usize, &mut [u8]),
     ) -> bool {
         /// No provider injects more than this at once that is worth it.
-        const SMALL: usize = 256;
+        const SMALL: usize = 128;
+        let is_packet = !record::is_own(header.kind);
         let bytes = Record::BYTES + header.length as usize;
-        let peer = self.peer(to);
-        let Some((address, word)) = peer.contact else {
+        let Self { peers, port, .. } = self;
+        let peer = peers.of(to, Peer::default);
+        let may =
+            peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
+        if is_packet && !may {
             return false;
+        }
+        let Some((address, word)) = peer.contact else {
+            return self.find(to) && self.transmit(to, header, fill);
         };
-        let sign = self.sign_at(to).unwrap_or(header.process);
-        let peer = self.peer(to);
+        let sign = peer.terms.map_or(header.process, |terms| terms.sign());
         let record = Record {
             header: Header {
                 process: sign,
@@ -403,17 +405,20 @@ impl Net {
         };
         // The loss of an injected message does not tell whose it was; a question is there to tell that.
         let may_inject = header.kind != record::ASK;
-        let sent = if may_inject && bytes <= self.port.inject_bytes().min(SMALL) {
+        let sent = if may_inject && bytes <= port.inject_bytes().min(SMALL) {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
-            self.port.inject(address, &message[..bytes])
+            port.inject(address, &message[..bytes])
         } else {
             assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
-            let Some(index) = self.pool.take(&mut self.port) else {
+            let Self {
+                pool, under_way, ..
+            } = self;
+            let Some(index) = pool.take(port) else {
                 return false;
             };
-            let (place, context) = self.pool.sending(index);
+            let (place, context) = pool.sending(index);
             // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
             let message = unsafe { std::slice::from_raw_parts_mut(place.begin, bytes) };
             record.encode(message);
@@ -421,23 +426,31 @@ impl Net {
             // SAFETY: neither is touched before the completion gives the buffer back.
             let sent = unsafe {
                 let pool::Place { begin, description } = place;
-                self.port.send(address, begin, bytes, description, context)
+                port.send(address, begin, bytes, description, context)
             };
             match sent {
                 Sent::Done => {
-                    if self.under_way.len() <= index {
-                        self.under_way.resize(index + 1, 0);
+                    if under_way.len() <= index {
+                        under_way.resize(index + 1, 0);
                     }
-                    self.under_way[index] = to;
+                    under_way[index] = to;
                 }
-                _ => self.pool.give(index),
+                _ => pool.give(index),
             }
             sent
         };
         match sent {
             Sent::Done => {
                 self.traffic.records += 1;
-                self.peer(to).order.sent();
+                peer.order.sent();
+                if is_packet {
+                    self.traffic.copied += u64::from(header.length);
+                    peer.credit.sent(bytes);
+                    peer.met = true;
+                    // Whoever goes on is here again.
+                    peer.said_goodbye = false;
+                    peer.heard_goodbye = false;
+                }
                 true
             }
             Sent::Later => false,
@@ -619,26 +632,14 @@ impl Net {
 
     /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
     pub fn look(&mut self) -> bool {
-        let mut completions = [const { None }; 16];
-        let mut count = 0;
-        self.port.poll(|completion| {
-            completions[count] = Some(completion);
-            count += 1;
-        });
-        for completion in completions.into_iter().flatten() {
-            self.handle(completion);
-        }
-        for index in 0..RECEIVING {
-            if self.buffers[index].released {
-                self.give_back(index);
-            }
-        }
-        if count == 0 {
-            let now = monotonic_nanoseconds();
-            if now > self.tick {
-                self.tick = now + TICK;
-                self.ask(false);
-            }
+        let mut entries = Entries::new();
+        let complete = self.port.poll(&mut entries);
+        let found = match complete {
+            [] => self.look_in_vain(),
+            _ => true,
+        };
+        for entry in complete {
+            self.handle(port::completion(entry));
         }
         if !self.due.is_empty() {
             self.tell();
@@ -649,12 +650,40 @@ impl Net {
         if self.failed.is_some() {
             self.judge_failure();
         }
-        self.pace.looked(count > 0, monotonic_nanoseconds);
+        self.pace.looked(found, monotonic_nanoseconds);
         if !self.straight.is_empty() {
             // Data moves while somebody looks.
             self.pace.expect();
         }
-        count > 0
+        found
+    }
+
+    /// Nothing is complete: time for what has been put off. True if an operation has failed.
+    fn look_in_vain(&mut self) -> bool {
+        let failure = self.port.failure();
+        let has_failed = failure.is_some();
+        if let Some(failure) = failure {
+            self.handle(failure);
+        }
+        for index in 0..RECEIVING {
+            if self.buffers[index].released {
+                self.give_back(index);
+            }
+        }
+        self.vain = self.vain.wrapping_add(1);
+        if self.vain.is_multiple_of(VAIN) {
+            self.tick();
+        }
+        has_failed
+    }
+
+    /// Looks at the clock, and for peers to ask if it is time.
+    fn tick(&mut self) {
+        let now = monotonic_nanoseconds();
+        if now > self.next_tick {
+            self.next_tick = now + TICK;
+            self.ask(false);
+        }
     }
 
     /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
@@ -719,7 +748,9 @@ impl Net {
                     return;
                 };
                 self.buffers[buffer].released |= released;
-                if length > 0 {
+                if length == 0 {
+                    self.give_back(buffer);
+                } else {
                     let came = Kept {
                         buffer,
                         data,
@@ -752,8 +783,8 @@ impl Net {
             return;
         };
         // What has waited for it.
-        while !self.peer(process).early.is_empty() {
-            let own = self.own_word(process);
+        while !self.completes_in_order && !self.peer(process).early.is_empty() {
+            let own = self.own_word_for(process);
             let peer = self.peer(process);
             let next = peer.order.next(own);
             let Some(kept) = peer.early.take(next, monotonic_nanoseconds()) else {
@@ -777,15 +808,19 @@ impl Net {
         let own = self.sender_of(&mut record)?;
         let header = record.header;
         let process = header.process;
-        match self.peer(process).order.came(own, record.word) {
+        let peer = self.peers.of(process, Peer::default);
+        match peer.order.came(own, record.word) {
             Came::Next => {}
             Came::Foreign => return None,
             Came::Early(missing) if !self.completes_in_order => {
                 let asks = header.kind == record::ASK;
-                let early = &mut self.peer(process).early;
-                if !early.keep(record.word, came, asks, monotonic_nanoseconds())
-                    && !self.loses_guest(process)
+                if !peer
+                    .early
+                    .keep(record.word, came, asks, monotonic_nanoseconds())
                 {
+                    if self.loses_guest(process) {
+                        return None;
+                    }
                     self.fail_to_receive(process, Came::Early(missing));
                 }
                 self.buffers[buffer].messages += 1;
@@ -794,7 +829,6 @@ impl Net {
             _ if self.loses_guest(process) => return None,
             came => self.fail_to_receive(process, came),
         }
-        let peer = self.peer(process);
         peer.met = true;
         peer.credit.confirmed(record.taken);
         match header.kind {

@@ -11,6 +11,7 @@ use crate::os::library::Library;
 use crate::os::signals::Actions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
 
@@ -120,6 +121,19 @@ pub enum Sent {
     Failed(String),
 }
 
+/// Entries that are read at a time.
+const MOST: usize = 16;
+
+/// Room for entries of the completion queue.
+pub struct Entries([MaybeUninit<fi_cq_tagged_entry>; MOST]);
+
+impl Entries {
+    #[inline]
+    pub fn new() -> Entries {
+        Entries([const { MaybeUninit::uninit() }; MOST])
+    }
+}
+
 /// An entry of the completion queue.
 pub enum Completion {
     /// A transmission is complete; its place is free.
@@ -155,6 +169,7 @@ pub struct Port {
     /// Registrations that were made, and those that are there.
     pub(super) registrations: u64,
     pub(super) open_registrations: u64,
+    has_failed: bool,
     description: String,
     provider: String,
     loopback: bool,
@@ -220,6 +235,7 @@ impl Port {
             registration: limits.registration,
             registrations: 0,
             open_registrations: 0,
+            has_failed: false,
             domain,
             functions,
             ep,
@@ -370,33 +386,28 @@ impl Port {
         self.outcome("fi_recvmsg", result)
     }
 
-    /// Makes progress and tells what is complete. Returns how many entries there were.
+    /// Makes progress. Returns what is complete; nothing may be a [`Self::failure`].
     #[inline]
-    pub fn poll(&mut self, mut tell: impl FnMut(Completion)) -> usize {
-        const MOST: usize = 16;
-        let mut entries = [const { std::mem::MaybeUninit::<fi_cq_tagged_entry>::uninit() }; MOST];
+    pub fn poll<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
         // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
         let count = unsafe {
             let read = (*(*self.cq).ops).read;
-            call(read)(self.cq, entries.as_mut_ptr().cast(), MOST as size_t)
+            call(read)(self.cq, entries.0.as_mut_ptr().cast(), MOST as size_t)
         };
-        if count > 0 {
-            for entry in &entries[..count as usize] {
-                // SAFETY: filled.
-                let entry = unsafe { entry.assume_init_ref() };
-                tell(completion(entry));
-            }
-            return count as usize;
-        }
-        if count == -i64::from(FI_EAGAIN) {
-            return 0;
-        }
-        tell(self.failure());
-        1
+        self.has_failed = count < 0 && count != -i64::from(FI_EAGAIN);
+        let filled = &entries.0[..count.max(0) as usize];
+        // SAFETY: the queue has filled these in.
+        unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
+    }
+
+    /// Why the last [`Self::poll`] has found nothing, if an operation has failed.
+    #[inline]
+    pub fn failure(&mut self) -> Option<Completion> {
+        self.has_failed.then(|| self.read_failure())
     }
 
     #[cold]
-    fn failure(&mut self) -> Completion {
+    fn read_failure(&mut self) -> Completion {
         // SAFETY: all-zero is a valid value, for the call to fill.
         let mut entry: fi_cq_err_entry = unsafe { std::mem::zeroed() };
         // SAFETY: the queue is open.
@@ -492,7 +503,9 @@ fn in_one_part<T>(
     })
 }
 
-fn completion(entry: &fi_cq_tagged_entry) -> Completion {
+/// What an entry says.
+#[inline]
+pub fn completion(entry: &fi_cq_tagged_entry) -> Completion {
     let context = entry.op_context.cast();
     if entry.flags & u64::from(FI_RECV | FI_MULTI_RECV) == 0 {
         return Completion::Sent(context);

@@ -19,6 +19,12 @@ pub const GOODBYE: u8 = 0xf3;
 /// The receiver is to answer by [`TAKEN`]. Its own connection breaks if it cannot be sent, and its number shows what was lost before.
 pub const ASK: u8 = 0xf4;
 
+/// Whether the engine never sees records of this kind.
+#[inline]
+pub fn is_own(kind: u8) -> bool {
+    kind >= TAKEN
+}
+
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {

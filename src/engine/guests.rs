@@ -1,0 +1,74 @@
+//! What an engine knows of processes of other jobs that are reached over the fabric, and parting from them.
+//!
+//! Invariant: a page is the next guest's when nothing in the process table refers to it.
+
+use super::{Engine, lifelines};
+use crate::transport::{Page, Peer, Route, State};
+use parking_lot::Mutex;
+
+/// Pages of those that have left, for the next ones.
+static PAGES: Mutex<Vec<&'static Page>> = Mutex::new(Vec::new());
+
+/// A page for a process that is let in.
+pub(super) fn new_page() -> &'static Page {
+    let page = PAGES.lock().pop();
+    let page = page.unwrap_or_else(|| Box::leak(Box::default()));
+    page.clear_loss();
+    page.engines.store(1, crate::sync::Ordering::Relaxed);
+    page.set_state(State::Joined);
+    page
+}
+
+/// Forgets a process.
+pub(super) fn forget(engine: &mut Engine, process: u32) {
+    lifelines::forget(process);
+    if let Some(net) = engine.transport.net() {
+        net.forget(process);
+    }
+    let table = engine.transport.table();
+    if table.has(process) {
+        let peer = table.of(process);
+        if let (Route::Net(_), false) = (peer.route, peer.is_disconnected()) {
+            PAGES.lock().push(peer.page);
+            table.set_foreign(process, Peer::disconnected());
+        }
+    }
+}
+
+/// How many records have gone to a process, and have come from it.
+pub(super) fn exchanged(engine: &mut Engine, process: u32) -> (u32, u32) {
+    let net = engine.transport.net();
+    net.map_or((0, 0), |net| net.exchanged(process))
+}
+
+/// Whether nothing is to be expected from any of these.
+pub(super) fn are_deserted(engine: &Engine, processes: &[u32]) -> bool {
+    let is_gone = |process: &u32| {
+        let peer = engine.peer(*process);
+        peer.state() == State::Finalized || peer.has_died()
+    };
+    processes.iter().all(is_gone)
+}
+
+impl Engine {
+    /// Parts from these processes a step further. Whether that is done: they have all that was sent, and know that this one has left.
+    pub(super) fn has_parted(&mut self, processes: &[u32]) -> bool {
+        let has_room_for = |engine: &mut Engine, process: u32| {
+            let is_gone = are_deserted(engine, &[process]);
+            let peer = engine.peers.of(process as usize);
+            is_gone || peer.queue.is_empty() && peer.streams.is_empty()
+        };
+        if !processes.iter().all(|process| has_room_for(self, *process)) {
+            return false;
+        }
+        let Some(net) = self.transport.net() else {
+            return true;
+        };
+        processes.iter().for_each(|it| net.begin_to_part(*it));
+        if !processes.iter().all(|it| net.has_parted(*it)) {
+            return false;
+        }
+        processes.iter().for_each(|it| lifelines::part(*it));
+        processes.iter().all(|it| lifelines::has_parted(*it))
+    }
+}
