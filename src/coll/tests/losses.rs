@@ -6,7 +6,7 @@ use super::reductions::{ADD, COMPOSE, Vectors, blocks_of, reduced, scanned};
 use super::*;
 use crate::coll::context::CollContext;
 use crate::coll::dispatch::run_part;
-use crate::coll::simulation::run_losing;
+use crate::coll::simulation::losses::run_losing;
 use crate::comm::{Members, NOBODY, Nodes};
 use crate::engine::liveness;
 use crate::error::{Class, Error, Result};
