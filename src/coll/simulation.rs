@@ -5,16 +5,14 @@
 
 pub mod clock;
 pub mod formulas;
-mod losses;
-
-pub use losses::run_losing;
+pub mod losses;
 
 use super::context::{CollContext, WaitMode};
 use super::team::Team;
 use crate::comm::Members;
 use crate::datatype::{Buffer, copies};
 use crate::engine::requests::Index;
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Error, Result, fail};
 use crate::sync::keep::keep;
 use clock::{Clock, Flight};
 use parking_lot::Mutex;
@@ -90,7 +88,7 @@ impl State {
                     contents(&out)
                 }
                 Sent::Failed(process) => {
-                    self.done[receive] = Some(Err(losses::error(process)));
+                    self.done[receive] = Some(Err(lost(process)));
                     self.moves += 1;
                     continue;
                 }
@@ -108,6 +106,11 @@ impl State {
             self.moves += 1;
         }
     }
+}
+
+/// The error of a wait for a lost process.
+fn lost(process: u32) -> Error {
+    Error::new(Class::Other, format!("{process} has ended")).of_loss(process)
 }
 
 fn contents(buffer: &Buffer) -> Vec<u8> {

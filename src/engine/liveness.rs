@@ -185,7 +185,7 @@ pub(super) fn ask_in_loop() {
         if asked != 0 {
             links::look_after();
             for_each(Engine::give_up_unowned);
-            tasks::give_up_lost();
+            tasks::give_up_lost_in_loop();
         }
     }
 }

@@ -124,15 +124,28 @@ pub(super) fn give_up_lost() {
     }
 }
 
+/// As [`give_up_lost`], of a program that tests in a loop and never sleeps: tasks that wait for something that is no request are polled all
+/// the time, but seldom if the program tests seldom, and the clock decides when they look.
+pub(super) fn give_up_lost_in_loop() {
+    let Some(mut tasks) = any().then(|| TASKS.try_lock()).flatten() else {
+        return;
+    };
+    give_up(&mut tasks);
+    CHECKS.set(true);
+    for at in positions(&tasks, true).into_iter().rev() {
+        poll_at(&mut tasks, at);
+    }
+    CHECKS.set(false);
+}
+
+/// Whether a task is polled for a liveness check.
+pub fn checks_liveness() -> bool {
+    CHECKS.get()
+}
+
 /// Whether the thread that polls a task is about to sleep: who is to wake it must learn of that now.
 pub fn before_sleep() -> bool {
     SLEEPS.get()
-}
-
-/// Whether a task is polled to look whether what it waits for can still come. The clock decides when: a program that tests now and then
-/// polls seldom.
-pub fn checks_liveness() -> bool {
-    CHECKS.get()
 }
 
 /// The future that is being polled waits for something that is no request.
@@ -158,8 +171,7 @@ fn give_up(tasks: &mut Vec<Task>) {
     }
     CHECKED.store(now, Ordering::Relaxed);
     CHECKS.set(true);
-    // Those that can go on, too: a task that waits at a staging area is polled all the time, and does not know what time it is.
-    for at in (0..tasks.len()).rev() {
+    for at in positions(tasks, false).into_iter().rev() {
         let task = &mut tasks[at];
         let (before, watch) = ((task.waits_for, task.from), std::mem::take(&mut task.watch));
         if !poll_at(tasks, at) && before == (tasks[at].waits_for, tasks[at].from) {
@@ -181,9 +193,11 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
             }
         }
         if tasks.iter().any(|task| task.waits_for != ANYTHING) {
-            for at in complete(tasks).into_iter().rev() {
-                poll_at(tasks, at);
-                any = true;
+            for at in positions(tasks, true).into_iter().rev() {
+                if tasks[at].waits_for != ANYTHING {
+                    poll_at(tasks, at);
+                    any = true;
+                }
             }
         }
         if !any {
@@ -193,17 +207,19 @@ fn run_ready(tasks: &mut Vec<Task>) -> bool {
     }
 }
 
-/// The positions of the tasks that wait for a request, which is complete. Ascending; few at a time, so that a poll allocates nothing.
-fn complete(tasks: &[Task]) -> SmallVec<[usize; 32]> {
+/// The positions of the tasks that can go on, or of the others, ascending; few at a time, so that a poll allocates nothing.
+fn positions(tasks: &[Task], ready: bool) -> SmallVec<[usize; 32]> {
     let mut cursor = EngineCursor::at_first(0);
-    let mut is_complete = |index| {
-        let engine = cursor.at(requests::engine_of(index));
-        engine.requests().at(index).phase == Phase::Complete
+    let mut is_ready = |index: Index| {
+        let mut is_complete = |index| {
+            let engine = cursor.at(requests::engine_of(index));
+            engine.requests().at(index).phase == Phase::Complete
+        };
+        index == ANYTHING || is_complete(index)
     };
     let positions = tasks.iter().enumerate();
     positions
-        .filter(|(_, task)| task.waits_for != ANYTHING && is_complete(task.waits_for))
-        .map(|(at, _)| at)
+        .filter_map(|(at, task)| (is_ready(task.waits_for) == ready).then_some(at))
         .collect()
 }
 

@@ -5,20 +5,14 @@
 //! nothing more: so do sends to such a rank, but only when no rank can go on otherwise.
 
 use super::super::context::{CollContext, WaitMode};
-use super::{Index, Message, Sent, State, World, contents};
+use super::{Index, Message, Sent, State, World, contents, lost};
 use crate::comm::Members;
-use crate::error::{Class, Error};
 use crate::sync::keep::keep;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-
-/// The error of a wait for a lost process.
-pub(super) fn error(process: u32) -> Error {
-    Error::new(Class::Other, format!("{process} has ended")).of_loss(process)
-}
 
 /// Lets a send that waits go on by itself. False: it is not in this queue.
 fn leave(queue: &mut VecDeque<Message>, request: usize) -> bool {
@@ -51,7 +45,7 @@ impl State {
         let is_send =
             sends.any(|(pair, queue)| (pair.1 == dead || !patient) && leave(queue, request));
         if receive.is_some() || is_send {
-            self.done[request] = Some(Err(error(dead as u32)));
+            self.done[request] = Some(Err(lost(dead as u32)));
             self.moves += 1;
         }
     }
@@ -71,10 +65,10 @@ impl State {
 }
 
 impl World {
-    pub fn send_failed(&self, from: i32, to: i32, lost: u32) {
+    pub fn send_failed(&self, from: i32, to: i32, process: u32) {
         let mut state = self.state.lock();
         let queue = state.sent.entry((from, to)).or_default();
-        queue.push_back((Sent::Failed(lost), None));
+        queue.push_back((Sent::Failed(process), None));
         state.meet((from, to));
     }
 

@@ -6,9 +6,10 @@ use super::reductions::{ADD, COMPOSE, Vectors, blocks_of, reduced, scanned};
 use super::*;
 use crate::coll::context::CollContext;
 use crate::coll::dispatch::run_part;
-use crate::coll::simulation::run_losing;
+use crate::coll::simulation::losses::run_losing;
 use crate::comm::{Members, NOBODY, Nodes};
-use crate::error::Result;
+use crate::engine::liveness;
+use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicUsize, Ordering};
 
 /// So many algorithms has [`operate`].
@@ -240,13 +241,31 @@ impl Drop for Told {
     }
 }
 
+/// The number that others have of it may mean somebody else here.
+#[test]
+fn a_lost_process_of_another_job_is_a_loss() {
+    run(1, 2, |team| async move {
+        let lost = Error::new(
+            Class::Other,
+            "a process of another job has ended".to_owned(),
+        );
+        team.note(Err(lost.of_loss(liveness::SOMEBODY)));
+        assert!(team.has_lost());
+        assert_eq!(
+            liveness::failed(liveness::SOMEBODY).process,
+            liveness::SOMEBODY
+        );
+        assert_eq!(team.result().unwrap_err().lost(), Some(liveness::SOMEBODY));
+    });
+}
+
 #[test]
 fn no_rank_waits_for_ever_or_takes_wrong_data() {
     lose_ranks(0..if cfg!(miri) { 20 } else { 2000 });
 }
 
 #[test]
-#[ignore = "long: 20,000 seeds"]
+#[ignore = "minutes"]
 fn no_rank_waits_for_ever_or_takes_wrong_data_in_many_schedules() {
     lose_ranks(2000..22_000);
 }

@@ -328,6 +328,12 @@ impl<'a> Rank<'a> {
             let done = shared.done.load(Ordering::Relaxed) == processes;
             done.then_some(())
         });
+        if !self.left.is_empty() {
+            // The rest of what has come to receives that were withdrawn.
+            self.until("the end of all requests", |engine| {
+                (engine.requests.count() == 0).then_some(())
+            });
+        }
         let untouched = |data: &Data| data.memory.iter().all(|byte| *byte == OVERWRITTEN);
         assert!(self.left.iter().all(untouched));
         assert_eq!(self.engine.requests.count(), 0);
