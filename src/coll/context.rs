@@ -3,7 +3,7 @@
 //! The steps are futures. Where steps block, their futures are ready at the first poll ([`block_on`]); otherwise they belong to
 //! a task ([`crate::engine::tasks`]). One body serves both.
 
-use super::differing::Look;
+use super::differing::{self, Look};
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
 use crate::engine::liveness::DIFFERENT;
@@ -346,6 +346,15 @@ impl<'a> CollContext<'a> {
         }
     }
 
+    /// What its calls are compared by.
+    pub fn operation(&self) -> differing::Operation {
+        differing::Operation {
+            communicator: self.communicator,
+            context: self.receive_context,
+            tag: self.tag,
+        }
+    }
+
     /// A wait for ranks that stage data.
     pub fn staged_reason(&self) -> Reason {
         Reason {
@@ -507,7 +516,7 @@ impl Broken {
         index: Index,
     ) -> Option<u32> {
         let is_collective = coll.receive_context & 3 == COLLECTIVE && coll.function != FINALIZE;
-        if is_collective && self.look.finds(coll) {
+        if is_collective && self.look.finds(coll.operation()) {
             return let_go(engine, index).then_some(DIFFERENT);
         }
         let world = is_collective.then(|| coll.lost_member()).flatten()?;

@@ -5,7 +5,6 @@
 //! long it waits.
 
 use super::args::CollArgs;
-use super::context::CollContext;
 use crate::comm::{self, COLLECTIVE, Comm, NOBODY};
 use crate::engine::liveness::DIFFERENT;
 use crate::error::{Class, Error};
@@ -93,6 +92,7 @@ struct Record(u64);
 #[inline(always)]
 pub fn record_as(kind: u64, call: &CollArgs) -> u64 {
     let bytes = match (kind, call) {
+        (kind::BARRIER | kind::GATHERV | kind::SCATTERV | kind::NEIGHBORS, _) => 0,
         (kind::BCAST, CollArgs::Bcast { buffer, .. }) => buffer.len(),
         (kind::GATHER, CollArgs::Gather { own, parts, .. }) => match parts {
             Some(parts) => parts.len(0),
@@ -108,9 +108,18 @@ pub fn record_as(kind: u64, call: &CollArgs) -> u64 {
         | (kind::ALLREDUCE, CollArgs::Allreduce { own, .. })
         | (kind::REDUCE_SCATTER, CollArgs::ReduceScatter { own, .. })
         | (kind::SCAN | kind::EXSCAN, CollArgs::Scan { own, .. }) => own.len(),
-        _ => 0,
+        (kind::ALLGATHER, CollArgs::Allgather { .. })
+        | (kind::ALLTOALL, CollArgs::Alltoall { .. }) => 0,
+        _ => no_bytes(),
     };
     (bytes as u64) << kind::BITS | kind
+}
+
+/// No call comes here. In a function of its own, so that the compiler takes the other way for the one to make short.
+#[cold]
+#[inline(never)]
+fn no_bytes() -> usize {
+    0
 }
 
 /// The record of any call.
@@ -173,6 +182,14 @@ impl Record {
     }
 }
 
+/// What an operation is known by: its communicator's handle, the context and the tag of its messages.
+#[derive(Clone, Copy)]
+pub struct Operation {
+    pub communicator: i32,
+    pub context: u32,
+    pub tag: i32,
+}
+
 /// A call of another rank that does not fit to this rank's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Difference {
@@ -219,12 +236,12 @@ struct Found {
 
 /// Compares the calls of all members that can be seen, of this operation, or else of the blocking ones before it that are remembered: a rank may
 /// have ended one with an error, and wait in the next.
-fn compare(comm: &Comm, coll: &CollContext<'_>) -> Found {
+fn compare(comm: &Comm, of: Operation) -> Found {
     let mut found = Found::default();
     let Some(calls) = comm.calls() else {
         return found;
     };
-    let numbered = (coll.tag != 0).then_some(Call::Numbered(coll.tag as u64));
+    let numbered = (of.tag != 0).then_some(Call::Numbered(of.tag as u64));
     let blocking = calls.last().filter(|_| numbered.is_none());
     let all: SmallVec<[Call; 8]> = numbered.into_iter().chain(blocking).collect();
     let context = comm.receive_context();
@@ -264,10 +281,10 @@ fn compare(comm: &Comm, coll: &CollContext<'_>) -> Found {
 }
 
 /// The communicator of an operation whose calls are compared.
-fn comm_of(coll: &CollContext<'_>) -> Option<&'static Comm> {
-    let is_collective = coll.receive_context & 3 == COLLECTIVE;
-    comm::get(coll.communicator)
-        .filter(|comm| is_collective && comm.receive_context() == coll.receive_context - COLLECTIVE)
+fn comm_of(of: Operation) -> Option<&'static Comm> {
+    let is_collective = of.context & 3 == COLLECTIVE;
+    comm::get(of.communicator)
+        .filter(|comm| is_collective && comm.receive_context() == of.context - COLLECTIVE)
 }
 
 /// The looks of one wait at the calls of the others.
@@ -285,8 +302,8 @@ pub struct Look {
 impl Look {
     /// Called in liveness checks. Whether the wait is in vain: calls differ, now as at the looks before, or a rank has found that and has left.
     #[cold]
-    pub fn finds(&mut self, coll: &CollContext<'_>) -> bool {
-        let Some(comm) = comm_of(coll) else {
+    pub fn finds(&mut self, of: Operation) -> bool {
+        let Some(comm) = comm_of(of) else {
             return false;
         };
         let now = monotonic_nanoseconds();
@@ -294,7 +311,7 @@ impl Look {
             return self.over;
         }
         self.last = now;
-        let found = compare(comm, coll);
+        let found = compare(comm, of);
         let seen = (found.difference, found.broken);
         self.looks = match seen == self.seen {
             true => self.looks + 1,
@@ -313,19 +330,19 @@ impl Look {
 
 /// An operation has ended with an error on this rank, because more or less data came than it wanted.
 #[cold]
-pub fn note(coll: &CollContext<'_>) {
-    if let Some(calls) = comm_of(coll).and_then(Comm::calls) {
+pub fn note(of: Operation) {
+    if let Some(calls) = comm_of(of).and_then(Comm::calls) {
         calls.set_doubtful();
     }
 }
 
 /// The error of an operation that has ended with [`DIFFERENT`]. All members that wait will see that this rank does so no more.
 #[cold]
-pub fn error(coll: &CollContext<'_>) -> Error {
-    let Some(comm) = comm_of(coll) else {
+pub fn error(of: Operation) -> Error {
+    let Some(comm) = comm_of(of) else {
         return crate::engine::liveness::explain(DIFFERENT);
     };
-    let found = compare(comm, coll);
+    let found = compare(comm, of);
     if let Some(calls) = comm.calls() {
         calls.set_ended();
     }

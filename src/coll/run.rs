@@ -89,7 +89,7 @@ async fn run_on(
     let done = team.result();
     let unfitting = |error: &Error| matches!(error.class(), Class::Count | Class::Truncate);
     if done.as_ref().is_err_and(unfitting) {
-        differing::note(&coll);
+        differing::note(coll.operation());
     }
     if let Err(error) = &done
         && let Some(lost) = error.lost()
@@ -100,7 +100,7 @@ async fn run_on(
             staging.access.lock().tell_lost(lost);
         }
         if lost == DIFFERENT {
-            return Err(differing::error(&coll));
+            return Err(differing::error(coll.operation()));
         }
     }
     done
