@@ -3,7 +3,7 @@
 //! The steps are futures. Where steps block, their futures are ready at the first poll ([`block_on`]); otherwise they belong to
 //! a task ([`crate::engine::tasks`]). One body serves both.
 
-use super::differing::Look;
+use super::differing::{self, Look};
 use crate::comm::{self, COLLECTIVE, Comm, INSIDE, INTERNAL_CONTEXT, LEADERS, Members, NOBODY};
 use crate::datatype::Buffer;
 use crate::engine::liveness::DIFFERENT;
@@ -348,6 +348,15 @@ impl<'a> CollContext<'a> {
         }
     }
 
+    /// What its calls are compared by.
+    pub fn operation(&self) -> differing::Operation {
+        differing::Operation {
+            communicator: self.communicator,
+            context: self.receive_context,
+            tag: self.tag,
+        }
+    }
+
     /// A wait for ranks that stage data.
     pub fn staged_reason(&self) -> Reason {
         Reason {
@@ -515,7 +524,7 @@ impl Broken {
         engine: &mut Engine,
         index: Index,
     ) -> Option<u32> {
-        if coll.whole && self.look.finds(coll) {
+        if coll.whole && self.look.finds(coll.operation()) {
             engine.withdraw(index);
             return Some(DIFFERENT);
         }

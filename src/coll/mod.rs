@@ -41,6 +41,7 @@ use crate::datatype::{Buffer, Parts};
 use crate::error::Result;
 pub use args::{CollArgs, Counts, Operands, PROC_NULL, ROOT};
 pub use context::{CollContext, block_on};
+pub use differing::kind_of;
 pub use run::{begin, block, keep};
 pub use team::Team;
 pub use words::{exchange_words, exchange_words_on};

@@ -21,13 +21,17 @@ use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Runs it to its end.
+/// Runs it to its end. `KIND` is [`differing::kind_of`] the function.
+#[inline(always)]
+pub fn block<const KIND: u64>(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
+    comm.told_calls().begin(differing::record_as(KIND, call));
+    block_any(comm, function, call)
+}
+
+/// As [`block`], of an operation that the program did not call itself and no record tells of.
 #[inline]
-pub fn block(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
+pub(super) fn block_any(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
     let coll = CollContext::new(comm, function);
-    if let Some(calls) = comm.calls() {
-        calls.begin(differing::record(call));
-    }
     if let Some(number) = check::number(comm) {
         block_on(check::agree(comm, &coll, number, call))?;
     }
@@ -85,7 +89,7 @@ async fn run_on(
     let done = team.result();
     let unfitting = |error: &Error| matches!(error.class(), Class::Count | Class::Truncate);
     if done.as_ref().is_err_and(unfitting) {
-        differing::note(&coll);
+        differing::note(coll.operation());
     }
     if let Err(error) = &done
         && let Some(lost) = error.lost()
@@ -96,7 +100,7 @@ async fn run_on(
             staging.access.lock().tell_lost(lost);
         }
         if lost == DIFFERENT {
-            return Err(differing::error(&coll));
+            return Err(differing::error(coll.operation()));
         }
     }
     done

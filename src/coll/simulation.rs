@@ -93,6 +93,13 @@ impl State {
                     continue;
                 }
             };
+            // Receivers of broadcasts and reductions count on it (`CollContext::exact`).
+            assert!(
+                data.len() >= into.len(),
+                "{} bytes for {}",
+                data.len(),
+                into.len()
+            );
             let fits = data.len().min(into.len());
             copies::uncounted(|| into.write(0, &data[..fits]));
             *self.received.entry(pair.1).or_default() += fits as u64;

@@ -1,6 +1,7 @@
 //! A few words of each rank, for all: how objects other than communicators are agreed on.
 
-use super::{CollArgs, CollContext, allgather_on, block};
+use super::run::block_any;
+use super::{CollArgs, CollContext, allgather_on};
 use crate::comm::Comm;
 use crate::datatype::Parts;
 use crate::error::Result;
@@ -15,7 +16,7 @@ pub fn exchange_words<const N: usize>(
 ) -> Result<Vec<[u64; N]>> {
     let mut all = packed(comm.rank(), comm.size(), own);
     let parts = Parts::of_copy(&mut all, N * size_of::<u64>());
-    block(comm, function, &CollArgs::Allgather { own: None, parts })?;
+    block_any(comm, function, &CollArgs::Allgather { own: None, parts })?;
     Ok(unpacked(&all))
 }
 

@@ -9,12 +9,20 @@ use crate::sync::{AtomicU32, Ordering};
 use crate::transport::calls::{COMMUNICATORS, Calls};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 /// Places that are taken, a set of bits.
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 const _: () = assert!(COMMUNICATORS <= 32);
 /// Places of communicators that were freed after an error: others may still wait there, and read why. The oldest first.
 static KEPT: Mutex<VecDeque<&'static Calls>> = Mutex::new(VecDeque::new());
+
+/// Where communicators without a place write, which nobody reads: some lines, so that threads seldom share one.
+static NOWHERE: LazyLock<[Calls; 32]> = LazyLock::new(Default::default);
+
+pub(super) fn nowhere(handle: i32) -> &'static Calls {
+    &NOWHERE[handle as u32 as usize % NOWHERE.len()]
+}
 
 /// A place for a communicator whose context id is told later. `None`: all are taken.
 pub(super) fn place() -> Option<&'static Calls> {
@@ -49,10 +57,15 @@ fn give_back(place: &'static Calls) {
 }
 
 impl Comm {
-    /// What this process tells of its collective operations on this communicator, if it does.
+    /// Where its calls are told, to others or to nobody.
     #[inline(always)]
-    pub fn calls(&self) -> Option<&'static Calls> {
+    pub fn told_calls(&self) -> &'static Calls {
         self.calls
+    }
+
+    /// What this process tells others of its collective operations on this communicator, if it does.
+    pub fn calls(&self) -> Option<&'static Calls> {
+        self.tells.then_some(self.calls)
     }
 
     /// What another process tells, if this one can see it.
@@ -63,7 +76,9 @@ impl Comm {
 
     /// Before its context id is given back. False: it stays taken, because others may read these records.
     pub fn end_calls(&self) -> bool {
-        let Some(place) = self.calls else { return true };
+        let Some(place) = self.calls() else {
+            return true;
+        };
         let keeps = place.are_doubtful();
         match keeps {
             true => KEPT.lock().push_back(place),

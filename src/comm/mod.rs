@@ -112,8 +112,10 @@ pub struct Comm {
     pub attributes: Attributes,
     /// Hints.
     pub info: Mutex<Info>,
-    /// See [`Comm::calls`].
-    calls: Option<&'static Calls>,
+    /// See [`Comm::told_calls`].
+    calls: &'static Calls,
+    /// Whether others can find them.
+    tells: bool,
     /// Memory that collective operations share with the ranks of this node, but persistent ones.
     pub staging: Areas,
     /// Set once, before the program knows the communicator; one pointer where there is none.
@@ -159,7 +161,7 @@ impl Comm {
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
             .store(receive_context, Ordering::Relaxed);
-        if let Some(calls) = self.calls {
+        if let Some(calls) = self.calls() {
             calls.take(receive_context);
         }
         self.tell(Event::CommunicatorCreated);
@@ -350,15 +352,16 @@ impl Comm {
             .flatten()
             .any(Members::has_foreign);
         let has_others = local.is_none() && !has_foreign && peers.size() > 1;
-        let calls = if has_others { calls::place() } else { None };
+        let place = if has_others { calls::place() } else { None };
         if parts.receive_context != PENDING
-            && let Some(calls) = calls
+            && let Some(place) = place
         {
-            calls.take(parts.receive_context);
+            place.take(parts.receive_context);
         }
         Self {
             has_foreign,
-            calls,
+            calls: place.unwrap_or_else(|| calls::nowhere(handle)),
+            tells: place.is_some(),
             handle,
             born: 0,
             context: AtomicU32::new(parts.context),

@@ -13,7 +13,7 @@ use crate::events::{self, Event};
 use crate::group::names;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
-use crate::transport::Loss;
+use crate::transport::{Loss, Route};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -314,11 +314,16 @@ impl Engine {
         }
         let (process, context) = (request.process, request.context);
         let goes_straight = request.goes_straight();
+        // A process in MPI_Finalize is in no collective operation any more: it has answered what it wanted of them.
+        let is_unanswered = request.answer == Answer::Awaited && context & KIND_OF_CONTEXT == 1;
         let status = self.peer(process);
         let peer = self.peers.of(process as usize);
         match status.loss() {
             None => false,
             Some(Loss::Finalizing) if is_of_program(context) => false,
+            Some(Loss::Finalizing) if is_unanswered && matches!(status.route, Route::Shm(_)) => {
+                true
+            }
             Some(Loss::Finalizing) => {
                 !goes_straight
                     && status.receives_closed()

@@ -94,10 +94,12 @@ impl Calls {
     /// A blocking operation begins. One thread at a time calls it.
     #[inline(always)]
     pub fn begin(&self, record: u64) {
-        let number = self.begun.load(Ordering::Relaxed);
+        let place = self.begun.load(Ordering::Relaxed) as usize % BLOCKING;
         // Release, both: a reader of this record sees that the one before has gone.
-        self.blocking[number as usize % BLOCKING].store(record, Ordering::Release);
-        self.begun.store(number + 1, Ordering::Release);
+        self.blocking[place].store(record, Ordering::Release);
+        // Loaded again: so that it is one instruction.
+        let begun = self.begun.load(Ordering::Relaxed);
+        self.begun.store(begun + 1, Ordering::Release);
     }
 
     /// An operation with a number of its own begins, again or for the first time.

@@ -90,8 +90,8 @@ static void differ(int operation, int other, int form, int bytes, int theirs)
     MPI(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     /* Where nobody waits for the last rank, and it for nobody: it takes nothing from a root or the ranks before it, or gives more than the
      * root of a reduction takes. */
-    int silent = (operation == 0 || operation == 3) && theirs == 0 || operation == 1 && (bytes == 0 || bytes > 8 && theirs > bytes);
-    if (operation != other || operation < REDUCTIONS && !silent)
+    int silent = ((operation == 0 || operation == 3) && theirs == 0) || (operation == 1 && (bytes == 0 || (bytes > 8 && theirs > bytes)));
+    if (operation != other || (operation < REDUCTIONS && !silent))
         CHECK(any);
     /* Who has noticed nothing still does not wait for ever. */
     MPI_Barrier(c);

@@ -16,7 +16,8 @@ macro_rules! forms {
         entry! {
             $class fn $blocking $([$suffix])? ($($argument: $type),*) on $object {
                 let (comm, call) = $body?;
-                oxmpi::coll::block(comm, stringify!($blocking), &call)
+                const KIND: u64 = oxmpi::coll::kind_of(stringify!($blocking));
+                oxmpi::coll::block::<KIND>(comm, stringify!($blocking), &call)
             }
         }
         entry! {

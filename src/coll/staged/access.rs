@@ -109,7 +109,7 @@ fn unless_lost<T>(done: Step<Option<T>>, area: &Area) -> Step<Option<T>> {
 #[cold]
 fn error_of_loss(coll: &CollContext<'_>, world: u32) -> Error {
     match world {
-        DIFFERENT => differing::error(coll),
+        DIFFERENT => differing::error(coll.operation()),
         _ => liveness::error(&enter(), world),
     }
 }

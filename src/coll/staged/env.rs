@@ -64,7 +64,7 @@ impl<'a> Env<'a> {
     #[cold]
     pub fn note_difference(self) {
         match self {
-            Env::Coll(coll) => differing::note(coll),
+            Env::Coll(coll) => differing::note(coll.operation()),
             #[cfg(test)]
             Env::Fixture(..) => {}
         }

@@ -124,7 +124,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             if !engine.checks_liveness() {
                 return None;
             }
-            if look.finds(self.env.coll()) {
+            if look.finds(self.env.coll().operation()) {
                 return Some(Some(DIFFERENT));
             }
             let world = self.missing(engine)?;
@@ -194,7 +194,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         if let Env::Fixture(..) = self.env {
             return None;
         }
-        if look.finds(self.env.coll()) {
+        if look.finds(self.env.coll().operation()) {
             return Some(DIFFERENT);
         }
         let engine = enter_at(self.engine());
