@@ -2,10 +2,12 @@
 //!
 //! The library is loaded when the first port is opened, never linked: the site's own has the drivers of its network. Invariants: a
 //! place that a call has been given stays where it is until its completion was read ([`super::pool`]); a port is used by one
-//! thread at a time (FI_THREAD_DOMAIN).
+//! thread at a time (FI_THREAD_DOMAIN). Providers call connect, recv and send, which are cancellation points: a thread that ended there would keep
+//! the provider's locks, so each call that the program's threads make is [`Uncancelled`].
 
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
+use crate::os::cancellation::{Uncancelled, uncancelled};
 use crate::os::library::Library;
 use crate::os::signals::Actions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -221,6 +223,7 @@ impl Port {
 
     /// Learns a peer's address.
     pub fn insert(&mut self, address: &[u8]) -> Result<u64, String> {
+        let _uncancelled = Uncancelled::begin();
         let mut padded = [0u8; 256];
         let length = address.len().min(padded.len());
         padded[..length].copy_from_slice(&address[..length]);
@@ -249,6 +252,7 @@ impl Port {
     /// Sends a message of at most [`Self::inject_bytes`], which is copied.
     #[inline]
     pub fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         // SAFETY: the endpoint is open; the message is used during the call only.
         let result = unsafe {
             let inject = (*(*self.ep).msg).inject;
@@ -274,6 +278,7 @@ impl Port {
         bytes: usize,
         context: *mut fi_context2,
     ) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         let result = in_one_part(message.cast_mut(), bytes, to, context, |message| {
             // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
             unsafe {
@@ -294,6 +299,7 @@ impl Port {
         bytes: usize,
         context: *mut fi_context2,
     ) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         let result = in_one_part(buffer, bytes, u64::MAX, context, |message| {
             // SAFETY: as in `send`.
             unsafe {
@@ -310,10 +316,10 @@ impl Port {
         const MOST: usize = 16;
         let mut entries = [const { std::mem::MaybeUninit::<fi_cq_tagged_entry>::uninit() }; MOST];
         // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
-        let count = unsafe {
+        let count = uncancelled(|| unsafe {
             let read = (*(*self.cq).ops).read;
             call(read)(self.cq, entries.as_mut_ptr().cast(), MOST as size_t)
-        };
+        });
         if count > 0 {
             for entry in &entries[..count as usize] {
                 // SAFETY: filled.
@@ -359,6 +365,7 @@ impl Port {
 
     /// Whether a thread may sleep until the descriptor is readable; if not, there is something to poll for.
     pub fn may_sleep(&mut self) -> bool {
+        let _uncancelled = Uncancelled::begin();
         if !self.try_wait() {
             return false;
         }
