@@ -113,7 +113,7 @@ static void one_round(int round, int ranks)
 
 int main(int argc, char **argv)
 {
-    int flag, ranks = atoi(getenv("MPI_LOCALNRANKS") ? getenv("MPI_LOCALNRANKS") : "1");
+    int flag, ranks = atoi(getenv("C_SUITE_SIZE") ? getenv("C_SUITE_SIZE") : "1");
     int with_world = argc > 1 && strchr(argv[1], 'w') != NULL;
     MPI_Session outer;
     watchdog(argv[0]);

@@ -1,6 +1,7 @@
 /* Files opened and closed again and again, and many of them at once: descriptors, memory and communicators do not become fewer.
  * args: times, files at once. */
 #include "files.h"
+#include "near.h"
 #include <sys/resource.h>
 
 static char name[NAME_BYTES];
@@ -58,8 +59,10 @@ static void again_and_again(long times)
     CHECK_INT(descriptors(), open_then);
     /* Two bytes an opening would be more. */
     long grown = pages() - begun;
+    /* Of a fabric's receive buffers more and more are in memory as they are used, 2 MB at most. */
+    long buffers = share_memory(MPI_COMM_WORLD) ? 0 : 2500 << 10;
     if (!slow()) /* valgrind keeps freed memory */
-        CHECK(grown * 4096 < 256 * 1024 + times * 3 / 2);
+        CHECK(grown * 4096 < 256 * 1024 + buffers + times * 3 / 2);
     MPI(MPI_Type_free(&type));
     MPI(MPI_Info_free(&hints));
     barrier();

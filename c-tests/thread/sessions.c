@@ -44,7 +44,7 @@ static void *initialize(void *argument)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS + 1];
-    ranks = atoi(getenv("MPI_LOCALNRANKS") ? getenv("MPI_LOCALNRANKS") : "1");
+    ranks = atoi(getenv("C_SUITE_SIZE") ? getenv("C_SUITE_SIZE") : "1");
     (void) argc;
     watchdog(argv[0]);
     for (int pass = 0; pass < 2; pass++) {

@@ -6,7 +6,7 @@
 
 use super::Members;
 use crate::group::Group;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// See the module.
@@ -78,8 +78,8 @@ impl<'a> Ranks<'a> {
 impl Nodes {
     /// `None` if all are on one node; `node_of` tells that of a process.
     pub fn of(members: &Members, node_of: impl Fn(u32) -> u32) -> Option<Nodes> {
-        // By hash: a search of a list would be quadratic for ranks on a node each.
-        let mut known = HashMap::new();
+        // A search of a list would be quadratic for ranks on a node each. No hash: its seed comes by a call where a thread can be cancelled.
+        let mut known = BTreeMap::new();
         let nodes = (0..members.size()).map(|rank| {
             let next = known.len() as u32;
             let node = node_of(members.process(rank));

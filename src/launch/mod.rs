@@ -236,19 +236,26 @@ impl Job {
         exit_now(status)
     }
 
-    /// Tells the launcher that from now on an exit of this process is orderly. Call once, at the end of MPI_Finalize.
+    /// Tells the launcher that from now on an exit of this process is orderly. Its key-value store cannot be reached afterwards, but for that
+    /// of our mpiexec, which reads the status page in the segment: there is nothing to say.
     ///
     /// Errors: the launcher is gone.
     pub fn finalize(&self) -> Result<()> {
-        let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
-        match (self.how, server.take()) {
-            // Our mpiexec reads the status page in the segment: nothing to say.
-            (Launcher::Pmi1 | Launcher::Singleton, Some(Server::Pmi1(mut client))) => {
-                client.finalize()
-            }
-            (_, Some(Server::Pmix(pmix))) => pmix.finalize(),
-            _ => Ok(()),
+        if self.how == Launcher::Mpiexec {
+            return Ok(());
         }
+        let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
+        match server.take() {
+            Some(Server::Pmi1(mut client)) => client.finalize(),
+            Some(Server::Pmix(pmix)) => pmix.finalize(),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the launcher's key-value store can be reached.
+    pub fn has_server(&self) -> bool {
+        let server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
+        server.is_some()
     }
 
     /// Waits until all ranks of the job are in this call. Not under PMIx, where no call needs it.

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 static TAKEN: Mutex<Vec<RawFd>> = Mutex::new(Vec::new());
 
@@ -86,6 +86,13 @@ impl Birth {
     pub fn is_over(self) -> bool {
         self.ticks != 0 && ticks_of(self.pid) != Some(self.ticks)
     }
+}
+
+/// What tells the process ids of this process's container from those of others; 0: not known.
+pub fn pid_namespace() -> u64 {
+    static OWN: OnceLock<u64> = OnceLock::new();
+    let own = || metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino());
+    *OWN.get_or_init(own)
 }
 
 /// When a process has started; `None` if it has ended.

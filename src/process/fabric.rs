@@ -1,7 +1,7 @@
 //! Opening the fabric: this process's card and settings go to the launcher's key-value store, and those of others come from it.
 
 use super::{JOB, settings};
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, Outside, Result};
 use crate::launch::{self, Job, Launcher};
 use crate::os::tell;
 use crate::transport::Table;
@@ -21,8 +21,15 @@ fn settings_key(process: u32) -> String {
 
 impl Directory for Store {
     fn card(&self, process: u32) -> Option<String> {
+        let job = JOB.get()?;
+        if !job.has_server() {
+            std::panic::panic_any(Outside(format!(
+                "a session after MPI_Finalize cannot reach rank {process}, which this process has exchanged nothing with: the launcher has \
+                 been left"
+            )));
+        }
         // No answer is one that comes later.
-        JOB.get()?.get(process, &card_key(process)).ok()?
+        job.get(process, &card_key(process)).ok()?
     }
 
     fn difference(&self, process: u32) -> Option<String> {

@@ -298,7 +298,11 @@ fn leave_job(life: &Life) -> Result<()> {
         _ => State::NotInitialized,
     };
     set_state(outside);
-    JOB.get().map_or(Ok(()), Job::finalize)
+    match outside {
+        State::Finalized => JOB.get().map_or(Ok(()), Job::finalize),
+        // A session or MPI_Init may follow, which asks the launcher for cards of peers that nobody has spoken to yet: see `exiting`.
+        _ => Ok(()),
+    }
 }
 
 fn join(level: ThreadLevel) -> Result<&'static Job> {
@@ -394,6 +398,9 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         open: fabric::open_late,
         settings: settings::told_to_other_jobs,
     });
+    if matches!(job.how, launch::Launcher::Pmi1 | launch::Launcher::Pmix) {
+        links::launcher_tells_nothing();
+    }
     Ok(())
 }
 
@@ -434,12 +441,16 @@ extern "C" fn forked() {
     }
 }
 
-/// Ranks that still wait for this one, in a session, wait in vain.
+/// Ranks that still wait for this one, in a session, wait in vain. A process that has had sessions only is done now.
 extern "C" fn exiting() {
     if state() != State::Forked
         && let Some(page) = engine::own_page()
     {
         page.set_exited();
+    }
+    if let (State::NotInitialized, Some(job)) = (state(), JOB.get()) {
+        // There is nobody to tell of an error any more.
+        let _ = job.finalize();
     }
 }
 

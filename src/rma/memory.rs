@@ -6,10 +6,10 @@ use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::transport::heap;
 use parking_lot::Mutex;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Offsets of the heap that the program has.
-static OWN: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
+static OWN: Mutex<Option<BTreeSet<u64>>> = Mutex::new(None);
 
 /// Memory of `bytes` bytes, aligned to a cache line or as the hint says. Returns the address.
 ///

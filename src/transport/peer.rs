@@ -6,6 +6,7 @@
 
 use super::calls::{self, COMMUNICATORS, Calls};
 use crate::os::peer_memory;
+use crate::os::process::{self, Birth};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use parking_lot::RwLock;
@@ -90,6 +91,9 @@ pub struct Page {
     state: AtomicU32,
     /// Process id, as the rank itself sees it.
     pub pid: AtomicI32,
+    /// See [`Page::is_over`].
+    born: AtomicU64,
+    pid_namespace: AtomicU64,
     /// The process that traced the rank when it joined, as the rank itself sees it; 0: none.
     pub tracer: AtomicI32,
     /// The code of MPI_Abort.
@@ -133,6 +137,8 @@ pub const SHAPE: u64 = shape::combine(&[
     shape!(Page {
         state,
         pid,
+        born,
+        pid_namespace,
         tracer,
         abort_code,
         waiting,
@@ -261,7 +267,33 @@ impl Page {
     pub fn introduce(&self) {
         let tracer = crate::os::process::tracer("self").unwrap_or(0);
         self.tracer.store(tracer, Ordering::Relaxed);
-        self.pid.store(std::process::id() as i32, Ordering::Relaxed);
+        let own = Birth::own();
+        self.born.store(own.ticks, Ordering::Relaxed);
+        self.pid_namespace
+            .store(process::pid_namespace(), Ordering::Relaxed);
+        self.pid.store(own.pid, Ordering::Release); // pairs with `is_over`
+    }
+
+    /// Whether its process has ended, as the kernel knows; false if it has not introduced itself, or has process ids of its own.
+    pub fn is_over(&self) -> bool {
+        let birth = Birth {
+            pid: self.pid.load(Ordering::Acquire),
+            ticks: self.born.load(Ordering::Relaxed),
+        };
+        let (theirs, own) = (
+            self.pid_namespace.load(Ordering::Relaxed),
+            process::pid_namespace(),
+        );
+        birth.pid != 0 && theirs == own && own != 0 && birth.is_over()
+    }
+
+    /// Marks it if its process has ended without a word. For processes that no mpiexec of ours watches.
+    pub fn mark_if_dead(&self) {
+        let may_live = |page: &Page| page.state() == State::Finalized || page.has_died();
+        // A process that finalizes says so before it ends.
+        if !may_live(self) && self.is_over() && !may_live(self) {
+            self.set_exited();
+        }
     }
 
     pub fn set_state(&self, state: State) {
@@ -318,8 +350,16 @@ pub fn told_ends(ends: &'static [End]) {
     let _ = ENDS.set(ends);
 }
 
+/// In place of [`ENDS`] where no keeper writes them: what this process has found out itself, from the first that it has found.
+static FOUND: OnceLock<Box<[End]>> = OnceLock::new();
+
+fn ends() -> Option<&'static [End]> {
+    let found = || FOUND.get().map(|found| &**found);
+    ENDS.get().copied().or_else(found)
+}
+
 fn told() -> impl Iterator<Item = &'static End> {
-    ENDS.get().into_iter().flat_map(|ends| ends.iter())
+    ends().into_iter().flat_map(|ends| ends.iter())
 }
 
 /// How packets reach a process.
@@ -404,7 +444,7 @@ impl Peer {
     /// Of a process of another host: what is known of its end.
     fn end(&self) -> Option<&'static End> {
         match (self.seat, self.route) {
-            (None, Route::Net(process)) => ENDS.get()?.get(process as usize),
+            (None, Route::Net(process)) => ends()?.get(process as usize),
             _ => None,
         }
     }
@@ -574,6 +614,26 @@ impl Table {
     pub fn pretends_hosts(&self) -> bool {
         let mut all = self.entries.iter();
         all.any(|peer| matches!(peer.route, Route::Net(_)))
+    }
+
+    /// Whether nobody tells this process of the end of that one: it is on another host, and the launcher is not ours.
+    pub fn is_untold(&self, process: u32) -> bool {
+        process < self.size && self.seat_of(process).is_none() && ENDS.get().is_none()
+    }
+
+    /// Takes a process for dead that [is untold](Self::is_untold), because it cannot be reached any more.
+    pub fn lose(&self, process: u32) {
+        let none = || (0..self.size).map(|_| End(AtomicU32::new(0))).collect();
+        if let Some(end) = FOUND.get_or_init(none).get(process as usize) {
+            end.tell(End::LOST);
+        }
+    }
+
+    /// Marks those of this host that have ended without a word, where no mpiexec of ours does.
+    pub fn mark_the_dead(&self) {
+        let own = self.own();
+        let others = self.entries.iter().filter(|it| !std::ptr::eq(it.page, own));
+        others.for_each(|it| it.page.mark_if_dead());
     }
 
     /// Whether a process has exited, of this host or, as far as this host has been told, of another.

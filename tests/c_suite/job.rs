@@ -41,6 +41,7 @@ pub fn run(
         .args(&words[1..])
         .env("C_SUITE_WATCHDOG", (seconds * 3 / 4).to_string())
         .env("C_SUITE_PROGRAM", &line.program)
+        .env("C_SUITE_SIZE", line.ranks.to_string())
         .env("C_SUITE_LAUNCHER", &on.mpiexec)
         .env("C_SUITE_SLOW", if crate::is_slow(wrap) { "1" } else { "0" })
         .envs(over_fabric(on))

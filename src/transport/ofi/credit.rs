@@ -33,6 +33,11 @@ impl Credit {
         self.sent == self.confirmed
     }
 
+    /// Whether so little is under way that buffers of any connection hold it.
+    pub fn is_light(&self) -> bool {
+        self.sent.wrapping_sub(self.confirmed) <= 16 << 10
+    }
+
     /// A message of so many bytes has left, and has told the peer what was taken.
     pub fn sent(&mut self, bytes: usize) {
         self.sent = self.sent.wrapping_add(charge(bytes));

@@ -29,6 +29,7 @@ mod straight;
 mod tagged;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use choice::Fabric;
 pub use guests::{Guest, Invitation};
@@ -57,6 +58,7 @@ use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use straight::{Passed, Straight};
+use turns::{Refused, Turns};
 
 /// What carries messages between nodes.
 pub static FABRIC: Variable<Fabric> = Variable::new(
@@ -131,6 +133,10 @@ struct Peer {
     said_goodbye: bool,
     heard_goodbye: bool,
     goodbye_due: bool,
+    /// Nothing could be sent to it for a while.
+    refused: Refused,
+    /// How often it was asked in its turn and nothing came since.
+    unanswered: u32,
     /// It is to be asked whether it has everything; it has asked.
     ask_due: bool,
     answer_due: bool,
@@ -202,6 +208,8 @@ pub struct Net {
     next_tick: u64,
     /// Looks that have found nothing.
     vain: u32,
+    /// The turns in which a peer is asked whether it is there.
+    turns: Turns,
 }
 
 // SAFETY: what `arrived` leads to is this end's own memory, see `Pool`.
@@ -268,6 +276,7 @@ impl Net {
             failed: None,
             next_tick: 0,
             vain: 0,
+            turns: Turns::default(),
         };
         for index in 0..RECEIVING {
             if !net.post(index) {
@@ -443,6 +452,7 @@ impl Net {
             Sent::Done => {
                 self.traffic.records += 1;
                 peer.order.sent();
+                peer.refused.end();
                 if is_packet {
                     self.traffic.copied += u64::from(header.length);
                     peer.credit.sent(bytes);
@@ -453,10 +463,32 @@ impl Net {
                 }
                 true
             }
-            Sent::Later => false,
+            Sent::Later => {
+                self.is_refused(to);
+                false
+            }
             Sent::Failed(text) => {
                 self.breaks(to, text);
                 false
+            }
+        }
+    }
+
+    /// The provider takes nothing for a peer now. `net` of 1.17 says no more than that of one that refuses connections. Where a connection has been,
+    /// and less is under way than its buffers hold, it can have no other reason for long.
+    #[cold]
+    fn is_refused(&mut self, to: u32) {
+        let table = self.table.clone();
+        let peer = self.peer(to);
+        if peer.order.has_come()
+            && peer.credit.is_light()
+            && peer.broken.is_none()
+            && table.is_untold(to)
+        {
+            let now = monotonic_nanoseconds();
+            if let Some(since) = peer.refused.since(now).filter(|it| now - it > PATIENCE) {
+                peer.broken = Some(("no connection can be made".to_owned(), since));
+                self.list(to);
             }
         }
     }
@@ -517,6 +549,18 @@ impl Net {
             self.directory.host(process),
             self.port.description()
         ))
+    }
+
+    /// Takes a peer for dead that cannot be reached, and whose end nobody would tell.
+    #[cold]
+    fn lose(&self, process: u32, text: &str) {
+        self.table.lose(process);
+        crate::os::tell(&format!(
+            "oxmpi: rank {}: rank {process} on {} cannot be reached any more by {} and is taken for lost: {text}\n",
+            self.table.me(),
+            self.directory.host(process),
+            self.port.description()
+        ));
     }
 
     /// What a peer has sent is lost, or came twice.
@@ -683,6 +727,7 @@ impl Net {
         if now > self.next_tick {
             self.next_tick = now + TICK;
             self.ask(false);
+            self.ask_in_turn();
         }
     }
 
@@ -726,6 +771,25 @@ impl Net {
             }
         }
         due.into_iter().for_each(|process| self.list(process));
+    }
+
+    /// Asks one peer in its turn whether it is there, of those whose end nobody would tell.
+    #[cold]
+    fn ask_in_turn(&mut self) {
+        let table = &self.table;
+        let is_open = |(process, peer): &(u32, &Peer)| {
+            let is_leaving = peer.said_goodbye || peer.heard_goodbye;
+            let may_be_asked = peer.met && peer.broken.is_none() && !is_leaving;
+            may_be_asked && table.is_untold(*process) && !Self::has_gone(table, *process)
+        };
+        let open = || self.peers.met().filter(is_open);
+        let open = || open().map(|(process, peer)| (process, peer.unanswered));
+        if let Some(process) = self.turns.next(open) {
+            let peer = self.peer(process);
+            peer.ask_due = true;
+            peer.unanswered = peer.unanswered.saturating_add(1);
+            self.list(process);
+        }
     }
 
     fn handle(&mut self, completion: Completion) {
@@ -830,6 +894,7 @@ impl Net {
             came => self.fail_to_receive(process, came),
         }
         peer.met = true;
+        peer.unanswered = 0;
         peer.credit.confirmed(record.taken);
         match header.kind {
             record::TAKEN => peer.passed.confirmed = header.context,
@@ -894,14 +959,18 @@ impl Net {
             if is_gone {
                 return true;
             }
-            if monotonic_nanoseconds() - since > PATIENCE {
-                let text = text.clone();
-                if self.loses_guest(process) {
-                    return true;
-                }
+            if monotonic_nanoseconds() - since <= PATIENCE {
+                return false;
+            }
+            let text = text.clone();
+            if self.loses_guest(process) {
+                return true;
+            }
+            if !self.table.is_untold(process) {
                 self.fail(process, &text);
             }
-            return false;
+            self.lose(process, &text);
+            return true;
         }
         if peer.contact.is_none() && !self.find(process) {
             return false;

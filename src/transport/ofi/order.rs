@@ -52,6 +52,11 @@ impl Order {
         word.wrapping_add(self.came)
     }
 
+    /// Whether any has come: there was a connection.
+    pub fn has_come(&self) -> bool {
+        self.came != 0
+    }
+
     /// A record has come; `word`: this process's own, `found`: the record's.
     pub fn came(&mut self, word: u32, found: u32) -> Came {
         let distance = found.wrapping_sub(word).wrapping_sub(self.came) as i32;

@@ -2,11 +2,13 @@
 //!
 //! The library is loaded when the first port is opened, never linked: the site's own has the drivers of its network. Invariants: a
 //! place that a call has been given stays where it is until its completion was read ([`super::pool`]); a port is used by one
-//! thread at a time (FI_THREAD_DOMAIN).
+//! thread at a time (FI_THREAD_DOMAIN). Providers call connect, recv and send, which are cancellation points: a thread that ended there would keep
+//! the provider's locks, so each call that the program's threads make is [`Uncancelled`].
 
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
 use super::memory::Wanted;
+use crate::os::cancellation::{Uncancelled, uncancelled};
 use crate::os::library::Library;
 use crate::os::signals::Actions;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -289,6 +291,7 @@ impl Port {
 
     /// Learns a peer's address.
     pub fn insert(&mut self, address: &[u8]) -> Result<u64, String> {
+        let _uncancelled = Uncancelled::begin();
         let mut padded = [0u8; 256];
         let length = address.len().min(padded.len());
         padded[..length].copy_from_slice(&address[..length]);
@@ -327,6 +330,7 @@ impl Port {
     /// Sends a message of at most [`Self::inject_bytes`], which is copied.
     #[inline]
     pub fn inject(&mut self, to: u64, message: &[u8]) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         // SAFETY: the endpoint is open; the message is used during the call only.
         let result = unsafe {
             let inject = (*(*self.ep).msg).inject;
@@ -353,6 +357,7 @@ impl Port {
         description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         let part = (message.cast_mut(), bytes, description);
         let result = in_one_part(part, to, context, |message| {
             // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
@@ -375,6 +380,7 @@ impl Port {
         description: *mut c_void,
         context: *mut fi_context2,
     ) -> Sent {
+        let _uncancelled = Uncancelled::begin();
         let part = (buffer, bytes, description);
         let result = in_one_part(part, u64::MAX, context, |message| {
             // SAFETY: as in `send`.
@@ -390,10 +396,10 @@ impl Port {
     #[inline]
     pub fn poll<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
         // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
-        let count = unsafe {
+        let count = uncancelled(|| unsafe {
             let read = (*(*self.cq).ops).read;
             call(read)(self.cq, entries.0.as_mut_ptr().cast(), MOST as size_t)
-        };
+        });
         self.has_failed = count < 0 && count != -i64::from(FI_EAGAIN);
         let filled = &entries.0[..count.max(0) as usize];
         // SAFETY: the queue has filled these in.
@@ -436,6 +442,7 @@ impl Port {
 
     /// Whether a thread may sleep until the descriptor is readable; if not, there is something to poll for.
     pub fn may_sleep(&mut self) -> bool {
+        let _uncancelled = Uncancelled::begin();
         if !self.try_wait() {
             return false;
         }

@@ -2,6 +2,7 @@
 
 use super::bindings::*;
 use super::port::{Port, Sent, call};
+use crate::os::cancellation::Uncancelled;
 use std::ffi::c_void;
 
 /// A run of bytes that the provider reads or writes, and what tells its operation.
@@ -58,6 +59,7 @@ impl Port {
 
     /// Wants an operation to end early. Its completion comes all the same, or the provider cannot end it.
     pub fn cancel(&mut self, context: *mut fi_context2) {
+        let _uncancelled = Uncancelled::begin();
         // SAFETY: the endpoint is open; a context that no operation has is none of the provider's.
         unsafe {
             let cancel = (*(*self.ep).ops).cancel;
@@ -68,6 +70,7 @@ impl Port {
 
 /// Calls with the description of a tagged message that is one run of bytes, valid during the call.
 fn tagged<T>(run: &Run, peer: u64, call: impl FnOnce(*const fi_msg_tagged) -> T) -> T {
+    let _uncancelled = Uncancelled::begin();
     let part = iovec {
         iov_base: run.place.cast(),
         iov_len: run.bytes as size_t,
