@@ -314,16 +314,16 @@ impl Engine {
         }
         let (process, context) = (request.process, request.context);
         let goes_straight = request.goes_straight();
-        // A process in MPI_Finalize is in no collective operation any more: it has answered what it wanted of them.
-        let is_unanswered = request.answer == Answer::Awaited && context & KIND_OF_CONTEXT == 1;
+        // A process in MPI_Finalize is in no collective operation any more: it has answered what it wanted of them, and does not take what
+        // this process has withdrawn.
+        let is_left = request.answer == Answer::Awaited || request.is_withdrawn();
+        let is_unwanted = is_left && context & KIND_OF_CONTEXT == 1;
         let status = self.peer(process);
         let peer = self.peers.of(process as usize);
         match status.loss() {
             None => false,
             Some(Loss::Finalizing) if is_of_program(context) => false,
-            Some(Loss::Finalizing) if is_unanswered && matches!(status.route, Route::Shm(_)) => {
-                true
-            }
+            Some(Loss::Finalizing) if is_unwanted && matches!(status.route, Route::Shm(_)) => true,
             Some(Loss::Finalizing) => {
                 !goes_straight
                     && status.receives_closed()
@@ -361,7 +361,7 @@ impl Engine {
     }
 
     /// The active sends of a kind.
-    fn sends(&self, of_kind: impl Fn(&Request) -> bool) -> Vec<Index> {
+    pub(super) fn sends(&self, of_kind: impl Fn(&Request) -> bool) -> Vec<Index> {
         let requests = self.requests.numbered();
         let wanted = requests.filter(|(_, request)| {
             request.is_active() && matches!(request.kind, Kind::Send(_)) && of_kind(request)

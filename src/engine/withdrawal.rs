@@ -5,9 +5,20 @@
 
 use super::Engine;
 use super::protocol::Protocol;
-use super::requests::{Answer, Index, Kind};
+use super::requests::{Answer, Index, Kind, Request};
 use super::roots;
 use crate::datatype::Buffer;
+
+impl Request {
+    /// A send or receive of the library's own that goes on with memory of its own.
+    pub fn is_withdrawn(&self) -> bool {
+        self.detached
+            && self
+                .extra
+                .as_ref()
+                .is_some_and(|extra| extra.copy.is_some())
+    }
+}
 
 impl Engine {
     /// Nobody waits any more for a request that is not complete. A receive is withdrawn; where its data is coming in, the rest goes nowhere.

@@ -17,7 +17,7 @@ use crate::coll::{self, CollContext};
 use crate::comm;
 use crate::context_id;
 use crate::dynamic;
-use crate::engine::{self, far, links, refusal, wait};
+use crate::engine::{self, Engine, far, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
 use crate::events::{GATE, WAIT};
 use crate::group::names;
@@ -251,7 +251,10 @@ fn end_session() -> Result<()> {
     };
     if is_last {
         io::finish("MPI_Session_finalize");
-        drain(&wait::Reason::of("MPI_Session_finalize"));
+        drain(
+            &wait::Reason::of("MPI_Session_finalize"),
+            Engine::is_drained_but_for_withdrawn,
+        );
         // What comes later begins without the process's buffer, as after MPI_Finalize.
         buffered::detach_all(|_| true)?;
     }
@@ -479,7 +482,7 @@ pub fn finalize() -> Result<()> {
     // What sessions have begun may need ranks that are in here, too.
     let reason = wait::Reason::of("MPI_Finalize");
     if is_last {
-        drain(&reason);
+        drain(&reason, Engine::is_drained_but_for_withdrawn);
     }
     let page = engine::own_page();
     if let Some(page) = page.filter(|_| is_last) {
@@ -491,7 +494,7 @@ pub fn finalize() -> Result<()> {
         coll::block_on(coll::barrier_on(&CollContext::of_finalize(world)))?;
     }
     if is_last {
-        drain(&reason);
+        drain(&reason, Engine::is_drained);
         refusal::refuse_all(false);
     }
     if let (Some(warning), Some(job)) = (refusal::report(), JOB.get()) {
@@ -511,12 +514,12 @@ pub fn finalize() -> Result<()> {
     leave_job(&life)
 }
 
-/// Waits until all that was begun to be sent has left.
-fn drain(reason: &wait::Reason) {
+/// Waits until what was begun to be sent has left.
+fn drain(reason: &wait::Reason, mut has_left: impl FnMut(&mut Engine) -> bool) {
     let engines = engine::in_use();
     wait::until_in(engines, reason, |cursor| {
         let mut numbers = engine::numbers(engines);
-        let drained = numbers.all(|number| cursor.at(number).is_drained());
+        let drained = numbers.all(|number| has_left(cursor.at(number)));
         drained.then_some(())
     });
 }

@@ -7,7 +7,8 @@
 
 use super::block::Block;
 use super::epoch::Access;
-use super::hosts::direct::{self, Direct};
+use super::hosts::direct;
+use super::hosts::registered::Direct;
 use super::hosts::{Hosts, service};
 use super::info::{self, Method};
 use super::regions::Dynamic;
@@ -371,7 +372,10 @@ fn meet_directly(
 ) -> Result<Vec<u64>> {
     let (own, words) = direct::tell(window, class);
     let told = exchange_words(comm, function, words)?;
-    let made = Direct::new(window, own, &told);
+    let made = Direct::new(own, &told, |rank| {
+        let is_remote = window.is_remote(rank);
+        is_remote.then(|| window.targets[rank].process)
+    });
     hosts.direct.get_or_init(|| made);
     Ok(told.iter().map(|words| words[0]).collect())
 }

@@ -206,3 +206,8 @@ impl Window {
 pub fn get(handle: i32) -> Option<&'static Window> {
     TABLE.get(handle)
 }
+
+/// What messages call the window of a handle; nothing if there is none.
+pub fn title_of(handle: i32) -> String {
+    get(handle).map_or_else(String::new, Window::title)
+}

@@ -281,7 +281,7 @@ fn lose_ranks(seeds: std::ops::Range<u64>) {
             at if at < PLACEMENTS.len() => Nodes::of(&Members::All(ranks as u32), PLACEMENTS[at]),
             _ => None,
         };
-        let nodes = nodes.map(|nodes| &*keep(nodes));
+        let nodes = nodes.map(keep);
         let plan: [Drawn; OPERATIONS] = std::array::from_fn(|_| Drawn {
             algorithm: next(ALGORITHMS),
             root: next(ranks),

@@ -5,29 +5,16 @@
 //! until the fabric says that it has ended, which for a write means that the target sees it. Invariant: memory is registered as long
 //! as others may access it, and no longer.
 
-use super::Hosts;
 use super::flights::{Queue, Track, Until};
 use super::origin::Origin;
+use super::registered::TOLD;
 use crate::datatype::Buffer;
 use crate::engine;
 use crate::engine::wait::until_at;
-use crate::error::{Class, Error, Result};
+use crate::error::Result;
 use crate::rma::window::Window;
-use crate::transport::rma::{Begun, End, LONGEST_ADDRESS, Move, Registered, There, rma};
-use parking_lot::Mutex;
+use crate::transport::rma::{Begun, End, Move, Registered, There, rma};
 use std::sync::Arc;
-
-/// Words that a rank tells the others: whether there is anything, the length of its address, key, base, address.
-const WORDS: usize = 3 + LONGEST_ADDRESS / 8;
-/// With another word in front.
-pub const TOLD: usize = 1 + WORDS;
-
-/// What a window has for that.
-pub struct Direct {
-    own: Mutex<Option<Registered>>,
-    /// By rank: the first byte of its memory.
-    there: Box<[Option<There>]>,
-}
 
 /// Whether this process offers it to others.
 pub fn is_offered() -> bool {
@@ -61,48 +48,6 @@ pub fn tell(window: &Window, first: u64) -> (Option<Registered>, [u64; TOLD]) {
     (Some(own), words)
 }
 
-impl Direct {
-    /// Of what all ranks have told.
-    pub fn new(window: &Window, own: Option<Registered>, told: &[[u64; TOLD]]) -> Direct {
-        let there = |(rank, words): (usize, &[u64; TOLD])| {
-            let length = words[1] as usize;
-            if length == 0 || length > LONGEST_ADDRESS || !window.is_remote(rank) {
-                return None;
-            }
-            let address: Vec<u8> = words[4..]
-                .iter()
-                .flat_map(|word| word.to_ne_bytes())
-                .take(length)
-                .collect();
-            // What cannot be reached so is reached by messages.
-            let process = rma()?.peer(window.targets[rank].process, &address).ok()?;
-            Some(There {
-                process,
-                address: words[3],
-                key: words[2],
-            })
-        };
-        Direct {
-            own: Mutex::new(own),
-            there: told.iter().enumerate().map(there).collect(),
-        }
-    }
-
-    /// Ends the registration of the own memory, when no rank accesses it any more.
-    pub fn close(&self) {
-        if let (Some(own), Some(rma)) = (self.own.lock().take(), rma()) {
-            rma.forget(own);
-        }
-    }
-}
-
-impl Hosts {
-    /// Where the memory of a rank begins, if the fabric reaches it.
-    fn there(&self, rank: usize) -> Option<There> {
-        self.direct.get()?.there[rank]
-    }
-}
-
 impl Origin<'_> {
     /// Moves bytes by the fabric. False: it does not do that here, and nothing was done.
     ///
@@ -114,7 +59,9 @@ impl Origin<'_> {
         target: &Buffer,
         track: Option<&Track>,
     ) -> Result<bool> {
-        let there = self.hosts().and_then(|hosts| hosts.there(self.rank));
+        let there = self
+            .hosts()
+            .and_then(|hosts| hosts.direct.get()?.there(self.rank));
         let (Some(there), Some(queue), Some(rma)) = (there, self.queue(), rma()) else {
             return Ok(false);
         };
@@ -172,13 +119,4 @@ impl Origin<'_> {
         });
         Ok(())
     }
-}
-
-/// The error of an operation that the fabric says has failed.
-#[cold]
-pub fn failure(text: &str) -> Error {
-    Error::new(
-        Class::Other,
-        format!("an RMA operation of the fabric has failed: {text}"),
-    )
 }

@@ -4,16 +4,13 @@
 //! their data goes to the origin's memory. Invariants: what an answer is received into is kept until it is there; the lock of a queue is
 //! taken inside of the engine, for a few steps, and nobody waits with it.
 
-use super::direct::failure;
 use super::wire::{self, ANSWER_HEAD, Groups};
 use crate::datatype::Buffer;
 use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
 use crate::engine::wait::WINDOW;
 use crate::engine::{Engine, enter_at, liveness, tasks, wake_own_threads};
-use crate::error::{Error, Result};
-use crate::rma::put_get::COMPLETE;
-use crate::rma::window;
+use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicUsize, Ordering};
 use crate::transport::Loss;
 use crate::transport::rma::opened;
@@ -96,6 +93,7 @@ fn has_ended(loss: Option<Loss>) -> bool {
 
 /// Calls to a target that the program goes on without.
 pub struct Queue {
+    title: fn(i32) -> String,
     pub process: u32,
     /// The target, and the window's handle, for messages.
     rank: usize,
@@ -132,6 +130,15 @@ impl State {
     }
 }
 
+/// The error of an operation that the fabric says has failed.
+#[cold]
+fn failure(text: &str) -> Error {
+    Error::new(
+        Class::Other,
+        format!("an RMA operation of the fabric has failed: {text}"),
+    )
+}
+
 /// What a wait for calls waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Until {
@@ -144,8 +151,10 @@ pub enum Until {
 }
 
 impl Queue {
-    pub fn new(window: i32, rank: usize, process: u32) -> Arc<Queue> {
+    /// `title`: what messages call a window.
+    pub fn new((window, title): (i32, fn(i32) -> String), rank: usize, process: u32) -> Arc<Queue> {
         Arc::new(Queue {
+            title,
             process,
             rank,
             window,
@@ -155,7 +164,7 @@ impl Queue {
 
     #[cold]
     fn silent(&self, error: Error) -> Error {
-        let title = window::get(self.window).map_or_else(String::new, |window| window.title());
+        let title = (self.title)(self.window);
         error.context(format_args!(
             "target rank {} of {title} does not answer",
             self.rank
@@ -319,7 +328,7 @@ impl Track {
     /// The handle of the operation's request, when all of it was begun.
     pub fn request(&self) -> i32 {
         let Some(tracked) = self.0.get().cloned() else {
-            return COMPLETE;
+            return requests::SENT;
         };
         let request = Request {
             peer: ANY_SOURCE,

@@ -4,6 +4,7 @@
 //! origin.rs     an operation in calls of up to 256 KB                                 lock, post, complete, fence: one call each
 //! flights.rs    calls that the program goes on without; their answers, and requests that wait for those
 //! direct.rs     puts and gets by the fabric itself
+//! registered.rs memory that it reaches
 //! wire.rs       what is in a call
 //! service.rs    the thread of the target's process: takes calls, answers
 //! target.rs     applies an operation to the own memory, as an origin of this host does
@@ -16,6 +17,7 @@ mod claims;
 pub mod direct;
 mod flights;
 pub mod origin;
+pub mod registered;
 pub mod service;
 mod state;
 mod target;

@@ -15,7 +15,7 @@ use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until_at};
 use crate::error::{Class, Result, fail};
 use crate::op::Operation;
-use crate::rma::window::Window;
+use crate::rma::window::{self, Window};
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::rma::Move;
 use std::collections::VecDeque;
@@ -208,7 +208,15 @@ impl Origin<'_> {
     }
 
     pub(super) fn queue(&self) -> Option<&Arc<Queue>> {
-        Some(self.hosts()?.queue_of(self.window, self.rank))
+        let (window, rank) = (self.window, self.rank);
+        let make = || {
+            Queue::new(
+                (window.handle, window::title_of),
+                rank,
+                window.targets[rank].process,
+            )
+        };
+        Some(self.hosts()?.queue_of(rank, make))
     }
 
     /// Lets a call go on by itself; its data goes to `sink`. Waits for older ones if there are many.
@@ -465,7 +473,7 @@ impl Origin<'_> {
             call.extend_from_slice(new);
         };
         let next = |_, _| {
-            let flight = self.begin(head, &groups, &fill, (0, old.len()));
+            let flight = self.begin(head, &groups, fill, (0, old.len()));
             (flight, old.len())
         };
         self.run(old.len(), Some(old), None, next)

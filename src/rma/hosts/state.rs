@@ -1,8 +1,7 @@
 //! What a window over several hosts has more than another.
 
-use super::direct::Direct;
 use super::flights::Queue;
-use crate::rma::window::Window;
+use super::registered::Direct;
 use crate::sync::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -44,10 +43,9 @@ impl Hosts {
         self.queues[target].get()
     }
 
-    /// The calls to a target.
-    pub fn queue_of(&self, window: &Window, target: usize) -> &Arc<Queue> {
-        let process = window.targets[target].process;
-        self.queues[target].get_or_init(|| Queue::new(window.handle, target, process))
+    /// The calls to a target, which `make` begins.
+    pub fn queue_of(&self, target: usize, make: impl FnOnce() -> Arc<Queue>) -> &Arc<Queue> {
+        self.queues[target].get_or_init(make)
     }
 
     /// The number of the next barrier.

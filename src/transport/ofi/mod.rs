@@ -30,6 +30,7 @@ mod tagged;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod wanted;
 
 pub use choice::Fabric;
 pub use guests::{Guest, Invitation};
@@ -51,9 +52,9 @@ use early::{Early, Kept};
 use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
-use pool::{LARGEST, Pool, RECEIVE_BYTES, RECEIVING};
+use pool::{Pool, RECEIVE_BYTES, RECEIVING};
 use port::{Completion, Entries, Port, Sent};
-use record::Record;
+use record::{LARGEST, Record};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;

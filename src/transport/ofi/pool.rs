@@ -4,14 +4,10 @@
 
 use super::bindings::fi_context2;
 use super::port::Port;
-use super::record::Record;
+use super::record::LARGEST;
 use crate::error::Outside;
 use std::ffi::c_void;
 
-/// Bytes of payload of one message; a longer one is announced and goes in several.
-pub const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
-/// The longest message on the wire.
-pub const LARGEST: usize = Record::BYTES + LONGEST_PAYLOAD;
 /// Buffers for what comes in.
 pub const RECEIVING: usize = 4;
 /// Bytes of each of those.

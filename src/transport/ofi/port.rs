@@ -7,7 +7,8 @@
 
 use super::bindings::*;
 use super::choice::{Fabric, Offer, choose};
-use super::memory::Wanted;
+use super::record::LARGEST;
+use super::wanted::Wanted;
 use crate::os::cancellation::{Uncancelled, uncancelled};
 use crate::os::library::Library;
 use crate::os::signals::Actions;
@@ -706,7 +707,7 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
         )?;
         let control = call((*(*ep).fid.ops).control);
         check("fi_enable", control(endpoint, FI_ENABLE as i32, null_mut()))?;
-        let mut least: size_t = super::pool::LARGEST as size_t;
+        let mut least: size_t = LARGEST as size_t;
         let setopt = call((*(*ep).ops).setopt);
         check(
             "fi_setopt",

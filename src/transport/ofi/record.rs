@@ -19,6 +19,11 @@ pub const GOODBYE: u8 = 0xf3;
 /// The receiver is to answer by [`TAKEN`]. Its own connection breaks if it cannot be sent, and its number shows what was lost before.
 pub const ASK: u8 = 0xf4;
 
+/// Bytes of payload of one message; a longer one is announced and goes in several.
+const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
+/// The longest message on the wire.
+pub const LARGEST: usize = Record::BYTES + LONGEST_PAYLOAD;
+
 /// Whether the engine never sees records of this kind.
 #[inline]
 pub fn is_own(kind: u8) -> bool {
