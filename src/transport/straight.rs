@@ -1,7 +1,7 @@
 //! Data that goes straight from the sender's buffer into the receiver's, where a transport can do that: what the engine asks for.
 //!
 //! The receiver of an announced message says where its data comes ([`Transport::land`]), the sender sends it there, and each side is told the end by a packet
-//! of its own transport ([`wire::LEFT`], [`wire::LANDED`]). Invariant: a buffer is used until that packet, or until
+//! of its own transport ([`super::wire::LEFT`], [`super::wire::LANDED`]). Invariant: a buffer is used until that packet, or until
 //! [`Transport::abandon`] returns.
 
 pub use super::ofi::{Place, Traffic};
