@@ -1,6 +1,7 @@
-/* The last rank, of another host than rank 0, is killed: as the holder of a lock there, as one that shares it, before a fence, as a target. The
- * others, of both hosts, get an error that names window and rank. arg: what. */
+/* The last rank, of another host than rank 0, is killed: as the holder of a lock there, as one that shares it, before a fence, as a target, with gets
+ * under way and the window to be freed. The others, of both hosts, get an error that names window and rank. arg: what. */
 #include "lost_rank.h"
+#include "process.h"
 #include "windows.h"
 #include <signal.h>
 
@@ -14,7 +15,9 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "exclusive";
     start(&argc, &argv);
     int last = size - 1;
-    int64_t *cells, value = 3, other = 4;
+    int64_t *cells, value = 3, other = 4, got[20] = {-1};
+    int process = getpid();
+    MPI_Request request;
     MPI_Win win;
     MPI(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &cells, &win));
     name_window(win);
@@ -22,9 +25,19 @@ int main(int argc, char **argv)
         MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
     if (rank == last && !strcmp(what, "shared"))
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+    MPI(MPI_Bcast(&process, 1, MPI_INT, last, MPI_COMM_WORLD));
+    if (!strcmp(what, "pending")) {
+        got[19] = -1;
+        MPI(MPI_Win_lock_all(0, win));
+        if (rank == 0)
+            MPI(MPI_Win_flush(last, win));
+    }
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == last)
-        raise(SIGKILL);
+        raise(!strcmp(what, "pending") ? SIGSTOP : SIGKILL);
+    if (rank == 0 && !strcmp(what, "pending"))
+        while (state_of(process) != 'T')
+            rest();
     if (!strcmp(what, "exclusive")) {
         is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), "MPI_Win_lock");
         is_loss(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win), "MPI_Win_lock");
@@ -36,11 +49,26 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "fence")) {
         for (int i = 0; i < 3; i++)
             is_loss(MPI_Win_fence(0, win), "MPI_Win_fence");
+    } else if (!strcmp(what, "pending")) {
+        if (rank == 0) {
+            for (int i = 0; i < 20; i++)
+                MPI(MPI_Get(&got[i], 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win));
+            MPI(MPI_Rget(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win, &request));
+            CHECK(kill(process, SIGKILL) == 0);
+            is_loss(MPI_Win_flush(last, win), "MPI_Win_flush");
+            is_loss(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+            MPI(MPI_Get(got, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win));
+            CHECK(value == 3 && got[0] == -1 && got[19] == -1);
+        }
+        int code = MPI_Win_unlock_all(win);
+        if (rank == 0)
+            is_loss(code, "MPI_Win_unlock_all");
+        is_loss(MPI_Win_free(&win), "MPI_Win_free");
+        end_of_others();
     } else if (rank == 0) {
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, last, MPI_MODE_NOCHECK, win));
         MPI(MPI_Put(&value, 1, MPI_INT64_T, last, 1, 1, MPI_INT64_T, win));
         is_loss(MPI_Win_flush(last, win), "MPI_Win_flush");
-        MPI_Request request;
         MPI(MPI_Get(&value, 1, MPI_INT64_T, last, 0, 1, MPI_INT64_T, win));
         is_loss(MPI_Win_flush_local(last, win), "MPI_Win_flush_local");
         MPI(MPI_Fetch_and_op(&value, &other, MPI_INT64_T, last, 0, MPI_SUM, win));
