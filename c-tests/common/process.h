@@ -3,6 +3,7 @@
 #define OXMPI_PROCESS_H
 
 #include "check.h"
+#include <dirent.h>
 
 static CHECK_UNUSED char state_of(int pid)
 {
@@ -14,6 +15,21 @@ static CHECK_UNUSED char state_of(int pid)
     if (file)
         fclose(file);
     return state;
+}
+
+/* Whether all threads of a process are stopped: one by one they learn of SIGSTOP. */
+static CHECK_UNUSED int is_stopped(int pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    int all = tasks != NULL;
+    for (struct dirent *task; all && (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            all = state_of(atoi(task->d_name)) == 'T';
+    if (tasks)
+        closedir(tasks);
+    return all;
 }
 
 #endif

@@ -14,7 +14,7 @@ static int process;
 static void stop(void)
 {
     CHECK(kill(process, SIGSTOP) == 0);
-    while (state_of(process) != 'T')
+    while (!is_stopped(process))
         rest();
 }
 
@@ -136,7 +136,7 @@ static void passive(enum window_kind kind)
 /* The origin's calls are under way when its epoch ends with the others'. */
 static void active(void)
 {
-    int64_t cells[CELLS];
+    int64_t cells[CELLS], first = -1;
     struct results r;
     struct window w = {MPI_WIN_NULL, PRIVATE, (char *) cells, sizeof cells, 8, NULL};
     MPI_Group world, one;
@@ -160,10 +160,12 @@ static void active(void)
     } else if (rank == 0) {
         MPI(MPI_Group_incl(world, 1, &target, &one));
         MPI(MPI_Win_start(one, 0, w.win));
-        MPI(MPI_Get(&r.got[0], 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, w.win)); /* waits for the post */
+        /* Waits for the post, not for its data. */
+        MPI(MPI_Get(&first, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, w.win));
         begin(&r, &w, 0);
         MPI(MPI_Win_complete(w.win));
         check(&r, 1);
+        CHECK_INT(first, 1000);
         MPI(MPI_Group_free(&one));
     }
     MPI(MPI_Group_free(&world));
