@@ -84,7 +84,7 @@ const fn begins_with(text: &str, start: &str) -> bool {
     true
 }
 
-/// What is said of a call: the operation, and the bytes that all ranks have alike.
+/// The call record: the operation, and the bytes that all ranks have alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Record(u64);
 

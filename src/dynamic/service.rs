@@ -67,7 +67,7 @@ fn failed(service: &str, folder: &Path, error: &std::io::Error) -> Error {
     )
 }
 
-/// What is in a file.
+/// The content of a file.
 struct Published {
     port: String,
     /// [`addresses::host`], and the process there.

@@ -141,11 +141,8 @@ impl Engine {
     /// As [`Engine::is_drained`], but for sends that were withdrawn: nobody may ever want those of peers that have not said yet that
     /// they receive nothing any more.
     pub fn is_drained_but_for_withdrawn(&mut self) -> bool {
-        if self.checks_liveness {
-            self.give_up_sends();
-        }
-        self.busy.is_empty()
-            && (self.sending == 0 || self.sends(|send| !send.is_withdrawn()).is_empty())
+        self.is_drained()
+            || self.busy.is_empty() && self.sends(|send| !send.is_withdrawn()).is_empty()
     }
 
     /// Says to every peer that we wait for room, before sleeping.

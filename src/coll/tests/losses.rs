@@ -12,7 +12,7 @@ use crate::engine::liveness;
 use crate::error::{Class, Error, Result};
 use crate::sync::{AtomicUsize, Ordering};
 
-/// So many algorithms has [`operate`].
+/// The number of algorithms in [`operate`].
 const ALGORITHMS: usize = 41;
 /// Operations in a row.
 const OPERATIONS: usize = 4;

@@ -38,7 +38,7 @@ pub struct Guest<'a> {
     pub own_place: u32,
 }
 
-/// What is kept of a guest besides what is of every peer.
+/// Facts of a guest besides those of every peer.
 #[derive(Clone, Copy)]
 pub(super) struct Terms {
     /// What its records begin to count from, and what this process is at the guest's.

@@ -1060,7 +1060,7 @@ impl Net {
         let answered = all.all(|(process, peer)| {
             peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
         });
-        // What is under way to one that is gone may stay so for long.
+        // Records to a peer that is gone may stay under way for long.
         let under_way = (0..self.under_way.len())
             .filter(|index| self.pool.is_in_use(*index))
             .any(|index| !self.is_gone(self.under_way[index]));

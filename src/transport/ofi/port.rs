@@ -323,7 +323,7 @@ impl Port {
         // SAFETY: the table is open, and has given out the address.
         unsafe {
             let remove = (*(*self.av).ops).remove;
-            // What is not there any more needs no removal.
+            // An address that is not there any more needs no removal.
             call(remove)(self.av, &raw mut address, 1, 0);
         }
     }

@@ -103,7 +103,7 @@ pub fn opened() -> Option<&'static Rma> {
     RMA.get()?.as_ref()
 }
 
-/// What is called when an operation has ended, with what was wrong.
+/// Callback for the end of an operation, with what was wrong.
 pub type End = Box<dyn FnOnce(Option<String>) + Send>;
 
 /// An operation that is under way. The provider has its context.
