@@ -31,15 +31,16 @@ pub fn block<const KIND: u64>(comm: &Comm, function: &'static str, call: &CollAr
 /// As [`block`], of an operation that the program did not call itself and no record tells of.
 #[inline]
 pub(super) fn block_any(comm: &Comm, function: &'static str, call: &CollArgs) -> Result<()> {
-    let coll = CollContext::new(comm, function);
     if let Some(number) = check::number(comm) {
+        let coll = CollContext::new(comm, function);
         block_on(check::agree(comm, &coll, number, call))?;
     }
     if comm.nodes().is_none()
-        && let Some(done) = staged::block(&comm.staging.blocking, &coll, call)
+        && let Some(done) = staged::block(comm, function, call)
     {
         return done;
     }
+    let coll = CollContext::new(comm, function);
     let staging = staging_of(comm, &comm.staging.blocking, Geometry::of);
     block_on(run_on(comm, coll, staging, call))
 }

@@ -3,7 +3,7 @@
 //! Invariant: as in [`super`].
 
 use super::super::args::{CollArgs, Operands};
-use super::staging::{self, FEW, Plan, Shape, Staged, equal, part_below};
+use super::staging::{self, FEW, Plan, Shape, Staged, equal, goes_to_one, part_below};
 use super::{Wanted, reproducible, sets_routes, stages};
 
 /// What the setting of an operation says.
@@ -77,8 +77,7 @@ pub(super) fn plan_anyway(args: &CollArgs, me: usize, shape: &Shape) -> Option<P
         }
         CollArgs::ReduceScatter { counts, with, .. } => {
             // One rank gets all: a reduction to it.
-            let to_one = counts.iter().filter(|count| **count > 0).count() == 1;
-            let piece = if to_one {
+            let piece = if goes_to_one(counts) {
                 slot
             } else {
                 part_below(slot / others)

@@ -464,39 +464,42 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
     large.then(|| parts(bytes / ranks, shape))
 }
 
+/// Whether all of a reduce_scatter goes to one rank.
+pub(super) fn goes_to_one(counts: &[u64]) -> bool {
+    let mut receivers = counts.iter().filter(|count| **count > 0);
+    receivers.next().is_some() && receivers.next().is_none()
+}
+
 fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) -> Option<Plan> {
     let (ranks, slot, unit) = (
         shape.ranks(),
         shape.geometry.slot,
         with.datatype.size as usize,
     );
-    let receivers = counts.iter().filter(|count| **count > 0).count();
-    let longest = counts.iter().max().copied().unwrap_or(0);
-    let balanced = longest * ranks as u64 <= 2 * counts.iter().sum::<u64>();
+    let longest = || counts.iter().max().copied().unwrap_or(0);
+    let balanced = || longest() * ranks as u64 <= 2 * counts.iter().sum::<u64>();
     let others = ranks - 1;
     let fits = unit * others <= slot;
     // One rank gets all: a reduction to it.
-    let piece = if receivers == 1 {
-        slot
-    } else {
-        part_below(slot / others)
+    let piece = match goes_to_one(counts) {
+        true => slot,
+        false => part_below(slot / others),
     };
     let small = || fits.then(|| shape.small(Staged::Direct, piece));
     let large = shape.large && unit <= LARGEST_ELEMENT && unit <= shape.part();
     if shape.oversubscribed {
         return match bytes < LARGE || !large {
             true => small(),
-            false if ranks <= MOST_EXCHANGE && balanced => Some(parts(0, shape)),
+            false if ranks <= MOST_EXCHANGE && balanced() => Some(parts(0, shape)),
             false => Some(shares(bytes, shape)),
         };
     }
     if bytes <= 1024 || bytes <= 4096 && (ranks > 2 || !large) {
         return small();
     }
-    let part = longest as usize * unit;
-    large.then(|| match ranks {
-        2 => shape.stream(Staged::Parts, part, false),
-        _ => parts(part, shape),
+    large.then(|| match (ranks, longest() as usize * unit) {
+        (2, part) => shape.stream(Staged::Parts, part, false),
+        (_, part) => parts(part, shape),
     })
 }
 

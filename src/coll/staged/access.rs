@@ -8,6 +8,7 @@ use crate::coll::choose::{self, report, route, staging};
 use crate::coll::context::CollContext;
 use crate::coll::differing;
 use crate::coll::team::Team;
+use crate::comm::Comm;
 use crate::datatype::Buffer;
 use crate::engine::enter;
 use crate::engine::liveness::{self, DIFFERENT};
@@ -73,23 +74,19 @@ pub async fn run(
 
 /// As [`run`], of a blocking operation that has an area by now; the others are not run.
 #[inline]
-pub fn block(
-    access: &Mutex<Access>,
-    coll: &CollContext<'_>,
-    args: &CollArgs,
-) -> Option<Result<()>> {
-    let mut mine = access.lock();
+pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Result<()>> {
+    let mut mine = comm.staging.blocking.lock();
     let Access::Given(staging) = &mut *mine else {
         return None;
     };
     let area = staging.area;
-    let oversubscribed = node::is_oversubscribed();
-    let done = Work::<true>::stage(staging, Env::Coll(coll), oversubscribed, args);
+    let env = Env::Comm(comm, function);
+    let done = Work::<true>::stage(staging, env, node::is_oversubscribed(), args);
     match unless_lost(done, &area) {
         Ok(done) => done,
         Err(Lost(world)) => {
             *mine = Access::Lost(world);
-            Some(Err(error_of_loss(coll, world)))
+            Some(Err(error_of_loss(&env.coll(), world)))
         }
     }
 }

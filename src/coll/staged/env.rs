@@ -5,6 +5,7 @@ use crate::coll::choose::report;
 use crate::coll::choose::staging::Plan;
 use crate::coll::context::{CollContext, WaitMode};
 use crate::coll::differing;
+use crate::comm::Comm;
 use crate::engine::enter;
 use crate::node::distance::Sight;
 use crate::transport::collective::Area;
@@ -15,6 +16,8 @@ use crate::transport::collective::{Fixture, Form};
 #[derive(Clone, Copy)]
 pub(super) enum Env<'a> {
     Coll(&'a CollContext<'a>),
+    /// Of a blocking operation, with the name of its function: the context is made where it is needed, which is seldom.
+    Comm(&'a Comm, &'static str),
     /// There is no engine: the ranks take turns. With the name of the operation, and how this rank waits in it.
     #[cfg(test)]
     Fixture(&'a Fixture, &'static str, Form),
@@ -23,9 +26,10 @@ pub(super) enum Env<'a> {
 impl<'a> Env<'a> {
     /// The ranks that take part; tests have none.
     #[inline(always)]
-    pub fn coll(self) -> &'a CollContext<'a> {
+    pub fn coll(self) -> CollContext<'a> {
         match self {
-            Env::Coll(coll) => coll,
+            Env::Coll(coll) => *coll,
+            Env::Comm(comm, function) => CollContext::new(comm, function),
             #[cfg(test)]
             Env::Fixture(..) => unreachable!("a fixture has no processes"),
         }
@@ -35,6 +39,7 @@ impl<'a> Env<'a> {
     pub fn blocks(self) -> bool {
         match self {
             Env::Coll(coll) => matches!(coll.wait, WaitMode::Block),
+            Env::Comm(..) => true,
             #[cfg(test)]
             Env::Fixture(_, _, form) => form == Form::Future,
         }
@@ -44,19 +49,20 @@ impl<'a> Env<'a> {
     pub fn function(self) -> &'static str {
         match self {
             Env::Coll(coll) => coll.function,
-            Env::Fixture(_, function, _) => function,
+            Env::Comm(_, function) | Env::Fixture(_, function, _) => function,
         }
     }
 
     /// How far the caches of the farthest of so many ranks are from those of this one.
     pub fn farthest(self, ranks: usize) -> Sight {
         match self {
-            Env::Coll(coll) => {
+            #[cfg(test)]
+            Env::Fixture(fixture, ..) => fixture.farthest(),
+            _ => {
+                let coll = self.coll();
                 let processes = (0..ranks as i32).map(|rank| coll.process(rank));
                 enter().transport().farthest(processes)
             }
-            #[cfg(test)]
-            Env::Fixture(fixture, ..) => fixture.farthest(),
         }
     }
 
@@ -64,9 +70,9 @@ impl<'a> Env<'a> {
     #[cold]
     pub fn note_difference(self) {
         match self {
-            Env::Coll(coll) => differing::note(coll.operation()),
             #[cfg(test)]
             Env::Fixture(..) => {}
+            _ => differing::note(self.coll().operation()),
         }
     }
 
@@ -74,27 +80,27 @@ impl<'a> Env<'a> {
     #[cold]
     pub fn report(self, args: &CollArgs, plan: &Plan) {
         match self {
-            Env::Coll(coll) => report::staged(coll, args, plan),
             #[cfg(test)]
             Env::Fixture(..) => {}
+            _ => report::staged(&self.coll(), args, plan),
         }
     }
 
     /// Makes the large rings of an area; by one rank, before it publishes that.
     pub fn make_large(self, area: &Area) {
         match self {
-            Env::Coll(_) => enter().transport().node_memory().make_large_rings(area),
             #[cfg(test)]
             Env::Fixture(fixture, ..) => fixture.make_large(),
+            _ => enter().transport().node_memory().make_large_rings(area),
         }
     }
 
     /// Looks for them, after that. Whether there are some.
     pub fn open_large(self, area: &mut Area) -> bool {
         match self {
-            Env::Coll(_) => enter().transport().node_memory().open_large_rings(area),
             #[cfg(test)]
             Env::Fixture(fixture, ..) => fixture.open_large(area),
+            _ => enter().transport().node_memory().open_large_rings(area),
         }
     }
 }

@@ -32,8 +32,8 @@ use std::ops::Range;
 /// From so many bytes on data is written with non-temporal stores where the cores share no cache: the rank that read what lay there
 /// before may have run on another core, whose caches would have to give back each line.
 const NONTEMPORAL: usize = 2048;
-/// From so many bytes on that all ranks get together, results are written past the caches where such stores are cheap: they would
-/// not stay there, and each line would be fetched first (benches/counts.md).
+/// From so many bytes on, of a rank with a core or of all that share cores, results are written past the caches where such stores are cheap:
+/// they would not stay there, and each line would be fetched first (benches/counts.md).
 const NONTEMPORAL_RESULTS: usize = 2 << 20;
 /// More bytes than any cache holds: results are written past the caches wherever the cores are.
 const BEYOND_ALL_CACHES: usize = 64 << 20;
@@ -171,10 +171,14 @@ impl Work<'_, BLOCK> {
         self.staging.distance.last() == CacheDistance::Far
     }
 
-    /// Whether a result of so many bytes, which every rank gets, is written past the caches.
+    /// Whether a result of so many bytes, which every rank gets, is written past the caches. Ranks that share cores share their caches.
     fn writes_past_caches(&self, bytes: usize) -> bool {
         let all = bytes.saturating_mul(self.ranks);
-        all >= BEYOND_ALL_CACHES || self.is_far() && all >= NONTEMPORAL_RESULTS
+        let together = match self.plan.oversubscribed {
+            true => all,
+            false => bytes,
+        };
+        all >= BEYOND_ALL_CACHES || self.is_far() && together > NONTEMPORAL_RESULTS
     }
 
     /// Unpacks a part of a result.
@@ -296,6 +300,13 @@ impl Work<'_, BLOCK> {
 fn elements(unit: u64, bytes: usize) -> usize {
     let unit = (unit as usize).max(1);
     bytes / unit * unit
+}
+
+/// The rank at a distance below `ranks` from this one, around: without a division.
+#[inline]
+fn after(me: usize, distance: usize, ranks: usize) -> usize {
+    let rank = me + distance;
+    if rank < ranks { rank } else { rank - ranks }
 }
 
 /// Copies what is packed already.

@@ -1,6 +1,6 @@
 //! Staged operations that move data: a rank reads what others publish, and reduces nothing.
 
-use super::{Step, Work, elements, part_of, stride};
+use super::{Step, Work, after, elements, part_of, stride};
 use crate::coll::choose::staging::Staged;
 use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
@@ -225,7 +225,7 @@ impl Work<'_, BLOCK> {
             }
             self.prefetch_others(round, counted);
             for distance in 1..ranks {
-                let rank = (me + distance) % ranks;
+                let rank = after(me, distance, ranks);
                 let bytes = parts.len(rank);
                 let range = pieces.part(at, bytes);
                 if bytes > 0 {
@@ -258,30 +258,27 @@ impl Work<'_, BLOCK> {
         let length = |at: usize| stride(pieces.range(at).len()) * (ranks - 1);
         // In place what is overwritten lies before what is not yet laid out.
         let lay = |work: &mut Self, at: usize, data: &mut [u8]| {
-            let range = pieces.range(at);
+            let (range, all) = (pieces.range(at), data.len());
             for distance in 1..ranks {
-                let rank = (me + distance) % ranks;
+                let rank = after(me, distance, ranks);
                 let (begin, end) = (range.start.min(leaving), range.end.min(leaving));
                 let place = part_of(me, rank, range.len()).start;
                 let place = &mut data[place..place + end - begin];
-                work.lay(&source.of(rank), begin, place, length(at));
+                work.lay(&source.of(rank), begin, place, all);
             }
         };
         let take = |work: &mut Self, at: usize| {
-            let (round, range) = (pieces.round(at), pieces.range(at));
+            let (round, range, all) = (pieces.round(at), pieces.range(at), length(at));
             if let Some(out) = out.take() {
                 work.copy_own(&out.of(me), &into.of(me));
             }
             work.prefetch_others(round, counted);
             for distance in 1..ranks {
-                let rank = (me + distance) % ranks;
+                let rank = after(me, distance, ranks);
                 work.fits(rank, work.area.total_of(rank, round), each);
                 let place = part_of(rank, me, range.len());
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
-                let data = unsafe {
-                    work.area
-                        .read(rank, round, length(at), (place.start, place.len()))
-                };
+                let data = unsafe { work.area.read(rank, round, all, (place.start, place.len())) };
                 Self::take_in(past_caches, &into.of(rank), range.start, data);
             }
         };

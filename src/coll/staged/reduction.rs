@@ -4,7 +4,7 @@
 //! shares of it; to one rank: it reduces all of it, or a tree does (`tree.rs`). Costs: docs/collectives.md.
 //! Invariant: every element of a result is made by one rank, in the order of the ranks, so the bits do not depend on who does it.
 
-use super::{Pieces, Step, Work, copy, elements, part_of, stride};
+use super::{Pieces, Step, Work, after, copy, elements, part_of, stride};
 use crate::coll::args::{Operands, blocks};
 use crate::coll::choose::staging::Staged;
 use crate::coll::packed::scratch;
@@ -351,16 +351,18 @@ impl Work<'_, BLOCK> {
         with: &Operands,
     ) -> Step {
         let (ranks, me) = (self.ranks, self.me);
+        if self.plan.how != Staged::Shares {
+            let mut receivers = (0..ranks).filter(|rank| counts[*rank] > 0);
+            let (first, second) = (receivers.next(), receivers.next());
+            if let (Some(only), None) = (first, second) {
+                return self.reduce_at_root(own, into, with, only).await;
+            }
+        }
         let begins = blocks(counts, with.datatype);
         if let Staged::Shares = self.plan.how {
             return self
                 .reduce_by_shares(own, with, (into, begins[me]..begins[me + 1]))
                 .await;
-        }
-        let mut receivers = (0..ranks).filter(|rank| counts[*rank] > 0);
-        let (first, second) = (receivers.next(), receivers.next());
-        if let (Some(only), None) = (first, second) {
-            return self.reduce_at_root(own, into, with, only).await;
         }
         let all_receive = counts.iter().all(|count| *count > 0);
         let longest = counts.iter().max().map_or(0, |count| *count as usize);
@@ -499,7 +501,7 @@ impl Work<'_, BLOCK> {
                     let known = if at < 2 { first - 1 } else { round - 3 };
                     self.staging.all_have_acknowledged(known);
                     for distance in 1..ranks {
-                        let rank = (me + distance) % ranks;
+                        let rank = after(me, distance, ranks);
                         let part = parts.part(rank, at);
                         if part.is_empty() {
                             continue;
@@ -530,7 +532,7 @@ impl Work<'_, BLOCK> {
         let place = self.room(round, all).await?;
         self.publish(round, (place, all), own.len(), |work, data| {
             for distance in 1..ranks {
-                let rank = (me + distance) % ranks;
+                let rank = after(me, distance, ranks);
                 let (begin, bytes) = parts.place(me, rank, at);
                 let part = &mut data[begin..begin + bytes];
                 work.lay(own, parts.part(rank, at).start, part, all);
@@ -648,6 +650,10 @@ impl Work<'_, BLOCK> {
                 let of = |rank: usize| unsafe { area.read(rank, round, length, (0, length)) };
                 let fold = |made: &mut [u8]| fold_all(with, end, of, made, None);
                 let done = match into.contiguous() {
+                    _ if end == 1 => {
+                        into.write(range.start, of(0));
+                        Ok(())
+                    }
                     Some(_) => into.slice(range.start, length).fill_from(length, fold),
                     None => {
                         let mut made = scratch(length);

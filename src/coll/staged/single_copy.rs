@@ -6,7 +6,7 @@
 
 #[cfg(test)]
 use super::env::Env;
-use super::{Lost, Step, Work};
+use super::{Lost, Step, Work, after};
 use crate::coll::choose::staging::Staged;
 use crate::coll::packed::{Packed, scratch};
 use crate::coll::team::copy_fitting;
@@ -162,7 +162,7 @@ impl Work<'_, BLOCK> {
             self.note(copy_fitting(&out.of(me), &into.of(me)));
         }
         for distance in 1..ranks {
-            let rank = (me + distance) % ranks;
+            let rank = after(me, distance, ranks);
             let part = into.of(rank);
             let theirs = all[rank].bytes as usize / ranks;
             let address = all[rank].address + (me * theirs) as u64;

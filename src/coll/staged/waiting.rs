@@ -222,7 +222,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     fn worlds(&self, ranks: Range<usize>) -> impl Iterator<Item = u32> {
         let coll = self.env.coll();
         let others = ranks.filter(|rank| *rank != self.me);
-        others.map(|rank| coll.process(rank as i32))
+        others.map(move |rank| coll.process(rank as i32))
     }
 
     /// A process without which the area cannot be used any further: it was lost before it came here, or has died. One of another node that has

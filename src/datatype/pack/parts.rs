@@ -36,6 +36,22 @@ unsafe impl Send for Equal {}
 // SAFETY: as for `Buffer`.
 unsafe impl Sync for Equal {}
 
+impl Equal {
+    /// From one part to the next, bytes.
+    #[inline]
+    fn stride(&self) -> isize {
+        self.count as isize * self.datatype.extent as isize
+    }
+
+    /// The parts of `number` ranks from `first` on.
+    #[inline]
+    fn range(&self, first: usize, number: usize) -> Buffer {
+        let address = self.address.wrapping_offset(first as isize * self.stride());
+        // SAFETY: by the contract of `Parts::equal`, which is for the parts of all ranks.
+        unsafe { Buffer::new(address, number as u64 * self.count, self.datatype) }
+    }
+}
+
 impl Parts {
     /// # Safety
     /// As `Buffer::new`, for `count` elements of each rank.
@@ -62,7 +78,7 @@ impl Parts {
     #[inline]
     pub fn of(&self, rank: usize) -> Buffer {
         match self {
-            Parts::Equal(_) => self.range(rank, 1).unwrap_or(Buffer::empty()),
+            Parts::Equal(equal) => equal.range(rank, 1),
             Parts::Each(parts) => parts[rank],
         }
     }
@@ -70,14 +86,7 @@ impl Parts {
     /// The parts of `number` ranks from `first` on as one buffer, where they are one.
     pub fn range(&self, first: usize, number: usize) -> Option<Buffer> {
         match self {
-            Parts::Equal(equal) => {
-                let elements = first as isize * equal.count as isize;
-                let address = equal
-                    .address
-                    .wrapping_offset(elements * equal.datatype.extent as isize);
-                // SAFETY: by the contract of `equal`, which is for the parts of all ranks.
-                Some(unsafe { Buffer::new(address, number as u64 * equal.count, equal.datatype) })
-            }
+            Parts::Equal(equal) => Some(equal.range(first, number)),
             Parts::Each(parts) => Buffer::joined(&parts[first..first + number]),
         }
     }
@@ -112,7 +121,7 @@ impl Parts {
     /// From one equal part to the next, bytes.
     fn stride(&self) -> isize {
         match self {
-            Parts::Equal(equal) => equal.count as isize * equal.datatype.extent as isize,
+            Parts::Equal(equal) => equal.stride(),
             Parts::Each(_) => 0,
         }
     }
@@ -137,7 +146,11 @@ impl Parts {
         };
         match self {
             Parts::Equal(_) if ranks == 0 => {}
-            Parts::Equal(_) => [self.of(0), self.of(ranks - 1)].iter().for_each(count),
+            Parts::Equal(equal) => {
+                let first = self.of(0).begin()?;
+                let last = first.wrapping_add_signed((ranks - 1) as isize * equal.stride());
+                return Some((first.min(last), first.max(last)));
+            }
             Parts::Each(parts) => parts.iter().take(ranks).for_each(&mut count),
         }
         (lowest <= highest).then_some((lowest, highest))

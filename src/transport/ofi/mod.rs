@@ -255,7 +255,12 @@ impl Net {
             Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let mut net = Net {
-            straight: Straight::new(word, port.longest(), port.tag_bits()),
+            straight: Straight::new(
+                word,
+                port.longest(),
+                port.tag_bits(),
+                rma::has_adapter(port.provider()),
+            ),
             completes_in_order: COMPLETING_IN_ORDER.contains(&port.provider()),
             border: STRAIGHT_BYTES.get() as usize,
             traffic: Traffic::default(),

@@ -37,6 +37,11 @@ pub static FABRIC_RMA: Variable<Use> = Variable::new(
 /// Providers whose adapters, or libraries below, move data to registered memory. Those over TCP have the target's processor do it, as messages have.
 const WITH_ADAPTER: &[&str] = &["cxi", "efa", "opx", "psm2", "psm3", "ucx", "verbs;ofi_rxm"];
 
+/// Whether a provider has such an adapter.
+pub fn has_adapter(provider: &str) -> bool {
+    WITH_ADAPTER.contains(&provider)
+}
+
 /// What the messages go by, from which the endpoint follows.
 struct Plan {
     fabric: Fabric,
@@ -70,7 +75,7 @@ fn may_use(choice: Use, provider: &str) -> Result<(), String> {
     match choice {
         Use::No => Err("OXMPI_FABRIC_RMA=no".to_owned()),
         Use::Yes => Ok(()),
-        Use::Auto if WITH_ADAPTER.contains(&provider) => Ok(()),
+        Use::Auto if has_adapter(provider) => Ok(()),
         Use::Auto => Err(format!(
             "{provider} has the target's processor do the work, as messages have; OXMPI_FABRIC_RMA=yes uses it"
         )),

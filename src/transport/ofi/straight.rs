@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 
 /// The longest piece, whatever a provider takes: other messages to the peer wait behind one on the same connection.
 const LONGEST: usize = 256 << 20;
+/// The longest piece over TCP. The kernel copies data into buffers of its own and out of them, and these stay in the caches if the receiver
+/// begins early (benches/RESULTS-hosts.md).
+const LONGEST_OVER_TCP: usize = 512 << 10;
 /// Pieces of a transfer that the provider has at a time.
 const AHEAD: usize = 4;
 /// Contexts that are made at a time.
@@ -171,14 +174,18 @@ pub(super) struct Straight {
 }
 
 impl Straight {
-    /// Of an end with this word, whose provider takes so long messages and has so many bits for tags.
-    pub fn new(word: u32, longest: usize, tag_bits: u64) -> Straight {
+    /// Of an end with this word, whose provider takes so long messages, has so many bits for tags, and moves data by an adapter or by TCP.
+    pub fn new(word: u32, longest: usize, tag_bits: u64, has_adapter: bool) -> Straight {
         Straight {
             transfers: BTreeMap::new(),
             contexts: Contexts::default(),
             // Not zero at the start: what a process of an earlier job sends to this address is nobody's.
             next_tag: u64::from(word) << 32 & tag_bits >> 1,
-            longest: longest.min(LONGEST),
+            longest: longest.min(if has_adapter {
+                LONGEST
+            } else {
+                LONGEST_OVER_TCP
+            }),
             bytes: 0,
         }
     }
