@@ -11,7 +11,7 @@ use super::choose::staging::has_little;
 use super::context::{CollContext, block_on};
 use super::team::{StagingOf, Team};
 use super::{check, differing, dispatch, inter, staged};
-use crate::comm::{COLLECTIVE, Comm};
+use crate::comm::{COLLECTIVE, Comm, NOBODY};
 use crate::engine::liveness::DIFFERENT;
 use crate::engine::requests::{self, Index, Restart};
 use crate::engine::roots::Held;
@@ -19,7 +19,11 @@ use crate::engine::{enter_at, tasks};
 use crate::error::{Class, Error, Result};
 use crate::transport::collective::{Access, Geometry, Turn};
 use parking_lot::Mutex;
+use std::future::Future;
+use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 /// Runs it to its end. `KIND` is [`differing::kind_of`] the function.
 #[inline(always)]
@@ -87,7 +91,22 @@ async fn run_on(
     };
     let team = Team::over(coll, comm.nodes()).with_staging(staging);
     dispatch::run(&team, call).await;
-    let done = team.result();
+    conclude(
+        comm,
+        &coll,
+        staging.map(|staging| staging.access),
+        team.result(),
+    )
+}
+
+/// What an operation tells of its end to others, or to its later waits, and returns.
+#[inline]
+fn conclude(
+    comm: &Comm,
+    coll: &CollContext<'_>,
+    access: Option<&Mutex<Access>>,
+    done: Result<()>,
+) -> Result<()> {
     let unfitting = |error: &Error| matches!(error.class(), Class::Count | Class::Truncate);
     if done.as_ref().is_err_and(unfitting) {
         differing::note(coll.operation());
@@ -97,8 +116,8 @@ async fn run_on(
     {
         // Others may wait for this rank there, which does not come any more. The area of a persistent operation is none of the communicator's.
         comm.staging.tell_lost(lost);
-        if let Some(staging) = staging {
-            staging.access.lock().tell_lost(lost);
+        if let Some(access) = access {
+            access.lock().tell_lost(lost);
         }
         if lost == DIFFERENT {
             return Err(differing::error(coll.operation()));
@@ -125,11 +144,31 @@ fn is_exact(call: &CollArgs) -> bool {
 struct Operation {
     comm: &'static Comm,
     function: &'static str,
-    call: Arc<CollArgs>,
+    call: Call,
     tag: i32,
     /// Its number, if calls are compared.
     number: Option<u32>,
     staged: StagedIn,
+}
+
+/// The arguments of an operation.
+#[derive(Clone)]
+enum Call {
+    Once(CollArgs),
+    /// Of a persistent one.
+    Again(Arc<CollArgs>),
+}
+
+impl Deref for Call {
+    type Target = CollArgs;
+
+    #[inline]
+    fn deref(&self) -> &CollArgs {
+        match self {
+            Call::Once(call) => call,
+            Call::Again(call) => call,
+        }
+    }
 }
 
 /// Where an operation is staged.
@@ -172,7 +211,10 @@ impl Operation {
         Operation {
             comm,
             function,
-            call: Arc::new(call),
+            call: match is_persistent {
+                true => Call::Again(Arc::new(call)),
+                false => Call::Once(call),
+            },
             tag: comm.next_operation(),
             number: check::number(comm),
             staged,
@@ -185,15 +227,71 @@ impl Operation {
             calls.begin_numbered(self.tag as u64, differing::record(&self.call));
         }
         let held = self.hold();
+        if let Some(begun) = self.begin_half() {
+            let mut task = InHalves {
+                of: Some((self, held, begun)),
+                request,
+            };
+            // One that ends at once needs no memory.
+            if task.go_on().is_pending() {
+                tasks::spawn(task);
+            }
+            return;
+        }
         tasks::spawn(async move {
-            let comm = self.comm;
             let result = self.run().await;
-            // The program may free the datatypes as soon as it sees the end.
-            drop(self);
-            drop(held);
-            comm.let_go();
-            tasks::end(request, result.err());
+            self.end(held, request, result);
         });
+    }
+
+    fn end(self, held: Held, request: Index, result: Result<()>) {
+        let comm = self.comm;
+        // The program may free the datatypes as soon as it sees the end.
+        drop(self);
+        drop(held);
+        comm.let_go();
+        tasks::end(request, result.err());
+    }
+
+    /// What tells the operation where it is staged.
+    fn name(&self) -> (&'static Comm, &'static str, i32) {
+        (self.comm, self.function, self.tag)
+    }
+
+    /// The area in which it is staged on one node, if it is its turn.
+    fn area(&self) -> Option<&Mutex<Access>> {
+        let areas = &self.comm.staging;
+        match &self.staged {
+            _ if self.comm.nodes().is_some() || self.number.is_some() => None,
+            StagedIn::Nothing => None,
+            StagedIn::Own(area) => Some(&area.0),
+            StagedIn::Shared(turn) => areas.is_turn(turn).then(|| areas.access(turn).0),
+        }
+    }
+
+    /// The first half, if it is an operation in halves and it can begin at once.
+    fn begin_half(&self) -> Option<staged::Begun> {
+        if self.comm.lost() != NOBODY {
+            return None;
+        }
+        staged::begin(self.area()?, self.name(), &self.call)
+    }
+
+    /// The second half of an operation that was begun.
+    #[inline]
+    fn end_half(&self, begun: staged::Begun) -> Result<()> {
+        let Some(access) = self.area() else {
+            unreachable!("an operation whose turn it is")
+        };
+        let done = begun.end(access, self.name(), &self.call);
+        let done = done.or_else(|error| {
+            let coll = CollContext::new(self.comm, self.function).task(self.tag);
+            conclude(self.comm, &coll, Some(access), Err(error))
+        });
+        if let StagedIn::Shared(turn) = &self.staged {
+            self.comm.staging.end(turn);
+        }
+        done
     }
 
     /// Keeps the datatypes.
@@ -228,6 +326,37 @@ impl Operation {
             check::agree(self.comm, &coll, number, &self.call).await?;
         }
         run_on(self.comm, coll, staging, &self.call).await
+    }
+}
+
+/// A task of an operation in halves.
+struct InHalves {
+    /// Until it ends.
+    of: Option<(Operation, Held, staged::Begun)>,
+    request: Index,
+}
+
+impl InHalves {
+    #[inline]
+    fn go_on(&mut self) -> Poll<()> {
+        if let Some((operation, _, begun)) = &mut self.of
+            && !begun.is_there()
+        {
+            ready!(begun.wait(operation.name()));
+        }
+        if let Some((operation, held, begun)) = self.of.take() {
+            let done = operation.end_half(begun);
+            operation.end(held, self.request, done);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Future for InHalves {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        self.go_on()
     }
 }
 

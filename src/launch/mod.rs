@@ -34,6 +34,7 @@ use pmix::Pmix;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 pub use environment::names;
 pub use segment::create as create_segment;
@@ -192,6 +193,9 @@ fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
     })
 }
 
+/// How long another launcher has for what this process has written, before it hears that the job ends.
+const FORWARDED_WITHIN: Duration = Duration::from_millis(100);
+
 impl Job {
     /// What follows from a rank, the size and the nodes; `segment` gets the node's segment for its ranks.
     fn new(
@@ -220,6 +224,10 @@ impl Job {
     /// Ends the whole job with this exit code (its low eight bits; never 0) and this process at once.
     pub fn abort(&self, code: i32) -> ! {
         let status = exit_status(code);
+        if matches!(self.how, Launcher::Pmi1 | Launcher::Pmix) {
+            // hydra forwards nothing any more once it hears of the abort, and the error's text was just written.
+            std::thread::sleep(FORWARDED_WITHIN);
+        }
         if let Ok(mut server) = self.server.lock() {
             match server.as_mut() {
                 Some(Server::Pmi1(client)) => {

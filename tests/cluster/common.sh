@@ -61,7 +61,7 @@ fault() {
   shift 5
   mpiexec "$@" >"$out" 2>"$err" </dev/null &
   job=$!
-  for _ in {1..500}; do grep -q ready "$out" && break; sleep 0.01; done
+  for _ in {1..3000}; do grep -q ready "$out" && break; sleep 0.01; done
   begin=$(now)
   eval "$deed"
   wait $job
@@ -70,6 +70,13 @@ fault() {
   [ "$got" = "$code" ] && [ $took -le "$limit" ] && says "$err" | grep -qE -- "$wanted_error"
   verdict "$name (exit code $got, $took ms)" $?
 }
-# kill_on HOST COMMAND SIGNAL: the processes whose command line begins so
-kill_on() { cluster on "$1" sh -c "ps -eo pid=,args= | grep -E '^ *[0-9]+ +$2' | grep -v grep | awk '{print \$1}' | xargs -r kill -$3"; }
+# kill_on HOST COMMAND SIGNAL: the processes whose command line begins so, of which there is one
+kill_on() {
+  local try
+  for try in {1..100}; do
+    cluster on "$1" sh -c "pids=\$(ps -eo pid=,args= | grep -E '^ *[0-9]+ +$2' | grep -v grep | awk '{print \$1}'); [ -n \"\$pids\" ] && kill -$3 \$pids" && return
+    sleep 0.05
+  done
+  echo "nothing to kill on $1: $2" >>"$err"
+}
 

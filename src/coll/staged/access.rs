@@ -1,6 +1,7 @@
 //! How an operation gets a staging area, and runs there.
 
 use super::env::Env;
+use super::halves::Halves;
 use super::{Lost, NONTEMPORAL, Step, Work};
 use crate::coll::args::CollArgs;
 use crate::coll::bcast;
@@ -22,6 +23,9 @@ use crate::transport::collective::{
 use crate::transport::collective::{Fixture, Form};
 use oxmpi_macros::both;
 use parking_lot::Mutex;
+#[cfg(test)]
+use std::task::Context;
+use std::task::Poll;
 
 /// Part of a large ring that two ranks use with non-temporal stores: nothing is to be evicted then, and fewer pages are
 /// better (benches/counts.md). A gap would break the reader's stream.
@@ -80,7 +84,7 @@ pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Res
         return None;
     };
     let area = staging.area;
-    let env = Env::Comm(comm, function);
+    let env = Env::Comm(comm, function, None);
     let done = Work::<true>::stage(staging, env, node::is_oversubscribed(), args);
     match unless_lost(done, &area) {
         Ok(done) => done,
@@ -88,6 +92,67 @@ pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Res
             *mine = Access::Lost(world);
             Some(Err(error_of_loss(&env.coll(), world)))
         }
+    }
+}
+
+/// An operation that a task has begun in an area, which it has until it ends.
+pub struct Begun {
+    staging: Box<Staging>,
+    halves: Halves,
+}
+
+/// Begins an operation in halves where it can be done ([`Halves`]) and the area is there. `None`: nothing was done.
+#[inline]
+pub fn begin(
+    access: &Mutex<Access>,
+    (comm, function, tag): (&Comm, &'static str, i32),
+    args: &CollArgs,
+) -> Option<Begun> {
+    let mut mine = access.lock();
+    let Access::Given(staging) = &mut *mine else {
+        return None;
+    };
+    if staging.area.lost().is_some() {
+        return None;
+    }
+    let env = Env::Comm(comm, function, Some(tag));
+    let halves = Halves::begin(staging, env, node::is_oversubscribed(), args)?;
+    let Access::Given(staging) = std::mem::replace(&mut *mine, Access::Busy) else {
+        unreachable!("an area that was there")
+    };
+    Some(Begun { staging, halves })
+}
+
+impl Begun {
+    /// Whether it can end.
+    #[inline]
+    pub fn is_there(&self) -> bool {
+        self.halves.is_there(&self.staging.area)
+    }
+
+    /// A poll of the task, where it cannot. Ready: it can now, if only by an error.
+    pub fn wait(&mut self, (comm, function, tag): (&Comm, &'static str, i32)) -> Poll<()> {
+        let env = Env::Comm(comm, function, Some(tag));
+        self.halves.wait(&mut self.staging, env)
+    }
+
+    /// Ends it, and gives the area back.
+    ///
+    /// Errors: as [`run`].
+    #[inline]
+    pub fn end(
+        mut self,
+        access: &Mutex<Access>,
+        (comm, function, tag): (&Comm, &'static str, i32),
+        args: &CollArgs,
+    ) -> Result<()> {
+        let env = Env::Comm(comm, function, Some(tag));
+        let (mine, done) = match self.halves.end(&mut self.staging, env, args) {
+            Ok(done) => (Access::Given(self.staging), done),
+            Err(Lost(world)) => (Access::Lost(world), Err(error_of_loss(&env.coll(), world))),
+        };
+        *access.lock() = mine;
+        done
     }
 }
 
@@ -183,6 +248,14 @@ pub fn rehearse(
     let (env, me) = (Env::Fixture(fixture, function, form), staging.me);
     let done = match form {
         Form::Call => Work::<true>::stage(staging, env, oversubscribed, args),
+        Form::Task if let Some(mut halves) = Halves::begin(staging, env, oversubscribed, args) => {
+            let poll = |_: &mut Context<'_>| match halves.is_there(&staging.area) {
+                true => Poll::Ready(()),
+                false => halves.wait(staging, env),
+            };
+            fixture.run_task(me, std::future::poll_fn(poll));
+            halves.end(staging, env, args).map(Some)
+        }
         Form::Future | Form::Task => {
             fixture.run_task(me, Work::<false>::stage(staging, env, oversubscribed, args))
         }

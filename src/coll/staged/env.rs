@@ -16,8 +16,8 @@ use crate::transport::collective::{Fixture, Form};
 #[derive(Clone, Copy)]
 pub(super) enum Env<'a> {
     Coll(&'a CollContext<'a>),
-    /// Of a blocking operation, with the name of its function: the context is made where it is needed, which is seldom.
-    Comm(&'a Comm, &'static str),
+    /// With the name of the function and, of a task, its tag: the context is made where it is needed, which is seldom.
+    Comm(&'a Comm, &'static str, Option<i32>),
     /// There is no engine: the ranks take turns. With the name of the operation, and how this rank waits in it.
     #[cfg(test)]
     Fixture(&'a Fixture, &'static str, Form),
@@ -29,7 +29,8 @@ impl<'a> Env<'a> {
     pub fn coll(self) -> CollContext<'a> {
         match self {
             Env::Coll(coll) => *coll,
-            Env::Comm(comm, function) => CollContext::new(comm, function),
+            Env::Comm(comm, function, None) => CollContext::new(comm, function),
+            Env::Comm(comm, function, Some(tag)) => CollContext::new(comm, function).task(tag),
             #[cfg(test)]
             Env::Fixture(..) => unreachable!("a fixture has no processes"),
         }
@@ -39,7 +40,7 @@ impl<'a> Env<'a> {
     pub fn blocks(self) -> bool {
         match self {
             Env::Coll(coll) => matches!(coll.wait, WaitMode::Block),
-            Env::Comm(..) => true,
+            Env::Comm(_, _, tag) => tag.is_none(),
             #[cfg(test)]
             Env::Fixture(_, _, form) => form == Form::Future,
         }
@@ -49,7 +50,7 @@ impl<'a> Env<'a> {
     pub fn function(self) -> &'static str {
         match self {
             Env::Coll(coll) => coll.function,
-            Env::Comm(_, function) | Env::Fixture(_, function, _) => function,
+            Env::Comm(_, function, _) | Env::Fixture(_, function, _) => function,
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod access;
 mod env;
+mod halves;
 mod movement;
 mod reduction;
 mod single_copy;
@@ -16,7 +17,7 @@ mod waiting;
 
 #[cfg(test)]
 pub use access::rehearse;
-pub use access::{block, run};
+pub use access::{Begun, begin, block, run};
 
 use super::choose::staging::{self, Plan};
 use super::packed::scratch;

@@ -52,14 +52,23 @@ impl Work<'_, BLOCK> {
         self.note(copy_fitting(own, into));
     }
 
+    /// Comes to a barrier by a counter, and wakes the others if it is the last one. What the counter is when all have come.
+    #[inline]
+    pub(super) fn enter_counter(&mut self) -> u64 {
+        self.staging.barriers += self.ranks as u64;
+        let all = self.staging.barriers;
+        if self.area.enter_barrier() == all {
+            self.wake_others();
+        }
+        all
+    }
+
     pub(super) async fn barrier(&mut self) -> Step {
         match self.plan.how {
             Staged::Tree => self.tree_barrier().await,
             Staged::Counter => {
-                self.staging.barriers += self.ranks as u64;
-                let (area, all) = (self.area, self.staging.barriers);
-                if area.enter_barrier() == all {
-                    self.wake_others();
+                let (area, all) = (self.area, self.enter_counter());
+                if area.entered_barrier() >= all {
                     return Ok(());
                 }
                 self.wait(0..self.ranks, Event::Published, || {

@@ -93,7 +93,7 @@ impl Work<'_, BLOCK> {
 
     /// Every rank reads all vectors.
     async fn reduce_everywhere(&mut self, own: &Buffer, into: &Buffer, with: &Operands) -> Step {
-        let (ranks, me, bytes) = (self.ranks, self.me, own.len());
+        let bytes = own.len();
         let piece = elements(with.datatype.size, self.plan.piece);
         let pieces = self.pieces(bytes, piece, self.plan.counted);
         let lay = |work: &mut Self, at: usize, data: &mut [u8]| {
@@ -104,26 +104,37 @@ impl Work<'_, BLOCK> {
             (pieces, bytes, self.plan.counted),
             |at| pieces.range(at).len(),
             lay,
-            |work, at| {
-                let (round, range) = (pieces.round(at), pieces.range(at));
-                for rank in (0..ranks).filter(|rank| *rank != me) {
-                    work.agree(rank, round, bytes);
-                }
-                let area = work.area;
-                // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
-                let of =
-                    |rank: usize| unsafe { area.read(rank, round, range.len(), (0, range.len())) };
-                let target = Target {
-                    own,
-                    begin: range.start,
-                    into,
-                    place: range.start,
-                    past_caches: false,
-                };
-                work.make(with, target, range.len(), of, None);
-            },
+            |work, at| work.take_vectors(own, into, with, &pieces, at),
         )
         .await
+    }
+
+    /// Reduces a piece of all vectors, which are published.
+    #[inline]
+    pub(super) fn take_vectors(
+        &mut self,
+        own: &Buffer,
+        into: &Buffer,
+        with: &Operands,
+        pieces: &Pieces,
+        at: usize,
+    ) {
+        let (ranks, me) = (self.ranks, self.me);
+        let (round, range) = (pieces.round(at), pieces.range(at));
+        for rank in (0..ranks).filter(|rank| *rank != me) {
+            self.agree(rank, round, pieces.bytes);
+        }
+        let area = self.area;
+        // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
+        let of = |rank: usize| unsafe { area.read(rank, round, range.len(), (0, range.len())) };
+        let target = Target {
+            own,
+            begin: range.start,
+            into,
+            place: range.start,
+            past_caches: false,
+        };
+        self.make(with, target, range.len(), of, None);
     }
 
     /// The last one to come works it out for all.
@@ -149,18 +160,31 @@ impl Work<'_, BLOCK> {
                 self.staging
                     .all_have_acknowledged(round.saturating_sub(1 + ahead as u64));
                 self.await_published(ranks, round).await?;
-                self.agree(ranks, round, bytes);
-                // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
-                let data = unsafe { self.area.read(ranks, round, range.len(), (0, range.len())) };
-                into.write(range.start, data);
+                self.take_results(into, round, range, bytes);
                 self.acknowledge(round);
             }
         }
         Ok(())
     }
 
+    /// Takes a part of a result of `total` bytes, which is published.
+    #[inline]
+    pub(super) fn take_results(
+        &mut self,
+        into: &Buffer,
+        round: u64,
+        range: Range<usize>,
+        total: usize,
+    ) {
+        self.agree(self.ranks, round, total);
+        let whole = (0, range.len());
+        // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
+        let data = unsafe { self.area.read(self.ranks, round, range.len(), whole) };
+        into.write(range.start, data);
+    }
+
     /// Reduces a part of so many bytes of vectors of `total`, and publishes it in the name of all.
-    fn make_results(&mut self, round: u64, bytes: usize, total: usize, with: &Operands) {
+    pub(super) fn make_results(&mut self, round: u64, bytes: usize, total: usize, with: &Operands) {
         let (area, ranks, me) = (self.area, self.ranks, self.me);
         let place = match bytes <= crate::transport::collective::INLINE {
             true => Place::INLINE,

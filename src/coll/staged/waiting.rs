@@ -30,19 +30,28 @@ const FORESIGHT: u64 = 2;
 const _: () = assert!(RESTLESS < YIELDS);
 
 /// The announcement that this rank may sleep; taken back when dropped.
-struct Announced<'a>(&'a Area, Event);
+struct Announced(Area, Event);
 
-impl<'a> Announced<'a> {
-    fn new(area: &'a Area, event: Event) -> Announced<'a> {
+impl Announced {
+    fn new(area: Area, event: Event) -> Announced {
         area.announce_sleep(event);
         Announced(area, event)
     }
 }
 
-impl Drop for Announced<'_> {
+impl Drop for Announced {
     fn drop(&mut self) {
         self.0.wake_up(self.1);
     }
+}
+
+/// A wait of a task between its polls.
+#[derive(Default)]
+pub(super) struct TaskWait {
+    watches: [Watch; 2],
+    polls: u32,
+    announced: Option<Announced>,
+    look: Look,
 }
 
 impl Work<'_, true> {
@@ -107,7 +116,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let lost = until_at(self.engine(), &reason, |engine| {
             looks = looks.saturating_add(1);
             if looks == RESTLESS {
-                announced = Some(Announced::new(&self.area, event));
+                announced = Some(Announced::new(self.area, event));
             }
             if holds() {
                 return Some(None);
@@ -140,36 +149,44 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         event: Event,
         mut holds: impl FnMut() -> bool,
     ) -> Step {
-        let (mut watches, mut polls) = ([Watch::default(), Watch::default()], 0u32);
-        let (mut announced, mut look) = (None, Look::default());
-        let lost = std::future::poll_fn(|_| {
-            if holds() {
-                return Poll::Ready(None);
-            }
-            #[cfg(test)]
-            self.end_if_stuck(whom.clone(), &mut holds);
-            let sleeps = self.before_sleep();
-            if sleeps && announced.is_none() {
-                announced = Some(Announced::new(&self.area, event));
-                if holds() {
-                    return Poll::Ready(None);
-                }
-            }
-            if let Some(world) = self.area.lost() {
-                return Poll::Ready(Some(world));
-            }
-            polls = polls.wrapping_add(1);
-            if sleeps || tasks::checks_liveness() || polls.is_multiple_of(POLLS_PER_CHECK) {
-                let lost = self.find_gone(&mut watches, &mut look, whom.clone());
-                if lost.is_some() {
-                    return Poll::Ready(lost);
-                }
-            }
-            tasks::wait_for_anything();
-            Poll::Pending
+        let mut wait = TaskWait::default();
+        let lost = std::future::poll_fn(|_| match holds() {
+            true => Poll::Ready(None),
+            false => self.poll_wait(&mut wait, whom.clone(), event, &mut holds),
         })
         .await;
         self.end_wait(lost)
+    }
+
+    /// A poll of a wait that has found that its condition does not hold.
+    pub(super) fn poll_wait(
+        &self,
+        wait: &mut TaskWait,
+        whom: Range<usize>,
+        event: Event,
+        holds: &mut dyn FnMut() -> bool,
+    ) -> Poll<Option<u32>> {
+        #[cfg(test)]
+        self.end_if_stuck(whom.clone(), holds);
+        let sleeps = self.before_sleep();
+        if sleeps && wait.announced.is_none() {
+            wait.announced = Some(Announced::new(self.area, event));
+            if holds() {
+                return Poll::Ready(None);
+            }
+        }
+        if let Some(world) = self.area.lost() {
+            return Poll::Ready(Some(world));
+        }
+        wait.polls = wait.polls.wrapping_add(1);
+        if sleeps || tasks::checks_liveness() || wait.polls.is_multiple_of(POLLS_PER_CHECK) {
+            let lost = self.find_gone(wait, whom);
+            if lost.is_some() {
+                return Poll::Ready(lost);
+            }
+        }
+        tasks::wait_for_anything();
+        Poll::Pending
     }
 
     /// Whether the thread that polls this task is about to sleep.
@@ -184,21 +201,16 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
 
     /// A rank that is gone of those that a task waits for, or without which none of them may come.
     #[cold]
-    fn find_gone(
-        &self,
-        watches: &mut [Watch; 2],
-        look: &mut Look,
-        whom: Range<usize>,
-    ) -> Option<u32> {
+    fn find_gone(&self, wait: &mut TaskWait, whom: Range<usize>) -> Option<u32> {
         #[cfg(test)]
         if let Env::Fixture(..) = self.env {
             return None;
         }
-        if look.finds(self.env.coll().operation()) {
+        if wait.look.finds(self.env.coll().operation()) {
             return Some(DIFFERENT);
         }
         let engine = enter_at(self.engine());
-        let [watch, watch_of_all] = watches;
+        let [watch, watch_of_all] = &mut wait.watches;
         let is_gone = |world| watch.is_gone(&engine, world);
         let lost = self.worlds(whom).find_map(first(is_gone));
         lost.or_else(|| {
@@ -207,7 +219,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         })
     }
 
-    fn end_wait(&self, lost: Option<u32>) -> Step {
+    pub(super) fn end_wait(&self, lost: Option<u32>) -> Step {
         let Some(world) = lost else {
             return Ok(());
         };
@@ -248,7 +260,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let mut announced = None;
         while !holds() {
             if looked == looks && announced.is_none() {
-                announced = Some(Announced::new(&self.area, event));
+                announced = Some(Announced::new(self.area, event));
             } else if !scheduler::pause(announced.is_some()) {
                 self.say_stuck(whom, holds());
             }
