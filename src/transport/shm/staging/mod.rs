@@ -98,10 +98,12 @@ impl Areas {
         self.all().find_map(|area| area.try_lock()?.lost())
     }
 
-    /// See [`Access::tell_lost`]; of all areas.
+    /// See [`Access::tell_lost`]; of all areas. One that is locked has an operation under way: perhaps the blocking one in which this thread
+    /// polls the task that tells of the loss.
     #[cold]
     pub fn tell_lost(&self, world: u32) {
-        self.all().for_each(|area| area.lock().tell_lost(world));
+        let areas = self.all().filter_map(Mutex::try_lock);
+        areas.for_each(|mut area| area.tell_lost(world));
     }
 
     /// No operation will come any more.
@@ -291,5 +293,17 @@ impl Staging {
         };
         let (place, last) = ring.place(round, bytes, how, over);
         (place, last.max(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_tells_of_a_loss_inside_a_blocking_operation() {
+        let areas = Areas::default();
+        let _under_way = areas.blocking.lock();
+        areas.tell_lost(3);
     }
 }
