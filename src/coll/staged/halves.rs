@@ -10,7 +10,7 @@ use super::{Pieces, Step, Work};
 use crate::coll::args::CollArgs;
 use crate::coll::choose::staging::{self, Plan, Staged};
 use crate::coll::choose::{report, route};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transport::Stores;
 use crate::transport::collective::{Area, Event, INLINE, Large, Place, Staging};
 use std::ops::Range;
@@ -24,6 +24,8 @@ pub(super) struct Halves {
     wait: TaskWait,
     /// A rank that it waited for in vain.
     lost: Option<u32>,
+    /// What went wrong in the first half.
+    failure: Option<Error>,
 }
 
 /// What the second half waits for.
@@ -125,12 +127,14 @@ impl Halves {
                 work.make_results(round, bytes, bytes, with);
             }
         }
+        let failure = work.failure.take();
         Some(Halves {
             plan,
             bytes,
             awaited,
             wait: TaskWait::default(),
             lost: None,
+            failure,
         })
     }
 
@@ -160,6 +164,7 @@ impl Halves {
     ) -> Step<Result<()>> {
         let awaited = self.awaited;
         let mut work = work(staging, env, self.plan);
+        work.failure = self.failure.take();
         if self.lost.is_some() {
             work.end_wait(self.lost)?;
         }

@@ -33,14 +33,17 @@ impl Work<'_, BLOCK> {
 
     #[cold]
     fn disagree(&mut self, from: usize, total: usize, bytes: usize) {
-        if total > bytes {
-            return self.fits(from, total, bytes);
-        }
-        self.env.note_difference();
         let whose = match from == self.ranks {
             true => "another rank".to_string(),
             false => format!("rank {from}"),
         };
+        self.env.note_difference();
+        if total > bytes {
+            return self.note(fail!(
+                Class::Truncate,
+                "{total} bytes came from {whose} where {bytes} fit"
+            ));
+        }
         self.note(fail!(
             Class::Count,
             "{whose} has given {total} bytes, this rank wants {bytes}"

@@ -694,7 +694,7 @@ impl Net {
         if !self.due.is_empty() {
             self.tell();
         }
-        if !self.straight.is_empty() {
+        if self.straight.waits() {
             self.go_on_with_all();
         }
         if self.failed.is_some() {

@@ -3,7 +3,8 @@
 //!
 //! A transfer goes in pieces of at most what the provider takes, each an operation with a context of its own. Invariants: a transfer
 //! is here until the provider has no piece of it any more, and only then its end is told or [`Net::abandon`] returns, so buffers
-//! may be given away after either; a tag is used once.
+//! may be given away after either; a tag is used once. What a living sender was told where to send comes in, if nobody wants it any more
+//! into memory of this end's own: a message that no buffer awaits holds up all that follow it on a connection of `net` or `tcp`.
 
 use super::bindings::fi_context2;
 use super::memory::Registered;
@@ -45,12 +46,37 @@ struct Transfer {
     done: usize,
     /// Nobody waits for it.
     is_abandoned: bool,
+    /// [`Net::abandon`] waits until the provider has given all pieces back.
+    is_awaited: bool,
+    /// Pieces that the provider has given back without data.
+    given_back: Vec<usize>,
+    /// The rest of an abandoned one, which comes into memory of this end's own.
+    rest: Option<Rest>,
     registered: Registered,
+}
+
+/// See [`Transfer::rest`].
+struct Rest {
+    /// The numbers of the pieces.
+    numbers: Vec<usize>,
+    /// Of the longest piece; all come in there.
+    _memory: Box<[u8]>,
 }
 
 impl Transfer {
     fn pieces(&self) -> usize {
-        self.bytes.div_ceil(self.place.piece as usize)
+        match &self.rest {
+            Some(rest) => rest.numbers.len(),
+            None => self.bytes.div_ceil(self.place.piece as usize),
+        }
+    }
+
+    /// The number of the piece that the provider is given next.
+    fn next(&self) -> usize {
+        match &self.rest {
+            Some(rest) => rest.numbers[self.begun],
+            None => self.begun,
+        }
     }
 
     /// Whether pieces can be given to the provider.
@@ -63,7 +89,10 @@ impl Transfer {
         let piece = self.place.piece as usize;
         let begin = number * piece;
         Run {
-            place: self.begin.wrapping_add(begin),
+            place: match self.rest {
+                Some(_) => self.begin,
+                None => self.begin.wrapping_add(begin),
+            },
             bytes: piece.min(self.bytes - begin),
             tag: self.place.tag.wrapping_add(number as u64),
             description: self.registered.description(),
@@ -82,7 +111,7 @@ struct Contexts {
 }
 
 impl Contexts {
-    fn take(&mut self, transfer: u32, bytes: usize) -> (usize, *mut fi_context2) {
+    fn take(&mut self, transfer: u32, piece: usize) -> (usize, *mut fi_context2) {
         if self.free.is_empty() {
             let context = || fi_context2 {
                 internal: [std::ptr::null_mut(); 8],
@@ -95,7 +124,7 @@ impl Contexts {
             self.free.extend((first..first + CHUNK).rev());
         }
         let index = self.free.pop().unwrap_or_default();
-        self.used[index] = Some((transfer, bytes));
+        self.used[index] = Some((transfer, piece));
         (index, self.at(index))
     }
 
@@ -103,7 +132,7 @@ impl Contexts {
         self.chunks[index / CHUNK].wrapping_add(index % CHUNK)
     }
 
-    /// Gives a context back that the provider has done with: the transfer whose piece it was of, and the bytes of that.
+    /// Gives a context back that the provider has done with: the transfer whose piece it was of, and the number of that.
     fn give(&mut self, context: *mut fi_context2) -> Option<(u32, usize)> {
         let index = self.chunks.iter().enumerate().find_map(|(number, chunk)| {
             let bytes = (context as usize).checked_sub(*chunk as usize)?;
@@ -167,6 +196,8 @@ pub(super) struct Straight {
     /// By the number of the request that waits for them.
     transfers: BTreeMap<u32, Transfer>,
     contexts: Contexts,
+    /// In place of a request's number, of the next rest.
+    next_rest: u32,
     next_tag: u64,
     longest: usize,
     /// Bytes of those that have ended.
@@ -179,6 +210,7 @@ impl Straight {
         Straight {
             transfers: BTreeMap::new(),
             contexts: Contexts::default(),
+            next_rest: u32::MAX,
             // Not zero at the start: what a process of an earlier job sends to this address is nobody's.
             next_tag: u64::from(word) << 32 & tag_bits >> 1,
             longest: longest.min(if has_adapter {
@@ -195,18 +227,29 @@ impl Straight {
         self.longest
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.transfers.is_empty()
+    /// Those that somebody waits for.
+    fn awaited(&self) -> impl Iterator<Item = &Transfer> {
+        self.transfers.values().filter(|it| it.rest.is_none())
     }
 
-    /// Whether any is to or from a process.
+    /// Whether nobody waits for any.
+    pub fn is_empty(&self) -> bool {
+        self.awaited().next().is_none()
+    }
+
+    /// Whether somebody waits for one to or from a process.
     pub fn is_with(&self, process: u32) -> bool {
-        self.transfers.values().any(|it| it.process == process)
+        self.awaited().any(|it| it.process == process)
     }
 
     /// Whether a piece waits for room.
     pub fn waits(&self) -> bool {
         self.transfers.values().any(Transfer::waits)
+    }
+
+    #[cfg(test)]
+    pub fn transfers_in_all(&self) -> usize {
+        self.transfers.len()
     }
 
     #[cfg(test)]
@@ -281,6 +324,9 @@ impl Net {
             begun: 0,
             done: 0,
             is_abandoned: false,
+            is_awaited: false,
+            given_back: Vec::new(),
+            rest: None,
             registered,
         };
         let before = self.straight.transfers.insert(token, transfer);
@@ -305,8 +351,9 @@ impl Net {
             .get(transfer.process)
             .is_some_and(|peer| peer.broken.is_some());
         while transfer.waits() && !is_broken {
-            let run = transfer.run(transfer.begun, std::ptr::null_mut());
-            let (_, context) = straight.contexts.take(token, run.bytes);
+            let number = transfer.next();
+            let run = transfer.run(number, std::ptr::null_mut());
+            let (_, context) = straight.contexts.take(token, number);
             let run = Run { context, ..run };
             // SAFETY: whoever made the buffer has promised that its bytes are the operation's until that ends, which it does not before the
             // end of the transfer; that is told, and contexts are used again, when the completion of each piece was read.
@@ -345,7 +392,7 @@ impl Net {
         came: Option<usize>,
         failed: Option<String>,
     ) -> bool {
-        let Some((token, bytes)) = self.straight.contexts.give(context) else {
+        let Some((token, number)) = self.straight.contexts.give(context) else {
             return false;
         };
         let Some(transfer) = self.straight.transfers.get_mut(&token) else {
@@ -353,12 +400,23 @@ impl Net {
         };
         transfer.done += 1;
         let (process, is_abandoned) = (transfer.process, transfer.is_abandoned);
-        let is_in = transfer.to.is_none();
+        let (is_in, is_rest) = (transfer.to.is_none(), transfer.rest.is_some());
+        let bytes = transfer.run(number, std::ptr::null_mut()).bytes;
         let rest = transfer.begun - transfer.done;
         let is_over = rest == 0 && transfer.begun == transfer.pieces();
-        if failed.is_some() || is_abandoned {
+        let is_awaited = transfer.is_awaited;
+        if failed.is_some() {
+            transfer.given_back.push(number);
             transfer.is_abandoned = true;
-            if rest == 0 {
+        } else {
+            let passed = &mut self.peer(process).passed;
+            match is_in {
+                true => passed.came = passed.came.wrapping_add(1),
+                false => passed.left = passed.left.wrapping_add(1),
+            }
+        }
+        if failed.is_some() || is_abandoned {
+            if rest == 0 && !is_awaited {
                 self.end_transfer(token);
             }
             if let Some(text) = failed
@@ -371,13 +429,12 @@ impl Net {
         if came.is_some_and(|came| came != bytes) {
             self.fail(process, "data came that is shorter than was agreed");
         }
-        let passed = &mut self.peer(process).passed;
-        match is_in {
-            true => passed.came = passed.came.wrapping_add(1),
-            false => passed.left = passed.left.wrapping_add(1),
-        }
         if !is_over {
             self.go_on(token);
+            return true;
+        }
+        if is_rest {
+            self.end_transfer(token);
             return true;
         }
         self.straight.bytes += self.end_transfer(token) as u64;
@@ -415,17 +472,15 @@ impl Net {
             return self.arrived.len() < before;
         };
         transfer.is_abandoned = true;
+        transfer.is_awaited = true;
         let process = transfer.process;
-        if transfer.begun == transfer.done {
-            self.end_transfer(token);
-            return true;
-        }
         let contexts: Vec<_> = self.straight.contexts.of(token).collect();
         for context in contexts {
             self.port.cancel(context);
         }
         let began = monotonic_nanoseconds();
-        while self.straight.transfers.contains_key(&token) {
+        let is_there = |transfer: &Transfer| transfer.begun > transfer.done;
+        while self.straight.transfers.get(&token).is_some_and(is_there) {
             self.look();
             if monotonic_nanoseconds() - began > PATIENCE {
                 end(format!(
@@ -435,7 +490,48 @@ impl Net {
                 ));
             }
         }
+        self.take_rest(token);
         true
+    }
+
+    /// Ends a transfer that the provider has no piece of, and lets what a living sender has yet to send come in elsewhere.
+    fn take_rest(&mut self, token: u32) {
+        let Some(transfer) = self.straight.transfers.remove(&token) else {
+            return;
+        };
+        self.port.unregister(transfer.registered);
+        let is_gone = Net::has_gone(&self.table, transfer.process);
+        let all = transfer.bytes.div_ceil(transfer.place.piece as usize);
+        let mut numbers = transfer.given_back;
+        numbers.extend(transfer.begun..all);
+        if transfer.to.is_some() || transfer.rest.is_some() || is_gone || numbers.is_empty() {
+            return;
+        }
+        let longest = transfer.bytes.min(transfer.place.piece as usize);
+        let mut memory = vec![0; longest].into_boxed_slice();
+        let begin = memory.as_mut_ptr();
+        let registered = match self.port.register(begin, longest) {
+            Ok(registered) => registered,
+            Err(text) => self.fail(transfer.process, &text),
+        };
+        let token = self.straight.next_rest;
+        self.straight.next_rest -= 1;
+        let rest = Transfer {
+            begin,
+            begun: 0,
+            done: 0,
+            is_abandoned: false,
+            is_awaited: false,
+            given_back: Vec::new(),
+            rest: Some(Rest {
+                numbers,
+                _memory: memory,
+            }),
+            registered,
+            ..transfer
+        };
+        self.straight.transfers.insert(token, rest);
+        self.go_on(token);
     }
 
     /// Ends all transfers with processes that have left or died.
@@ -473,6 +569,9 @@ mod tests {
                 begun: 0,
                 done: 0,
                 is_abandoned: false,
+                is_awaited: false,
+                given_back: Vec::new(),
+                rest: None,
                 registered: Registered::none(),
             };
             let mut at = 4096;

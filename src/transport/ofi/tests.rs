@@ -198,9 +198,17 @@ fn memory_is_registered_for_as_long_as_it_is_used() {
         told == 2
     });
     assert!(into == out);
-    ends[1].land(0, 2, &buffer(&mut into), 1 << 20, 300_000);
+    let place = ends[1].land(0, 2, &buffer(&mut into), 1 << 20, 300_000);
     ends[1].abandon(2);
-    assert_eq!(open(&ends), pools);
+    // What its sender sends all the same comes in elsewhere.
+    assert_eq!(open(&ends), [pools[0], pools[1] + 1]);
+    ends[0].send_straight(1, 2, &buffer(&mut out), 1 << 20, place);
+    until(&mut ends, |ends| {
+        ends.iter_mut().for_each(|end| {
+            packet(end);
+        });
+        open(ends) == pools
+    });
 }
 
 #[test]
@@ -249,6 +257,37 @@ fn an_abandoned_buffer_is_given_back() {
     ends[0].send_straight(1, 1, &buffer(&mut out), 1 << 20, next);
     until(&mut ends, |ends| packet(&mut ends[1]).is_some());
     assert!(into == out);
+}
+
+/// A provider that keeps no message without a buffer lets nothing pass that follows it on the connection.
+#[test]
+fn what_a_sender_sends_into_an_abandoned_buffer_holds_up_nothing() {
+    let Some(mut ends) = pair() else { return };
+    greet(&mut ends);
+    let (mut out, mut into) = (vec![3; 1 << 20], vec![0xcc; 1 << 20]);
+    let place = ends[1].land(0, 9, &buffer(&mut into), 1 << 20, 300_000);
+    ends[1].abandon(9);
+    ends[0].send_straight(1, 1, &buffer(&mut out), 1 << 20, place);
+    let header = Header {
+        kind: 1,
+        context: 77,
+        length: 8,
+        ..Header::default()
+    };
+    let mut sent = false;
+    until(&mut ends, |ends| {
+        packet(&mut ends[0]);
+        sent = sent || ends[0].push(1, &header, |_, piece| piece.fill(6));
+        packet(&mut ends[1]).is_some_and(|header| header.context == 77)
+    });
+    // None of it came where it was abandoned, and none of it is missing.
+    assert!(into.iter().all(|byte| *byte == 0xcc));
+    until(&mut ends, |ends| {
+        ends[1].look();
+        ends[1].straight.transfers_in_all() == 0
+    });
+    let [came, left] = [ends[1].peer(0).passed.came, ends[0].peer(1).passed.left];
+    assert_eq!((came, left), (4, 4));
 }
 
 #[test]
