@@ -286,6 +286,9 @@ impl Operation {
         let done = begun.end(access, self.name(), &self.call);
         let done = done.or_else(|error| {
             let coll = CollContext::new(self.comm, self.function).task(self.tag);
+            if let Some(process) = error.lost() {
+                coll.note_lost(process);
+            }
             conclude(self.comm, &coll, Some(access), Err(error))
         });
         if let StagedIn::Shared(turn) = &self.staged {
