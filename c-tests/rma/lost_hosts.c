@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     if (rank == last)
         raise(!strcmp(what, "pending") ? SIGSTOP : SIGKILL);
     if (rank == 0 && !strcmp(what, "pending"))
-        while (state_of(process) != 'T')
+        while (!is_stopped(process))
             rest();
     if (!strcmp(what, "exclusive")) {
         is_loss(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), "MPI_Win_lock");

@@ -116,7 +116,7 @@ static void one(const struct window *w, const char *how, int number)
     MPI(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0) {
         if (strcmp(how, "stop") == 0) {
-            while (state_of(process) != 'T')
+            while (!is_stopped(process))
                 rest();
             work(w, target);
             kill(process, SIGCONT);
