@@ -114,6 +114,7 @@ fn conclude(
     if let Err(error) = &done
         && let Some(lost) = error.lost()
     {
+        coll.note_lost(lost);
         // Others may wait for this rank there, which does not come any more. The area of a persistent operation is none of the communicator's.
         comm.staging.tell_lost(lost);
         if let Some(access) = access {
@@ -144,7 +145,7 @@ fn is_exact(call: &CollArgs) -> bool {
 struct Operation {
     comm: &'static Comm,
     function: &'static str,
-    call: Call,
+    call: Args,
     tag: i32,
     /// Its number, if calls are compared.
     number: Option<u32>,
@@ -153,20 +154,20 @@ struct Operation {
 
 /// The arguments of an operation.
 #[derive(Clone)]
-enum Call {
+enum Args {
     Once(CollArgs),
     /// Of a persistent one.
     Again(Arc<CollArgs>),
 }
 
-impl Deref for Call {
+impl Deref for Args {
     type Target = CollArgs;
 
     #[inline]
     fn deref(&self) -> &CollArgs {
         match self {
-            Call::Once(call) => call,
-            Call::Again(call) => call,
+            Args::Once(call) => call,
+            Args::Again(call) => call,
         }
     }
 }
@@ -212,8 +213,8 @@ impl Operation {
             comm,
             function,
             call: match is_persistent {
-                true => Call::Again(Arc::new(call)),
-                false => Call::Once(call),
+                true => Args::Again(Arc::new(call)),
+                false => Args::Once(call),
             },
             tag: comm.next_operation(),
             number: check::number(comm),
@@ -286,9 +287,6 @@ impl Operation {
         let done = begun.end(access, self.name(), &self.call);
         let done = done.or_else(|error| {
             let coll = CollContext::new(self.comm, self.function).task(self.tag);
-            if let Some(process) = error.lost() {
-                coll.note_lost(process);
-            }
             conclude(self.comm, &coll, Some(access), Err(error))
         });
         if let StagedIn::Shared(turn) = &self.staged {

@@ -7,7 +7,7 @@ use super::super::args::{CollArgs, Operands};
 use super::reproducible;
 use crate::datatype::{Buffer, Parts};
 use crate::op::Op;
-use crate::transport::collective::{Geometry, INLINE, SMALL_DEPTH, Spacing, UNIT};
+use crate::transport::collective::{Geometry, INLINE, Large, SMALL_DEPTH, Spacing, Staging, UNIT};
 
 /// How an operation is staged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,16 @@ pub(super) fn part_below(bytes: usize) -> usize {
 }
 
 impl Shape {
+    /// Of an area, as far as its rank knows.
+    #[inline]
+    pub fn of(staging: &Staging, oversubscribed: bool) -> Shape {
+        Shape {
+            geometry: staging.area.geometry,
+            oversubscribed,
+            large: staging.large != Large::Refused,
+        }
+    }
+
     pub(super) fn ranks(&self) -> usize {
         self.geometry.ranks
     }

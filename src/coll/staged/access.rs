@@ -275,25 +275,12 @@ impl Work<'_, BLOCK> {
         oversubscribed: bool,
         args: &CollArgs,
     ) -> Step<Option<Result<()>>> {
-        let mut shape = staging::Shape {
-            geometry: staging.area.geometry,
-            oversubscribed,
-            large: staging.large != Large::Refused,
-        };
+        let mut shape = staging::Shape::of(staging, oversubscribed);
         let Some(plan) = route::plan(args, staging.me, &shape) else {
             return Ok(None);
         };
         let (me, ranks) = (staging.me, staging.ranks());
-        let mut work: Work<'_, BLOCK> = Work {
-            area: staging.area,
-            staging,
-            env,
-            me,
-            ranks,
-            plan,
-            stores: Stores::Ordinary,
-            failure: None,
-        };
+        let mut work = Work::<BLOCK>::new(staging, env, plan);
         if plan.large && work.staging.large == Large::Unknown {
             work.make_large().await?;
             shape.large = work.staging.large == Large::Given;

@@ -8,11 +8,10 @@ use super::env::Env;
 use super::waiting::TaskWait;
 use super::{Pieces, Step, Work};
 use crate::coll::args::CollArgs;
-use crate::coll::choose::staging::{self, Plan, Staged};
+use crate::coll::choose::staging::{Plan, Shape, Staged};
 use crate::coll::choose::{report, route};
 use crate::error::{Error, Result};
-use crate::transport::Stores;
-use crate::transport::collective::{Area, Event, INLINE, Large, Place, Staging};
+use crate::transport::collective::{Area, Event, INLINE, Place, Staging};
 use std::ops::Range;
 use std::task::{Poll, ready};
 
@@ -86,12 +85,7 @@ impl Halves {
             CollArgs::Allreduce { own, .. } if (1..=INLINE).contains(&own.len()) => own.len(),
             _ => return None,
         };
-        let shape = staging::Shape {
-            geometry: staging.area.geometry,
-            oversubscribed,
-            large: staging.large != Large::Refused,
-        };
-        let plan = route::plan(args, staging.me, &shape)?;
+        let plan = route::plan(args, staging.me, &Shape::of(staging, oversubscribed))?;
         let is_last = plan.how == Staged::Last;
         let fits = plan.piece >= bytes.max(1) && !plan.large;
         match plan.how {
@@ -100,21 +94,15 @@ impl Halves {
             _ => return None,
         }
         let (me, round) = (staging.me, staging.round + 1);
-        let mut awaited = Awaited {
-            how: plan.how,
-            round,
-            number: 0,
-            me,
-        };
-        if plan.how != Staged::Counter && !has_room(staging, round) || report::is_wanted() {
+        let by_counter = plan.how == Staged::Counter;
+        if !by_counter && !has_room(staging, round) || report::is_wanted() {
             return None;
         }
-        let mut work = work(staging, env, plan);
-        if plan.how == Staged::Counter {
-            awaited.number = work.enter_counter();
+        let mut work = Work::<true>::new(staging, env, plan);
+        let number = if by_counter {
+            work.enter_counter()
         } else {
             work.rounds(1, plan.counted);
-            awaited.number = round - work.staging.uncounted;
             work.publish(round, (Place::INLINE, bytes), bytes, |work, data| {
                 if let CollArgs::Allreduce { own, .. } = args {
                     work.lay(own, 0, data, bytes);
@@ -126,12 +114,18 @@ impl Halves {
             {
                 work.make_results(round, bytes, bytes, with);
             }
-        }
+            round - work.staging.uncounted
+        };
         let failure = work.failure.take();
         Some(Halves {
             plan,
             bytes,
-            awaited,
+            awaited: Awaited {
+                how: plan.how,
+                round,
+                number,
+                me,
+            },
             wait: TaskWait::default(),
             lost: None,
             failure,
@@ -147,7 +141,7 @@ impl Halves {
     /// A poll of the task, where not all is there. Ready: it is there now, or a rank is lost.
     pub fn wait(&mut self, staging: &mut Staging, env: Env<'_>) -> Poll<()> {
         let (awaited, area) = (self.awaited, staging.area);
-        let work = work(staging, env, self.plan);
+        let work = Work::<true>::new(staging, env, self.plan);
         let mut is_there = || awaited.is_there(&area);
         let whom = awaited.whom(&area);
         self.lost = ready!(work.poll_wait(&mut self.wait, whom, Event::Published, &mut is_there));
@@ -163,20 +157,21 @@ impl Halves {
         args: &CollArgs,
     ) -> Step<Result<()>> {
         let awaited = self.awaited;
-        let mut work = work(staging, env, self.plan);
+        let mut work = Work::<true>::new(staging, env, self.plan);
         work.failure = self.failure.take();
         if self.lost.is_some() {
             work.end_wait(self.lost)?;
         }
+        if awaited.how == Staged::Counter {
+            return Ok(Ok(()));
+        }
         let round = awaited.round;
+        work.staging.all_have_acknowledged(round - 1);
         match (awaited.how, args) {
-            (Staged::Counter, _) => return Ok(Ok(())),
             (Staged::Last, CollArgs::Allreduce { into, .. }) => {
-                work.staging.all_have_acknowledged(round - 1);
                 work.take_results(into, round, 0..self.bytes, self.bytes);
             }
             (_, CollArgs::Allreduce { own, into, with }) => {
-                work.staging.all_have_acknowledged(round - 1);
                 let pieces = Pieces {
                     first: round,
                     number: 1,
@@ -185,7 +180,7 @@ impl Halves {
                 };
                 work.take_vectors(own, into, with, &pieces, 0);
             }
-            _ => work.staging.all_have_acknowledged(round - 1),
+            _ => {}
         }
         work.acknowledge(round);
         Ok(work.failure.take().map_or(Ok(()), Err))
@@ -204,18 +199,4 @@ fn has_room(staging: &mut Staging, round: u64) -> bool {
         staging.find_least();
     }
     staging.least >= held
-}
-
-#[inline]
-fn work<'a>(staging: &'a mut Staging, env: Env<'a>, plan: Plan) -> Work<'a, true> {
-    Work {
-        area: staging.area,
-        me: staging.me,
-        ranks: staging.ranks(),
-        staging,
-        env,
-        plan,
-        stores: Stores::Ordinary,
-        failure: None,
-    }
 }

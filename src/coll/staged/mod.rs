@@ -58,6 +58,22 @@ struct Work<'a, const BLOCK: bool> {
     failure: Option<Error>,
 }
 
+impl<'a, const BLOCK: bool> Work<'a, BLOCK> {
+    #[inline]
+    fn new(staging: &'a mut Staging, env: Env<'a>, plan: Plan) -> Self {
+        Work {
+            area: staging.area,
+            me: staging.me,
+            ranks: staging.ranks(),
+            staging,
+            env,
+            plan,
+            stores: Stores::Ordinary,
+            failure: None,
+        }
+    }
+}
+
 /// The rounds of an operation: data in pieces.
 #[derive(Clone, Copy)]
 struct Pieces {

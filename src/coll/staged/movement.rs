@@ -16,8 +16,18 @@ impl Work<'_, BLOCK> {
             self.env.note_difference();
             self.note(fail!(
                 Class::Truncate,
-                "{total} bytes came from rank {from} where {bytes} fit"
+                "{total} bytes came from {} where {bytes} fit",
+                self.name_of(from)
             ));
+        }
+    }
+
+    /// For errors; one rank makes the results in the name of all.
+    #[cold]
+    fn name_of(&self, publisher: usize) -> String {
+        match publisher == self.ranks {
+            true => "another rank".to_string(),
+            false => format!("rank {publisher}"),
         }
     }
 
@@ -33,20 +43,14 @@ impl Work<'_, BLOCK> {
 
     #[cold]
     fn disagree(&mut self, from: usize, total: usize, bytes: usize) {
-        let whose = match from == self.ranks {
-            true => "another rank".to_string(),
-            false => format!("rank {from}"),
-        };
-        self.env.note_difference();
         if total > bytes {
-            return self.note(fail!(
-                Class::Truncate,
-                "{total} bytes came from {whose} where {bytes} fit"
-            ));
+            return self.fits(from, total, bytes);
         }
+        self.env.note_difference();
         self.note(fail!(
             Class::Count,
-            "{whose} has given {total} bytes, this rank wants {bytes}"
+            "{} has given {total} bytes, this rank wants {bytes}",
+            self.name_of(from)
         ));
     }
 

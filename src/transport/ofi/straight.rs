@@ -3,7 +3,7 @@
 //!
 //! A transfer goes in pieces of at most what the provider takes, each an operation with a context of its own. Invariants: a transfer
 //! is here until the provider has no piece of it any more, and only then its end is told or [`Net::abandon`] returns, so buffers
-//! may be given away after either; a tag is used once. What a living sender was told where to send comes in, if nobody wants it any more
+//! may be given away after either; a tag is used once. What a living sender was told where to send comes in, if nobody wants it any more,
 //! into memory of this end's own: a message that no buffer awaits holds up all that follow it on a connection of `net` or `tcp`.
 
 use super::bindings::fi_context2;
@@ -106,7 +106,7 @@ impl Transfer {
 struct Contexts {
     chunks: Vec<*mut fi_context2>,
     free: Vec<usize>,
-    /// The transfer whose piece each one is of, and the bytes of that.
+    /// The transfer whose piece each one is of, and the number of that.
     used: Vec<Option<(u32, usize)>>,
 }
 
@@ -402,8 +402,8 @@ impl Net {
         let (process, is_abandoned) = (transfer.process, transfer.is_abandoned);
         let (is_in, is_rest) = (transfer.to.is_none(), transfer.rest.is_some());
         let bytes = transfer.run(number, std::ptr::null_mut()).bytes;
-        let rest = transfer.begun - transfer.done;
-        let is_over = rest == 0 && transfer.begun == transfer.pieces();
+        let is_idle = transfer.begun == transfer.done;
+        let is_over = is_idle && transfer.begun == transfer.pieces();
         let is_awaited = transfer.is_awaited;
         if failed.is_some() {
             transfer.given_back.push(number);
@@ -416,7 +416,7 @@ impl Net {
             }
         }
         if failed.is_some() || is_abandoned {
-            if rest == 0 && !is_awaited {
+            if is_idle && !is_awaited {
                 self.end_transfer(token);
             }
             if let Some(text) = failed
@@ -499,12 +499,13 @@ impl Net {
         let Some(transfer) = self.straight.transfers.remove(&token) else {
             return;
         };
-        self.port.unregister(transfer.registered);
         let is_gone = Net::has_gone(&self.table, transfer.process);
-        let all = transfer.bytes.div_ceil(transfer.place.piece as usize);
+        let is_wanted = transfer.to.is_none() && transfer.rest.is_none() && !is_gone;
+        let later = transfer.begun..transfer.pieces();
+        self.port.unregister(transfer.registered);
         let mut numbers = transfer.given_back;
-        numbers.extend(transfer.begun..all);
-        if transfer.to.is_some() || transfer.rest.is_some() || is_gone || numbers.is_empty() {
+        numbers.extend(later);
+        if !is_wanted || numbers.is_empty() {
             return;
         }
         let longest = transfer.bytes.min(transfer.place.piece as usize);
