@@ -11,12 +11,14 @@
 mod bindings;
 mod card;
 mod choice;
+mod contexts;
 mod credit;
 mod early;
 mod guests;
 mod memory;
 mod order;
 mod pace;
+mod passed;
 mod pool;
 mod port;
 mod record;
@@ -52,13 +54,14 @@ use early::{Early, Kept};
 use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
+use passed::Passed;
 use pool::{Pool, RECEIVE_BYTES, RECEIVING};
 use port::{Completion, Entries, Port, Sent};
 use record::{LARGEST, Record};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use straight::{Passed, Straight};
+use straight::Straight;
 use turns::{Refused, Turns};
 
 /// What carries messages between nodes.

@@ -7,6 +7,7 @@
 //! into memory of this end's own: a message that no buffer awaits holds up all that follow it on a connection of `net` or `tcp`.
 
 use super::bindings::fi_context2;
+use super::contexts::Contexts;
 use super::memory::Registered;
 use super::tagged::Run;
 use super::{Arrived, NO_BUFFER, Net, PATIENCE, Sent, end, monotonic_nanoseconds};
@@ -21,8 +22,6 @@ const LONGEST: usize = 256 << 20;
 const LONGEST_OVER_TCP: usize = 512 << 10;
 /// Pieces of a transfer that the provider has at a time.
 const AHEAD: usize = 4;
-/// Contexts that are made at a time.
-const CHUNK: usize = 64;
 
 /// Where the data of a transfer comes under which tags: what the receiver tells the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,96 +96,6 @@ impl Transfer {
             tag: self.place.tag.wrapping_add(number as u64),
             description: self.registered.description(),
             context,
-        }
-    }
-}
-
-/// The contexts of pieces. A provider may have one until its completion, so they are never given back.
-#[derive(Default)]
-struct Contexts {
-    chunks: Vec<*mut fi_context2>,
-    free: Vec<usize>,
-    /// The transfer whose piece each one is of, and the number of that.
-    used: Vec<Option<(u32, usize)>>,
-}
-
-impl Contexts {
-    fn take(&mut self, transfer: u32, piece: usize) -> (usize, *mut fi_context2) {
-        if self.free.is_empty() {
-            let context = || fi_context2 {
-                internal: [std::ptr::null_mut(); 8],
-            };
-            let chunk: Vec<fi_context2> = (0..CHUNK).map(|_| context()).collect();
-            self.chunks
-                .push(Box::leak(chunk.into_boxed_slice()).as_mut_ptr());
-            let first = self.used.len();
-            self.used.resize(first + CHUNK, None);
-            self.free.extend((first..first + CHUNK).rev());
-        }
-        let index = self.free.pop().unwrap_or_default();
-        self.used[index] = Some((transfer, piece));
-        (index, self.at(index))
-    }
-
-    fn at(&self, index: usize) -> *mut fi_context2 {
-        self.chunks[index / CHUNK].wrapping_add(index % CHUNK)
-    }
-
-    /// Gives a context back that the provider has done with: the transfer whose piece it was of, and the number of that.
-    fn give(&mut self, context: *mut fi_context2) -> Option<(u32, usize)> {
-        let index = self.chunks.iter().enumerate().find_map(|(number, chunk)| {
-            let bytes = (context as usize).checked_sub(*chunk as usize)?;
-            let at = bytes / size_of::<fi_context2>();
-            (at < CHUNK).then_some(number * CHUNK + at)
-        })?;
-        let found = self.used[index].take()?;
-        self.free.push(index);
-        Some(found)
-    }
-
-    /// Those that the provider has for pieces of a transfer.
-    fn of(&self, transfer: u32) -> impl Iterator<Item = *mut fi_context2> {
-        let used = self.used.iter().enumerate();
-        used.filter(move |(_, used)| used.is_some_and(|(number, _)| number == transfer))
-            .map(|(index, _)| self.at(index))
-    }
-}
-
-/// How many pieces went between this process and a peer, to notice those that a broken connection has lost.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Passed {
-    /// Those that have left, and that the peer has said to have.
-    pub left: u32,
-    pub confirmed: u32,
-    pub came: u32,
-    /// The peer has asked about more than had come by then, and when.
-    missed: Option<(u32, u64)>,
-}
-
-/// How long after a question about pieces that are not there those are lost, nanoseconds.
-const LOST_AFTER: u64 = 500_000_000;
-
-impl Passed {
-    /// Whether the peer has said that it has all.
-    pub fn is_settled(&self) -> bool {
-        self.left == self.confirmed
-    }
-
-    /// The peer says how many have left it. Returns how many of them are lost.
-    pub fn asked(&mut self, left: u32, now: u64) -> Option<u32> {
-        let missing = left.wrapping_sub(self.came) as i32;
-        if missing <= 0 {
-            self.missed = None;
-            return None;
-        }
-        match self.missed {
-            Some((came, since)) if came == self.came => {
-                (now - since > LOST_AFTER).then_some(missing as u32)
-            }
-            _ => {
-                self.missed = Some((self.came, now));
-                None
-            }
         }
     }
 }
@@ -584,39 +493,5 @@ mod tests {
             }
             assert_eq!(at, 4096 + bytes);
         }
-    }
-
-    #[test]
-    fn contexts_lead_back_and_are_used_again() {
-        let mut contexts = Contexts::default();
-        let taken: Vec<_> = (0..200).map(|number| contexts.take(number, 10).1).collect();
-        assert_eq!(contexts.of(7).collect::<Vec<_>>(), [taken[7]]);
-        for (number, context) in taken.iter().enumerate() {
-            assert_eq!(contexts.give(*context), Some((number as u32, 10)));
-            assert_eq!(contexts.give(*context), None);
-        }
-        assert_eq!(contexts.give(std::ptr::null_mut()), None);
-        let made = contexts.used.len();
-        for number in 0..200 {
-            contexts.take(number, 1);
-        }
-        assert_eq!(contexts.used.len(), made);
-    }
-
-    #[test]
-    fn pieces_that_do_not_come_are_lost_only_after_a_while() {
-        let mut passed = Passed {
-            came: u32::MAX,
-            ..Passed::default()
-        };
-        assert_eq!(passed.asked(u32::MAX, 0), None);
-        assert_eq!(passed.asked(1, 10), None);
-        assert_eq!(passed.asked(1, 10 + LOST_AFTER), None);
-        assert_eq!(passed.asked(1, 11 + LOST_AFTER), Some(2));
-        // Something came meanwhile.
-        passed.came = 0;
-        assert_eq!(passed.asked(1, 12 + LOST_AFTER), None);
-        passed.came = 1;
-        assert_eq!(passed.asked(1, 13 + 2 * LOST_AFTER), None);
     }
 }
