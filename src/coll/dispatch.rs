@@ -115,30 +115,17 @@ pub fn run_part<'a>(team: &'a Team<'a>, part: Part<'a>) -> Steps<'a> {
         match part {
             Part::Barrier => run_barrier(team).await,
             Part::Bcast(buffer, root) => run_bcast(team, buffer, root).await,
-            Part::Gather { own, parts, root } => run_gather(team, own, parts, root, true).await,
-            Part::Scatter { parts, into, root } => {
-                run_scatter(team, parts, into, root, true).await;
-            }
+            Part::Gather(own, parts, root) => run_gather(team, own, parts, root, true).await,
+            Part::Scatter(parts, into, root) => run_scatter(team, parts, into, root, true).await,
             Part::Allgather(parts) => run_allgather(team, parts).await,
-            Part::Reduce {
-                own,
-                into,
-                how,
-                root,
-            } => run_reduce(team, own, into, how, root).await,
-            Part::Allreduce { own, into, how } => run_allreduce(team, own, into, how).await,
-            Part::ReduceScatter {
-                own,
-                into,
-                how,
-                blocks,
-            } => run_reduce_scatter(team, own, into, how, blocks).await,
-            Part::Scan {
-                own,
-                into,
-                how,
-                exclusive,
-            } => run_scan(team, own, into, how, exclusive).await,
+            Part::Reduce(own, into, how, root) => run_reduce(team, own, into, how, root).await,
+            Part::Allreduce(own, into, how) => run_allreduce(team, own, into, how).await,
+            Part::ReduceScatter(own, into, how, blocks) => {
+                run_reduce_scatter(team, own, into, how, blocks).await;
+            }
+            Part::Scan(own, into, how, exclusive) => {
+                run_scan(team, own, into, how, exclusive).await;
+            }
         }
     })
 }
@@ -151,13 +138,13 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
             buffer,
             root: root as i32,
         },
-        Part::Gather { own, parts, root } => CollArgs::Gather {
+        Part::Gather(own, parts, root) => CollArgs::Gather {
             own,
             parts: parts.cloned(),
             root: root as i32,
             equal: true,
         },
-        Part::Scatter { parts, into, root } => CollArgs::Scatter {
+        Part::Scatter(parts, into, root) => CollArgs::Scatter {
             parts: parts.cloned(),
             into,
             root: root as i32,
@@ -167,44 +154,29 @@ fn args_of(part: Part<'_>) -> Option<CollArgs> {
             own: None,
             parts: parts.clone(),
         },
-        Part::Reduce {
+        Part::Reduce(&own, &into, how, root) => CollArgs::Reduce {
             own,
             into,
-            how,
-            root,
-        } => CollArgs::Reduce {
-            own: *own,
-            into: *into,
             with: how.with?.clone(),
             root: root as i32,
         },
-        Part::Allreduce { own, into, how } => CollArgs::Allreduce {
-            own: *own,
-            into: *into,
-            with: how.with?.clone(),
-        },
-        Part::ReduceScatter {
+        Part::Allreduce(&own, &into, how) => CollArgs::Allreduce {
             own,
             into,
-            how,
-            blocks,
-        } => {
+            with: how.with?.clone(),
+        },
+        Part::ReduceScatter(&own, &into, how, blocks) => {
             let lengths = blocks.windows(2).map(|ends| ends[1] - ends[0]);
             CollArgs::ReduceScatter {
-                own: *own,
-                into: *into,
+                own,
+                into,
                 counts: lengths.map(|bytes| (bytes / how.unit) as u64).collect(),
                 with: how.with?.clone(),
             }
         }
-        Part::Scan {
+        Part::Scan(&own, &into, how, exclusive) => CollArgs::Scan {
             own,
             into,
-            how,
-            exclusive,
-        } => CollArgs::Scan {
-            own: *own,
-            into: *into,
             with: how.with?.clone(),
             exclusive,
         },

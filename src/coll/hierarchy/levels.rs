@@ -101,6 +101,15 @@ impl<'a> Levels<'a> {
         }
         begins
     }
+
+    /// Where the data of each rank of this node begins, if the first one's does so at `first`, and the end.
+    pub fn begins_here(&self, first: usize, bytes: impl Fn(usize) -> usize) -> Vec<usize> {
+        let mut begins = vec![first];
+        for rank in self.ranks().iter() {
+            begins.push(begins[begins.len() - 1] + bytes(rank));
+        }
+        begins
+    }
 }
 
 impl Levels<'_> {
@@ -115,6 +124,27 @@ impl Levels<'_> {
     /// Those of this node's ranks.
     pub fn of_node(&self, parts: &Parts) -> Parts {
         Parts::Each(self.ranks().iter().map(|rank| parts.of(rank)).collect())
+    }
+
+    /// Where a leader has equal parts of its node's ranks: among those of all, or in the memory that is returned, too.
+    pub fn here(&self, parts: Option<&Parts>, each: usize) -> (Option<Parts>, Scratch) {
+        let bytes = parts.map_or(self.ranks().len() * each, |_| 0);
+        let memory = self.for_leader(bytes);
+        let here = match parts {
+            Some(parts) => Some(self.of_node(parts)),
+            None => self.leads().then(|| cut_equally(&memory.buffer(), each)),
+        };
+        (here, memory)
+    }
+
+    /// Equal parts of all ranks as one of each node: where they are, or in memory where each node's follow each other.
+    pub fn by_node_or_aside(&self, parts: &Parts, each: usize) -> (Parts, Option<Scratch>) {
+        if let Some(by_node) = self.by_node(parts) {
+            return (by_node, None);
+        }
+        let aside = Scratch::new(self.team.size() * each);
+        let by_node = cut(&aside.buffer(), &self.begins(|_| each));
+        (by_node, Some(aside))
     }
 
     /// Memory that only a leader needs.

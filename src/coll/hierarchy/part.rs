@@ -14,46 +14,20 @@ pub type Steps<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 /// Runs an operation on a part of the ranks, by whatever algorithm is best for them.
 pub type Run = for<'a> fn(&'a Team<'a>, Part<'a>) -> Steps<'a>;
 
-/// See the module; the fields are those of [`crate::coll::CollArgs`].
+/// See the module; the fields are the arguments of the functions in [`super`].
 #[derive(Clone, Copy)]
 pub enum Part<'a> {
     Barrier,
     Bcast(Buffer, usize),
     /// Equal parts.
-    Gather {
-        own: Option<Buffer>,
-        parts: Option<&'a Parts>,
-        root: usize,
-    },
+    Gather(Option<Buffer>, Option<&'a Parts>, usize),
     /// Equal parts.
-    Scatter {
-        parts: Option<&'a Parts>,
-        into: Option<Buffer>,
-        root: usize,
-    },
+    Scatter(Option<&'a Parts>, Option<Buffer>, usize),
     /// Each rank's own part is in its place.
     Allgather(&'a Parts),
-    Reduce {
-        own: &'a Buffer,
-        into: &'a Buffer,
-        how: &'a Reduction<'a>,
-        root: usize,
-    },
-    Allreduce {
-        own: &'a Buffer,
-        into: &'a Buffer,
-        how: &'a Reduction<'a>,
-    },
-    ReduceScatter {
-        own: &'a Buffer,
-        into: &'a Buffer,
-        how: &'a Reduction<'a>,
-        blocks: &'a [usize],
-    },
-    Scan {
-        own: &'a Buffer,
-        into: &'a Buffer,
-        how: &'a Reduction<'a>,
-        exclusive: bool,
-    },
+    Reduce(&'a Buffer, &'a Buffer, &'a Reduction<'a>, usize),
+    Allreduce(&'a Buffer, &'a Buffer, &'a Reduction<'a>),
+    ReduceScatter(&'a Buffer, &'a Buffer, &'a Reduction<'a>, &'a [usize]),
+    /// The last field: whether it is exclusive.
+    Scan(&'a Buffer, &'a Buffer, &'a Reduction<'a>, bool),
 }
