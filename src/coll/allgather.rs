@@ -3,24 +3,8 @@
 //! `parts` is where the parts of all go; this rank's is there when an algorithm begins. b is what all have together.
 
 use super::team::Team;
-use super::{bcast, gather};
+use super::{bcast, gather, ring};
 use crate::datatype::{Buffer, Parts, Scratch};
-
-/// Ring: (n - 1) α + (n - 1) / n bβ.
-pub async fn ring(team: &Team<'_>, parts: &Parts) {
-    let (rank, size) = (team.rank(), team.size());
-    for step in 0..size - 1 {
-        let out = parts.of((rank + size - step) % size);
-        let into = parts.of((rank + size - step - 1) % size);
-        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.before(1)));
-        if !out.is_empty() {
-            team.send(out, team.after(1)).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-        }
-    }
-}
 
 /// Dissemination of packed copies: ceil(log2 n) α + (n - 1) / n bβ.
 /// Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems, 1997.
@@ -28,7 +12,7 @@ pub async fn bruck(team: &Team<'_>, parts: &Parts) {
     let (rank, size) = (team.rank(), team.size());
     if size == 2 {
         // The one exchange needs no copy.
-        return ring(team, parts).await;
+        return ring::allgather(team, parts).await;
     }
     // Where the part of rank + i begins in the copy.
     let mut begins = vec![0; size + 1];
@@ -43,13 +27,8 @@ pub async fn bruck(team: &Team<'_>, parts: &Parts) {
         let more = known.min(size - known);
         let out = all.slice(0, begins[more]);
         let into = all.slice(begins[known], begins[known + more] - begins[known]);
-        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.after(known)));
-        if !out.is_empty() {
-            team.send(out, team.before(known)).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-        }
+        team.exchange_data(out, team.before(known), into, team.after(known))
+            .await;
         known += more;
     }
     for i in 1..size {

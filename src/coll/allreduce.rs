@@ -3,10 +3,11 @@
 //! `own` is this rank's contribution, `into` where the result goes; they may be the same. b is their size, γ the time to
 //! reduce a byte.
 
+use super::packed::cut;
 use super::reduction::{Accumulator, Reduction, Side};
 use super::team::Team;
-use super::{allgather, bcast, reduce, ring};
-use crate::datatype::{Buffer, Parts, Scratch};
+use super::{bcast, reduce, ring};
+use crate::datatype::{Buffer, Scratch};
 
 /// Recursive doubling: ceil(log2 n) (α + bβ + bγ), two rounds more unless n is a power of two; in rank order.
 /// Thakur, Rabenseifner, Gropp, 2005.
@@ -64,11 +65,9 @@ pub async fn halving_doubling(team: &Team<'_>, own: &Buffer, into: &Buffer, how:
 /// Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
 pub async fn ring(team: &Team<'_>, own: &Buffer, into: &Buffer, how: &Reduction<'_>) {
     let blocks = how.blocks(own.len(), team.size());
-    let parts = blocks.windows(2);
-    let parts = parts.map(|pair| into.slice(pair[0], pair[1] - pair[0]));
-    let parts = Parts::Each(parts.collect());
+    let parts = cut(into, &blocks);
     ring::reduce_scatter(team, own, &parts.of(team.rank()), how, &blocks).await;
-    allgather::ring(team, &parts).await;
+    ring::allgather(team, &parts).await;
 }
 
 /// A binomial reduction in rank order and a broadcast: 2 ceil(log2 n) (α + bβ) + ceil(log2 n) bγ; one association for every

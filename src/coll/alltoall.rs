@@ -31,13 +31,8 @@ pub async fn pairwise(team: &Team<'_>, out: &Parts, into: &Parts) {
     copy_own(team, &out.of(rank), &into.of(rank));
     for distance in 1..size {
         let (to, from) = (team.after(distance), team.before(distance));
-        let receive = (into.len(from) > 0).then(|| team.begin_recv(into.of(from), from));
-        if out.len(to) > 0 {
-            team.send(out.of(to), to).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-        }
+        team.exchange_data(out.of(to), to, into.of(from), from)
+            .await;
     }
 }
 

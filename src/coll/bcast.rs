@@ -1,18 +1,24 @@
 //! MPI_Bcast.
 
 use super::packed::Packed;
+use super::ring;
 use super::team::Team;
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, Parts};
 
 /// Binomial tree: ceil(log2 n) (α + bβ).
 pub async fn binomial(team: &Team<'_>, buffer: Buffer, root: usize) {
-    let size = team.size();
-    let relative = team.before(root);
+    down(team, root, |_, _| buffer).await;
+}
+
+/// Down a binomial tree: `blocks(first, number)` is the data of so many ranks, counted from the root on, that goes to the first of them.
+pub async fn down(team: &Team<'_>, root: usize, blocks: impl Fn(usize, usize) -> Buffer) {
+    let (size, relative) = (team.size(), team.before(root));
     let rank = |relative: usize| (relative + root) % size;
     let mut mask = 1;
     while mask < size {
         if relative & mask != 0 {
-            team.recv(buffer, rank(relative - mask)).await;
+            let mine = blocks(relative, mask.min(size - relative));
+            team.recv(mine, rank(relative - mask)).await;
             break;
         }
         mask <<= 1;
@@ -20,7 +26,8 @@ pub async fn binomial(team: &Team<'_>, buffer: Buffer, root: usize) {
     mask >>= 1;
     while mask > 0 {
         if relative + mask < size {
-            team.send(buffer, rank(relative + mask)).await;
+            let theirs = blocks(relative + mask, mask.min(size - relative - mask));
+            team.send(theirs, rank(relative + mask)).await;
         }
         mask >>= 1;
     }
@@ -47,39 +54,9 @@ pub async fn scatter_allgather(team: &Team<'_>, buffer: Buffer, root: usize) {
         let from = (first * each).min(all.len());
         all.slice(from, ((first + number) * each).min(all.len()) - from)
     };
-    let rank = |relative: usize| (relative + root) % size;
-    let mut mask = 1;
-    while mask < size {
-        if relative & mask != 0 {
-            let mine = blocks(relative, mask.min(size - relative));
-            if !mine.is_empty() {
-                team.recv(mine, rank(relative - mask)).await;
-            }
-            break;
-        }
-        mask <<= 1;
-    }
-    mask >>= 1;
-    while mask > 0 {
-        if relative + mask < size {
-            let theirs = blocks(relative + mask, mask.min(size - relative - mask));
-            if !theirs.is_empty() {
-                team.send(theirs, rank(relative + mask)).await;
-            }
-        }
-        mask >>= 1;
-    }
-    for step in 0..size - 1 {
-        let (out, into) = (relative + size - step, relative + 2 * size - step - 1);
-        let (out, into) = (blocks(out % size, 1), blocks(into % size, 1));
-        let receive = (!into.is_empty()).then(|| team.begin_recv(into, team.before(1)));
-        if !out.is_empty() {
-            team.send(out, team.after(1)).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-        }
-    }
+    down(team, root, blocks).await;
+    let parts = (0..size).map(|rank| blocks((rank + size - root) % size, 1));
+    ring::allgather(team, &Parts::Each(parts.collect())).await;
     packed.unpack(relative != 0);
 }
 

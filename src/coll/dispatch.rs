@@ -291,7 +291,7 @@ pub async fn run_allgather(team: &Team<'_>, parts: &Parts) {
         choose::Allgather::GatherBroadcast => allgather::gather_broadcast(team, parts).await,
         choose::Allgather::Bruck => allgather::bruck(team, parts).await,
         choose::Allgather::Linear => allgather::linear(team, parts).await,
-        _ => allgather::ring(team, parts).await,
+        _ => ring::allgather(team, parts).await,
     }
 }
 

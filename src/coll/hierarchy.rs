@@ -9,13 +9,13 @@ mod levels;
 mod part;
 
 use super::choose;
+use super::packed::{cut, cut_equally};
 use super::reduction::Reduction;
 use super::team::{Team, copy_own};
 use super::{alltoall, barrier, bcast, gather, scatter};
 use crate::comm::some;
 use crate::datatype::{Buffer, Parts, Scratch};
 pub use levels::Levels;
-use levels::{cut, cut_equally};
 pub use part::{Part, Run, Steps};
 
 /// All of a node tell their leader, the leaders meet, and tell theirs.

@@ -4,6 +4,7 @@
 
 use super::args::{CollArgs, Operands, PROC_NULL, ROOT};
 use super::context::CollContext;
+use super::packed::cut;
 use super::team::Team;
 use super::{args, bcast, dispatch, scatter};
 use crate::comm::Comm;
@@ -123,11 +124,7 @@ impl Groups<'_> {
                 let whole = theirs.buffer();
                 self.swap_reduced(own, &whole, with).await;
                 let blocks = args::blocks(counts, with.datatype);
-                let parts = self.leads().then(|| {
-                    let blocks = blocks.windows(2);
-                    let parts = blocks.map(|block| whole.slice(block[0], block[1] - block[0]));
-                    Parts::Each(parts.collect())
-                });
+                let parts = self.leads().then(|| cut(&whole, &blocks));
                 scatter::linear(self.local, parts.as_ref(), Some(*into), 0).await;
             }
             CollArgs::Scan { .. } | CollArgs::Neighbors { .. } => {
@@ -204,13 +201,9 @@ impl Groups<'_> {
     async fn swap_reduced(&self, own: &Buffer, theirs: &Buffer, with: &Operands) {
         let result = self.result_of(own);
         self.reduce(own, &result.buffer(), with).await;
-        if !self.leads() {
-            return;
-        }
-        let receive = (!theirs.is_empty()).then(|| self.remote.begin_recv(*theirs, 0));
-        self.send_remote(result.buffer(), 0).await;
-        if let Some(receive) = receive {
-            self.remote.finish(receive).await;
+        if self.leads() {
+            let remote = self.remote;
+            remote.exchange_data(result.buffer(), 0, *theirs, 0).await;
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A user's buffer as consecutive bytes: itself if it has no holes, else a copy. Copies of parts that are overwritten.
+//! A user's buffer as consecutive bytes: itself if it has no holes, else a copy. Copies of parts that are overwritten, and parts of
+//! such a buffer.
 
 use crate::datatype::{Buffer, Parts, Scratch};
 
@@ -73,4 +74,17 @@ pub fn packed_copy(buffer: &Buffer) -> Box<[u8]> {
 /// Zeroed memory for packed data that other code takes as a slice; else there is [`Scratch`].
 pub fn scratch(bytes: usize) -> Box<[u8]> {
     vec![0; bytes].into_boxed_slice()
+}
+
+/// Consecutive parts of a buffer without holes.
+pub fn cut(whole: &Buffer, begins: &[usize]) -> Parts {
+    let pairs = begins.windows(2);
+    let parts = pairs.map(|pair| whole.slice(pair[0], pair[1] - pair[0]));
+    Parts::Each(parts.collect())
+}
+
+/// As [`cut`], in parts of so many bytes.
+pub fn cut_equally(whole: &Buffer, each: usize) -> Parts {
+    let begins = (0..whole.len()).step_by(each.max(1));
+    Parts::Each(begins.map(|begin| whole.slice(begin, each)).collect())
 }

@@ -3,10 +3,11 @@
 //! `own` is this rank's contribution, `into` where the root wants the result; they may be the same. At other ranks `into` is
 //! memory to work in, or empty. b is the size, γ the time to reduce a byte.
 
+use super::packed::cut;
 use super::reduction::{Accumulator, Reduction, Side, places};
 use super::team::Team;
 use super::{gather, ring};
-use crate::datatype::{Buffer, Parts, Scratch};
+use crate::datatype::{Buffer, Scratch};
 
 /// Binomial tree: ceil(log2 n) (α + bβ + bγ). In rank order, and with one association for every root, if `ordered`: then
 /// rank 0 reduces and sends the result to the root.
@@ -175,16 +176,14 @@ pub async fn scatter_gather(
     root: usize,
 ) {
     let blocks = how.blocks(own.len(), team.size());
-    let length = |rank: usize| blocks[rank + 1] - blocks[rank];
     let rank = team.rank();
     if rank != root {
-        let scratch = Scratch::new(length(rank));
+        let scratch = Scratch::new(blocks[rank + 1] - blocks[rank]);
         let block = scratch.buffer();
         ring::reduce_scatter(team, own, &block, how, &blocks).await;
         return gather::linear(team, Some(block), None, root).await;
     }
-    let block = |rank: usize| into.slice(blocks[rank], length(rank));
-    ring::reduce_scatter(team, own, &block(rank), how, &blocks).await;
-    let parts = Parts::Each((0..team.size()).map(block).collect());
+    let parts = cut(into, &blocks);
+    ring::reduce_scatter(team, own, &parts.of(rank), how, &blocks).await;
     gather::linear(team, None, Some(&parts), root).await;
 }

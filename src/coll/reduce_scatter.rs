@@ -3,10 +3,11 @@
 //! `own` is this rank's contribution, in which block r begins at byte `blocks[r]`; `into` is where this rank's block of the
 //! result goes. In place it is the beginning of `own`, and `own` is of no meaning afterwards.
 
+use super::packed::cut;
 use super::reduction::Reduction;
 use super::team::{Team, copy_own};
 use super::{reduce, scatter};
-use crate::datatype::{Buffer, Parts, Scratch};
+use crate::datatype::{Buffer, Scratch};
 
 /// Each sends to each its block at once: (n - 1) (α + b / n β) + (n - 1) / n bγ, in rank order; one wake-up a rank.
 pub async fn linear(
@@ -79,7 +80,5 @@ pub async fn reduce_then_scatter(
     let scratch = Scratch::new(own.len());
     let whole = scratch.buffer();
     reduce::binomial(team, own, &whole, how, 0, true).await;
-    let block = |rank: usize| whole.slice(blocks[rank], blocks[rank + 1] - blocks[rank]);
-    let parts = Parts::Each((0..team.size()).map(block).collect());
-    scatter::linear(team, Some(&parts), Some(*into), 0).await;
+    scatter::linear(team, Some(&cut(&whole, blocks)), Some(*into), 0).await;
 }

@@ -1,8 +1,8 @@
-//! The ring that reduces and scatters: a step of several operations.
+//! The rings: one that reduces and scatters, one that gathers for all. Steps of several operations.
 
 use super::reduction::Reduction;
 use super::team::{Team, copy_own};
-use crate::datatype::{Buffer, Scratch};
+use crate::datatype::{Buffer, Parts, Scratch};
 
 /// Ring: (n - 1) α + (n - 1) / n b (β + γ); for operations that commute.
 pub async fn reduce_scatter(
@@ -30,21 +30,27 @@ pub async fn reduce_scatter(
             true => *into,
             false => places[step % 2].slice(0, mine.len()),
         };
-        let receive = (!come.is_empty()).then(|| team.begin_recv(come, team.before(1)));
-        if !leaving.is_empty() {
-            team.send(leaving, team.after(1)).await;
-        }
-        if let Some(receive) = receive {
-            team.finish(receive).await;
-            if is_last && mine.is_at(into) {
-                how.combine(team, &come, &mine, into);
-            } else {
-                how.combine(team, &mine, &come, &come);
-            }
+        team.exchange_data(leaving, team.after(1), come, team.before(1))
+            .await;
+        if is_last && mine.is_at(into) {
+            how.combine(team, &come, &mine, into);
+        } else {
+            how.combine(team, &mine, &come, &come);
         }
         leaving = come;
     }
     if !apart && !mine.is_at(into) {
         leaving.copy_to(into, into.len());
+    }
+}
+
+/// MPI_Allgather: (n - 1) α + (n - 1) / n bβ, where b is what all have together. Each rank's part is in its place.
+pub async fn allgather(team: &Team<'_>, parts: &Parts) {
+    let (rank, size) = (team.rank(), team.size());
+    for step in 0..size - 1 {
+        let out = parts.of((rank + size - step) % size);
+        let into = parts.of((rank + size - step - 1) % size);
+        team.exchange_data(out, team.after(1), into, team.before(1))
+            .await;
     }
 }

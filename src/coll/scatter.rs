@@ -3,6 +3,7 @@
 //! `parts` is what the root has for all; `None` elsewhere. `into` is where this rank wants its part; `None` at the root in
 //! place.
 
+use super::bcast;
 use super::team::{Team, copy_own};
 use crate::datatype::{Buffer, Parts, Scratch};
 
@@ -38,10 +39,10 @@ pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffe
         return;
     }
     let below = match relative {
-        0 => size.next_power_of_two(),
-        _ => 1 << relative.trailing_zeros(),
+        0 => size,
+        _ => (1 << relative.trailing_zeros()).min(size - relative),
     };
-    let subtree = Scratch::new(below.min(size - relative) * each);
+    let subtree = Scratch::new(below * each);
     let all = subtree.buffer();
     if let Some(parts) = parts {
         for relative in 0..size {
@@ -49,18 +50,8 @@ pub async fn binomial(team: &Team<'_>, parts: Option<&Parts>, into: Option<Buffe
             part.copy_to(&all.slice(relative * each, each), each);
         }
     }
-    if relative > 0 {
-        team.recv(all, (relative - below + root) % size).await;
-    }
-    let mut mask = below / 2;
-    while mask > 0 {
-        if relative + mask < size {
-            let bytes = mask.min(size - relative - mask) * each;
-            let child = (relative + mask + root) % size;
-            team.send(all.slice(mask * each, bytes), child).await;
-        }
-        mask /= 2;
-    }
+    let blocks = |first, number| all.slice((first - relative) * each, number * each);
+    bcast::down(team, root, blocks).await;
     if let Some(into) = into {
         copy_own(team, &all.slice(0, each), &into);
     }

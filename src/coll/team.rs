@@ -236,6 +236,17 @@ impl<'a> Team<'a> {
         self.finish(receive).await;
     }
 
+    /// As [`Self::exchange`], without messages that have no data: their receivers know that as well.
+    pub async fn exchange_data(&self, out: Buffer, to: usize, into: Buffer, from: usize) {
+        let receive = (!into.is_empty()).then(|| self.begin_recv(into, from));
+        if !out.is_empty() {
+            self.send(out, to).await;
+        }
+        if let Some(receive) = receive {
+            self.finish(receive).await;
+        }
+    }
+
     /// A message without data.
     pub async fn signal(&self, to: usize) {
         self.send(Buffer::empty(), to).await;

@@ -166,7 +166,7 @@ fn allgathers() {
                     };
                     parts.of(rank).write(0, &pattern(rank, 2, sizes[rank]));
                     match algorithm {
-                        0 => allgather::ring(&team, &parts).await,
+                        0 => ring::allgather(&team, &parts).await,
                         1 => allgather::bruck(&team, &parts).await,
                         2 => allgather::linear(&team, &parts).await,
                         3 => allgather::gather_broadcast(&team, &parts).await,

@@ -11,7 +11,7 @@ pub mod route;
 pub mod staging;
 
 use crate::choice;
-use crate::variables::{Listed, Value, Variable};
+use crate::variables::{Listed, Variable};
 use std::sync::OnceLock;
 
 /// What the ranks of a call know alike.
@@ -102,66 +102,52 @@ macro_rules! wanted {
 
 wanted! { Barrier Bcast Tree Allgather Alltoall Reduce Allreduce ReduceScatter Scan }
 
-static BARRIER: Variable<Barrier> = Variable::new(
-    "BARRIER",
-    Barrier::Auto,
-    "Route of MPI_Barrier: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static BCAST: Variable<Bcast> = Variable::new(
-    "BCAST",
-    Bcast::Auto,
-    "Route of MPI_Bcast: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static GATHER: Variable<Tree> = Variable::new(
-    "GATHER",
-    Tree::Auto,
-    "Route of MPI_Gather: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static SCATTER: Variable<Tree> = Variable::new(
-    "SCATTER",
-    Tree::Auto,
-    "Route of MPI_Scatter: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static ALLGATHER: Variable<Allgather> = Variable::new(
-    "ALLGATHER",
-    Allgather::Auto,
-    "Route of MPI_Allgather and MPI_Allgatherv: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static ALLTOALL: Variable<Alltoall> = Variable::new(
-    "ALLTOALL",
-    Alltoall::Auto,
-    "Route of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static REDUCE: Variable<Reduce> = Variable::new(
-    "REDUCE",
-    Reduce::Auto,
-    "Route of MPI_Reduce: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static ALLREDUCE: Variable<Allreduce> = Variable::new(
-    "ALLREDUCE",
-    Allreduce::Auto,
-    "Route of MPI_Allreduce: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static REDUCE_SCATTER: Variable<ReduceScatter> = Variable::new(
-    "REDUCE_SCATTER",
-    ReduceScatter::Auto,
-    "Route of MPI_Reduce_scatter and MPI_Reduce_scatter_block: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
-static SCAN: Variable<Scan> = Variable::new(
-    "SCAN",
-    Scan::Auto,
-    "Route of MPI_Scan and MPI_Exscan: an algorithm over messages, staged, nodes (two levels), or the best of them.",
-)
-.same_on_all();
+/// The settings of the operations' routes.
+macro_rules! routes {
+    ($($name:ident: $choice:ident = $setting:literal, $functions:literal;)*) => {
+        $(
+            static $name: Variable<$choice> = Variable::new(
+                $setting,
+                $choice::Auto,
+                concat!(
+                    "Route of ", $functions,
+                    ": an algorithm over messages, staged, nodes (two levels), or the best of them."
+                ),
+            )
+            .same_on_all();
+        )*
+
+        /// All settings of this module, and that of the checking mode.
+        pub static VARIABLES: &[&dyn Listed] = &[
+            $(&$name,)*
+            &REPRODUCIBLE,
+            &STAGING,
+            &SHOW_ROUTES,
+            &super::check::CHECK_COLLECTIVES,
+        ];
+
+        /// Whether the route of any operation is set: with none, the question costs a load.
+        #[inline]
+        fn sets_routes() -> bool {
+            static SETS: OnceLock<bool> = OnceLock::new();
+            *SETS.get_or_init(|| $(!$name.is_default())||*)
+        }
+    };
+}
+
+routes! {
+    BARRIER: Barrier = "BARRIER", "MPI_Barrier";
+    BCAST: Bcast = "BCAST", "MPI_Bcast";
+    GATHER: Tree = "GATHER", "MPI_Gather";
+    SCATTER: Tree = "SCATTER", "MPI_Scatter";
+    ALLGATHER: Allgather = "ALLGATHER", "MPI_Allgather and MPI_Allgatherv";
+    ALLTOALL: Alltoall = "ALLTOALL", "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw";
+    REDUCE: Reduce = "REDUCE", "MPI_Reduce";
+    ALLREDUCE: Allreduce = "ALLREDUCE", "MPI_Allreduce";
+    REDUCE_SCATTER: ReduceScatter = "REDUCE_SCATTER", "MPI_Reduce_scatter and MPI_Reduce_scatter_block";
+    SCAN: Scan = "SCAN", "MPI_Scan and MPI_Exscan";
+}
+
 static REPRODUCIBLE: Variable<bool> = Variable::new(
     "REPRODUCIBLE",
     false,
@@ -183,24 +169,6 @@ static SHOW_ROUTES: Variable<bool> = Variable::new(
     "Rank 0 of a communicator writes to its standard error how each collective operation goes: staged, by messages or in two levels; \
      once for each operation, route, number of ranks and power of two of the size.",
 );
-/// All of them.
-pub static VARIABLES: &[&dyn Listed] = &[
-    &BARRIER,
-    &BCAST,
-    &GATHER,
-    &SCATTER,
-    &ALLGATHER,
-    &ALLTOALL,
-    &REDUCE,
-    &ALLREDUCE,
-    &REDUCE_SCATTER,
-    &SCAN,
-    &REPRODUCIBLE,
-    &STAGING,
-    &SHOW_ROUTES,
-    &super::check::CHECK_COLLECTIVES,
-];
-
 /// Pieces of the chains.
 pub const PIECE: usize = 32 << 10;
 
@@ -217,27 +185,6 @@ pub fn reproducible() -> bool {
 /// Whether operations with a route of their own are shown.
 pub fn shows_routes() -> bool {
     SHOW_ROUTES.get()
-}
-
-/// Whether the route of any operation is set: with none, the question costs a load.
-#[inline]
-fn sets_routes() -> bool {
-    static SETS: OnceLock<bool> = OnceLock::new();
-    fn is_set<T: Value>(of: &Variable<T>) -> bool {
-        !of.is_default()
-    }
-    *SETS.get_or_init(|| {
-        is_set(&BARRIER)
-            || is_set(&BCAST)
-            || is_set(&GATHER)
-            || is_set(&SCATTER)
-            || is_set(&ALLGATHER)
-            || is_set(&ALLTOALL)
-            || is_set(&REDUCE)
-            || is_set(&ALLREDUCE)
-            || is_set(&REDUCE_SCATTER)
-            || is_set(&SCAN)
-    })
 }
 
 /// Whether reductions over messages are those of two ranks, see [`super::pair`].

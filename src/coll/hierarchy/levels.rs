@@ -2,6 +2,7 @@
 //!
 //! Invariant: all ranks see the same nodes and leaders.
 
+use crate::coll::packed::{cut, cut_equally};
 use crate::coll::team::Team;
 use crate::comm::{Members, Nodes, Ranks, some};
 use crate::datatype::{Buffer, Parts, Scratch};
@@ -169,17 +170,4 @@ impl Levels<'_> {
             begin += part.len();
         }
     }
-}
-
-/// Consecutive parts of a buffer without holes.
-pub fn cut(whole: &Buffer, begins: &[usize]) -> Parts {
-    let pairs = begins.windows(2);
-    let parts = pairs.map(|pair| whole.slice(pair[0], pair[1] - pair[0]));
-    Parts::Each(parts.collect())
-}
-
-/// As [`cut`], in parts of so many bytes.
-pub fn cut_equally(whole: &Buffer, each: usize) -> Parts {
-    let begins = (0..whole.len()).step_by(each.max(1));
-    Parts::Each(begins.map(|begin| whole.slice(begin, each)).collect())
 }

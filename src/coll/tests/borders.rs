@@ -96,7 +96,7 @@ fn exchanges_take_what_the_formulas_say() {
                     let mut memory = scratch(all);
                     let parts = Parts::in_memory(&mut memory, each);
                     match algorithm {
-                        0 => allgather::ring(&team, &parts).await,
+                        0 => ring::allgather(&team, &parts).await,
                         1 => allgather::bruck(&team, &parts).await,
                         _ => allgather::recursive_doubling(&team, &parts).await,
                     }

@@ -184,7 +184,7 @@ fn movements_copy_a_rank_s_own_part_only() {
                 "bcast, scatter_allgather" => bcast::scatter_allgather(&team, vector, root).await,
                 "gather, linear" => gather::linear(&team, Some(own), at_root(&parts), root).await,
                 "scatter, linear" => scatter::linear(&team, at_root(&parts), Some(own), root).await,
-                "allgather, ring" => allgather::ring(&team, &parts).await,
+                "allgather, ring" => ring::allgather(&team, &parts).await,
                 "allgather, linear" => allgather::linear(&team, &parts).await,
                 "allgather, bruck" => allgather::bruck(&team, &parts).await,
                 "allgather, recursive_doubling" => {

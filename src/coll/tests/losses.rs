@@ -113,7 +113,7 @@ async fn operate(team: Team<'static>, drawn: Drawn, entered: &AtomicUsize) -> Re
             let parts = Parts::in_memory(&mut memory, bytes);
             parts.of(rank).write(0, &pattern(rank, seed, bytes));
             match algorithm {
-                14 => allgather::ring(&team, &parts).await,
+                14 => ring::allgather(&team, &parts).await,
                 15 => allgather::bruck(&team, &parts).await,
                 16 => allgather::linear(&team, &parts).await,
                 17 => allgather::gather_broadcast(&team, &parts).await,
