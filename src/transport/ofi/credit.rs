@@ -49,6 +49,11 @@ impl Credit {
         self.told = self.taken;
     }
 
+    /// Whether the peer was told of anything that was taken.
+    pub fn has_told(&self) -> bool {
+        self.told != 0
+    }
+
     /// What the next record tells.
     pub fn untold(&self) -> u32 {
         self.taken

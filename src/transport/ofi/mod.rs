@@ -14,6 +14,7 @@ mod choice;
 mod contexts;
 mod credit;
 mod early;
+mod first;
 mod guests;
 mod memory;
 mod order;
@@ -51,6 +52,7 @@ use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
 use early::{Early, Kept};
+use first::First;
 use guests::{Guests, Terms};
 use order::{Came, Order};
 use pace::Pace;
@@ -124,6 +126,7 @@ struct Peer {
     order: Order,
     /// What came before what was sent before it.
     early: Early,
+    first: First,
     passed: Passed,
     /// It wants data to be held back; packets go all the same if `passes`.
     held: bool,
@@ -198,6 +201,8 @@ pub struct Net {
     straight: Straight,
     /// Whether messages of a peer complete in the order of their sends.
     completes_in_order: bool,
+    /// Whether records may have come early: some are kept.
+    keeps_early: bool,
     /// Messages of more bytes than that go straight.
     border: usize,
     traffic: Traffic,
@@ -265,6 +270,7 @@ impl Net {
                 rma::has_adapter(port.provider()),
             ),
             completes_in_order: COMPLETING_IN_ORDER.contains(&port.provider()),
+            keeps_early: !COMPLETING_IN_ORDER.contains(&port.provider()),
             border: STRAIGHT_BYTES.get() as usize,
             traffic: Traffic::default(),
             port,
@@ -402,8 +408,10 @@ impl Net {
         const SMALL: usize = 128;
         let is_packet = !record::is_own(header.kind);
         let bytes = Record::BYTES + header.length as usize;
+        let in_order = self.completes_in_order;
         let Self { peers, port, .. } = self;
         let peer = peers.of(to, Peer::default);
+        let keeps = in_order && peer.first.keeps();
         let may =
             peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
         if is_packet && !may {
@@ -419,7 +427,11 @@ impl Net {
                 ..*header
             },
             word: peer.order.word(word),
-            taken: peer.credit.untold(),
+            taken: match header.kind {
+                // The peer keeps what it has sent until it is told.
+                record::AGAIN => 0,
+                _ => peer.credit.untold(),
+            },
         };
         // The loss of an injected message does not tell whose it was; a question is there to tell that.
         let may_inject = header.kind != record::ASK;
@@ -427,7 +439,11 @@ impl Net {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
-            port.inject(address, &message[..bytes])
+            let sent = port.inject(address, &message[..bytes]);
+            if keeps && matches!(sent, Sent::Done) {
+                peer.first.keep(&message[..bytes]);
+            }
+            sent
         } else {
             assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
             let Self {
@@ -452,6 +468,9 @@ impl Net {
                         under_way.resize(index + 1, 0);
                     }
                     under_way[index] = to;
+                    if keeps {
+                        peer.first.keep(message);
+                    }
                 }
                 _ => pool.give(index),
             }
@@ -856,7 +875,7 @@ impl Net {
             return;
         };
         // What has waited for it.
-        while !self.completes_in_order && !self.peer(process).early.is_empty() {
+        while self.keeps_early && !self.peer(process).early.is_empty() {
             let own = self.own_word_for(process);
             let peer = self.peer(process);
             let next = peer.order.next(own);
@@ -885,8 +904,25 @@ impl Net {
         match peer.order.came(own, record.word) {
             Came::Next => {}
             Came::Foreign => return None,
-            Came::Early(missing) if !self.completes_in_order => {
+            Came::Again if peer.first.asked => return None,
+            Came::Early(missing)
+                if !self.completes_in_order
+                    || !peer.credit.has_told()
+                    || !peer.early.is_empty() =>
+            {
                 let asks = header.kind == record::ASK;
+                if self.completes_in_order && (asks || peer.early.is_empty()) {
+                    peer.first.missing = Some((peer.order.counts().1, missing));
+                    self.keeps_early = true;
+                    self.list(process);
+                }
+                if header.kind == record::AGAIN {
+                    // What it waits for may be what this process waits for, too.
+                    let peer = self.peer(process);
+                    peer.first.want(header.context, header.tag as u32);
+                    self.list(process);
+                }
+                let peer = self.peers.of(process, Peer::default);
                 if !peer
                     .early
                     .keep(record.word, came, asks, monotonic_nanoseconds())
@@ -905,6 +941,9 @@ impl Net {
         peer.met = true;
         peer.unanswered = 0;
         peer.credit.confirmed(record.taken);
+        if peer.first.keeps() && record.taken != 0 {
+            peer.first.ends();
+        }
         match header.kind {
             record::TAKEN => peer.passed.confirmed = header.context,
             record::HOLD => peer.held = true,
@@ -915,6 +954,11 @@ impl Net {
                 if let Some(pieces) = lost {
                     self.fail_to_receive(process, Came::Early(pieces));
                 }
+                self.list(process);
+            }
+            record::AGAIN => {
+                // If they are not here any more, the peer will find by a question that they are lost.
+                peer.first.want(header.context, header.tag as u32);
                 self.list(process);
             }
             // Not what others send.
@@ -987,7 +1031,15 @@ impl Net {
         loop {
             let peer = self.peer(process);
             let passed = peer.passed;
+            let missing = peer.first.missing;
+            if peer.first.due().is_some() {
+                if !self.send_again(process) {
+                    return false;
+                }
+                continue;
+            }
             let kind = match peer {
+                _ if missing.is_some() => record::AGAIN,
                 _ if peer.hold_due && peer.holds => record::HOLD,
                 _ if peer.hold_due => record::END_HOLD,
                 _ if peer.goodbye_due => record::GOODBYE,
@@ -999,16 +1051,23 @@ impl Net {
             let header = Header {
                 kind,
                 process: self.table.me(),
-                context: match kind {
-                    record::ASK => passed.left,
+                context: match (kind, missing) {
+                    (record::AGAIN, Some((first, _))) => first,
+                    (record::ASK, _) => passed.left,
                     _ => passed.came,
                 },
+                tag: missing.map_or(0, |(_, number)| number as i32),
                 ..Header::default()
             };
             if !self.transmit(process, &header, |_, _| {}) {
                 return false;
             }
             let peer = self.peer(process);
+            if kind == record::AGAIN {
+                peer.first.missing = None;
+                peer.first.asked = true;
+                continue;
+            }
             peer.credit.told();
             match kind {
                 record::HOLD | record::END_HOLD => peer.hold_due = false,
@@ -1022,6 +1081,49 @@ impl Net {
                     peer.order.asked();
                 }
                 _ => {}
+            }
+        }
+    }
+
+    /// Sends a record of the first contact once more. False: no room now.
+    #[cold]
+    fn send_again(&mut self, to: u32) -> bool {
+        let Self {
+            peers,
+            port,
+            pool,
+            under_way,
+            ..
+        } = self;
+        let peer = peers.of(to, Peer::default);
+        let (Some((address, _)), Some(record)) = (peer.contact, peer.first.due()) else {
+            return true;
+        };
+        let Some(index) = pool.take(port) else {
+            return false;
+        };
+        let (pool::Place { begin, description }, context) = pool.sending(index);
+        // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider; it is not touched before
+        // the completion gives it back.
+        let sent = unsafe {
+            std::ptr::copy_nonoverlapping(record.as_ptr(), begin, record.len());
+            port.send(address, begin, record.len(), description, context)
+        };
+        match sent {
+            Sent::Done => {
+                under_way.resize(under_way.len().max(index + 1), 0);
+                under_way[index] = to;
+                peer.first.resent();
+                true
+            }
+            Sent::Later => {
+                pool.give(index);
+                false
+            }
+            Sent::Failed(text) => {
+                pool.give(index);
+                self.breaks(to, text);
+                false
             }
         }
     }

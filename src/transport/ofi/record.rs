@@ -18,6 +18,8 @@ pub const END_HOLD: u8 = 0xf2;
 pub const GOODBYE: u8 = 0xf3;
 /// The receiver is to answer by [`TAKEN`]. Its own connection breaks if it cannot be sent, and its number shows what was lost before.
 pub const ASK: u8 = 0xf4;
+/// The receiver is to send records once more, from the number in `context` on as many as `tag` says: see [`super::first`].
+pub const AGAIN: u8 = 0xf5;
 
 /// Bytes of payload of one message; a longer one is announced and goes in several.
 const LONGEST_PAYLOAD: usize = (64 << 10) + 64;
