@@ -6,6 +6,7 @@
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 use std::collections::HashMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 /// The process ids below this process, parents before children.
@@ -88,10 +89,12 @@ impl Process {
 
 /// Sends a signal to all of them but these and what is below these.
 pub fn signal_all(signal: Signal, spared: &[i32]) {
-    for pid in below_but(std::process::id() as i32, spared) {
-        if let Some(pid) = Pid::from_raw(pid) {
-            let _ = kill_process(pid, signal);
-        }
+    kill(&below_but(std::process::id() as i32, spared), signal);
+}
+
+fn kill(processes: &[i32], signal: Signal) {
+    for pid in processes.iter().filter_map(|pid| Pid::from_raw(*pid)) {
+        let _ = kill_process(pid, signal);
     }
 }
 
@@ -111,9 +114,27 @@ pub fn end_all(limit: Duration) -> bool {
         if start.elapsed() > limit {
             return false;
         }
-        signal_all(Signal::KILL, &[]);
+        let found = below(std::process::id() as i32);
+        kill(&in_order_of_ending(found, runs_this_program), Signal::KILL);
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Keepers of other hosts may run below this process. They come last, the lowest first: if this process is killed on the way, a keeper is
+/// left for whatever is left. Parents come first among the others, or a script would go on with its next command.
+fn in_order_of_ending(found: Vec<i32>, is_keeper: impl Fn(i32) -> bool) -> Vec<i32> {
+    let (keepers, mut order): (Vec<i32>, Vec<i32>) =
+        found.into_iter().partition(|pid| is_keeper(*pid));
+    order.extend(keepers.into_iter().rev());
+    order
+}
+
+fn runs_this_program(pid: i32) -> bool {
+    let program = |process: &str| {
+        let file = fs::metadata(format!("/proc/{process}/exe")).ok()?;
+        Some((file.dev(), file.ino()))
+    };
+    program("self").is_some_and(|own| program(&pid.to_string()) == Some(own))
 }
 
 #[cfg(test)]
@@ -131,6 +152,20 @@ mod tests {
         assert_eq!(Process::of_stat("12 (a) b (c)) S 7 3 4 0"), Some(process));
         assert_eq!(Process::of_stat("12 (a) Z 7 3 4 0"), None);
         assert_eq!(Process::of_stat("nonsense"), None);
+    }
+
+    #[test]
+    fn keepers_end_after_what_they_keep() {
+        let order = in_order_of_ending(vec![1, 2, 3, 4, 5], |pid| [2, 3].contains(&pid));
+        assert_eq!(order, [1, 4, 5, 3, 2]);
+        assert!(runs_this_program(std::process::id() as i32));
+        let mut other = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        assert!(!runs_this_program(other.id() as i32));
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 
     #[test]
