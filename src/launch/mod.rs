@@ -182,7 +182,7 @@ fn join_pmix(pmix: Pmix, plan: &SegmentPlan<'_>) -> Result<Job> {
     admit_descendants_of(parent());
     let place = (pmix.rank(), pmix.size());
     let job = Job::new(Launcher::Pmix, place, pmix.nodes()?, plan, |local_ranks| {
-        segment::of_first(&pmix.namespace(), local_ranks.len(), plan)
+        segment::of_first(&pmix.namespace(), local_ranks, plan)
     })?;
     Ok(Job {
         id: hash(&pmix.namespace()),

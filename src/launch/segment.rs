@@ -120,12 +120,12 @@ pub fn of_node(
 
 /// The segment of this node, made by the first of its ranks that comes, which hands it out as long as it runs. Waits for no rank
 /// that has not come: the name of the socket follows from that of the job.
-pub fn of_first(job: &str, ranks: usize, plan: &SegmentPlan<'_>) -> Result<OwnedFd> {
-    if ranks == 1 {
-        return create(plan, ranks).map_err(|error| no_segment(&error));
-    }
+///
+/// One rank alone has the name, too: a process that it starts has its environment, and sees in the segment that the place is taken.
+pub fn of_first(job: &str, local_ranks: &[u32], plan: &SegmentPlan<'_>) -> Result<OwnedFd> {
+    let ranks = local_ranks.len();
     let mut hasher = DefaultHasher::new();
-    (job, geteuid().as_raw()).hash(&mut hasher);
+    (job, local_ranks[0], geteuid().as_raw()).hash(&mut hasher);
     let name = format!("oxmpi-{:016x}", hasher.finish());
     let deadline = monotonic_nanoseconds() + LONGEST_HANDOVER;
     loop {
@@ -363,11 +363,16 @@ mod tests {
     fn the_first_rank_makes_the_segment_and_waits_for_nobody() {
         let job = format!("test-{}", std::process::id());
         let inode = |fd: &OwnedFd| identity(fd.as_raw_fd()).unwrap().0;
-        let first = of_first(&job, 2, &PLAN).unwrap();
-        let second = of_first(&job, 2, &PLAN).unwrap();
+        let first = of_first(&job, &[2, 3], &PLAN).unwrap();
+        let second = of_first(&job, &[2, 3], &PLAN).unwrap();
         assert_eq!(inode(&first), inode(&second));
-        let other = of_first(&format!("{job}-other"), 2, &PLAN).unwrap();
+        let other = of_first(&format!("{job}-other"), &[2, 3], &PLAN).unwrap();
         assert_ne!(inode(&first), inode(&other));
+        let alone = of_first(&job, &[5], &PLAN).unwrap();
+        assert_ne!(inode(&first), inode(&alone));
+        // A program that a rank starts takes itself for that rank.
+        let its_child = of_first(&job, &[5], &PLAN).unwrap();
+        assert_eq!(inode(&alone), inode(&its_child));
     }
 
     #[test]
