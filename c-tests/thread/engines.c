@@ -1,5 +1,6 @@
 /* Threads exchange numbered messages on several communicators at once: on each, messages of one sender with one tag come in order,
- * whichever communicators the others use, and one call waits for requests of all of them. Communicators come and go meanwhile. */
+ * whichever communicators the others use, and one call waits for requests of all of them. Communicators come and go meanwhile.
+ * With an argument, some have the ranks of one node only. */
 #include "threads.h"
 
 enum { THREADS = 4, COMMS = 5, LONG = 70000 };
@@ -55,7 +56,14 @@ static void wait_for(int count, MPI_Request *requests, int round)
 
 static void *run(void *number)
 {
-    int me = (int) (intptr_t) number, to = (rank + 1) % size, from = (rank + size - 1) % size;
+    int me = (int) (intptr_t) number, own[COMMS], to[COMMS], from[COMMS];
+    for (int k = 0; k < COMMS; k++) {
+        int members;
+        MPI(MPI_Comm_rank(comms[me][k], &own[k]));
+        MPI(MPI_Comm_size(comms[me][k], &members));
+        to[k] = (own[k] + 1) % members;
+        from[k] = (own[k] + members - 1) % members;
+    }
     unsigned char *out[2 * COMMS], *in[2 * COMMS];
     MPI_Request requests[4 * COMMS], kept[2 * COMMS];
     for (int i = 0; i < 2 * COMMS; i++) {
@@ -67,24 +75,24 @@ static void *run(void *number)
         /* Two messages on each communicator with one tag: they must not change places. */
         for (int i = 0; i < 2 * COMMS; i++) {
             int bytes = length(round, i / 2 + i % 2), k = i / 2;
-            fill(out[i], bytes, seed(rank, me, i, round));
+            fill(out[i], bytes, seed(own[k], me, i, round));
             if ((round + i) % 3 == 0)
                 MPI(MPI_Irecv(in[i], LONG, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[me][k], &requests[count++]));
             else
-                MPI(MPI_Irecv(in[i], LONG, MPI_BYTE, from, round % 7, comms[me][k], &requests[count++]));
+                MPI(MPI_Irecv(in[i], LONG, MPI_BYTE, from[k], round % 7, comms[me][k], &requests[count++]));
         }
         for (int i = 0; i < 2 * COMMS; i++) {
             int bytes = length(round, i / 2 + i % 2);
-            MPI(MPI_Isend(out[i], bytes, MPI_BYTE, to, round % 7, comms[me][i / 2], &requests[count++]));
+            MPI(MPI_Isend(out[i], bytes, MPI_BYTE, to[i / 2], round % 7, comms[me][i / 2], &requests[count++]));
         }
         wait_for(count, requests, round + me);
         for (int i = 0; i < 2 * COMMS; i++)
-            CHECK_PATTERN(in[i], length(round, i / 2 + i % 2), seed(from, me, i, round));
+            CHECK_PATTERN(in[i], length(round, i / 2 + i % 2), seed(from[i / 2], me, i, round));
     }
     /* Requests outlive their communicators, and persistent ones of several are started in one call. */
     for (int k = 0; k < COMMS; k++) {
-        MPI(MPI_Recv_init(in[k], LONG, MPI_BYTE, from, 1, comms[me][k], &kept[k]));
-        MPI(MPI_Send_init(out[k], 50 + k, MPI_BYTE, to, 1, comms[me][k], &kept[COMMS + k]));
+        MPI(MPI_Recv_init(in[k], LONG, MPI_BYTE, from[k], 1, comms[me][k], &kept[k]));
+        MPI(MPI_Send_init(out[k], 50 + k, MPI_BYTE, to[k], 1, comms[me][k], &kept[COMMS + k]));
     }
     for (int round = 0; round < 3; round++) {
         MPI(MPI_Startall(2 * COMMS, kept));
@@ -101,8 +109,8 @@ static void *run(void *number)
         MPI(MPI_Request_free(&kept[k]));
         MPI(MPI_Request_free(&kept[COMMS + k]));
         fill(out[k], LONG, k);
-        MPI(MPI_Irecv(in[k], LONG, MPI_BYTE, from, 2, comms[me][k], &requests[k]));
-        MPI(MPI_Issend(out[k], k % 2 ? LONG : 10, MPI_BYTE, to, 2, comms[me][k], &requests[COMMS + k]));
+        MPI(MPI_Irecv(in[k], LONG, MPI_BYTE, from[k], 2, comms[me][k], &requests[k]));
+        MPI(MPI_Issend(out[k], k % 2 ? LONG : 10, MPI_BYTE, to[k], 2, comms[me][k], &requests[COMMS + k]));
         MPI(MPI_Comm_free(&comms[me][k]));
     }
     wait_for(2 * COMMS, requests, me);
@@ -120,7 +128,9 @@ int main(int argc, char **argv)
     for (int again = 0; again < 3; again++) {
         for (int me = 0; me < THREADS; me++)
             for (int k = 0; k < COMMS; k++)
-                if (k == 1)
+                if (argc > 1 && k % 2 == 0)
+                    MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comms[me][k]));
+                else if (k == 1)
                     MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comms[me][k]));
                 else
                     MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comms[me][k]));

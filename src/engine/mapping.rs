@@ -9,6 +9,7 @@ use crate::error::{Class, Error};
 use crate::group::names;
 use crate::sync::{AtomicU32, Ordering};
 use crate::transport::Transport;
+use crate::transport::peer::Route;
 use crate::variables::{Listed, Variable};
 
 static ENGINES: Variable<u64> = Variable::new(
@@ -50,11 +51,16 @@ fn offered(processes: impl Iterator<Item = u32> + Clone) -> u32 {
     if names::has_foreign() && processes.clone().any(names::is_foreign) {
         return 1;
     }
+    let Some(table) = table() else { return 1 };
+    // Only the first engine has a fabric.
+    let is_far = |process| matches!(table.of(process).route, Route::Net(_));
+    if !table.is_of_one_node() && processes.clone().any(is_far) {
+        return 1;
+    }
     let known = BY_ALL.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
-    let Some(table) = table() else { return 1 };
     if let Some(common) = table.common_engines() {
         BY_ALL.store(common, Ordering::Relaxed);
         return common;

@@ -126,11 +126,7 @@ impl Transport {
 
     /// Makes room for the ends of so many engines of this process. Returns how many there is memory for, at least one.
     pub fn reserve_engines(&self, engines: usize) -> usize {
-        match self.net {
-            // The fabric has an end for the first engine only.
-            Some(_) => 1,
-            None => self.shm.reserve_engines(engines),
-        }
+        self.shm.reserve_engines(engines)
     }
 
     /// The processes of the job.
