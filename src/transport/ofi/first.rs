@@ -4,6 +4,12 @@
 //! accepted for that one. The peer sees by the next record that some are missing, or by a question ([`super::record::ASK`]), and asks for
 //! them ([`super::record::AGAIN`]). Invariant: as long as a peer has told nothing of what it took, all records to it are here.
 
+use super::early::Kept;
+use super::order::Came;
+use super::port::Sent;
+use super::record::{self, Record};
+use super::{Net, Peer};
+use crate::os::monotonic_nanoseconds;
 use std::ops::Range;
 
 /// The records that have gone to a peer.
@@ -58,6 +64,71 @@ impl First {
     /// It has left.
     pub fn resent(&mut self) {
         self.due.next();
+    }
+}
+
+impl Peer {
+    /// Whether records that were sent before one that is there may still come.
+    pub(super) fn may_come_early(&self, completes_in_order: bool) -> bool {
+        !completes_in_order || !self.credit.has_told() || !self.early.is_empty()
+    }
+}
+
+impl Net {
+    /// Keeps a record until those before it have come, so many, and asks for them if the provider has lost them.
+    #[cold]
+    pub(super) fn keep_early(&mut self, process: u32, record: &Record, came: Kept, missing: u32) {
+        let asks = record.header.kind == record::ASK;
+        let peer = self.peers.of(process, Peer::default);
+        if self.completes_in_order && (asks || peer.early.is_empty()) {
+            peer.first.missing = Some((peer.order.counts().1, missing));
+            self.keeps_early = true;
+            self.list(process);
+        }
+        let early = &mut self.peer(process).early;
+        if early.keep(record.word, came, asks, monotonic_nanoseconds()) {
+            self.buffers[came.buffer].messages += 1;
+        } else if !self.loses_guest(process) {
+            self.fail_to_receive(process, Came::Early(missing));
+        }
+    }
+
+    /// Takes in what has waited for records of a peer that have come now.
+    pub(super) fn take_in_early(&mut self, process: u32) {
+        while !self.peer(process).early.is_empty() {
+            let own = self.own_word_for(process);
+            let peer = self.peer(process);
+            let next = peer.order.next(own);
+            let Some(kept) = peer.early.take(next, monotonic_nanoseconds()) else {
+                return;
+            };
+            self.take_in(kept);
+            self.buffers[kept.buffer].messages -= 1;
+        }
+    }
+
+    /// Sends a record of the first contact once more. False: no room now.
+    #[cold]
+    pub(super) fn send_again(&mut self, to: u32) -> bool {
+        let Self {
+            peers, port, pool, ..
+        } = self;
+        let peer = peers.of(to, Peer::default);
+        let (Some((address, _)), Some(record)) = (peer.contact, peer.first.due()) else {
+            return true;
+        };
+        let write = |message: &mut [u8]| message.copy_from_slice(record);
+        match pool.send(port, (to, address), record.len(), write) {
+            Some((Sent::Done, _)) => {
+                peer.first.resent();
+                true
+            }
+            Some((Sent::Failed(text), _)) => {
+                self.breaks(to, text);
+                false
+            }
+            Some((Sent::Later, _)) | None => false,
+        }
     }
 }
 

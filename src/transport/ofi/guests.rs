@@ -196,13 +196,9 @@ impl Net {
         let both = self.peers.get(process).is_none_or(|peer| {
             !peer.met || peer.said_goodbye && peer.heard_goodbye && !peer.answer_due
         });
-        let under_way = self.is_under_way_to(process) || self.straight.is_with(process);
+        let under_way =
+            self.pool.under_way().any(|to| to == process) || self.straight.is_with(process);
         both && !under_way || self.is_gone(process)
-    }
-
-    fn is_under_way_to(&self, process: u32) -> bool {
-        let mut all = self.under_way.iter().enumerate();
-        all.any(|(index, to)| *to == process && self.pool.is_in_use(index))
     }
 
     /// Forgets a guest: its connection, address and sign are given back, and what it has sent and nobody has taken is dropped.

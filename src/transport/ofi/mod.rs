@@ -59,7 +59,7 @@ use pace::Pace;
 use passed::Passed;
 use pool::{Pool, RECEIVE_BYTES, RECEIVING};
 use port::{Completion, Entries, Port, Sent};
-use record::{LARGEST, Record};
+use record::Record;
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -195,8 +195,6 @@ pub struct Net {
     /// Peers that have to be told something.
     due: Vec<u32>,
     buffers: [Buffer; RECEIVING],
-    /// Which peer each send buffer is under way to.
-    under_way: Vec<u32>,
     arrived: VecDeque<Arrived>,
     straight: Straight,
     /// Whether messages of a peer complete in the order of their sends.
@@ -262,6 +260,7 @@ impl Net {
         let pool =
             Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
         let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
+        let completes_in_order = COMPLETING_IN_ORDER.contains(&port.provider());
         let mut net = Net {
             straight: Straight::new(
                 word,
@@ -269,8 +268,8 @@ impl Net {
                 port.tag_bits(),
                 rma::has_adapter(port.provider()),
             ),
-            completes_in_order: COMPLETING_IN_ORDER.contains(&port.provider()),
-            keeps_early: !COMPLETING_IN_ORDER.contains(&port.provider()),
+            completes_in_order,
+            keeps_early: !completes_in_order,
             border: STRAIGHT_BYTES.get() as usize,
             traffic: Traffic::default(),
             port,
@@ -283,7 +282,6 @@ impl Net {
             table,
             due: Vec::new(),
             buffers: [Buffer::default(); RECEIVING],
-            under_way: Vec::new(),
             arrived: VecDeque::new(),
             shown: false,
             pace: Pace::default(),
@@ -445,34 +443,15 @@ impl Net {
             }
             sent
         } else {
-            assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
-            let Self {
-                pool, under_way, ..
-            } = self;
-            let Some(index) = pool.take(port) else {
+            let write = |message: &mut [u8]| {
+                record.encode(message);
+                fill(0, &mut message[Record::BYTES..]);
+            };
+            let Some((sent, message)) = self.pool.send(port, (to, address), bytes, write) else {
                 return false;
             };
-            let (place, context) = pool.sending(index);
-            // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
-            let message = unsafe { std::slice::from_raw_parts_mut(place.begin, bytes) };
-            record.encode(message);
-            fill(0, &mut message[Record::BYTES..]);
-            // SAFETY: neither is touched before the completion gives the buffer back.
-            let sent = unsafe {
-                let pool::Place { begin, description } = place;
-                port.send(address, begin, bytes, description, context)
-            };
-            match sent {
-                Sent::Done => {
-                    if under_way.len() <= index {
-                        under_way.resize(index + 1, 0);
-                    }
-                    under_way[index] = to;
-                    if keeps {
-                        peer.first.keep(message);
-                    }
-                }
-                _ => pool.give(index),
+            if keeps && matches!(sent, Sent::Done) {
+                peer.first.keep(message);
             }
             sent
         };
@@ -848,16 +827,17 @@ impl Net {
                         data,
                         length,
                     };
-                    self.arrive(came);
+                    if let Some(process) = self.take_in(came)
+                        && self.keeps_early
+                    {
+                        self.take_in_early(process);
+                    }
                 }
             }
             Completion::Failed { context, text } => {
                 if let Some(index) = self.pool.sender_of(context) {
-                    let process = self.under_way.get(index).copied();
-                    self.pool.give(index);
-                    if let Some(process) = process {
-                        self.breaks(process, text);
-                    }
+                    let process = self.pool.give(index);
+                    self.breaks(process, text);
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.buffers[buffer].released = true;
                 } else if !self.piece_ended(context, None, Some(text.clone())) {
@@ -867,23 +847,6 @@ impl Net {
                     self.ask(true);
                 }
             }
-        }
-    }
-
-    fn arrive(&mut self, came: Kept) {
-        let Some(process) = self.take_in(came) else {
-            return;
-        };
-        // What has waited for it.
-        while self.keeps_early && !self.peer(process).early.is_empty() {
-            let own = self.own_word_for(process);
-            let peer = self.peer(process);
-            let next = peer.order.next(own);
-            let Some(kept) = peer.early.take(next, monotonic_nanoseconds()) else {
-                return;
-            };
-            self.take_in(kept);
-            self.buffers[kept.buffer].messages -= 1;
         }
     }
 
@@ -900,43 +863,25 @@ impl Net {
         let own = self.sender_of(&mut record)?;
         let header = record.header;
         let process = header.process;
-        let peer = self.peers.of(process, Peer::default);
-        match peer.order.came(own, record.word) {
+        let mut peer = self.peers.of(process, Peer::default);
+        let place = peer.order.came(own, record.word);
+        if header.kind == record::AGAIN && matches!(place, Came::Next | Came::Early(_)) {
+            // An early one, too: what it waits for may be what this process waits for. If the records are not here any more, the peer will
+            // find by a question that they are lost.
+            peer.first.want(header.context, header.tag as u32);
+            self.list(process);
+            peer = self.peers.of(process, Peer::default);
+        }
+        match place {
             Came::Next => {}
             Came::Foreign => return None,
             Came::Again if peer.first.asked => return None,
-            Came::Early(missing)
-                if !self.completes_in_order
-                    || !peer.credit.has_told()
-                    || !peer.early.is_empty() =>
-            {
-                let asks = header.kind == record::ASK;
-                if self.completes_in_order && (asks || peer.early.is_empty()) {
-                    peer.first.missing = Some((peer.order.counts().1, missing));
-                    self.keeps_early = true;
-                    self.list(process);
-                }
-                if header.kind == record::AGAIN {
-                    // What it waits for may be what this process waits for, too.
-                    let peer = self.peer(process);
-                    peer.first.want(header.context, header.tag as u32);
-                    self.list(process);
-                }
-                let peer = self.peers.of(process, Peer::default);
-                if !peer
-                    .early
-                    .keep(record.word, came, asks, monotonic_nanoseconds())
-                {
-                    if self.loses_guest(process) {
-                        return None;
-                    }
-                    self.fail_to_receive(process, Came::Early(missing));
-                }
-                self.buffers[buffer].messages += 1;
+            Came::Early(missing) if peer.may_come_early(self.completes_in_order) => {
+                self.keep_early(process, &record, came, missing);
                 return None;
             }
             _ if self.loses_guest(process) => return None,
-            came => self.fail_to_receive(process, came),
+            place => self.fail_to_receive(process, place),
         }
         peer.met = true;
         peer.unanswered = 0;
@@ -956,11 +901,7 @@ impl Net {
                 }
                 self.list(process);
             }
-            record::AGAIN => {
-                // If they are not here any more, the peer will find by a question that they are lost.
-                peer.first.want(header.context, header.tag as u32);
-                self.list(process);
-            }
+            record::AGAIN => {}
             // Not what others send.
             wire::LEFT | wire::LANDED => {}
             record::GOODBYE => {
@@ -1085,49 +1026,6 @@ impl Net {
         }
     }
 
-    /// Sends a record of the first contact once more. False: no room now.
-    #[cold]
-    fn send_again(&mut self, to: u32) -> bool {
-        let Self {
-            peers,
-            port,
-            pool,
-            under_way,
-            ..
-        } = self;
-        let peer = peers.of(to, Peer::default);
-        let (Some((address, _)), Some(record)) = (peer.contact, peer.first.due()) else {
-            return true;
-        };
-        let Some(index) = pool.take(port) else {
-            return false;
-        };
-        let (pool::Place { begin, description }, context) = pool.sending(index);
-        // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider; it is not touched before
-        // the completion gives it back.
-        let sent = unsafe {
-            std::ptr::copy_nonoverlapping(record.as_ptr(), begin, record.len());
-            port.send(address, begin, record.len(), description, context)
-        };
-        match sent {
-            Sent::Done => {
-                under_way.resize(under_way.len().max(index + 1), 0);
-                under_way[index] = to;
-                peer.first.resent();
-                true
-            }
-            Sent::Later => {
-                pool.give(index);
-                false
-            }
-            Sent::Failed(text) => {
-                pool.give(index);
-                self.breaks(to, text);
-                false
-            }
-        }
-    }
-
     /// Whether a peer wants data to be held back.
     #[inline]
     pub fn is_held(&self, to: u32) -> bool {
@@ -1171,9 +1069,7 @@ impl Net {
             peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
         });
         // Records to a peer that is gone may stay under way for long.
-        let under_way = (0..self.under_way.len())
-            .filter(|index| self.pool.is_in_use(*index))
-            .any(|index| !self.is_gone(self.under_way[index]));
+        let under_way = self.pool.under_way().any(|to| !self.is_gone(to));
         answered && !under_way && self.straight.is_empty()
     }
 

@@ -3,7 +3,7 @@
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
 use super::bindings::fi_context2;
-use super::port::Port;
+use super::port::{Port, Sent};
 use super::record::LARGEST;
 use crate::error::Outside;
 use std::ffi::c_void;
@@ -42,6 +42,8 @@ pub struct Pool {
     receiving: [Place; RECEIVING],
     /// Those that were made so far.
     sending: Vec<Place>,
+    /// The process that what is in each of them is meant for.
+    to: Vec<u32>,
     free: Vec<usize>,
 }
 
@@ -75,6 +77,7 @@ impl Pool {
             contexts: Box::leak(contexts.into_boxed_slice()).as_mut_ptr(),
             receiving,
             sending: Vec::new(),
+            to: Vec::new(),
             free: Vec::new(),
         })
     }
@@ -105,8 +108,34 @@ impl Pool {
         self.index(context)?.checked_sub(RECEIVING)
     }
 
+    /// Writes a message of so many bytes, at most [`LARGEST`], into a free send buffer and hands it to the provider, for a process with this
+    /// address. What came of it, and the message; `None`: there is no free buffer now. If it was taken, its completion has to be told
+    /// by [`Self::give`].
+    #[inline]
+    pub fn send(
+        &mut self,
+        port: &mut Port,
+        (to, address): (u32, u64),
+        bytes: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> Option<(Sent, &[u8])> {
+        assert!(bytes <= LARGEST, "a packet of {bytes} bytes");
+        let index = self.take(port)?;
+        let (Place { begin, description }, context) = self.sending(index);
+        // SAFETY: the buffer has `LARGEST` bytes, and is this function's until it is given to the provider.
+        let message = unsafe { std::slice::from_raw_parts_mut(begin, bytes) };
+        write(message);
+        // SAFETY: neither is written to before the completion gives the buffer back.
+        let sent = unsafe { port.send(address, begin, bytes, description, context) };
+        self.to[index] = to;
+        if !matches!(sent, Sent::Done) {
+            self.give(index);
+        }
+        Some((sent, message))
+    }
+
     /// A free send buffer, if there is one, or one more can be registered. It is given back by [`Self::give`].
-    pub fn take(&mut self, register: &mut impl Register) -> Option<usize> {
+    fn take(&mut self, register: &mut impl Register) -> Option<usize> {
         if let Some(index) = self.free.pop() {
             return Some(index);
         }
@@ -115,7 +144,10 @@ impl Pool {
             return None;
         }
         match leaked(LARGEST, register) {
-            Ok(place) => self.sending.push(place),
+            Ok(place) => {
+                self.sending.push(place);
+                self.to.push(0);
+            }
             // Those that are there come back.
             Err(_) if index > 0 => return None,
             Err(text) => std::panic::panic_any(Outside(text)),
@@ -123,9 +155,11 @@ impl Pool {
         Some(index)
     }
 
-    pub fn give(&mut self, index: usize) {
+    /// The provider has given a send buffer back. The process that it was sent to.
+    pub fn give(&mut self, index: usize) -> u32 {
         debug_assert!(!self.free.contains(&index));
         self.free.push(index);
+        self.to[index]
     }
 
     /// Buffers that the provider has.
@@ -134,13 +168,15 @@ impl Pool {
         self.sending.len() - self.free.len()
     }
 
-    /// Whether the provider has this send buffer.
-    pub fn is_in_use(&self, index: usize) -> bool {
-        index < self.sending.len() && !self.free.contains(&index)
+    /// The processes that messages are under way to, one for each message.
+    pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
+        let taken = self.to.iter().enumerate();
+        let taken = taken.filter(|(index, _)| !self.free.contains(index));
+        taken.map(|(_, to)| *to)
     }
 
     /// A send buffer that was taken, and its context.
-    pub fn sending(&self, index: usize) -> (Place, *mut fi_context2) {
+    fn sending(&self, index: usize) -> (Place, *mut fi_context2) {
         (self.sending[index], self.context(RECEIVING + index))
     }
 }
