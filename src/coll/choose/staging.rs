@@ -96,11 +96,15 @@ const LONGEST_PIECE: usize = 256 << 10;
 const LONGEST_PART: usize = 128 << 10;
 /// A longer broadcast piece makes fewer time slices.
 const LONGEST_BCAST: usize = 512 << 10;
-/// Largest number of ranks that share cores and reduce a part each in an allreduce: fewer bytes, but all have to run twice. Of more,
-/// whoever runs makes a share.
+/// Up to so many ranks that share cores reduce a part each in every large allreduce: fewer bytes, but all have to run twice. Of more,
+/// whoever runs makes a share, if they have less than [`LARGE_PARTS`].
 const MOST_WITH_A_PART_EACH: usize = 4;
 /// Parts of more ranks would be short.
 const MOST_EXCHANGE: usize = 16;
+/// Bytes from which more ranks that share cores reduce a part each in an allreduce, and in a reduce if the vectors of all together have so many:
+/// there the root does all of the work otherwise, but nobody has to run twice.
+const LARGE_PARTS: usize = 64 << 10;
+const ALL_VECTORS: usize = 1 << 20;
 /// What one rank reduces at a time, at most and at least: it stays in the first cache. A piece is so many shares.
 const LONGEST_SHARE: usize = 16 << 10;
 const SHORTEST_SHARE: usize = 4 << 10;
@@ -431,6 +435,14 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
         return match with.op {
             _ if bytes < LARGE || !large => small(Staged::Direct),
             Op::User(_) => Some(shares(bytes, shape)),
+            Op::Predefined(_)
+                if bytes >= LARGE_PARTS
+                    && ranks * bytes >= ALL_VECTORS
+                    && (FEW + 1..=MOST_EXCHANGE).contains(&ranks)
+                    && unit <= shape.part() =>
+            {
+                Some(parts(bytes / ranks, shape))
+            }
             Op::Predefined(_) => Some(shape.large(Staged::Direct, shape.piece(), shape.piece(), 4)),
         };
     }
@@ -462,6 +474,9 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
             true if ranks <= FEW => small(Staged::Direct),
             true => small(Staged::Last),
             false if ranks <= MOST_WITH_A_PART_EACH => Some(parts(bytes / ranks, shape)),
+            false if ranks <= MOST_EXCHANGE && bytes >= LARGE_PARTS => {
+                Some(parts(bytes / ranks, shape))
+            }
             false => Some(shares(bytes, shape)),
         };
     }

@@ -541,6 +541,11 @@ impl Work<'_, BLOCK> {
                 self.acknowledge(round + next);
             }
         }
+        if !takes && counted && pieces.number > 1 {
+            // The counter of the last results but one serves the second round from here, which the next operation may publish ahead. They
+            // come right behind operands that were waited for.
+            self.await_all(results(pieces.number - 2), counted).await?;
+        }
         Ok(())
     }
 

@@ -25,6 +25,8 @@ enum Style {
     Rooted,
     /// Large rings, and other ranks' memory.
     Large,
+    /// Large reductions to a root, whose results the others do not wait for, and what comes behind them.
+    Behind,
 }
 
 /// Operations that follow each other.
@@ -160,6 +162,7 @@ impl Sequence {
                 Kind::ReduceScatter,
                 Kind::Scan,
             ]),
+            Style::Behind => dice.one_of(&[Kind::Reduce, Kind::Allgather]),
             Style::Large if self.ranks > 2 && !dice.one_in(4) => dice.one_of(&[
                 Kind::Bcast,
                 Kind::Allgather,
@@ -170,7 +173,7 @@ impl Sequence {
             ]),
             _ => dice.one_of(&Kind::ALL),
         };
-        let sums = kind.reduces() && dice.one_in(3);
+        let sums = kind.reduces() && (self.style == Style::Behind || dice.one_in(3));
         let first = usize::from(kind.reduces());
         let datatype = match sums {
             true => types().sum.datatype,
@@ -225,7 +228,8 @@ impl Sequence {
         } else {
             1
         };
-        let most = (1 << 20) / self.ranks / share;
+        // Reductions to a root go in parts from a megabyte in all on.
+        let most = (3 << 20) / self.ranks / share;
         loop {
             let bytes = match self.style {
                 // Two ranks: also so much that a ring is full before all lines are used, or after.
@@ -233,6 +237,8 @@ impl Sequence {
                     dice.one_of(&[1025, 3000, 9000, 40_000, 120_000])
                 }
                 Style::Rooted => dice.one_of(&short[..8]),
+                Style::Behind if kind == Kind::Allgather => dice.one_of(&[1500, 12_000]),
+                Style::Behind => dice.one_of(&[150_000, 350_000]),
                 Style::Large if !dice.one_in(8) => dice.one_of(&large),
                 _ if dice.one_in(2) => dice.one_of(&short),
                 _ => dice.one_of(&medium),
@@ -316,6 +322,11 @@ fn ranks_run_ahead() {
 fn large_operations_and_those_of_ranks_that_read_each_others_memory() {
     sequences(Style::Large, 8, 3..=9, 0..2);
     sequences(Style::Large, 8, [16, 33].into_iter(), 0..1);
+}
+
+#[test]
+fn ranks_run_ahead_of_the_root_of_a_large_reduction() {
+    sequences(Style::Behind, 40, 5..=8, 0..6);
 }
 
 #[test]
