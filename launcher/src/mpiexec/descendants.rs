@@ -120,8 +120,8 @@ pub fn end_all(limit: Duration) -> bool {
     }
 }
 
-/// Keepers of other hosts may run below this process. They come last, the lowest first: if this process is killed on the way, a keeper is
-/// left for whatever is left. Parents come first among the others, or a script would go on with its next command.
+/// Keepers of other hosts may run below this process. They come last, the lowest first: if this process is killed on the way, a keeper is there
+/// to end the rest. Parents come first among the others, or a script would go on with its next command.
 fn in_order_of_ending(found: Vec<i32>, is_keeper: impl Fn(i32) -> bool) -> Vec<i32> {
     let (keepers, mut order): (Vec<i32>, Vec<i32>) =
         found.into_iter().partition(|pid| is_keeper(*pid));
