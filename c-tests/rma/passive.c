@@ -102,7 +102,8 @@ static void release(void)
 static void one(const struct window *w, const char *how, int number)
 {
     int target = 1, process = (int) getpid();
-    snprintf(path, sizeof path, "/tmp/oxmpi-passive-%d-%d", process, number);
+    const char *folder = getenv("TMPDIR"); /* hosts may share this one only */
+    snprintf(path, sizeof path, "%s/oxmpi-passive-%d-%d", folder ? folder : "/tmp", process, number);
     MPI(MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD));
     MPI(MPI_Bcast(&process, 1, MPI_INT, target, MPI_COMM_WORLD));
     if (rank == 0 && strcmp(how, "read") == 0)
