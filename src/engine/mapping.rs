@@ -51,17 +51,19 @@ fn offered(processes: impl Iterator<Item = u32> + Clone) -> u32 {
     if names::has_foreign() && processes.clone().any(names::is_foreign) {
         return 1;
     }
-    let Some(table) = table() else { return 1 };
-    // Only the first engine has a fabric.
-    let is_far = |process| matches!(table.of(process).route, Route::Net(_));
-    if !table.is_of_one_node() && processes.clone().any(is_far) {
-        return 1;
-    }
     let known = BY_ALL.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
-    if let Some(common) = table.common_engines() {
+    let Some(table) = table() else { return 1 };
+    // Only the first engine has a fabric.
+    let is_far = |process| matches!(table.of(process).route, Route::Net(_));
+    if processes.clone().any(is_far) {
+        return 1;
+    }
+    if !table.pretends_hosts()
+        && let Some(common) = table.common_engines()
+    {
         BY_ALL.store(common, Ordering::Relaxed);
         return common;
     }
