@@ -14,10 +14,12 @@ impl Comm {
         EngineMapping::from_bits(self.engine_mapping.load(Ordering::Relaxed))
     }
 
-    /// Over how many engines each of its processes could spread messages.
+    /// Over how many engines each of its processes could spread messages. Over several nodes, as far as its members have agreed:
+    /// those of MPI_COMM_WORLD never have.
     pub fn engines_offered(&self) -> u32 {
-        let (send, receive) = (self.context(), self.receive_context());
-        mapping(send, receive, &self.peers, self.local.as_ref()).count()
+        let contexts = (self.context(), self.receive_context());
+        let agreed = self.engine_mapping().count();
+        mapping(contexts, agreed, &self.peers, self.local.as_ref()).count()
     }
 
     /// To be called before anything is received with the communicator; the same on all members.
@@ -30,10 +32,11 @@ impl Comm {
     }
 }
 
-/// The engines of messages with these contexts between these processes, who have all taken part in making them.
+/// The engines of messages with these contexts, sent and received, between these processes, who have all taken part in making them and
+/// have agreed on so many.
 pub(super) fn mapping(
-    context: u32,
-    receive_context: u32,
+    contexts: (u32, u32),
+    agreed: u32,
     members: &Members,
     others: Option<&Members>,
 ) -> EngineMapping {
@@ -42,10 +45,10 @@ pub(super) fn mapping(
         (0..members.size()).map(move |rank| members.process(rank))
     };
     let others = others.into_iter().flat_map(processes);
-    EngineMapping::of(context, receive_context, processes(members).chain(others))
+    EngineMapping::of(contexts, agreed, processes(members).chain(others))
 }
 
-/// Over how many engines each of these processes, who have all joined, could spread messages.
-pub fn engines_offered_by(members: &Members) -> u32 {
-    mapping(WORLD_CONTEXT, WORLD_CONTEXT, members, None).count()
+/// Over how many engines each of these processes, who have all joined and have agreed on so many, could spread messages.
+pub fn engines_offered_by(members: &Members, agreed: u32) -> u32 {
+    mapping((WORLD_CONTEXT, WORLD_CONTEXT), agreed, members, None).count()
 }

@@ -70,6 +70,8 @@ pub struct Parts {
     pub context: u32,
     /// Of the messages that are received; the same in an intracommunicator.
     pub receive_context: u32,
+    /// How many engines every process of both groups offers.
+    pub engines: u32,
     /// Own rank in the local group.
     pub rank: i32,
     /// The local group.
@@ -155,8 +157,9 @@ impl Comm {
     }
 
     /// Gives a communicator made with [`PENDING`] its contexts.
-    pub fn complete(&self, context: u32, receive_context: u32) {
-        let mapping = mapping(context, receive_context, &self.peers, self.local.as_ref());
+    pub fn complete(&self, context: u32, receive_context: u32, engines: u32) {
+        let contexts = (context, receive_context);
+        let mapping = mapping(contexts, engines, &self.peers, self.local.as_ref());
         self.set_engine_mapping(mapping);
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
@@ -413,6 +416,7 @@ pub fn start(rank: u32, size: u32) {
     let parts = |context, rank, members| Parts {
         context,
         receive_context: context,
+        engines: 1,
         rank,
         members,
         remote: None,
@@ -431,8 +435,8 @@ pub fn start(rank: u32, size: u32) {
 pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     let mapping = match engine::has_threads() && parts.context != PENDING {
         true => mapping(
-            parts.context,
-            parts.receive_context,
+            (parts.context, parts.receive_context),
+            parts.engines,
             &parts.members,
             parts.remote.as_ref(),
         ),

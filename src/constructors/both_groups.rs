@@ -7,7 +7,7 @@ use super::exchange::share;
 use crate::coll::{self, CollContext};
 use crate::comm::Comm;
 use crate::context_id::offer::{bytes, words};
-use crate::context_id::{self, Creation, Proposal};
+use crate::context_id::{self, Agreed, Creation, Proposal};
 use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 
@@ -27,19 +27,21 @@ pub struct InterContext<'a> {
     pub other: i32,
 }
 
-/// The ids of a new communicator.
+/// The ids of a new communicator, and how many engines every process of its groups offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ids {
     pub send: u32,
     pub receive: u32,
+    pub engines: u32,
 }
 
 impl Ids {
     /// Of an intracommunicator.
-    pub fn one(id: u32) -> Ids {
+    pub fn one(agreed: Agreed) -> Ids {
         Ids {
-            send: id,
-            receive: id,
+            send: agreed.context,
+            receive: agreed.context,
+            engines: agreed.engines,
         }
     }
 }
@@ -82,14 +84,22 @@ impl<'a> BothGroups<'a> {
         let Some(inter) = &self.inter else {
             return own.map(Ids::one);
         };
-        let mut mine = bytes([*own.as_ref().unwrap_or(&FAILED)]);
+        let mut mine = match &own {
+            Ok(agreed) => bytes([agreed.context, agreed.engines]),
+            Err(_) => bytes([FAILED, 0]),
+        };
         let mut theirs = mine.clone();
         let swapped = inter.swap(&self.local, &mut mine, &mut theirs).await;
-        let receive = own?;
-        match (swapped, words(&theirs)[0]) {
-            (Ok(()), send) if send != FAILED => Ok(Ids { send, receive }),
+        let own = own?;
+        let theirs = words(&theirs);
+        match (swapped, theirs[0]) {
+            (Ok(()), send) if send != FAILED => Ok(Ids {
+                send,
+                receive: own.context,
+                engines: own.engines.min(theirs[1]),
+            }),
             (swapped, _) => {
-                context_id::release(receive);
+                context_id::release(own.context);
                 swapped?;
                 fail!(
                     Class::Other,

@@ -24,6 +24,7 @@ fn add(
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
+        engines: ids.engines,
         rank,
         members: Members::of(members, job()),
         remote: None,
@@ -113,6 +114,7 @@ fn create_inter(
             let parts = Parts {
                 context: ids.send,
                 receive_context: ids.receive,
+        engines: ids.engines,
                 rank,
                 members: Members::of(group, job()),
                 remote: Some(Members::of(Arc::new(remote), job())),
@@ -197,7 +199,8 @@ pub fn create_from_group(
     let coll = CollContext::between(&members, own_rank, tag, "MPI_Comm_create_from_group");
     let creation = without_parent(&group, tag).refused_if(right.is_err());
     let ids = block_on(context_id::allocate(&coll, creation)).map(Ids::one);
-    let promises = hints::agreed_among(&coll, &members, promises);
+    let engines = ids.as_ref().map_or(1, |ids| ids.engines);
+    let promises = hints::agreed_among(&coll, (&members, engines), promises);
     let ids = unless_wrong(right, ids)?;
     let made = Made::without_parent(Maker::CreateFromGroup);
     let new = add(group, rank, ids, errhandler, made)?;

@@ -4,7 +4,7 @@ use super::both_groups::{BothGroups, Ids};
 use super::hints::{self, Promises};
 use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Made, Maker, Parts};
-use crate::context_id::{self, Creation, Proposal};
+use crate::context_id::{self, Agreed, Creation, Proposal};
 use crate::engine::{enter_at, requests, tasks};
 use crate::error::Result;
 use crate::lifetime::communicators::free_in_task;
@@ -49,6 +49,7 @@ fn parts_like(parent: &Comm, ids: Ids, by: Maker) -> Parts {
     Parts {
         context: ids.send,
         receive_context: ids.receive,
+        engines: ids.engines,
         rank: parent.rank(),
         members: parent.members().clone(),
         remote: parent.remote().cloned(),
@@ -81,7 +82,10 @@ pub fn idup(
     refused: bool,
     promises: Option<Promises>,
 ) -> Result<(&'static Comm, i32)> {
-    let none = Ids::one(comm::PENDING);
+    let none = Ids::one(Agreed {
+        context: comm::PENDING,
+        engines: 1,
+    });
     let by = match promises {
         Some(_) => Maker::IdupWithInfo,
         None => Maker::Idup,
@@ -103,7 +107,7 @@ pub fn idup(
         };
         let done = match (ids, promises) {
             (Ok(ids), Ok(promises)) => {
-                new.complete(ids.send, ids.receive);
+                new.complete(ids.send, ids.receive, ids.engines);
                 hints::rely_on(new, promises);
                 Ok(())
             }

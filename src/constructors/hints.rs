@@ -62,13 +62,14 @@ pub(super) async fn agreed_for_duplicate(
     }
 }
 
-/// What these processes, who are on the collective context and have just taken part in a creation, promise for what they have made.
+/// What these processes, who are on the collective context and have just taken part in a creation that has given so many engines, promise
+/// for what they have made.
 pub(super) fn agreed_among(
     coll: &CollContext<'_>,
-    all: &Members,
+    (all, engines): (&Members, u32),
     own: Promises,
 ) -> Result<Promises> {
-    match comm::engines_offered_by(all) {
+    match comm::engines_offered_by(all, engines) {
         1 => Ok(Promises::default()),
         _ => block_on(agreed_on(coll, own)),
     }

@@ -243,7 +243,7 @@ fn connect(
     let ids = block_on(both.ids(creation))?;
     let everybody = Members::of(Arc::new(local.union(&remote)), job());
     let promises = match promises {
-        Some(promises) if comm::engines_offered_by(&everybody) > 1 => {
+        Some(promises) if comm::engines_offered_by(&everybody, ids.engines) > 1 => {
             block_on(hints::agreed_on_both_groups(&both, promises))
         }
         _ => Ok(Promises::default()),
@@ -251,6 +251,7 @@ fn connect(
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
+        engines: ids.engines,
         rank: own.rank(),
         members: own.members.clone(),
         remote: Some(Members::of(Arc::new(remote), job())),
@@ -313,14 +314,15 @@ pub fn intercomm_merge(comm: &Comm, right: Result<()>, high: bool) -> Result<&'s
     let members = Members::of(both.clone(), job());
     let coll = CollContext::over_both_groups(comm, &members, own_first, FUNCTION);
     let rank = coll.rank();
-    let id = block_on(context_id::allocate(&coll, Creation::merge(comm, both)))?;
+    let ids = block_on(context_id::allocate(&coll, Creation::merge(comm, both))).map(Ids::one)?;
     let parts = Parts {
-        context: id,
-        receive_context: id,
+        context: ids.send,
+        receive_context: ids.receive,
+        engines: ids.engines,
         rank,
         members: members.clone(),
         remote: None,
         made: Made::of(Maker::IntercommMerge, comm),
     };
-    or_release(comm::add(parts, comm.errhandler.copy()), Ids::one(id))
+    or_release(comm::add(parts, comm.errhandler.copy()), ids)
 }

@@ -89,6 +89,7 @@ pub(super) fn partition(
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
+        engines: ids.engines,
         rank,
         members: Members::of(Arc::new(mine), job()),
         remote: theirs.map(|theirs| Members::of(theirs, job())),

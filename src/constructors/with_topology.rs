@@ -349,6 +349,7 @@ fn make(
     let parts = Parts {
         context: ids.send,
         receive_context: ids.receive,
+        engines: ids.engines,
         rank: rank as i32,
         members: if as_they_are {
             parent.members().clone()

@@ -1,7 +1,7 @@
 //! The allocation of a context id over a collective context, driven from offer to offer by the job's strategy.
 //!
 //! With each offer goes a signature of what the members are about to make, which shows whether all make the same and whether
-//! one of them cannot. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the same on all
+//! one of them cannot, and how many engines each member offers, for nobody can read the pages of other hosts. Invariant: an allocation ends in an id, or gives back all it holds; what it ends in is the same on all
 //! members that have talked.
 
 use super::agreement::{Allocation, Step};
@@ -12,7 +12,7 @@ use super::report;
 use super::settings::REPORT;
 use crate::coll::CollContext;
 use crate::datatype::Buffer;
-use crate::engine;
+use crate::engine::{self, mapping};
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::cancellation::uncancelled;
@@ -29,6 +29,15 @@ pub fn before_creations(give_back: fn()) {
     let _ = GIVE_BACK.set(give_back);
 }
 
+/// What members have agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// The context id.
+    pub context: u32,
+    /// How many engines every member offers.
+    pub engines: u32,
+}
+
 /// A proposal: an allocation that has its number in the order of creations.
 #[must_use = "it holds what others wait for"]
 pub struct Proposal {
@@ -38,7 +47,7 @@ pub struct Proposal {
     allocation: Allocation,
     step: Step,
     /// In use, and registered.
-    id: Option<u32>,
+    id: Option<Agreed>,
     /// Has talked before.
     again: bool,
 }
@@ -47,7 +56,7 @@ pub struct Proposal {
 ///
 /// Errors: MPI_ERR_OTHER on all members when ids or memory for them are used up, or one of them makes something else or
 /// nothing; what the collective context reports.
-pub async fn allocate(coll: &CollContext<'_>, creation: Creation) -> Result<u32> {
+pub async fn allocate(coll: &CollContext<'_>, creation: Creation) -> Result<Agreed> {
     let proposal = Proposal::new(coll.function, creation);
     match proposal.id {
         Some(id) => Ok(id),
@@ -68,8 +77,12 @@ impl Proposal {
         let number = lease.begin();
         let mut allocation = Allocation::new(&settings, creation.key(number), number);
         let step = allocation.step(space, lease);
+        let engines = lease.engines;
         let id = match step {
-            Step::Done(prefix) => Some(ids.register(prefix, site)),
+            Step::Done(prefix) => Some(Agreed {
+                context: ids.register(prefix, site),
+                engines,
+            }),
             _ => None,
         };
         Proposal {
@@ -84,7 +97,7 @@ impl Proposal {
     }
 
     /// The id, if it is there.
-    pub fn id(&self) -> Option<u32> {
+    pub fn id(&self) -> Option<Agreed> {
         self.id
     }
 
@@ -105,8 +118,12 @@ impl Proposal {
         let mut ids = IDS.lock();
         let (lease, space) = ids.lease(&self.creation);
         self.step = self.allocation.step(space, lease);
+        let engines = lease.engines;
         if let Step::Done(prefix) = self.step {
-            self.id = Some(ids.register(prefix, self.site));
+            self.id = Some(Agreed {
+                context: ids.register(prefix, self.site),
+                engines,
+            });
         }
     }
 
@@ -117,6 +134,8 @@ impl Proposal {
             return None;
         };
         let mut words = std::mem::take(words);
+        // Of these bits, too, the common ones stay.
+        words.push((1 << mapping::own_offer()) - 1);
         words.extend(self.signature());
         Some(words)
     }
@@ -138,6 +157,7 @@ impl Proposal {
     /// Errors: MPI_ERR_OTHER, on all members, when they do not all make the same.
     pub fn settle(&mut self, mut combined: Vec<u32>) -> Result<()> {
         let signature = combined.split_off(combined.len().saturating_sub(2));
+        let engines = combined.pop().unwrap_or_default().count_ones();
         if self.creation.refused || signature != self.signature() {
             self.abandon();
             return Err(Error::new(
@@ -155,6 +175,7 @@ impl Proposal {
             }
             self.again = true;
             let (lease, space) = ids.lease(&self.creation);
+            lease.engines = engines;
             self.allocation.settle(space, lease, &combined);
         }
         self.next();
@@ -163,7 +184,7 @@ impl Proposal {
     }
 
     /// Goes on until there is an id.
-    pub async fn finish(mut self, coll: &CollContext<'_>) -> Result<u32> {
+    pub async fn finish(mut self, coll: &CollContext<'_>) -> Result<Agreed> {
         loop {
             if let Some(id) = self.id {
                 return Ok(id);
@@ -194,7 +215,7 @@ impl Proposal {
     /// Gives back the id or what is offered for one: nothing follows.
     pub fn withdraw(&mut self) {
         match self.id.take() {
-            Some(id) => registry::release(id),
+            Some(id) => registry::release(id.context),
             None => self.abandon(),
         }
     }

@@ -16,7 +16,7 @@ mod settings;
 pub mod space;
 pub mod store;
 
-pub use allocate::{Proposal, allocate, before_creations};
+pub use allocate::{Agreed, Proposal, allocate, before_creations};
 pub use creation::Creation;
 pub use registry::{
     Statistics, at_finalize, live_report, mask, mask_words, occupation, release, statistics,

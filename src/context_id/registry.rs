@@ -240,7 +240,7 @@ mod tests {
         while let Some(words) = proposal.offer() {
             proposal.settle(words).unwrap();
         }
-        proposal.id().unwrap()
+        proposal.id().unwrap().context
     }
 
     #[test]

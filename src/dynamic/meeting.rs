@@ -71,7 +71,7 @@ impl Side<'_> {
     /// Errors: on all of both groups, MPI_ERR_PORT if the connection is lost, MPI_ERR_OTHER if some cannot reach some of the others.
     pub fn meet(&self, socket: Option<Socket>) -> Result<&'static Comm> {
         let function = self.own.function;
-        let id = block_on(context_id::allocate(&self.own, Creation::whole(self.comm)))?;
+        let id = block_on(context_id::allocate(&self.own, Creation::whole(self.comm)))?.context;
         let made = self.meet_as(id, socket, function);
         made.inspect_err(|_| context_id::release(id))
     }
@@ -117,6 +117,8 @@ impl Side<'_> {
         let parts = Parts {
             context: their_id,
             receive_context: id,
+            // Processes of other jobs are reached by the first only.
+            engines: 1,
             rank: self.comm.rank(),
             members,
             remote: Some(remote),

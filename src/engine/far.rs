@@ -66,7 +66,7 @@ pub fn offer(
         let mut engine = enter();
         engine.transport.set_net(net);
         if let Some(waiter) = WAITER.get() {
-            watch(&mut engine.transport, waiter);
+            watch(&mut engine.transport, waiter, 0);
         }
     }
     drop(opening);
@@ -90,11 +90,11 @@ pub fn offer(
     })
 }
 
-/// Has sleepers woken by the fabric.
-pub(super) fn watch(transport: &mut Transport, waiter: &Waiter) {
+/// Has threads that sleep for this engine woken by its end of the fabric.
+pub(super) fn watch(transport: &mut Transport, waiter: &Waiter, engine: u32) {
     let watched = transport
         .descriptor()
-        .is_some_and(|descriptor| waiter.watch(descriptor, 0).is_ok());
+        .is_some_and(|descriptor| waiter.watch(descriptor, engine).is_ok());
     if watched {
         transport.set_watched();
     }

@@ -6,7 +6,7 @@
 use super::entry::EngineCursor;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
-use super::{WAITER, contention, enter, enter_at, has_threads, in_use, liveness, tasks};
+use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
@@ -146,7 +146,7 @@ fn poll_once<R>(
         }
         engine.transport.hurry();
         let moved = engine.progress();
-        let further = has_threads() && progress_in(&mut cursor, engines & (engines - 1));
+        let further = has_threads() && progress_in(&mut cursor, engines & (engines - 1), true);
         (moved | further, done(&mut cursor))
     };
     if result.is_some() {
@@ -181,7 +181,8 @@ fn sleep<R>(
     let (blocked, sure) = are_blocked();
     let all = in_use() | engines;
     let others = idle && all != engines;
-    let sleeper = waiter.announce(if others { engines } else { all });
+    let sleeps_for = if others { engines } else { all };
+    let sleeper = waiter.announce(sleeps_for);
     let (moved, result) = poll_once(engines, done, !others);
     if let Some(result) = result {
         return Slept::Done(result);
@@ -190,7 +191,7 @@ fn sleep<R>(
     if moved || !others && in_use() | engines != all {
         return Slept::Moved;
     }
-    if !enter().transport.may_sleep() {
+    if !numbers(sleeps_for).all(|number| enter_at(number).transport.may_sleep()) {
         return Slept::Moved;
     }
     let limit = match blocked || !sure || waiter.is_always_ready() {
@@ -228,10 +229,11 @@ fn sleep<R>(
 /// Announces to peers that this process waits for space in their rings. Returns whether there are such peers, and whether
 /// sleepers are certain to be woken.
 pub(super) fn are_blocked() -> (bool, bool) {
-    let mut blocked = false;
+    let (mut blocked, mut sure) = (false, true);
     super::for_each(|engine| {
         engine.request_space();
         blocked |= engine.is_blocked();
+        sure &= engine.transport.fences_reach_all();
     });
-    (blocked, enter().transport.fences_reach_all())
+    (blocked, sure)
 }

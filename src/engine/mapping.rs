@@ -1,7 +1,8 @@
 //! Mapping of messages to engines (VCI mapping).
 //!
 //! All members of a communicator come to the same answer: it follows from the context id, from how many engines each of them
-//! offers, and from what the program has promised about wildcards. Invariant: all messages that one receive could match go
+//! offers, and from what the program has promised about wildcards. Within a node they read what others offer; over several nodes they
+//! agree on it together with the context id. Invariant: all messages that one receive could match go
 //! by one engine, so the order of messages is kept as it is by a single one.
 
 use super::{ENGINES as MOST, has_threads, table};
@@ -24,6 +25,9 @@ pub static VARIABLES: &[&dyn Listed] = &[&ENGINES];
 /// What all processes of the job offer, if that is the same number; zero: not known yet, or not the same.
 static BY_ALL: AtomicU32 = AtomicU32::new(0);
 
+/// How many engines this process offers to those of other nodes.
+static FAR_OFFER: AtomicU32 = AtomicU32::new(1);
+
 const ENGINE: u32 = MOST as u32 - 1;
 const RECEIVE: u32 = 4;
 const COUNT: u32 = 8;
@@ -34,19 +38,34 @@ const BY_SOURCE: u32 = 1 << 17;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineMapping(u32);
 
+/// How many engines the user wants.
+pub fn wanted(threads: bool) -> usize {
+    match threads {
+        true => ENGINES.get().clamp(1, MOST as u64) as usize,
+        false => 1,
+    }
+}
+
 /// Tells the other ranks how many engines this one offers, before it has joined: those that it has memory for now, because
 /// nobody can go back to fewer once a communicator is spread over them.
 pub fn offer(transport: &Transport, threads: bool) {
-    let count = match threads {
-        true => transport.reserve_engines(ENGINES.get().clamp(1, MOST as u64) as usize),
-        false => 1,
+    let count = match wanted(threads) {
+        1 => 1,
+        wanted => transport.reserve_engines(wanted),
     };
     let own = transport.table().own();
     own.engines.store(count as u32, Ordering::Release); // pairs with `offered` and `common_engines`
+    let far = transport.far_engines().min(count);
+    FAR_OFFER.store(far as u32, Ordering::Relaxed);
 }
 
-/// The least number of engines that these processes, which have joined, offer.
-fn offered(processes: impl Iterator<Item = u32> + Clone) -> u32 {
+/// How many engines this process offers to those of other nodes; it never changes.
+pub fn own_offer() -> u32 {
+    FAR_OFFER.load(Ordering::Relaxed)
+}
+
+/// The least number of engines that these processes, which have joined, offer. `agreed`: what they agreed on when they last did.
+fn offered(processes: impl Iterator<Item = u32> + Clone, agreed: u32) -> u32 {
     // Only the first engine has links to other jobs.
     if names::has_foreign() && processes.clone().any(names::is_foreign) {
         return 1;
@@ -56,10 +75,10 @@ fn offered(processes: impl Iterator<Item = u32> + Clone) -> u32 {
         return known;
     }
     let Some(table) = table() else { return 1 };
-    // Only the first engine has a fabric.
+    // Pages of other hosts cannot be read.
     let is_far = |process| matches!(table.of(process).route, Route::Net(_));
     if processes.clone().any(is_far) {
-        return 1;
+        return agreed;
     }
     if !table.pretends_hosts()
         && let Some(common) = table.common_engines()
@@ -77,16 +96,16 @@ impl EngineMapping {
     /// Everything in the first engine.
     pub const FIRST: EngineMapping = EngineMapping(0);
 
-    /// For messages with these contexts among these processes, which have all joined.
+    /// For messages with these contexts, sent and received, among these processes, which have all joined and have agreed on so many engines.
     pub fn of(
-        send: u32,
-        receive: u32,
+        (send, receive): (u32, u32),
+        agreed: u32,
         processes: impl Iterator<Item = u32> + Clone,
     ) -> EngineMapping {
         if !has_threads() || table().is_none() {
             return EngineMapping::FIRST;
         }
-        EngineMapping::over(offered(processes), send, receive)
+        EngineMapping::over(offered(processes, agreed), send, receive)
     }
 
     fn over(count: u32, send: u32, receive: u32) -> EngineMapping {

@@ -224,7 +224,7 @@ pub fn start(mut transport: Transport, threads: bool) {
     datatype::start(threads);
     let _ = TABLE.set(transport.table().clone());
     let waiter = WAITER.get_or_init(|| transport.waiter());
-    far::watch(&mut transport, waiter);
+    far::watch(&mut transport, waiter, 0);
     transport.publish_heap();
     *entry::slot(0) = Some(Engine::new(transport));
     IN_USE.store(1, Ordering::Release);
@@ -259,11 +259,21 @@ pub fn numbers(mut engines: u32) -> impl Iterator<Item = u32> {
 
 /// Takes engines into use, of those that this process offers.
 pub fn activate(engines: u32) {
+    /// An engine has one port, which the first end that is made takes.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    if engines & !in_use() == 0 {
+        return;
+    }
+    let one = ONE_AT_A_TIME.lock();
     for number in numbers(engines & !in_use()) {
-        let transport = enter().transport.for_engine(number as usize);
-        entry::slot(number).get_or_insert_with(|| Engine::new(transport));
+        let mut transport = enter().transport.for_engine(number as usize);
+        if let Some(waiter) = WAITER.get() {
+            far::watch(&mut transport, waiter, number);
+        }
+        *entry::slot(number) = Some(Engine::new(transport));
         IN_USE.fetch_or(1 << number, Ordering::AcqRel);
     }
+    drop(one);
     // Threads that sleep do not listen to them yet.
     wake_own_threads();
 }

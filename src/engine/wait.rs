@@ -166,7 +166,7 @@ pub fn until_in<R>(
         if let Some(mut cursor) = cursor {
             cursor.here().progress();
             if has_threads() {
-                progress_in(&mut cursor, engines & !(1 << first));
+                progress_in(&mut cursor, engines & !(1 << first), false);
             }
             if let Some(result) = done(&mut cursor) {
                 cursor.here().counted.spins += all - spins;
@@ -217,12 +217,16 @@ pub(super) fn first_of(engines: u32) -> u32 {
     }
 }
 
-/// Makes progress in further engines. True if anything happened.
+/// Makes progress in further engines; with `hurry`, by way of the fabric in any case. True if anything happened.
 #[inline(never)]
-pub(super) fn progress_in(cursor: &mut EngineCursor, engines: u32) -> bool {
+pub(super) fn progress_in(cursor: &mut EngineCursor, engines: u32, hurry: bool) -> bool {
     let mut any = false;
     for number in numbers(engines) {
-        any |= cursor.at(number).progress();
+        let engine = cursor.at(number);
+        if hurry {
+            engine.transport.hurry();
+        }
+        any |= engine.progress();
     }
     any
 }
@@ -278,7 +282,7 @@ pub fn poll_in(engines: u32) {
         let mut cursor = EngineCursor::at_first(first_of(engines));
         let mut any = cursor.here().progress();
         if has_threads() {
-            any |= progress_in(&mut cursor, engines & (engines - 1));
+            any |= progress_in(&mut cursor, engines & (engines - 1), false);
             drop(cursor);
             any |= help(engines, false);
         }

@@ -74,15 +74,16 @@ impl Messages {
             lost.next().map_or(error, liveness::explain)
         })?;
         let parts = comm::Parts {
-            context: id,
-            receive_context: id,
+            context: id.context,
+            receive_context: id.context,
+            engines: id.engines,
             rank: parent.rank(),
             members: parent.members().clone(),
             remote: None,
             made: Made::of(Maker::FileOpen, parent),
         };
         let made = comm::add(parts, Attached::predefined(ERRORS_RETURN));
-        let comm = made.inspect_err(|_| context_id::release(id))?;
+        let comm = made.inspect_err(|_| context_id::release(id.context))?;
         Ok(Messages {
             comm,
             mail: Mail::default(),

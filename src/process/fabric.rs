@@ -86,14 +86,14 @@ pub(super) fn open_late(table: Arc<Table>) -> std::result::Result<Net, String> {
     };
     let (hash, _) = settings::told();
     let net = asked(fabric, false, |wish| {
-        Net::open(wish, table, Box::new(Store), hash)
+        Net::open(wish, table, Arc::new(Store), hash)
     })?;
     show(JOB.get().map_or(0, |job| job.rank), &net);
     Ok(net)
 }
 
-/// Opens this process's end of the fabric and tells the others how to reach it.
-pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> {
+/// Opens this process's ends of the fabric, for so many engines at most, and tells the others how to reach them.
+pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>, engines: usize) -> Result<Net> {
     let failed = |text: String| {
         Error::new(
             Class::Other,
@@ -106,9 +106,10 @@ pub(super) fn open(job: &Job, fabric: Fabric, table: Arc<Table>) -> Result<Net> 
     let (hash, values) = settings::told();
     let one_host = !launch::nodes::are_hosts();
     let net = asked(fabric, one_host, |wish| {
-        Net::open(wish, table, Box::new(Store), hash)
+        Net::open(wish, table, Arc::new(Store), hash)
     });
-    let net = net.map_err(failed)?;
+    let mut net = net.map_err(failed)?;
+    net.open_further(engines);
     // Whoever sees the card sees the settings.
     job.put(&settings_key(job.rank), &values)?;
     job.put(&card_key(job.rank), &net.card().map_err(failed)?)?;

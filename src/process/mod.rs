@@ -288,7 +288,7 @@ fn leave_job(life: &Life) -> Result<()> {
     rma::hosts::service::stop();
     collector::collect();
     let reason = wait::Reason::of("MPI_Finalize");
-    wait::until(&reason, |engine| engine.has_left().then_some(()));
+    drain(&reason, Engine::has_left);
     links::begin_to_leave();
     wait::until(&reason, |engine| links::has_left(engine).then_some(()));
     links::end_unused();
@@ -390,7 +390,8 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     context_id::before_creations(collector::before_id);
     let transport = match over_net {
         true => {
-            let net = fabric::open(job, fabric, table.clone())?;
+            let engines = engine::mapping::wanted(level == ThreadLevel::Multiple);
+            let net = fabric::open(job, fabric, table.clone(), engines)?;
             Transport::with_net(table, endpoint, net)
         }
         false => Transport::new(table, endpoint),
@@ -518,9 +519,10 @@ pub fn finalize() -> Result<()> {
 fn drain(reason: &wait::Reason, mut has_left: impl FnMut(&mut Engine) -> bool) {
     let engines = engine::in_use();
     wait::until_in(engines, reason, |cursor| {
-        let mut numbers = engine::numbers(engines);
-        let drained = numbers.all(|number| has_left(cursor.at(number)));
-        drained.then_some(())
+        let numbers = engine::numbers(engines);
+        // Each is asked: that may begin what has to be done.
+        let open = numbers.filter(|number| !has_left(cursor.at(*number))).count();
+        (open == 0).then_some(())
     });
 }
 

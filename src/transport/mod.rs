@@ -99,7 +99,7 @@ impl Transport {
         }
     }
 
-    /// The first engine's end, of a process that also has a fabric.
+    /// An engine's end, of a process that also has a fabric.
     pub fn with_net(table: Arc<Table>, shm: Endpoint, net: Net) -> Self {
         Self {
             net: Some(Box::new(net)),
@@ -120,8 +120,17 @@ impl Transport {
     }
 
     /// The end of another engine of this process, which room was made for.
-    pub fn for_engine(&self, engine: usize) -> Self {
-        Self::new(self.table.clone(), self.shm.for_engine(engine))
+    pub fn for_engine(&mut self, engine: usize) -> Self {
+        let (table, shm) = (self.table.clone(), self.shm.for_engine(engine));
+        match self.net.as_mut().and_then(|net| net.for_engine(engine)) {
+            Some(net) => Self::with_net(table, shm, net),
+            None => Self::new(table, shm),
+        }
+    }
+
+    /// How many engines of this process others of other nodes reach.
+    pub fn far_engines(&self) -> usize {
+        self.net.as_ref().map_or(1, |net| net.ports())
     }
 
     /// Makes room for the ends of so many engines of this process. Returns how many there is memory for, at least one.

@@ -28,6 +28,8 @@ pub struct Lease {
     opening: bool,
     /// Ids of a block at most.
     most: usize,
+    /// How many engines every member has offered, when they have last talked.
+    pub engines: u32,
 }
 
 impl Default for Lease {
@@ -56,6 +58,7 @@ impl Lease {
             block: 0,
             opening: false,
             most,
+            engines: 1,
         }
     }
 

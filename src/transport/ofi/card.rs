@@ -10,38 +10,46 @@ pub struct Card {
     /// Hash of the settings that all processes must have alike, and of the build.
     pub settings: u64,
     pub address: Vec<u8>,
+    /// Of the second engine and those that follow.
+    pub further: Vec<Vec<u8>>,
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn of_hexadecimal(text: &str) -> Option<Vec<u8>> {
+    if !text.is_ascii() || text.len() % 2 != 0 {
+        return None;
+    }
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();
+    (0..text.len()).step_by(2).map(byte).collect()
 }
 
 impl Card {
     pub fn text(&self) -> String {
-        let address: String = self
-            .address
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        format!(
-            "{}:{:08x}:{:016x}:{address}",
+        let mut text = format!(
+            "{}:{:08x}:{:016x}",
             self.provider, self.word, self.settings
-        )
+        );
+        for address in std::iter::once(&self.address).chain(&self.further) {
+            text.push(':');
+            text.push_str(&hexadecimal(address));
+        }
+        text
     }
 
     /// What [`Self::text`] made a text of.
     pub fn of(text: &str) -> Option<Card> {
-        let mut parts = text.splitn(4, ':');
+        let mut parts = text.split(':');
         let (provider, word) = (parts.next()?, parts.next()?);
         let (settings, address) = (parts.next()?, parts.next()?);
-        if !address.is_ascii() || address.len() % 2 != 0 {
-            return None;
-        }
-        let byte = |at: usize| u8::from_str_radix(&address[at..at + 2], 16).ok();
         Some(Card {
             provider: provider.to_owned(),
             word: u32::from_str_radix(word, 16).ok()?,
             settings: u64::from_str_radix(settings, 16).ok()?,
-            address: (0..address.len())
-                .step_by(2)
-                .map(byte)
-                .collect::<Option<_>>()?,
+            address: of_hexadecimal(address)?,
+            further: parts.map(of_hexadecimal).collect::<Option<_>>()?,
         })
     }
 }
@@ -57,10 +65,16 @@ mod tests {
             word: 0x00ab_cdef,
             settings: 0x1234,
             address: vec![2, 0, 255, 16],
+            further: Vec::new(),
         };
         let text = card.text();
         assert_eq!(text, "tcp;ofi_rxm:00abcdef:0000000000001234:0200ff10");
-        assert_eq!(Card::of(&text), Some(card));
+        assert_eq!(Card::of(&text).as_ref(), Some(&card));
+        let further = vec![vec![3], vec![]];
+        let of_three = Card { further, ..card };
+        let text = of_three.text();
+        assert!(text.ends_with(":0200ff10:03:"), "{text}");
+        assert_eq!(Card::of(&text), Some(of_three));
         for nonsense in [
             "",
             "net",
@@ -71,6 +85,7 @@ mod tests {
             "net:1:1:0",
             "net:1:1:0g",
             "net:1:1:é",
+            "net:1:1:00:0",
         ] {
             assert_eq!(Card::of(nonsense), None, "{nonsense}");
         }

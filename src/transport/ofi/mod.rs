@@ -60,6 +60,7 @@ use passed::Passed;
 use pool::{Pool, RECEIVE_BYTES, RECEIVING};
 use port::{Completion, Entries, Port, Sent};
 use record::Record;
+use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -103,8 +104,11 @@ const VAIN: u32 = 8;
 /// Providers whose messages come in one stream of bytes: what is missing is lost. What they say of it themselves (`comp_order`) is less.
 const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
 
+/// Descriptors that a process may have for each port: its own, and one for each connection.
+const DESCRIPTORS: u64 = 128;
+
 /// What the launcher knows of the processes.
-pub trait Directory: Send {
+pub trait Directory: Send + Sync {
     /// The card of a process, if it is there already.
     fn card(&self, process: u32) -> Option<String>;
     /// What is wrong with the settings of a process, whose hash is another than this one's; `None`: they are not there yet.
@@ -184,8 +188,12 @@ pub struct Traffic {
 /// One engine's end of the fabric.
 pub struct Net {
     port: Port,
+    /// The ports of the second engine and those that follow, until these engines are in use.
+    further: Vec<Option<Port>>,
+    /// The number of the engine.
+    engine: usize,
     pool: Pool,
-    directory: Box<dyn Directory>,
+    directory: Arc<dyn Directory>,
     table: Arc<Table>,
     settings: u64,
     /// What others send to prove that they mean this process.
@@ -236,13 +244,13 @@ pub fn plan(total: usize) -> Plan {
 }
 
 impl Net {
-    /// Opens the end of a process of this job. `settings`: a hash of what must be equal on all processes.
+    /// Opens the end of the first engine of a process of this job. `settings`: a hash of what must be equal on all processes.
     ///
     /// Errors: as [`Port::open`] says.
     pub fn open(
         wish: &Wish<'_>,
         table: Arc<Table>,
-        directory: Box<dyn Directory>,
+        directory: Arc<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
         let port = Port::open(wish)?;
@@ -252,14 +260,24 @@ impl Net {
 
     /// The end at this port.
     fn at(
+        port: Port,
+        table: Arc<Table>,
+        directory: Arc<dyn Directory>,
+        settings: u64,
+    ) -> Result<Net, String> {
+        let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
+        Self::with_word(word, port, table, directory, settings)
+    }
+
+    fn with_word(
+        word: u32,
         mut port: Port,
         table: Arc<Table>,
-        directory: Box<dyn Directory>,
+        directory: Arc<dyn Directory>,
         settings: u64,
     ) -> Result<Net, String> {
         let pool =
             Pool::new(&mut port).map_err(|text| format!("{}: {text}", port.description()))?;
-        let word = monotonic_nanoseconds() as u32 ^ std::process::id().rotate_left(16);
         let completes_in_order = COMPLETING_IN_ORDER.contains(&port.provider());
         let mut net = Net {
             straight: Straight::new(
@@ -273,6 +291,8 @@ impl Net {
             border: STRAIGHT_BYTES.get() as usize,
             traffic: Traffic::default(),
             port,
+            further: Vec::new(),
+            engine: 0,
             pool,
             directory,
             settings,
@@ -302,11 +322,45 @@ impl Net {
         Ok(net)
     }
 
+    /// Opens ports for further engines, up to this number with the first, as far as the provider and the limit of descriptors let it. To be
+    /// called before [`Self::card`].
+    pub fn open_further(&mut self, engines: usize) {
+        let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        let most = engines.min((descriptors / DESCRIPTORS) as usize);
+        while 1 + self.further.len() < most {
+            match self.port.another() {
+                Ok(port) => self.further.push(Some(port)),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// For how many engines there are ports.
+    pub fn ports(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    /// The end of another engine. `None`: it has no port, for others were not told of one.
+    pub fn for_engine(&mut self, engine: usize) -> Option<Net> {
+        let port = self.further.get_mut(engine.checked_sub(1)?)?.take()?;
+        let (table, directory) = (self.table.clone(), self.directory.clone());
+        // One card has the word for all.
+        match Net::with_word(self.word, port, table, directory, self.settings) {
+            Ok(net) => Some(Net { engine, ..net }),
+            Err(text) => end(text),
+        }
+    }
+
     /// What others need to reach this end: a text without blanks.
     ///
     /// Errors: the provider does not know its address.
     pub fn card(&self) -> Result<String, String> {
-        self.own_card().map(|card| card.text())
+        let addresses = self.further.iter().flatten().map(Port::address);
+        let card = Card {
+            further: addresses.collect::<Result<_, _>>()?,
+            ..self.own_card()?
+        };
+        Ok(card.text())
     }
 
     fn own_card(&self) -> Result<Card, String> {
@@ -315,6 +369,7 @@ impl Net {
             word: self.word,
             settings: self.settings,
             address: self.port.address()?,
+            further: Vec::new(),
         })
     }
 
@@ -542,7 +597,14 @@ impl Net {
         if card.provider != self.port.provider() {
             self.fail(process, &format!("its provider is {}", card.provider));
         }
-        match self.port.insert(&card.address) {
+        let address = match self.engine.checked_sub(1) {
+            None => Some(&card.address),
+            Some(further) => card.further.get(further),
+        };
+        let Some(address) = address else {
+            self.fail(process, &format!("it has no port for engine {}", self.engine));
+        };
+        match self.port.insert(address) {
             Ok(address) => self.peer(process).contact = Some((address, card.word)),
             Err(text) => self.fail(process, &text),
         }

@@ -40,6 +40,7 @@ type GetInfo = unsafe extern "C" fn(
 ) -> i32;
 
 /// The exported functions that are used; all others are reached through the objects.
+#[derive(Clone, Copy)]
 pub(super) struct Functions {
     version: unsafe extern "C" fn() -> u32,
     pub(super) duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
@@ -176,8 +177,8 @@ pub struct Port {
     description: String,
     provider: String,
     loopback: bool,
-    // Last: it stays loaded anyway.
-    _library: Library,
+    /// What it was opened with, for further ones; never freed.
+    info: *mut fi_info,
 }
 
 // SAFETY: the objects may be used by one thread after the other.
@@ -212,10 +213,15 @@ impl Port {
             .map_err(|text| format!("{shown}: {text}"))
             .and_then(|(index, why)| {
                 let (offer, info) = &offers[index];
+                // SAFETY: the entry is one of the library's list, which is there.
+                let info = &unsafe { (functions.duplicate)(*info) };
+                if info.is_null() {
+                    return Err(format!("{shown}: fi_dupinfo: out of memory"));
+                }
                 let name = format!("{} on {}", offer.provider, offer.domain);
                 let objects =
                     open(&functions, *info).map_err(|text| format!("{shown}, {name}: {text}"))?;
-                // SAFETY: the library fills this in for every entry.
+                // SAFETY: the library fills this in for every entry and its copies.
                 let limits = unsafe {
                     let ep = (**info).ep_attr;
                     Limits {
@@ -226,11 +232,12 @@ impl Port {
                     }
                 };
                 let description = format!("{shown}, {name}: {why}");
-                Ok((objects, limits, description, offer.clone()))
+                Ok((objects, limits, description, offer.clone(), *info))
             });
         // SAFETY: the list is not used any more; objects keep copies of what they need.
         unsafe { (functions.free)(all) };
-        let ((fabric, domain, ep, cq, av, descriptor), limits, description, offer) = opened?;
+        let (objects, limits, description, offer, info) = opened?;
+        let (fabric, domain, ep, cq, av, descriptor) = objects;
         Ok(Port {
             inject: limits.inject,
             longest: limits.longest,
@@ -249,7 +256,32 @@ impl Port {
             description,
             provider: offer.provider,
             loopback: offer.is_loopback,
-            _library: library,
+            info,
+        })
+    }
+
+    /// Opens another port of the same provider and interface, with objects of its own: another thread may use it at the same time.
+    ///
+    /// Errors: what the provider says.
+    pub fn another(&self) -> Result<Port, String> {
+        let actions = Actions::now();
+        let objects = open(&self.functions, self.info);
+        actions.restore();
+        let (fabric, domain, ep, cq, av, descriptor) =
+            objects.map_err(|text| format!("{}: {text}", self.description))?;
+        Ok(Port {
+            fabric,
+            domain,
+            ep,
+            cq,
+            av,
+            descriptor,
+            registrations: 0,
+            open_registrations: 0,
+            has_failed: false,
+            description: self.description.clone(),
+            provider: self.provider.clone(),
+            ..*self
         })
     }
 

@@ -75,7 +75,7 @@ fn pair_with(fabric: Fabric, registers: bool) -> Option<[Net; 2]> {
             }
             port
         });
-        let net = port.and_then(|port| Net::at(port, table(me), Box::new(cards.clone()), 7));
+        let net = port.and_then(|port| Net::at(port, table(me), Arc::new(cards.clone()), 7));
         match net {
             Ok(net) => {
                 cards.0.lock().insert(me, net.card().unwrap());
