@@ -252,7 +252,7 @@ check-cluster-suite: stage
 	tests/cluster/suite
 
 # Every part runs, whatever the ones before it found. Lines that cannot be run so say why: fabric=no in the testlist.
-FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/
+FABRIC_PARTS ?= pt2pt/ request/ comm/ probe/ topology/ group/ attr/ datatype/ buffer/ env/ init/ coll/ thread/
 check-fabric: stage
 	@code=0; for part in $(FABRIC_PARTS); do \
 	  C_SUITE_FABRIC=1 C_SUITE_SECONDS=600 $(CARGO) test -q --test c_suite -- $$part || code=1; done; exit $$code

@@ -229,7 +229,7 @@ pub fn at_finalize() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context_id::allocate::Proposal;
+    use crate::context_id::allocate::{Agreed, Proposal};
 
     fn alone(parent: u32, group: Option<(i32, Arc<Group>)>) -> u32 {
         let creation = Creation {
@@ -272,6 +272,32 @@ mod tests {
         release(first);
         assert_eq!(IDS.lock().space.taken(), before, "{}", mask());
         assert_eq!(statistics().live, 0);
+        leases_keep_the_number_of_engines();
+    }
+
+    /// Members that have agreed on a number of engines keep it for ids that are leased. No test of its own: the ids are the process's.
+    fn leases_keep_the_number_of_engines() {
+        let first = alone(0, None);
+        let mut talked = 0;
+        let made: Vec<Agreed> = (0..20)
+            .map(|_| {
+                let mut proposal = Proposal::new("a test", creation(first));
+                while let Some(mut words) = proposal.offer() {
+                    // As if one member had offered three, and this one seven.
+                    let at = words.len() - 3;
+                    words[at] = 0b111_1111 & 0b111;
+                    talked += 1;
+                    proposal.settle(words).unwrap();
+                }
+                proposal.id().unwrap()
+            })
+            .collect();
+        assert!(talked < 20, "some ids are leased");
+        assert!(made.iter().all(|agreed| agreed.engines == 3), "{made:?}");
+        for agreed in made {
+            release(agreed.context);
+        }
+        release(first);
     }
 
     fn creation(parent: u32) -> Creation {

@@ -115,6 +115,8 @@ pub struct Counts {
     pub spins: u64,
     /// Since the start: records sent over the fabric, bytes of messages that were copied for it, and bytes that went straight.
     pub net_records: u64,
+    /// Those records that went by other engines than the first.
+    pub net_further: u64,
     pub net_copied: u64,
     pub net_straight: u64,
 }
@@ -132,6 +134,7 @@ impl Counts {
         rendezvous: 0,
         spins: 0,
         net_records: 0,
+        net_further: 0,
         net_copied: 0,
         net_straight: 0,
     };
@@ -359,6 +362,9 @@ impl Engine {
         sum.spins += self.counted.spins;
         let traffic = self.transport.traffic();
         sum.net_records += traffic.records;
+        if self.transport.engine() > 0 {
+            sum.net_further += traffic.records;
+        }
         sum.net_copied += traffic.copied;
         sum.net_straight += traffic.straight;
     }

@@ -71,6 +71,7 @@ variables! {
     NetRecords
     NetBytesCopied
     NetBytesStraight
+    NetRecordsFurther
 }
 
 use Variable::*;
@@ -111,6 +112,7 @@ impl Variable {
             NetRecords => "net_records",
             NetBytesCopied => "net_bytes_copied",
             NetBytesStraight => "net_bytes_straight",
+            NetRecordsFurther => "net_records_further",
         }
     }
 
@@ -185,6 +187,9 @@ impl Variable {
             NetBytesCopied => {
                 "Bytes of messages that were copied into send buffers of the fabric, or out of receive buffers."
             }
+            NetRecordsFurther => {
+                "Those of the records sent over the fabric that went by other engines than the first."
+            }
             NetBytesStraight => {
                 "Bytes of messages that the fabric took straight out of buffers of the program, or brought there."
             }
@@ -197,7 +202,7 @@ impl Variable {
             PostedReceives | UnexpectedMessages | PendingSends | Requests => "protocols",
             UnexpectedBytes | UnexpectedEver | Matches => "protocols",
             EagerMessages | RendezvousMessages | SegmentBytes => "protocols",
-            NetRecords | NetBytesCopied | NetBytesStraight => "protocols",
+            NetRecords | NetRecordsFurther | NetBytesCopied | NetBytesStraight => "protocols",
             Spins | LongWaits | Sleeps | WakeUps | Oversubscribed => "waiting",
             CollectorCycles | CollectorEligible | CollectorReclaimed | CollectorLooks => {
                 "lifetimes"
@@ -213,7 +218,7 @@ impl Variable {
             ContextIdReductions | ContextIdRetries | CommunicatorsMade => Shows::Counter,
             UnexpectedEver | Matches | EagerMessages | RendezvousMessages => Shows::Counter,
             Spins | LongWaits | Sleeps | WakeUps => Shows::Counter,
-            NetRecords | NetBytesCopied | NetBytesStraight => Shows::Counter,
+            NetRecords | NetRecordsFurther | NetBytesCopied | NetBytesStraight => Shows::Counter,
             SegmentBytes => Shows::Size,
             CollectorCycles | CollectorReclaimed | CollectorLooks => Shows::Counter,
             CollectivesStaged | CollectivesByMessages | CollectivesTwoLevels => Shows::Counter,
@@ -280,6 +285,7 @@ impl Variable {
             NetRecords => counts().net_records,
             NetBytesCopied => counts().net_copied,
             NetBytesStraight => counts().net_straight,
+            NetRecordsFurther => counts().net_further,
         }
     }
 }
