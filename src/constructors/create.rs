@@ -114,7 +114,7 @@ fn create_inter(
             let parts = Parts {
                 context: ids.send,
                 receive_context: ids.receive,
-        engines: ids.engines,
+                engines: ids.engines,
                 rank,
                 members: Members::of(group, job()),
                 remote: Some(Members::of(Arc::new(remote), job())),

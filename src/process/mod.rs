@@ -521,7 +521,9 @@ fn drain(reason: &wait::Reason, mut has_left: impl FnMut(&mut Engine) -> bool) {
     wait::until_in(engines, reason, |cursor| {
         let numbers = engine::numbers(engines);
         // Each is asked: that may begin what has to be done.
-        let open = numbers.filter(|number| !has_left(cursor.at(*number))).count();
+        let open = numbers
+            .filter(|number| !has_left(cursor.at(*number)))
+            .count();
         (open == 0).then_some(())
     });
 }

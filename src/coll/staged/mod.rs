@@ -10,6 +10,7 @@ mod access;
 mod env;
 mod halves;
 mod movement;
+mod parts;
 mod reduction;
 mod single_copy;
 mod tree;

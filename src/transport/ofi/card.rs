@@ -28,10 +28,7 @@ fn of_hexadecimal(text: &str) -> Option<Vec<u8>> {
 
 impl Card {
     pub fn text(&self) -> String {
-        let mut text = format!(
-            "{}:{:08x}:{:016x}",
-            self.provider, self.word, self.settings
-        );
+        let mut text = format!("{}:{:08x}:{:016x}", self.provider, self.word, self.settings);
         for address in std::iter::once(&self.address).chain(&self.further) {
             text.push(':');
             text.push_str(&hexadecimal(address));

@@ -30,6 +30,7 @@ mod rma_bindings;
 mod rma_port;
 mod straight;
 mod tagged;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod turns;
@@ -602,7 +603,10 @@ impl Net {
             Some(further) => card.further.get(further),
         };
         let Some(address) = address else {
-            self.fail(process, &format!("it has no port for engine {}", self.engine));
+            self.fail(
+                process,
+                &format!("it has no port for engine {}", self.engine),
+            );
         };
         match self.port.insert(address) {
             Ok(address) => self.peer(process).contact = Some((address, card.word)),
@@ -790,16 +794,6 @@ impl Net {
         has_failed
     }
 
-    /// Looks at the clock, and for peers to ask if it is time.
-    fn tick(&mut self) {
-        let now = monotonic_nanoseconds();
-        if now > self.next_tick {
-            self.next_tick = now + TICK;
-            self.ask(false);
-            self.ask_in_turn();
-        }
-    }
-
     /// A message was lost, nobody knows to whom. If a peer has left or died, it was meant for that one; if none has after a while, peers wait in vain.
     #[cold]
     fn judge_failure(&mut self) {
@@ -820,44 +814,6 @@ impl Net {
                 "a message to another host was lost by {}: {text}",
                 self.port.description()
             ));
-        }
-    }
-
-    /// Lets peers be asked that have not said for a while that they have everything; `all`: whoever has anything open.
-    #[cold]
-    fn ask(&mut self, all: bool) {
-        let table = &self.table;
-        let mut due = Vec::new();
-        for (process, peer) in self.peers.met_mut() {
-            let is_gone = Self::has_gone(table, process);
-            // One that has said goodbye may be gone, which not every launcher tells.
-            let is_settled = peer.credit.is_settled() && peer.passed.is_settled();
-            let is_open = !peer.heard_goodbye && (peer.said_goodbye || !is_settled);
-            let asks = peer.order.tick(is_open) || all && is_open;
-            if asks && peer.met && peer.broken.is_none() && !is_gone {
-                peer.ask_due = true;
-                due.push(process);
-            }
-        }
-        due.into_iter().for_each(|process| self.list(process));
-    }
-
-    /// Asks one peer in its turn whether it is there, of those whose end nobody would tell.
-    #[cold]
-    fn ask_in_turn(&mut self) {
-        let table = &self.table;
-        let is_open = |(process, peer): &(u32, &Peer)| {
-            let is_leaving = peer.said_goodbye || peer.heard_goodbye;
-            let may_be_asked = peer.met && peer.broken.is_none() && !is_leaving;
-            may_be_asked && table.is_untold(*process) && !Self::has_gone(table, *process)
-        };
-        let open = || self.peers.met().filter(is_open);
-        let open = || open().map(|(process, peer)| (process, peer.unanswered));
-        if let Some(process) = self.turns.next(open) {
-            let peer = self.peer(process);
-            peer.ask_due = true;
-            peer.unanswered = peer.unanswered.saturating_add(1);
-            self.list(process);
         }
     }
 
@@ -988,106 +944,6 @@ impl Net {
         Some(process)
     }
 
-    fn list(&mut self, process: u32) {
-        let peer = self.peer(process);
-        if !peer.listed {
-            peer.listed = true;
-            self.due.push(process);
-        }
-    }
-
-    /// Sends the records that are due.
-    #[cold]
-    fn tell(&mut self) {
-        for process in std::mem::take(&mut self.due) {
-            self.peer(process).listed = false;
-            if !self.tell_one(process) {
-                self.list(process);
-            }
-        }
-    }
-
-    /// False: something is still due.
-    fn tell_one(&mut self, process: u32) -> bool {
-        let is_gone = self.is_gone(process);
-        let peer = self.peer(process);
-        if let Some((text, since)) = &peer.broken {
-            if is_gone {
-                return true;
-            }
-            if monotonic_nanoseconds() - since <= PATIENCE {
-                return false;
-            }
-            let text = text.clone();
-            if self.loses_guest(process) {
-                return true;
-            }
-            if !self.table.is_untold(process) {
-                self.fail(process, &text);
-            }
-            self.lose(process, &text);
-            return true;
-        }
-        if peer.contact.is_none() && !self.find(process) {
-            return false;
-        }
-        loop {
-            let peer = self.peer(process);
-            let passed = peer.passed;
-            let missing = peer.first.missing;
-            if peer.first.due().is_some() {
-                if !self.send_again(process) {
-                    return false;
-                }
-                continue;
-            }
-            let kind = match peer {
-                _ if missing.is_some() => record::AGAIN,
-                _ if peer.hold_due && peer.holds => record::HOLD,
-                _ if peer.hold_due => record::END_HOLD,
-                _ if peer.goodbye_due => record::GOODBYE,
-                _ if peer.answer_due => record::TAKEN,
-                _ if peer.credit.wants_telling() && !peer.said_goodbye => record::TAKEN,
-                _ if peer.ask_due => record::ASK,
-                _ => return true,
-            };
-            let header = Header {
-                kind,
-                process: self.table.me(),
-                context: match (kind, missing) {
-                    (record::AGAIN, Some((first, _))) => first,
-                    (record::ASK, _) => passed.left,
-                    _ => passed.came,
-                },
-                tag: missing.map_or(0, |(_, number)| number as i32),
-                ..Header::default()
-            };
-            if !self.transmit(process, &header, |_, _| {}) {
-                return false;
-            }
-            let peer = self.peer(process);
-            if kind == record::AGAIN {
-                peer.first.missing = None;
-                peer.first.asked = true;
-                continue;
-            }
-            peer.credit.told();
-            match kind {
-                record::HOLD | record::END_HOLD => peer.hold_due = false,
-                record::GOODBYE => {
-                    peer.goodbye_due = false;
-                    peer.said_goodbye = true;
-                }
-                record::TAKEN => peer.answer_due = false,
-                record::ASK => {
-                    peer.ask_due = false;
-                    peer.order.asked();
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// Whether a peer wants data to be held back.
     #[inline]
     pub fn is_held(&self, to: u32) -> bool {
@@ -1097,42 +953,6 @@ impl Net {
     /// Lets packets pass all the same, or not any more.
     pub fn pass(&mut self, to: u32, passes: bool) {
         self.peer(to).passes = passes;
-    }
-
-    /// Wants a peer to hold data back, or not any more.
-    pub fn hold(&mut self, origin: u32, holds: bool) {
-        let peer = self.peer(origin);
-        if peer.holds != holds {
-            peer.holds = holds;
-            peer.hold_due = true;
-            self.list(origin);
-            self.tell();
-        }
-    }
-
-    /// Whether this process may leave: peers have all that it has sent, and know that nothing follows, as it knows of them. To be
-    /// called until it is so.
-    pub fn has_left(&mut self) -> bool {
-        let owes = |peer: &Peer| peer.met && !(peer.said_goodbye || peer.goodbye_due);
-        let owed = self.peers.met().filter(|(_, peer)| owes(peer));
-        let owed: Vec<u32> = owed.map(|(process, _)| process).collect();
-        for process in owed {
-            if !self.is_gone(process) {
-                self.peer(process).goodbye_due = true;
-                self.list(process);
-            }
-        }
-        self.look();
-        if !self.straight.is_empty() {
-            self.abandon_lost();
-        }
-        let mut all = self.peers.met().filter(|(_, peer)| peer.met);
-        let answered = all.all(|(process, peer)| {
-            peer.said_goodbye && peer.heard_goodbye || self.is_gone(process)
-        });
-        // Records to a peer that is gone may stay under way for long.
-        let under_way = self.pool.under_way().any(|to| !self.is_gone(to));
-        answered && !under_way && self.straight.is_empty()
     }
 
     /// Whether a process has left the job, or died: nobody waits for an answer of it.
