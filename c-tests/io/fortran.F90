@@ -18,7 +18,7 @@ contains
     STATUS(status)
     T_ERRHANDLER :: handler
     T_GROUP :: group
-    character(len=200) :: name
+    character(len=300) :: folder, name
     character(len=MPI_MAX_DATAREP_STRING) :: datarep
     integer(kind=MPI_OFFSET_KIND) :: bytes, disp, at
     integer, save, asynchronous :: values(10), found(10)
@@ -28,7 +28,10 @@ contains
     clock = 0
     call system_clock(clock)
     call MPI_Bcast(clock, 1, MPI_OFFSET, 0, MPI_COMM_WORLD, ierr); OK
-    write (name, '(a,i0,a,i0)') '/tmp/c-test-fortran-', size_, '-', clock
+    ! Hosts may share another folder than /tmp.
+    call get_environment_variable('TMPDIR', folder)
+    if (folder == ' ') folder = '/tmp'
+    write (name, '(a,a,i0,a,i0)') trim(folder), '/c-test-fortran-', size_, '-', clock
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY, MPI_INFO_NULL, file, ierr)
     CHECK(ierr /= MPI_SUCCESS)
     call MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR + MPI_MODE_CREATE + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file, ierr); OK

@@ -126,13 +126,16 @@ program representations
   CHECK_VARIABLES
   integer, parameter :: many = 100000
   integer, save :: values(many), found(2 * many)
-  character(len=200) :: name
+  character(len=300) :: folder, name
   integer(kind=MPI_OFFSET_KIND) :: clock
   call start()
   clock = 0
   call system_clock(clock)
   call MPI_Bcast(clock, 1, MPI_OFFSET, 0, MPI_COMM_WORLD, ierr); OK
-  write (name, '(a,i0,a,i0)') '/tmp/c-test-fortran-datarep-', size_, '-', clock
+  ! Hosts may share another folder than /tmp.
+  call get_environment_variable('TMPDIR', folder)
+  if (folder == ' ') folder = '/tmp'
+  write (name, '(a,a,i0,a,i0)') trim(folder), '/c-test-fortran-datarep-', size_, '-', clock
   call external()
   call of_the_program()
   call absent()
