@@ -14,6 +14,11 @@ pub struct Card {
     pub further: Vec<Vec<u8>>,
 }
 
+/// How many characters an address of so many bytes takes.
+pub fn characters(bytes: usize) -> usize {
+    2 * bytes + 1
+}
+
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -67,6 +72,10 @@ mod tests {
         let text = card.text();
         assert_eq!(text, "tcp;ofi_rxm:00abcdef:0000000000001234:0200ff10");
         assert_eq!(Card::of(&text).as_ref(), Some(&card));
+        assert_eq!(
+            text.len(),
+            "tcp;ofi_rxm:00abcdef:0000000000001234".len() + characters(4)
+        );
         let further = vec![vec![3], vec![]];
         let of_three = Card { further, ..card };
         let text = of_three.text();

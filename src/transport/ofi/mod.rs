@@ -108,6 +108,9 @@ const COMPLETING_IN_ORDER: &[&str] = &["net", "tcp"];
 /// Descriptors that a process may have for each port: its own, and one for each connection.
 const DESCRIPTORS: u64 = 128;
 
+/// Characters of all addresses of a card: PMI-1 and PMI-2 take values of 1,023.
+const LONGEST_CARD: usize = 900;
+
 /// What the launcher knows of the processes.
 pub trait Directory: Send + Sync {
     /// The card of a process, if it is there already.
@@ -323,11 +326,14 @@ impl Net {
         Ok(net)
     }
 
-    /// Opens ports for further engines, up to this number with the first, as far as the provider and the limit of descriptors let it. To be
-    /// called before [`Self::card`].
+    /// Opens ports for further engines, up to this number with the first, as far as the provider, the limit of descriptors and the length of
+    /// a card let it. To be called before [`Self::card`].
     pub fn open_further(&mut self, engines: usize) {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-        let most = engines.min((descriptors / DESCRIPTORS) as usize);
+        let address = self.port.address().map_or(LONGEST_CARD, |it| it.len());
+        let most = engines
+            .min((descriptors / DESCRIPTORS) as usize)
+            .min(LONGEST_CARD / card::characters(address));
         while 1 + self.further.len() < most {
             match self.port.another() {
                 Ok(port) => self.further.push(Some(port)),
