@@ -30,7 +30,7 @@ impl Engine {
             return;
         }
         if self.transport.abandon(index) {
-            // The other side withdraws its own, or is gone.
+            // The transport goes on with what the other side has yet to get.
             self.complete(index);
             self.requests.release(index);
             return;

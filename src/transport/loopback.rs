@@ -36,6 +36,8 @@ struct Leaving {
     tag: u64,
     moved: usize,
     bytes: usize,
+    /// Of one that was abandoned: the buffer leads there, and its end is not told.
+    copy: Option<Box<[u8]>>,
 }
 
 /// Bytes that go straight a look.
@@ -182,13 +184,21 @@ impl End {
             tag: place.tag,
             moved: 0,
             bytes,
+            copy: None,
         });
     }
 
     pub fn abandon(&mut self, token: u32) -> bool {
         let me = self.me;
         let before = self.transfers();
-        self.leaving.retain(|leaving| leaving.token != token);
+        let is_its = |leaving: &&mut Leaving| leaving.token == token && leaving.copy.is_none();
+        if let Some(leaving) = self.leaving.iter_mut().find(is_its) {
+            let mut copy = vec![0; leaving.bytes].into_boxed_slice();
+            leaving.buffer.read(0, &mut copy);
+            leaving.buffer = Buffer::of_copy(&mut copy);
+            leaving.copy = Some(copy);
+            return true;
+        }
         let mut landings = self.net.landings.lock();
         landings.retain(|(to, _), landing| *to != me || landing.token != token);
         let mut landed = self.net.landed.lock();
@@ -224,7 +234,10 @@ impl End {
             self.leaving.push_back(leaving);
             return None;
         }
-        Some((leaving.token, leaving.to))
+        leaving
+            .copy
+            .is_none()
+            .then_some((leaving.token, leaving.to))
     }
 
     /// The end of a transfer, if one has ended.

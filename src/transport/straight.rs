@@ -72,7 +72,8 @@ impl Transport {
         }
     }
 
-    /// Ends the transfer with this token, if there is one, which is returned: its buffer is not used any more, and its end is not told.
+    /// Ends the transfer with this token, if there is one, which is returned: its buffer is not used any more, and its end is not told. What
+    /// a living peer has yet to get of it leaves from a copy.
     #[cold]
     pub fn abandon(&mut self, token: u32) -> bool {
         let is_there = self.net.as_mut().is_some_and(|net| net.abandon(token));

@@ -3,8 +3,9 @@
 //!
 //! A transfer goes in pieces of at most what the provider takes, each an operation with a context of its own. Invariants: a transfer
 //! is here until the provider has no piece of it any more, and only then its end is told or [`Net::abandon`] returns, so buffers
-//! may be given away after either; a tag is used once. What a living sender was told where to send comes in, if nobody wants it any more,
-//! into memory of this end's own: a message that no buffer awaits holds up all that follow it on a connection of `net` or `tcp`.
+//! may be given away after either; a tag is used once. What a living peer was told where to send, or waits for, goes on in memory of this
+//! end's own, if nobody here wants it any more: the peer's receive has to be complete, and a message that no buffer awaits holds up all that
+//! follow it on a connection of `net` or `tcp`.
 
 use super::bindings::fi_context2;
 use super::contexts::Contexts;
@@ -49,7 +50,7 @@ struct Transfer {
     is_awaited: bool,
     /// Pieces that the provider has given back without data.
     given_back: Vec<usize>,
-    /// The rest of an abandoned one, which comes into memory of this end's own.
+    /// The rest of an abandoned one, which comes into memory of this end's own or leaves from there.
     rest: Option<Rest>,
     registered: Registered,
 }
@@ -58,7 +59,7 @@ struct Transfer {
 struct Rest {
     /// The numbers of the pieces.
     numbers: Vec<usize>,
-    /// Of the longest piece; all come in there.
+    /// Of the longest piece, and all come in there; or all that is sent.
     _memory: Box<[u8]>,
 }
 
@@ -88,9 +89,9 @@ impl Transfer {
         let piece = self.place.piece as usize;
         let begin = number * piece;
         Run {
-            place: match self.rest {
-                Some(_) => self.begin,
-                None => self.begin.wrapping_add(begin),
+            place: match (&self.rest, self.to) {
+                (Some(_), None) => self.begin,
+                _ => self.begin.wrapping_add(begin),
             },
             bytes: piece.min(self.bytes - begin),
             tag: self.place.tag.wrapping_add(number as u64),
@@ -136,9 +137,10 @@ impl Straight {
         self.longest
     }
 
-    /// Those that somebody waits for.
+    /// Those that somebody waits for, here or at the peer.
     fn awaited(&self) -> impl Iterator<Item = &Transfer> {
-        self.transfers.values().filter(|it| it.rest.is_none())
+        let all = self.transfers.values();
+        all.filter(|it| it.rest.is_none() || it.to.is_some())
     }
 
     /// Whether nobody waits for any.
@@ -369,8 +371,8 @@ impl Net {
         transfer.bytes
     }
 
-    /// Ends a transfer of which nobody wants to know any more, if there is one with this token, which is returned. On return its buffer is the
-    /// caller's. A provider that does not give it back ends the job.
+    /// Ends a transfer of which nobody here wants to know any more, if there is one with this token, which is returned. On return its buffer is
+    /// the caller's; what a living peer has yet to get leaves from a copy. A provider that does not give it back ends the job.
     #[cold]
     pub fn abandon(&mut self, token: u32) -> bool {
         let is_its =
@@ -403,13 +405,14 @@ impl Net {
         true
     }
 
-    /// Ends a transfer that the provider has no piece of, and lets what a living sender has yet to send come in elsewhere.
+    /// Ends a transfer that the provider has no piece of, and lets what a living peer has yet to send or to get come in elsewhere or leave from
+    /// a copy.
     fn take_rest(&mut self, token: u32) {
         let Some(transfer) = self.straight.transfers.remove(&token) else {
             return;
         };
         let is_gone = Net::has_gone(&self.table, transfer.process);
-        let is_wanted = transfer.to.is_none() && transfer.rest.is_none() && !is_gone;
+        let is_wanted = transfer.rest.is_none() && !is_gone;
         let later = transfer.begun..transfer.pieces();
         self.port.unregister(transfer.registered);
         let mut numbers = transfer.given_back;
@@ -417,10 +420,13 @@ impl Net {
         if !is_wanted || numbers.is_empty() {
             return;
         }
-        let longest = transfer.bytes.min(transfer.place.piece as usize);
-        let mut memory = vec![0; longest].into_boxed_slice();
+        let mut memory: Box<[u8]> = match transfer.to {
+            None => vec![0; transfer.bytes.min(transfer.place.piece as usize)].into(),
+            // SAFETY: the buffer has so many bytes, and is the transfer's until this returns.
+            Some(_) => unsafe { std::slice::from_raw_parts(transfer.begin, transfer.bytes) }.into(),
+        };
         let begin = memory.as_mut_ptr();
-        let registered = match self.port.register(begin, longest) {
+        let registered = match self.port.register(begin, memory.len()) {
             Ok(registered) => registered,
             Err(text) => self.fail(transfer.process, &text),
         };

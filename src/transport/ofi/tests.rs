@@ -291,6 +291,47 @@ fn what_a_sender_sends_into_an_abandoned_buffer_holds_up_nothing() {
     assert_eq!((came, left), (4, 4));
 }
 
+/// A receiver that lives gets what it waits for, as it was.
+#[test]
+fn what_leaves_an_abandoned_buffer_arrives() {
+    for registers in [false, true] {
+        let Some(mut ends) = pair_with(Fabric::Tcp, registers) else {
+            return;
+        };
+        greet(&mut ends);
+        ends[0].straight.set_longest(300_000);
+        let content = |at: usize| (at * 7 + at / 300_000) as u8;
+        let mut out: Vec<u8> = (0..10 << 20).map(content).collect();
+        let mut into = vec![0xcc; 10 << 20];
+        let place = ends[1].land(0, 9, &buffer(&mut into), 10 << 20, 300_000);
+        ends[0].send_straight(1, 1, &buffer(&mut out), 10 << 20, place);
+        // The provider gives back what it has only while the peer looks.
+        let (sender, receiver) = ends.split_at_mut(1);
+        let is_back = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_back.load(std::sync::atomic::Ordering::Relaxed) {
+                    receiver[0].look();
+                }
+            });
+            assert!(sender[0].abandon(1));
+            is_back.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        out.fill(0xee);
+        assert!(!ends[0].straight.is_empty(), "it may not leave yet");
+        until(&mut ends, |ends| {
+            assert!(packet(&mut ends[0]).is_none(), "nobody is to be told");
+            packet(&mut ends[1]).is_some_and(|header| header.kind == LANDED)
+        });
+        assert!(
+            into.iter()
+                .enumerate()
+                .all(|(at, byte)| *byte == content(at))
+        );
+        until(&mut ends, |ends| ends[0].straight.transfers_in_all() == 0);
+    }
+}
+
 #[test]
 fn pieces_that_a_connection_has_lost_are_noticed() {
     let Some(mut ends) = pair() else { return };
