@@ -8,6 +8,7 @@ use super::straight::Place;
 use super::wire::{self, Header, Packet};
 use crate::datatype::Buffer;
 use crate::queue::ring;
+use crate::sync::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct Net {
     landings: Mutex<BTreeMap<(u32, u64), Landing>>,
     /// By receiver: whose data has come, and for what.
     landed: Mutex<Vec<(u32, u32, u32)>>,
+    /// Parts of data that have moved: whoever moves one has more to do, though no packet comes of it.
+    moves: AtomicU64,
 }
 
 /// One process's end.
@@ -85,6 +88,7 @@ impl Net {
             links: Mutex::new(links.collect()),
             landings: Mutex::default(),
             landed: Mutex::default(),
+            moves: AtomicU64::new(0),
         })
     }
 
@@ -217,6 +221,7 @@ impl End {
         let mut leaving = self.leaving.pop_front()?;
         let mut part = vec![0; PART.min(leaving.bytes - leaving.moved)];
         leaving.buffer.read(leaving.moved, &mut part);
+        self.net.moves.fetch_add(1, Ordering::Relaxed);
         let at = (leaving.to, leaving.tag);
         let mut landings = self.net.landings.lock();
         // What nobody waits for any more is lost.
