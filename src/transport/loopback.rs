@@ -221,7 +221,6 @@ impl End {
         let mut leaving = self.leaving.pop_front()?;
         let mut part = vec![0; PART.min(leaving.bytes - leaving.moved)];
         leaving.buffer.read(leaving.moved, &mut part);
-        self.net.moves.fetch_add(1, Ordering::Relaxed);
         let at = (leaving.to, leaving.tag);
         let mut landings = self.net.landings.lock();
         // What nobody waits for any more is lost.
@@ -234,6 +233,9 @@ impl End {
                 landings.remove(&at);
             }
         }
+        drop(landings);
+        // Behind what has changed: others may look between this and the next step.
+        self.net.moves.fetch_add(1, Ordering::Relaxed);
         leaving.moved += part.len();
         if leaving.moved < leaving.bytes {
             self.leaving.push_back(leaving);
