@@ -24,7 +24,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn of_hexadecimal(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || text.len() % 2 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).ok();

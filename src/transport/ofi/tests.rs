@@ -5,6 +5,7 @@ use super::record::Record;
 use super::{Directory, Fabric, Net, Place, Wish};
 use crate::datatype::Buffer;
 use crate::os::monotonic_nanoseconds;
+use crate::sync::{AtomicBool, Ordering};
 use crate::transport::wire::{Header, LANDED, LEFT};
 use crate::transport::{Page, Peer, Route, State, Table};
 use parking_lot::Mutex;
@@ -307,15 +308,15 @@ fn what_leaves_an_abandoned_buffer_arrives() {
         ends[0].send_straight(1, 1, &buffer(&mut out), 10 << 20, place);
         // The provider gives back what it has only while the peer looks.
         let (sender, receiver) = ends.split_at_mut(1);
-        let is_back = std::sync::atomic::AtomicBool::new(false);
+        let is_back = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                while !is_back.load(std::sync::atomic::Ordering::Relaxed) {
+                while !is_back.load(Ordering::Relaxed) {
                     receiver[0].look();
                 }
             });
             assert!(sender[0].abandon(1));
-            is_back.store(true, std::sync::atomic::Ordering::Relaxed);
+            is_back.store(true, Ordering::Relaxed);
         });
         out.fill(0xee);
         assert!(!ends[0].straight.is_empty(), "it may not leave yet");
