@@ -254,6 +254,9 @@ impl Transport {
             }
             let Some(link) = self.turn.checked_sub(1) else {
                 if let Some(slot) = self.shm.peek() {
+                    if let Some(net) = &mut self.net {
+                        net.node_is_busy();
+                    }
                     return Some(self.shm.unpacked(slot));
                 }
                 self.turn += 1;

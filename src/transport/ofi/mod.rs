@@ -685,6 +685,12 @@ impl Net {
         self.pace.is_due(monotonic_nanoseconds)
     }
 
+    /// A packet of the node has come: the next look is put off, where nothing is awaited here.
+    #[inline]
+    pub fn node_is_busy(&mut self) {
+        self.pace.node_is_busy();
+    }
+
     /// The next look is not put off.
     pub fn hurry(&mut self) {
         self.pace.hurry();

@@ -1,7 +1,8 @@
 //! When to look at the fabric: a look costs a system call, fifty times a look at a ring of the node.
 //!
-//! While something comes in each look at the node is followed by one at the fabric; if nothing does, the distance doubles. The clock
-//! bounds it for programs that look rarely, and before a thread yields or sleeps it looks in any case.
+//! While something comes in each look at the node is followed by one at the fabric; if nothing does, the distance doubles. At the longest
+//! distance a packet of the node puts the next look off, because whoever waits for the fabric gets none. The clock bounds it for programs
+//! that look rarely or get many packets of the node, and before a thread yields or sleeps it looks in any case.
 
 /// Looks at the node between two at the fabric, at most.
 const FARTHEST: u32 = 64;
@@ -16,6 +17,8 @@ pub struct Pace {
     distance: u32,
     left: u32,
     last: u64,
+    /// Looks at the node, for the clock.
+    looks: u32,
 }
 
 impl Pace {
@@ -26,7 +29,16 @@ impl Pace {
             return true;
         }
         self.left -= 1;
-        self.left.is_multiple_of(CLOCK) && now().wrapping_sub(self.last) > LONGEST
+        self.looks = self.looks.wrapping_add(1);
+        self.looks.is_multiple_of(CLOCK) && now().wrapping_sub(self.last) > LONGEST
+    }
+
+    /// A packet of the node has come.
+    #[inline]
+    pub fn node_is_busy(&mut self) {
+        if self.distance == FARTHEST && self.left > 0 {
+            self.left = FARTHEST;
+        }
     }
 
     /// The fabric was looked at.
@@ -86,6 +98,30 @@ mod tests {
         pace.expect();
         pace.looked(false, || 0);
         assert_eq!(until_due(&mut pace, 0), 1);
+    }
+
+    #[test]
+    fn packets_of_the_node_put_looks_off_until_the_clock_says_so() {
+        let mut pace = Pace::default();
+        // Not while something may come by the fabric.
+        for distance in [0, 1, 2, 4, 8, 16, 32] {
+            pace.node_is_busy();
+            assert_eq!(until_due(&mut pace, 0), distance);
+            pace.looked(false, || 0);
+        }
+        pace.looked(false, || 1_000);
+        let mut busy = |looks: u32, now: u64| {
+            (0..looks).position(|_| {
+                pace.node_is_busy();
+                pace.is_due(|| now)
+            })
+        };
+        assert_eq!(busy(10_000, 1_000 + LONGEST), None);
+        assert!(busy(10_000, 1_001 + LONGEST) < Some(CLOCK as usize));
+        // Asked for, it comes.
+        pace.hurry();
+        pace.node_is_busy();
+        assert_eq!(until_due(&mut pace, 0), 0);
     }
 
     #[test]
