@@ -7,7 +7,7 @@
 use super::agreement::{Allocation, Step};
 use super::creation::Creation;
 use super::offer::{bytes, combine, words};
-use super::registry::{self, IDS, live_report, statistics};
+use super::registry::{self, IDS, Ids, live_report, statistics};
 use super::report;
 use super::settings::REPORT;
 use crate::coll::CollContext;
@@ -78,13 +78,7 @@ impl Proposal {
         let mut allocation = Allocation::new(&settings, creation.key(number), number);
         let step = allocation.step(space, lease);
         let engines = lease.engines;
-        let id = match step {
-            Step::Done(prefix) => Some(Agreed {
-                context: ids.register(prefix, site),
-                engines,
-            }),
-            _ => None,
-        };
+        let id = agreed(&mut ids, &step, engines, site);
         Proposal {
             creation,
             function,
@@ -119,11 +113,8 @@ impl Proposal {
         let (lease, space) = ids.lease(&self.creation);
         self.step = self.allocation.step(space, lease);
         let engines = lease.engines;
-        if let Step::Done(prefix) = self.step {
-            self.id = Some(Agreed {
-                context: ids.register(prefix, self.site),
-                engines,
-            });
+        if let Some(id) = agreed(&mut ids, &self.step, engines, self.site) {
+            self.id = Some(id);
         }
     }
 
@@ -228,6 +219,17 @@ impl Proposal {
         }
         wake_others();
     }
+}
+
+/// What a step has come to, if it is the last one; the id is in use from now on.
+fn agreed(ids: &mut Ids, step: &Step, engines: u32, site: u32) -> Option<Agreed> {
+    let Step::Done(prefix) = step else {
+        return None;
+    };
+    Some(Agreed {
+        context: ids.register(*prefix, site),
+        engines,
+    })
 }
 
 fn wake_others() {
