@@ -3,7 +3,7 @@
  * numbers of engines, and agree on several. */
 #include "threads.h"
 
-enum { COMMS = 20, MANY = 500, LONG = 100000 };
+enum { COMMS = 20, MANY = 500, LONG = 100000, TAGS = 16 };
 
 static unsigned char out[LONG], in[LONG];
 
@@ -25,9 +25,13 @@ static unsigned long further(void)
 {
     unsigned long number = 0;
     MPI(MPI_T_pvar_read(session, handle, &number));
+    return number;
+}
+
+static void end_of_count(void)
+{
     MPI(MPI_T_pvar_handle_free(session, &handle));
     MPI(MPI_T_pvar_session_free(&session));
-    return number;
 }
 
 /* Around the ring, two messages with one tag, received by wildcards. */
@@ -52,6 +56,38 @@ static void around(MPI_Comm comm, int bytes)
     CHECK_STATUS(status, from, 3, bytes);
     CHECK_PATTERN(in, (size_t) bytes, (uint64_t) from);
     MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
+/* Nobody receives with any tag: messages with some tags go by the first engine, others by further ones. Nobody else may send meanwhile.
+ * Returns how many of the tags went by further ones. */
+static int by_tag(int nonblocking)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Request request;
+    int went = 0;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
+    if (nonblocking) {
+        MPI(MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &comm, &request));
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    } else {
+        MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+    }
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    for (int tag = 0; tag < TAGS; tag++) {
+        int got = -1;
+        unsigned long before = further();
+        MPI(MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, tag, comm, &request));
+        MPI(MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, tag, comm, MPI_STATUS_IGNORE));
+        CHECK_INT(got, (rank + size - 1) % size);
+        MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        went += further() > before;
+    }
+    MPI(MPI_Barrier(MPI_COMM_WORLD));
+    MPI(MPI_Comm_free(&comm));
+    return went;
 }
 
 static void *exchange(void *comm)
@@ -112,7 +148,13 @@ int main(int argc, char **argv)
         around(again, i % 50);
         MPI(MPI_Comm_free(&again));
     }
+    for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+        int went = by_tag(nonblocking);
+        if (!strcmp(wanted, "several") && rank == size - 1)
+            CHECK(went > 0 && went < TAGS);
+    }
     unsigned long records = further();
+    end_of_count();
     if (!strcmp(wanted, "several") || !strcmp(wanted, "differing"))
         CHECK(records > 0);
     if (!strcmp(wanted, "one"))

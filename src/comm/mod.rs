@@ -26,7 +26,7 @@ use crate::topology::Topology;
 use crate::transport::calls::Calls;
 use crate::transport::collective::Areas;
 pub use engines::engines_offered_by;
-use engines::mapping;
+use engines::mapping_of;
 pub use members::Members;
 pub use nodes::{Nodes, Ranks, some};
 use once_cell::race::OnceBox;
@@ -159,7 +159,7 @@ impl Comm {
     /// Gives a communicator made with [`PENDING`] its contexts.
     pub fn complete(&self, context: u32, receive_context: u32, engines: u32) {
         let contexts = (context, receive_context);
-        let mapping = mapping(contexts, engines, &self.peers, self.local.as_ref());
+        let mapping = mapping_of(contexts, engines, &self.peers, self.local.as_ref());
         self.set_engine_mapping(mapping);
         self.context.store(context, Ordering::Relaxed);
         self.receive_context
@@ -434,7 +434,7 @@ pub fn start(rank: u32, size: u32) {
 /// Errors: MPI_ERR_NO_MEM when handles are used up.
 pub fn add(parts: Parts, errhandler: Attached) -> Result<&'static Comm> {
     let mapping = match engine::has_threads() && parts.context != PENDING {
-        true => mapping(
+        true => mapping_of(
             (parts.context, parts.receive_context),
             parts.engines,
             &parts.members,

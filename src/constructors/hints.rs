@@ -56,8 +56,9 @@ pub(super) async fn agreed_for_duplicate(
     parent: &Comm,
     own: Promises,
 ) -> Result<Promises> {
+    // A member that got no id does not know what the creation has agreed on: the parent decides.
     match parent.engines_offered() {
-        1 => Ok(Promises::default()),
+        1 if parent.has_agreed_on_engines() => Ok(Promises::default()),
         _ => agreed_on_both_groups(both, own).await,
     }
 }

@@ -64,6 +64,11 @@ pub fn own_offer() -> u32 {
     FAR_OFFER.load(Ordering::Relaxed)
 }
 
+/// Whether messages to this process go over the fabric. All members of a communicator find such a member, or none does.
+pub fn is_far(process: u32) -> bool {
+    table().is_some_and(|table| matches!(table.of(process).route, Route::Net(_)))
+}
+
 /// The least number of engines that these processes, which have joined, offer. `agreed`: what they agreed on when they last did.
 fn offered(processes: impl Iterator<Item = u32> + Clone, agreed: u32) -> u32 {
     // Only the first engine has links to other jobs.
@@ -76,7 +81,6 @@ fn offered(processes: impl Iterator<Item = u32> + Clone, agreed: u32) -> u32 {
     }
     let Some(table) = table() else { return 1 };
     // Pages of other hosts cannot be read.
-    let is_far = |process| matches!(table.of(process).route, Route::Net(_));
     if processes.clone().any(is_far) {
         return agreed;
     }

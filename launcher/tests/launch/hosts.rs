@@ -12,12 +12,16 @@ pub const TESTS: &[(&str, fn())] = &[
     ("hosts::a_lost_keeper_ends_all", a_lost_keeper_ends_all),
     ("hosts::all_of_mpiexec_is_killed", all_of_mpiexec_is_killed),
     ("hosts::nobody_there", nobody_there),
+    ("hosts::a_starter_that_hangs", a_starter_that_hangs),
     ("hosts::a_table_of_all", a_table_of_all),
     ("hosts::mpi_on_the_other_host", mpi_on_the_other_host),
 ];
 
 /// Runs its command on this host.
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/agent");
+
+/// Asks something and never ends.
+const STUCK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/hosts/stuck");
 
 /// The hosts have addresses that are nobody's (RFC 5737).
 fn job(words: &[&str]) -> Job {
@@ -168,6 +172,22 @@ fn nobody_there() {
     outcome.says("cannot start ranks on host '192.0.2.1': false ended with exit code 1");
     let outcome = mpiexec(["-launcher", "pigeon", "-hosts", "192.0.2.1", "true"]).run();
     outcome.says("-launcher pigeon: known are");
+}
+
+/// The user learns of it long before it is taken for lost.
+fn a_starter_that_hangs() {
+    let hosts = ["-hosts", "localhost,192.0.2.1", "true"];
+    let running = mpiexec(["-launcher-exec", STUCK].iter().chain(&hosts)).start();
+    crate::harness::until("the host is named", || {
+        running
+            .said("stuck has brought none for 10 s")
+            .then_some(())
+    });
+    running.signal(Signal::TERM);
+    let outcome = running.finish();
+    assert_eq!(outcome.code, 143, "{outcome:?}");
+    outcome.says("waiting for keepers on 192.0.2.1: ");
+    outcome.says("mpiexec: it has said: a question that nobody answers");
 }
 
 fn a_table_of_all() {

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// A keeper that has not connected by then will not.
 const GATHERING: Duration = Duration::from_secs(60);
+/// After so long the user is told which keepers have not connected.
+const NOTICE: Duration = Duration::from_secs(10);
 /// Who has connected says who it is by then.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A process that was away for so long cannot say that others were silent.
@@ -69,6 +71,17 @@ struct Starter {
     alive: bool,
 }
 
+impl Starter {
+    /// A keeper that it was to start has not connected.
+    fn is_awaited(&self, children: &[Child]) -> bool {
+        let is = |place: &u32| {
+            let mut children = children.iter();
+            children.any(|it| it.place == *place && it.state == State::Awaited)
+        };
+        self.places.iter().any(is)
+    }
+}
+
 pub struct Tree {
     epoll: OwnedFd,
     pub place: u32,
@@ -86,6 +99,8 @@ pub struct Tree {
     starters: Vec<Starter>,
     events: VecDeque<Event>,
     begin: Instant,
+    /// The user was told of keepers that have not connected.
+    has_noticed: bool,
     last_turn: Instant,
 }
 
@@ -141,6 +156,7 @@ impl Tree {
             starters: Vec::new(),
             events: VecDeque::new(),
             begin: now,
+            has_noticed: false,
             last_turn: now,
         })
     }
@@ -301,6 +317,10 @@ impl Tree {
                 link.close(&self.epoll);
             }
         }
+        if now > self.begin + NOTICE && !self.has_noticed {
+            self.has_noticed = true;
+            self.notice_late();
+        }
         if now > self.begin + GATHERING {
             let late = self.children.iter().filter(|it| it.state == State::Awaited);
             for place in late.map(|it| it.place).collect::<Vec<_>>() {
@@ -310,6 +330,38 @@ impl Tree {
                 );
                 self.lose(place, &why);
             }
+        }
+    }
+
+    /// Tells the user which keepers have not connected, and the last thing that their starters said.
+    fn notice_late(&mut self) {
+        let late = self.children.iter().filter(|it| it.state == State::Awaited);
+        let hosts: Vec<&str> = late.map(|it| it.host.as_str()).collect();
+        if hosts.is_empty() {
+            return;
+        }
+        let mut text = format!(
+            "mpiexec: waiting for keepers on {}: {} has brought none for {} s; the job ends after {} s\n",
+            hosts.join(", "),
+            self.launcher.name(),
+            NOTICE.as_secs(),
+            GATHERING.as_secs()
+        );
+        for starter in self.starters.iter().filter(|it| it.alive) {
+            if let Some(line) = last_line(&starter.said)
+                && starter.is_awaited(&self.children)
+            {
+                text += &format!("mpiexec: it has said: {line}\n");
+            }
+        }
+        self.tell(text);
+    }
+
+    /// Writes to the user's standard error.
+    fn tell(&mut self, text: String) {
+        match self.is_root() {
+            true => self.events.push_back(Event::Up(0, Frame::Text(text))),
+            false => self.report(&Frame::Text(text)),
         }
     }
 
@@ -522,18 +574,10 @@ impl Tree {
             }
         }
         // Until its keepers have come it may be why they do not.
-        let awaited = |place: &u32| {
-            let mut children = self.children.iter();
-            children.any(|it| it.place == *place && it.state == State::Awaited)
-        };
-        let said = &mut starter.said;
-        if !starter.places.iter().any(awaited) && !said.is_empty() {
-            let text = String::from_utf8_lossy(said).into_owned();
-            said.clear();
-            match self.is_root() {
-                true => self.events.push_back(Event::Up(0, Frame::Text(text))),
-                false => self.report(&Frame::Text(text)),
-            }
+        if !starter.is_awaited(&self.children) && !starter.said.is_empty() {
+            let text = String::from_utf8_lossy(&starter.said).into_owned();
+            starter.said.clear();
+            self.tell(text);
         }
         said_is_bounded(&mut self.starters[number].said);
     }
@@ -559,14 +603,8 @@ impl Tree {
             },
             _ => "has ended".to_owned(),
         };
-        let said = String::from_utf8_lossy(&starter.said).into_owned();
-        let last = said
-            .lines()
-            .rev()
-            .map(str::trim)
-            .find(|line| !line.is_empty());
         let name = self.launcher.name();
-        let why = match last {
+        let why = match last_line(&starter.said) {
             Some(last) => format!("{name} {how}: {last}"),
             None => format!("{name} {how}"),
         };
@@ -632,6 +670,12 @@ impl Tree {
             parent.finish(&self.epoll, Instant::now() + Duration::from_secs(1));
         }
     }
+}
+
+fn last_line(said: &[u8]) -> Option<String> {
+    let said = String::from_utf8_lossy(said);
+    let mut lines = said.lines().rev().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
 }
 
 fn said_is_bounded(said: &mut Vec<u8>) {
