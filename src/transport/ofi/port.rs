@@ -18,8 +18,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
 
-/// What this library is written for; a newer one is asked to behave like it.
-const NEWEST: u32 = 1 << 16 | 20;
+/// The version whose headers the bindings are made of; a newer one is asked to behave like it, and to know structures as they are there.
+const NEWEST: u32 = 1 << 16 | 17;
 /// What sites still have, and what has all that is used here.
 const OLDEST: u32 = 1 << 16 | 14;
 /// Where sites have theirs, after what the loader finds.
@@ -85,6 +85,35 @@ impl Functions {
             0 => Sent::Done,
             error if error == -i64::from(FI_EAGAIN) => Sent::Later,
             error => Sent::Failed(format!("{function}: {}", self.text(error))),
+        }
+    }
+
+    /// Takes an operation that has failed out of a queue: its context, and why.
+    ///
+    /// Errors: there is none.
+    ///
+    /// # Safety
+    /// The queue is open.
+    pub(super) unsafe fn failed_in(
+        &self,
+        cq: *mut fid_cq,
+    ) -> Result<(*mut c_void, String), String> {
+        /// Newer libraries have more fields (1.20 has the sender's address), and providers that write them whatever version they are asked for.
+        #[repr(C)]
+        struct Entry {
+            known: fi_cq_err_entry,
+            room: [u64; 16],
+        }
+        // SAFETY: all-zero is a valid value, for the call to fill; the rest is the caller's word.
+        let (entry, read) = unsafe {
+            let mut entry: Entry = std::mem::zeroed();
+            let read = call((*(*cq).ops).readerr);
+            let read = read(cq, (&raw mut entry).cast(), 0);
+            (entry.known, read)
+        };
+        match read {
+            1.. => Ok((entry.op_context, self.text(entry.err.into()))),
+            error => Err(self.text(error)),
         }
     }
 
@@ -447,21 +476,15 @@ impl Port {
 
     #[cold]
     fn read_failure(&mut self) -> Completion {
-        // SAFETY: all-zero is a valid value, for the call to fill.
-        let mut entry: fi_cq_err_entry = unsafe { std::mem::zeroed() };
         // SAFETY: the queue is open.
-        let read = unsafe {
-            let read = (*(*self.cq).ops).readerr;
-            call(read)(self.cq, &raw mut entry, 0)
-        };
-        match read {
-            1.. => Completion::Failed {
-                context: entry.op_context.cast(),
-                text: self.functions.text(entry.err.into()),
+        match unsafe { self.functions.failed_in(self.cq) } {
+            Ok((context, text)) => Completion::Failed {
+                context: context.cast(),
+                text,
             },
-            error => Completion::Failed {
+            Err(text) => Completion::Failed {
                 context: null_mut(),
-                text: format!("fi_cq_readerr: {}", self.functions.text(error)),
+                text: format!("fi_cq_readerr: {text}"),
             },
         }
     }

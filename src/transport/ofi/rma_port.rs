@@ -294,19 +294,13 @@ impl RmaPort {
         if count == -i64::from(FI_EAGAIN) {
             return 0;
         }
-        // SAFETY: all-zero is a valid value, for the call to fill; the queue is open.
-        let (entry, read) = unsafe {
-            let mut entry: fi_cq_err_entry = std::mem::zeroed();
-            let read = call((*(*self.cq).ops).readerr);
-            let read = read(self.cq, &raw mut entry, 0);
-            (entry, read)
-        };
-        if read < 1 {
+        // SAFETY: the queue is open.
+        let Ok((context, text)) = (unsafe { self.functions.failed_in(self.cq) }) else {
             return 0;
-        }
+        };
         tell(Ended {
-            context: entry.op_context,
-            error: Some(self.functions.text(entry.err.into())),
+            context,
+            error: Some(text),
         });
         1
     }
