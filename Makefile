@@ -318,7 +318,7 @@ bindings:
 	bindgen src/transport/ofi/fabric.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
 	  --allowlist-type 'fi_info|fid_(fabric|domain|ep|cq|av)|fi_(cq|av)_attr|fi_msg|fi_cq_(tagged|err)_entry|fi_(context2|msg_tagged|mr_attr)' \
 	  --allowlist-var 'FI_(EAGAIN|MSG|TAGGED|MULTI_RECV|ORDER_SAS|CONTEXT2?|COMPLETION|SELECTIVE_COMPLETION)' \
-	  --allowlist-var 'FI_(TRANSMIT|RECV|SEND|GETWAIT|OPT_ENDPOINT|OPT_MIN_MULTI_RECV|SOCKADDR_IN)' \
+	  --allowlist-var 'FI_(M(AJ|IN)OR_VERSION|TRANSMIT|RECV|SEND|GETWAIT|OPT_ENDPOINT|OPT_MIN_MULTI_RECV|SOCKADDR_IN)' \
 	  --allowlist-var 'FI_MR_(LOCAL|VIRT_ADDR|ALLOCATED|PROV_KEY|ENDPOINT)' \
 	  --opaque-type 'fi_ops_(rma|atomic|collective|eq|cntr)|fid_(nic|eq|cntr|stx|poll|wait|pep|mc)' \
 	  --opaque-type 'fi_(eq|cntr|wait|poll|collective|atomic|rma|param|nic)_.*' \

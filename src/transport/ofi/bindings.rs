@@ -3,6 +3,8 @@
 // Made by `make bindings`; do not edit.
 
 pub const FI_EAGAIN: u32 = 11;
+pub const FI_MAJOR_VERSION: u32 = 1;
+pub const FI_MINOR_VERSION: u32 = 17;
 pub const FI_MSG: u32 = 2;
 pub const FI_TAGGED: u32 = 8;
 pub const FI_RECV: u32 = 1024;

@@ -19,7 +19,7 @@ use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
 
 /// The version whose headers the bindings are made of; a newer one is asked to behave like it, and to know structures as they are there.
-const NEWEST: u32 = 1 << 16 | 17;
+const NEWEST: u32 = FI_MAJOR_VERSION << 16 | FI_MINOR_VERSION;
 /// What sites still have, and what has all that is used here.
 const OLDEST: u32 = 1 << 16 | 14;
 /// Where sites have theirs, after what the loader finds.
@@ -760,8 +760,7 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
             "fi_ep_bind",
             bind(endpoint, &raw mut (*cq).fid, FI_RECV.into()),
         )?;
-        let control = call((*(*ep).fid.ops).control);
-        check("fi_enable", control(endpoint, FI_ENABLE as i32, null_mut()))?;
+        // Before fi_enable: `ofi_rxm` of libfabric 2 takes no notice of it later, and cuts messages off.
         let mut least: size_t = LARGEST as size_t;
         let setopt = call((*(*ep).ops).setopt);
         check(
@@ -774,6 +773,8 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
                 size_of::<size_t>() as size_t,
             ),
         )?;
+        let control = call((*(*ep).fid.ops).control);
+        check("fi_enable", control(endpoint, FI_ENABLE as i32, null_mut()))?;
         let mut number = -1i32;
         let control = call((*(*cq).fid.ops).control);
         let has = waits
