@@ -75,11 +75,12 @@ pub fn run(
     })
 }
 
-/// What a line's own variables may say otherwise.
+/// What a line's own variables may say otherwise, and the environment of the suite.
 fn over_fabric(on: &Toolchain) -> impl Iterator<Item = (&'static str, &'static str)> {
     let variables = [("OXMPI_PRETEND_NODES", "2"), ("OXMPI_FABRIC", "tcp")];
     let pretended = on.over_fabric && std::env::var("C_SUITE_FABRIC").is_ok_and(|it| it == "1");
-    variables.into_iter().filter(move |_| pretended)
+    let variables = variables.into_iter();
+    variables.filter(move |(name, _)| pretended && std::env::var_os(name).is_none())
 }
 
 /// The status, or none if the limit was reached.
