@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     CHECK_INT(flag, 1);
     code = MPI_Comm_set_attr(dup, keyval, &deletes);
     CHECK(code != MPI_SUCCESS);
+    other = MPI_COMM_SELF;
     code = MPI_Comm_dup(dup, &other);
     CHECK(code != MPI_SUCCESS);
     CHECK(other == MPI_COMM_NULL);

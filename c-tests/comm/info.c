@@ -27,9 +27,23 @@ int main(int argc, char **argv)
     MPI(MPI_Comm_set_info(dup, info));
     CHECK(has(dup, "mpi_assert_no_any_tag", "false"));
     MPI(MPI_Comm_dup_with_info(dup, MPI_INFO_NULL, &other));
-    if (!reference) /* the standard: the hints given replace those of the parent */
-        CHECK(!has(other, "mpi_assert_no_any_tag", "false"));
+    CHECK(has(other, "mpi_assert_no_any_tag", "false")); /* the hints given replace those of the parent */
     MPI(MPI_Comm_free(&other));
+    /* Defaults are told; what is not known, and what is no value, is not. */
+    MPI(MPI_Info_set(info, "mpi_assert_no_any_tag", "true"));
+    MPI(MPI_Info_set(info, "mpi_assert_no_any_source", "perhaps"));
+    MPI(MPI_Info_set(info, "such_a_key", "true"));
+    MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &other));
+    MPI(MPI_Comm_set_info(other, info));
+    CHECK(has(other, "mpi_assert_no_any_tag", "true"));
+    if (!reference) { /* Debian's MPICH knows few of them */
+        CHECK(has(other, "mpi_assert_no_any_source", "false"));
+        CHECK(!has(other, "such_a_key", "true"));
+        CHECK(has(MPI_COMM_WORLD, "mpi_assert_exact_length", "false"));
+        CHECK(has(MPI_COMM_WORLD, "mpi_memory_alloc_kinds", "mpi,system"));
+    }
+    MPI(MPI_Comm_free(&other));
+    MPI(MPI_Info_set(info, "mpi_assert_no_any_tag", "false"));
 #if MPI_VERSION >= 4
     MPI_Request request;
     MPI(MPI_Info_set(info, "mpi_assert_exact_length", "true"));

@@ -84,6 +84,27 @@ static void use(MPI_Comm all, int round)
     MPI(MPI_Group_free(&high));
 }
 
+/* Of the kinds of memory that a program asks for it is told those that are supported, and of other hints none that are not known. */
+static void memory_kinds(void)
+{
+    MPI_Session other;
+    MPI_Info info;
+    char value[64] = "";
+    int length = sizeof value, flag;
+    MPI(MPI_Info_create(&info));
+    MPI(MPI_Info_set(info, "mpi_memory_alloc_kinds", "mpi,system,cuda:device"));
+    MPI(MPI_Info_set(info, "such_a_key", "true"));
+    MPI(MPI_Session_init(info, MPI_ERRORS_RETURN, &other));
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Session_get_info(other, &info));
+    MPI(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &flag));
+    CHECK(flag && !strcmp(value, "mpi,system"));
+    MPI(MPI_Info_get_string(info, "such_a_key", &length, value, &flag));
+    CHECK_INT(flag, 0);
+    MPI(MPI_Info_free(&info));
+    MPI(MPI_Session_finalize(&other));
+}
+
 static void one_round(int round, int ranks)
 {
     MPI_Comm all, alone;
@@ -96,6 +117,7 @@ static void one_round(int round, int ranks)
     CHECK_INT(flag, 1);
     CHECK(!strncmp(value, "MPI_THREAD_", 11));
     MPI(MPI_Info_free(&info));
+    memory_kinds();
     names(ranks);
     all = from_set("mpi://WORLD", "all");
     use(all, round);

@@ -77,16 +77,20 @@ impl Out<Count> {
     }
 }
 
-/// Writes a status but for its MPI_ERROR.
+/// Writes a status but for its MPI_ERROR, unless it is that of an inactive request.
 ///
 /// # Safety
 /// There is a status at `target`.
 #[inline(always)]
 unsafe fn write_status(target: *mut MPI_Status, status: StatusWords) {
+    let is_of_inactive = status.is_of_inactive();
     let mut status = Status(status).to_c();
     // SAFETY: the contract above.
     unsafe {
-        status.error = (&raw const (*target).error).read();
+        status.error = match is_of_inactive {
+            true => ErrorCode(0).to_c(),
+            false => (&raw const (*target).error).read(),
+        };
         target.write(status);
     }
 }

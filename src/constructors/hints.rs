@@ -10,7 +10,7 @@ use crate::coll::{CollContext, block_on};
 use crate::comm::{self, Comm, Members};
 use crate::context_id::offer::{bytes, words};
 use crate::error::Result;
-use crate::info::Info;
+use crate::info::{Info, kinds};
 
 const NO_ANY_TAG: &str = "mpi_assert_no_any_tag";
 const NO_ANY_SOURCE: &str = "mpi_assert_no_any_source";
@@ -109,15 +109,54 @@ pub fn rely_on(comm: &Comm, promises: Promises) {
     comm.set_engine_mapping(mapping.without(promises.no_any_tag, promises.no_any_source));
 }
 
-/// MPI_Comm_set_info. A promise that is relied on stays what it is, which MPI_Comm_get_info tells.
-pub fn set(comm: &Comm, new: &Info) -> Result<()> {
-    let (tag, source) = comm.engine_mapping().relies_on_none_of();
+/// The hints that communicators have, besides [`kinds::PROMISE`]; `true` or `false`, which is the default. The library makes use of the first two,
+/// and what it does is right whatever the others say.
+const KNOWN: [&str; 5] = [
+    NO_ANY_TAG,
+    NO_ANY_SOURCE,
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+];
+
+/// Sets hints of a communicator; those that are not known, or have no valid value, are passed over.
+fn keep(comm: &Comm, new: &Info, may_change: impl Fn(&str) -> bool) -> Result<()> {
     let mut hints = comm.info.lock();
     for (key, value) in new.entries() {
-        let fixed = tag && key == NO_ANY_TAG || source && key == NO_ANY_SOURCE;
-        if !fixed {
+        let is_valid = match key {
+            kinds::PROMISE => kinds::are_supported(value),
+            key => KNOWN.contains(&key) && matches!(value, "true" | "false"),
+        };
+        if is_valid && may_change(key) {
             hints.set(key, value)?;
         }
     }
     Ok(())
+}
+
+/// Gives a new communicator the hints that it was made with.
+pub fn give(comm: &Comm, hints: &Info) -> Result<()> {
+    keep(comm, hints, |_| true)
+}
+
+/// MPI_Comm_set_info. A promise that is relied on stays what it is, which MPI_Comm_get_info tells.
+pub fn set(comm: &Comm, new: &Info) -> Result<()> {
+    let (tag, source) = comm.engine_mapping().relies_on_none_of();
+    keep(comm, new, |key| {
+        !(tag && key == NO_ANY_TAG || source && key == NO_ANY_SOURCE)
+    })
+}
+
+/// MPI_Comm_get_info: the hints in use.
+pub fn in_use(comm: &Comm) -> Result<Info> {
+    let hints = comm.info.lock();
+    let mut used = Info::new();
+    for key in KNOWN {
+        used.set(key, hints.get(key)?.unwrap_or("false"))?;
+    }
+    if let Some(value) = hints.get(kinds::PROMISE)? {
+        used.set(kinds::PROMISE, value)?;
+    }
+    used.set(kinds::KEY, kinds::ALWAYS)?;
+    Ok(used)
 }

@@ -35,10 +35,26 @@ impl Status {
         status
     }
 
-    /// What a call on a null or inactive request gives.
+    /// What a send gives, and nothing at all.
     pub const fn empty() -> Status {
         Status::new(ANY_SOURCE, ANY_TAG, 0)
     }
+
+    /// What a call on a null or inactive request gives: empty, and MPI_ERROR is part of it, which stays as it is at the end of an operation.
+    pub const fn of_inactive() -> Status {
+        let mut status = Status::empty();
+        status.error = Status::WITH_ERROR;
+        status
+    }
+
+    /// Whether the program's MPI_ERROR becomes MPI_SUCCESS.
+    #[inline]
+    pub const fn is_of_inactive(&self) -> bool {
+        self.error == Status::WITH_ERROR
+    }
+
+    /// Never shown to programs.
+    const WITH_ERROR: i32 = -1;
 
     /// What a receive from MPI_PROC_NULL gives.
     pub const fn proc_null() -> Status {

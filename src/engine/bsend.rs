@@ -7,6 +7,7 @@ use super::Engine;
 use super::requests::{Extra, Kind, Mode, Request};
 use super::send::Envelope;
 use crate::datatype::pack::Buffer;
+use crate::error::Result;
 use parking_lot::Mutex;
 
 static BUFFERS: Mutex<Vec<BsendBuffer>> = Mutex::new(Vec::new());
@@ -93,10 +94,24 @@ pub fn give_back(bsend: u32, bytes: usize) {
 
 impl Engine {
     /// Begins a send of a copy of the data, so that the request lives by itself; `bsend` is the buffer that it was charged to.
-    pub fn send_copy(&mut self, bsend: Option<u32>, envelope: &Envelope, buffer: Buffer) {
-        let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
-        buffer.read(0, &mut copy);
-        self.send_owned(bsend, envelope, copy);
+    ///
+    /// Errors: MPI_ERR_NO_MEM; it is not charged then.
+    pub fn send_copy(
+        &mut self,
+        bsend: Option<u32>,
+        envelope: &Envelope,
+        buffer: Buffer,
+    ) -> Result<()> {
+        match buffer.copied() {
+            Ok(copy) => self.send_owned(bsend, envelope, copy),
+            Err(error) => {
+                if let Some(bsend) = bsend {
+                    give_back(bsend, buffer.len());
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// As [`Self::send_copy`], for data that is a copy already.

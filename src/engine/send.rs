@@ -167,7 +167,7 @@ impl Engine {
     fn send_to_self(&mut self, index: Index) {
         let me = self.me();
         let request = self.requests.at(index);
-        let (buffer, total) = (request.buffer, request.total);
+        let buffer = request.buffer;
         let key = Key {
             context: request.context,
             source: request.source,
@@ -188,8 +188,13 @@ impl Engine {
             }
             return;
         }
-        let mut data = vec![0u8; total];
-        buffer.read(0, &mut data);
+        let data = match buffer.copied() {
+            Ok(data) => data.into_vec(),
+            Err(error) => {
+                self.requests.at(index).error = Some(error);
+                return self.complete(index);
+            }
+        };
         self.store_own(key, me, data, synchronous.then_some(index));
         if !synchronous {
             self.complete(index);

@@ -3,6 +3,8 @@
 //! Invariant: keys are unique, have 1 to `KEY_MAXIMUM` bytes, and keep the order in which they were
 //! set first, so that MPI_Info_get_nthkey walks them all.
 
+pub mod kinds;
+
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
 use crate::os::cancellation::uncancelled;

@@ -8,7 +8,7 @@ use super::hints;
 use super::view::{Types, View};
 use crate::datatype::Datatype;
 use crate::error::{Class, Result, fail};
-use crate::info::Info;
+use crate::info::{Info, kinds};
 use crate::os::file::File as Descriptor;
 use crate::sync::Ordering;
 use std::sync::Arc;
@@ -135,7 +135,10 @@ impl File {
 
     /// The hints in use.
     pub fn get_info(&self) -> Info {
-        self.info.lock().clone()
+        let mut info = self.info.lock().clone();
+        // Both are short enough.
+        let _ = info.set(kinds::KEY, kinds::ALWAYS);
+        info
     }
 
     pub fn set_info(&self, hints: &Info) -> Result<()> {

@@ -26,11 +26,14 @@ pub mod names {
     pub const MAPPING: &str = "OXMPI_MAPPING";
     /// What tells the job from all others, 16 hexadecimal digits.
     pub const JOB: &str = "OXMPI_JOB";
+    /// The kinds of memory that the job was started for, as the user said.
+    pub const MEMORY_KINDS: &str = "OXMPI_MEMORY_ALLOC_KINDS";
     /// The port of the processes that have spawned the job.
     pub const PARENT: &str = "OXMPI_PARENT";
     /// All of them.
     pub const OWN: &[&str] = &[
         JOB,
+        MEMORY_KINDS,
         PARENT,
         RANK,
         SIZE,

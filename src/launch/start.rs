@@ -87,6 +87,9 @@ impl Start {
             let handler = handler.trim().to_ascii_lowercase();
             variables.push(("OXMPI_INITIAL_ERRHANDLER".to_owned(), handler));
         }
+        if let Some(kinds) = get(crate::info::kinds::KEY) {
+            variables.push((names::MEMORY_KINDS.to_owned(), kinds.clone()));
+        }
         let lines = get("env").unwrap_or_default();
         let pairs = lines.lines().filter_map(|line| line.split_once('='));
         variables.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));

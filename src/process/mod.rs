@@ -342,8 +342,12 @@ fn describe(job: &Job, level: ThreadLevel) {
         ("soft", &size),
         ("thread_level", level.name()),
     ] {
-        // Both are short enough.
+        // All are short enough.
         let _ = environment.set(key, value);
+    }
+    // A text that is too long is left out.
+    if let Ok(kinds) = std::env::var(crate::launch::names::MEMORY_KINDS) {
+        let _ = environment.set(info::kinds::KEY, &kinds);
     }
     info::set_environment(environment);
 }

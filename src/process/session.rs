@@ -6,7 +6,7 @@ use super::ThreadLevel;
 use crate::errhandler::{self, Attached, Target};
 use crate::error::{Class, Result, fail};
 use crate::handle::{ObjectType, SharedTable, null};
-use crate::info::Info;
+use crate::info::{Info, kinds};
 use crate::pt2pt::buffered::{self, Scope};
 use crate::pt2pt::origin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub const NULL: i32 = null(ObjectType::Session);
 
 pub struct Session {
     pub errhandler: Attached,
-    /// The hints it was opened with.
+    /// The hints in use: those that it was opened with, as far as they are known.
     pub info: Info,
 }
 
@@ -28,15 +28,17 @@ static SESSIONS: SharedTable<Session> = SharedTable::new(ObjectType::Session);
 /// MPI_Session_init: the new session's handle.
 ///
 /// Errors: MPI_ERR_ERRHANDLER if the handler is not one for sessions.
-pub fn open(mut info: Info, errhandler: i32) -> Result<i32> {
+pub fn open(info: Info, errhandler: i32) -> Result<i32> {
     errhandler::check(errhandler, Target::Session)?;
     let wish = info.get(THREAD_LEVEL)?;
     let wish = ThreadLevel::ALL
         .into_iter()
         .find(|level| Some(level.name()) == wish);
     let level = super::begin_session(wish)?;
-    info.set(THREAD_LEVEL, level.name())?;
-    add(info, errhandler)
+    let mut used = Info::new();
+    used.set(THREAD_LEVEL, level.name())?;
+    used.set(kinds::KEY, &kinds::supported(info.get(kinds::KEY)?))?;
+    add(used, errhandler)
 }
 
 fn add(info: Info, errhandler: i32) -> Result<i32> {

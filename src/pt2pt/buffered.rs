@@ -178,7 +178,7 @@ pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
     if engine.send_short(&envelope, &buffer) {
         bsend::give_back(bsend, buffer.len());
     } else {
-        engine.send_copy(Some(bsend), &envelope, buffer);
+        engine.send_copy(Some(bsend), &envelope, buffer)?;
     }
     Ok(())
 }
@@ -196,6 +196,5 @@ pub fn start(engine: &mut Engine, index: u32) -> Result<()> {
         communicator: request.owner,
     };
     let bsend = charge(engine, envelope.communicator, buffer.len())?;
-    engine.send_copy(Some(bsend), &envelope, buffer);
-    Ok(())
+    engine.send_copy(Some(bsend), &envelope, buffer)
 }

@@ -68,7 +68,7 @@ fn reap(engine: &mut Engine, index: Index, handle: &mut i32) -> Option<Completio
     let request = engine.requests().at(index);
     match request.phase {
         Phase::Active | Phase::Free => None,
-        Phase::Inactive => Some(Completion::of(Status::empty())),
+        Phase::Inactive => Some(Completion::of(Status::of_inactive())),
         // Its status has to be asked for first.
         Phase::Complete if request.kind == Kind::General && request.extra.is_some() => None,
         Phase::Complete => {
@@ -113,7 +113,7 @@ pub(super) fn is_active(engine: &mut Engine, handle: i32) -> Result<bool> {
 pub(super) fn try_one(engine: &mut Engine, handle: &mut i32) -> Result<Option<Completion>> {
     match find(engine, *handle) {
         None => unknown(*handle),
-        Some(Found::Null) => Ok(Some(Completion::of(Status::empty()))),
+        Some(Found::Null) => Ok(Some(Completion::of(Status::of_inactive()))),
         Some(Found::Done) => {
             let status = status_of_done(*handle);
             *handle = REQUEST_NULL;

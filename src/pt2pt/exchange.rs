@@ -78,8 +78,7 @@ fn reason(function: &'static str, receive: Half, comm: &Comm) -> Reason {
 }
 
 fn begin_replace(buffer: Buffer, dest: (i32, i32), source: (i32, i32), comm: &Comm) -> Result<u32> {
-    let mut copy = vec![0u8; buffer.len()].into_boxed_slice();
-    buffer.read(0, &mut copy);
+    let mut copy = buffer.copied()?;
     let send = Half {
         buffer: Buffer::of_copy(&mut copy),
         peer: dest.0,
@@ -110,7 +109,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         let mut engine = enter_to(comm, send.tag);
         if !engine.send_short(&envelope, &send.buffer) {
             // A request of another engine's cannot wait for it.
-            engine.send_copy(None, &envelope, send.buffer);
+            engine.send_copy(None, &envelope, send.buffer)?;
         }
         return Ok(index);
     }

@@ -15,7 +15,7 @@ use crate::error::Result;
 fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
     match find(engine, handle) {
         None => unknown(handle),
-        Some(Found::Null) => Ok(Some(Status::empty())),
+        Some(Found::Null) => Ok(Some(Status::of_inactive())),
         Some(Found::Done) => Ok(Some(status_of_done(handle))),
         Some(Found::Slot(index)) => {
             let request = engine.requests().at(index);
@@ -23,7 +23,7 @@ fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
                 (Phase::Complete, Kind::Receive) => Some(signatures::without(request.status)),
                 (Phase::Complete, Kind::Task | Kind::General) => Some(request.status),
                 (Phase::Complete, Kind::Send(_)) => Some(status_of_sent(request)),
-                (Phase::Inactive, _) => Some(Status::empty()),
+                (Phase::Inactive, _) => Some(Status::of_inactive()),
                 _ => None,
             })
         }

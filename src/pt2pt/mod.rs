@@ -209,8 +209,9 @@ fn isend_by(
         return requests::SENT;
     }
     let index = engine.send(mode, &envelope, buffer);
-    let done = engine.requests().at(index).phase == Phase::Complete;
-    if done {
+    let request = engine.requests().at(index);
+    // An error is told by the call that completes it.
+    if request.phase == Phase::Complete && request.error.is_none() {
         engine.requests().release(index);
         return requests::SENT;
     }

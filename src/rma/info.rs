@@ -4,7 +4,7 @@
 
 use super::window::{Flavor, Way, Window};
 use crate::error::Result;
-use crate::info::Info;
+use crate::info::{Info, kinds};
 
 pub const NONCONTIG: &str = "alloc_shared_noncontig";
 const GRANULARITY: &str = "mpi_accumulate_granularity";
@@ -110,10 +110,9 @@ pub fn kept(flavor: Flavor, hints: &Info, is_contiguous: bool) -> Result<Info> {
     {
         kept.set(ALIGNMENT, &alignment.to_string())?;
     }
-    for key in ["mpi_assert_memory_alloc_kinds"] {
-        if let Some(value) = hints.get(key)? {
-            kept.set(key, value)?;
-        }
+    let promise = hints.get(kinds::PROMISE)?;
+    if let Some(value) = promise.filter(|value| kinds::are_supported(value)) {
+        kept.set(kinds::PROMISE, value)?;
     }
     Ok(kept)
 }
@@ -127,6 +126,7 @@ fn in_use(kept: &Info) -> Result<Info> {
     for (key, value) in kept.entries() {
         used.set(key, value)?;
     }
+    used.set(kinds::KEY, kinds::ALWAYS)?;
     Ok(used)
 }
 

@@ -267,8 +267,8 @@ impl Transport {
             {
                 self.shown = Some(self.turn as u16 - 1);
                 let mut packet = link.end().unpacked(slot);
-                // The library's own messages name a process, which has another number at the sender's.
-                if packet.header.context & LIBRARY != 0 {
+                // It has another number at the sender's.
+                if packet.header.names_process() {
                     packet.header.source = packet.header.process as i32;
                 }
                 return Some(packet);
@@ -652,9 +652,6 @@ impl Transport {
 fn no_transport() -> ! {
     unreachable!("a packet of this process to itself came to the transport")
 }
-
-/// The two low bits of a context: the library's own messages have some.
-const LIBRARY: u32 = 3;
 
 #[cold]
 #[inline(never)]

@@ -31,6 +31,14 @@ pub const LANDED: u8 = 0xe1;
 pub const FLAGS: u8 = 0x0f;
 
 impl Header {
+    /// Whether `source` is a process number. That is so of the library's own messages, by the two low bits of their context, but for those of
+    /// partitioned operations, which count ranks from negative numbers on.
+    #[inline]
+    pub const fn names_process(&self) -> bool {
+        const LIBRARY: u32 = 3;
+        self.context & LIBRARY != 0 && self.source >= 0
+    }
+
     /// Its size as a message between nodes has it.
     pub const BYTES: usize = 24;
 

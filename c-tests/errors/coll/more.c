@@ -73,6 +73,8 @@ int main(int argc, char **argv)
     ERROR(MPI_Scan(out, in, -1, type, MPI_SUM, self), MPI_ERR_COUNT, "count", "-1");
     ERROR(MPI_Exscan(NULL, in, 1, type, MPI_SUM, self), MPI_ERR_BUFFER, "sendbuf", NULL);
     ERROR(MPI_Exscan(out, in, 1, type, MPI_SUM, MPI_COMM_NULL), MPI_ERR_COMM, "comm", NULL);
+    /* nothing comes to rank 0 */
+    MPI(MPI_Exscan(out, NULL, 1, type, MPI_SUM, self));
 
     MPI(MPI_Type_contiguous(2, MPI_INT, &unready));
     ERROR(MPI_Allgather(out, 1, unready, in, 1, unready, self), MPI_ERR_TYPE, "sendtype", "not committed");

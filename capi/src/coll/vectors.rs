@@ -96,7 +96,15 @@ fn scanned(
 ) -> Decoded {
     let comm = decode::intracomm("comm", comm)?;
     let with = operands(op, decode::datatype(kind)?)?;
-    let (own, into) = vectors((from, to), count, kind, true)?;
+    let (own, into) = match exclusive && comm.rank() == 0 && !is_in_place(from.0) {
+        // Nothing is written to the receive buffer, so it may be anything; but where all ranks give one buffer for both, all are told.
+        true => {
+            let own = decode::send_buffer(FROM, from, count, kind)?;
+            apart::vectors(from.0, to.0, own.is_empty())?;
+            (own, own)
+        }
+        false => vectors((from, to), count, kind, true)?,
+    };
     let call = CollArgs::Scan {
         own,
         into,

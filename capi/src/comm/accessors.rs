@@ -68,10 +68,9 @@ entry! {
 }
 
 entry! {
-    /// All hints that were given and not refused.
     Allocate fn MPI_Comm_get_info(comm: Comm, info_used: Out<Info>) on comm {
         info_used.not_null()?;
-        let hints = decode::comm(comm)?.info.lock().clone();
+        let hints = constructors::hints::in_use(decode::comm(comm)?)?;
         info_used.set(Info(info::create(hints)?))
     }
 }

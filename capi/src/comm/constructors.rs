@@ -29,7 +29,12 @@ pub fn give(from: i32, newcomm: Out<Comm>, new: Option<&CommObject>) -> Result<(
 /// A duplicate with the attributes that their copy callbacks give it. A rank with a wrong argument takes part in the
 /// creation, here and below, so that no other rank waits.
 #[inline(always)]
-fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static CommObject> {
+fn duplicate(
+    comm: &CommObject,
+    right: Result<()>,
+    by: Maker,
+    newcomm: &Out<Comm>,
+) -> Result<&'static CommObject> {
     let new = constructors::dup(comm, right, by)?;
     if comm.attributes.is_empty() {
         return Ok(new);
@@ -38,6 +43,7 @@ fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static
         // What was copied is deleted again; the first error is the one to report.
         let _ = new.attributes.delete_all(new.handle);
         communicators::free(new);
+        newcomm.set(Comm(MPI_COMM_NULL))?;
         return Err(error);
     }
     Ok(new)
@@ -45,7 +51,7 @@ fn duplicate(comm: &CommObject, right: Result<()>, by: Maker) -> Result<&'static
 
 entry! {
     Collective fn MPI_Comm_dup(comm: Comm, newcomm: Out<Comm>) on comm {
-        let new = duplicate(decode::comm(comm)?, newcomm.not_null(), Maker::Dup)?;
+        let new = duplicate(decode::comm(comm)?, newcomm.not_null(), Maker::Dup, &newcomm)?;
         give(comm.0, newcomm, Some(new))
     }
 }
@@ -63,11 +69,11 @@ entry! {
         let comm = decode::comm(comm)?;
         let hints = newcomm.not_null().and_then(|()| infos::hints(info.0));
         let (hints, right) = parted(hints);
-        let new = duplicate(comm, right, Maker::DupWithInfo);
+        let new = duplicate(comm, right, Maker::DupWithInfo, &newcomm);
         let promises = constructors::hints::agreed(comm, &hints)?;
         let new = new?;
         constructors::hints::rely_on(new, promises);
-        *new.info.lock() = hints;
+        constructors::hints::give(new, &hints)?;
         give(comm.handle, newcomm, Some(new))
     }
 }
@@ -88,11 +94,14 @@ fn begin_dup(
     if let Err(error) = copied {
         let _ = new.attributes.delete_all(new.handle);
         communicators::free(new);
+        if newcomm.not_null().is_ok() {
+            newcomm.set(Comm(MPI_COMM_NULL))?;
+        }
         // It ends by itself.
         oxmpi::pt2pt::complete::abandon(pending);
         return Err(error);
     }
-    *new.info.lock() = hints;
+    constructors::hints::give(new, &hints)?;
     give(comm.handle, newcomm, Some(new))?;
     request.set(Request(pending))
 }
@@ -175,7 +184,7 @@ entry! {
         let promises = Promises::of(&hints);
         let new = constructors::create_from_group(members, right, &text, Attached::to(errhandler.0), promises)?;
         if let Some(new) = new {
-            *new.info.lock() = hints;
+            constructors::hints::give(new, &hints)?;
         }
         give(group.0, newcomm, new)
     }
@@ -272,7 +281,7 @@ entry! {
         let hints = infos::hints(info.0).unwrap_or_default();
         let (new, by) = constructors::split_type(comm, how, key.0, Promises::of(&hints))?;
         if let Some(new) = new {
-            *new.info.lock() = hints;
+            constructors::hints::give(new, &hints)?;
         }
         give(comm.handle, newcomm, new)?;
         match by {
@@ -334,7 +343,7 @@ entry! {
         let new = constructors::intercomm_create_from_groups(
             local, right, leader, remote, &text, Attached::to(errhandler.0), Promises::of(&hints),
         )?;
-        *new.info.lock() = hints;
+        constructors::hints::give(new, &hints)?;
         give(local_group.0, newintercomm, Some(new))
     }
 }

@@ -432,6 +432,10 @@ fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String>
                 let name = "OXMPI_INITIAL_ERRHANDLER".to_owned();
                 program.set.push((name, handler));
             }
+            oxmpi::info::kinds::KEY => {
+                let name = names::MEMORY_KINDS.to_owned();
+                program.set.push((name, value.clone()));
+            }
             "soft" => {
                 // There is room for all, so it is the largest number that is allowed.
                 let allowed = largest_of(value, wanted.processes)?;

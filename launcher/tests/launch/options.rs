@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("options::programs_from_a_file", programs_from_a_file),
     ("options::environment", environment),
     ("options::working_folder", working_folder),
+    ("options::options_of_the_standard", options_of_the_standard),
     ("options::output_files", output_files),
     ("options::labels", labels),
     ("options::binding", binding),
@@ -107,6 +108,15 @@ fn working_folder() {
     let missing = mpiexec(["-wdir", "/nonexistent", "pwd"]).run();
     assert_eq!(missing.code, 1);
     missing.says("/nonexistent");
+}
+
+/// What MPI 5.0, section 11.5, has of mpiexec and no launcher needs.
+fn options_of_the_standard() {
+    const SHOW: &str = "echo $OXMPI_INITIAL_ERRHANDLER $OXMPI_MEMORY_ALLOC_KINDS";
+    let words = "-initial-errhandler MPI_ERRORS_RETURN -memory-alloc-kinds mpi,system";
+    let words = words.split(' ').chain(["-n", "1", "sh", "-c", SHOW]);
+    let outcome = mpiexec(words).run();
+    assert_eq!(outcome.good().output, "mpi_errors_return mpi,system\n");
 }
 
 fn output_files() {

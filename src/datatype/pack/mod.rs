@@ -31,6 +31,8 @@ pub use wide::VARIABLES;
 pub use wide::use_kernels;
 
 use super::Datatype;
+use crate::error::{Class, Result, fail};
+use crate::os::memory::zeroed;
 use crate::references;
 use std::ptr;
 
@@ -193,6 +195,21 @@ impl Buffer {
     /// The type that says where the data lies, if it has holes.
     pub fn datatype(&self) -> Option<&'static Datatype> {
         self.layout
+    }
+
+    /// A packed copy of the data.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    pub fn copied(&self) -> Result<Box<[u8]>> {
+        let Some(mut copy) = zeroed(self.len()) else {
+            return fail!(
+                Class::NoMem,
+                "there is no memory for a copy of {} bytes",
+                self.len()
+            );
+        };
+        self.read(0, &mut copy);
+        Ok(copy)
     }
 
     /// Packs the bytes from `offset` of the packed stream into `out`. Panics if they are not all

@@ -243,7 +243,8 @@ impl Play {
         match self.dice.below(6) {
             0 => {
                 if !engine.send_short(&envelope, &data.buffer) {
-                    engine.send_copy(None, &envelope, data.buffer);
+                    let sent = engine.send_copy(None, &envelope, data.buffer);
+                    sent.expect("there is memory for a copy");
                 }
             }
             1 => {

@@ -238,8 +238,6 @@ impl Net {
 
     /// Whose record that is, by the sender's sign, and what its numbers begin from. Its header becomes that of a peer of the own job.
     pub(super) fn sender_of(&self, record: &mut Record) -> Option<u32> {
-        /// The two low bits of a context: the library's own messages have some, and name a process as their source.
-        const LIBRARY: u32 = 3;
         let process = self
             .guests
             .resolve(record.header.process, self.table.size())?;
@@ -250,7 +248,7 @@ impl Net {
         let Some(terms) = peer.terms else {
             return Some(self.word);
         };
-        if record.header.context & LIBRARY != 0 {
+        if record.header.names_process() {
             record.header.source = process as i32;
         }
         Some(terms.own_word)

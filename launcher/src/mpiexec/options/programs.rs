@@ -3,6 +3,7 @@
 use super::Takes::{None as No, One, Variable};
 use super::{Choice, choice, list, pair, positive};
 use crate::mpiexec::request::{Parsing, Pass, Tool};
+use oxmpi::launch::names;
 
 pub const WHAT: &[Choice] = &[
     choice(
@@ -29,6 +30,27 @@ pub const WHAT: &[Choice] = &[
         "where to look for the programs, before PATH",
         |parsing, given| {
             parsing.request.path = Some(given[0].clone());
+            Ok(())
+        },
+    ),
+    choice(
+        &["initial-errhandler"],
+        One("HANDLER"),
+        "error handler that MPI_COMM_WORLD begins with: mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return",
+        |parsing, given| {
+            let handler = given[0].to_ascii_lowercase();
+            let pair = ("OXMPI_INITIAL_ERRHANDLER".to_owned(), handler);
+            parsing.program.set.push(pair);
+            Ok(())
+        },
+    ),
+    choice(
+        &["memory-alloc-kinds"],
+        One("KINDS"),
+        "kinds of memory that the ranks ask for, which MPI_INFO_ENV tells them; mpi and system are supported",
+        |parsing, given| {
+            let pair = (names::MEMORY_KINDS.to_owned(), given[0].clone());
+            parsing.program.set.push(pair);
             Ok(())
         },
     ),
