@@ -105,7 +105,7 @@ pub async fn scatter(
     };
     let (inside, leaders) = (levels.inside(), levels.leaders());
     let top = levels.nodes.node_of(root);
-    let (here, ours) = levels.here(parts, each);
+    let (mut here, mut ours) = levels.here(parts, each);
     match (&leaders, parts) {
         (Some(leaders), Some(parts)) => {
             let (by_node, aside) = levels.by_node_or_aside(parts, each);
@@ -119,6 +119,11 @@ pub async fn scatter(
         }
         (Some(leaders), None) => {
             scatter::linear(leaders, None, Some(ours.buffer()), top).await;
+            if leaders.has_failed() && !leaders.has_lost() {
+                // The root's parts are longer than those here and begin elsewhere: nobody here may take what has come for its own.
+                ours = Scratch::new(2 * ours.buffer().len());
+                here = Some(cut_equally(&ours.buffer(), 2 * each));
+            }
         }
         (None, _) => {}
     }
