@@ -510,6 +510,10 @@ impl Port {
     }
 
     fn try_wait(&self) -> bool {
+        // Without a wait object there is nothing to ask, and `shm` of libfabric 2 crashes.
+        if self.descriptor.is_none() {
+            return true;
+        }
         // SAFETY: fabric and queue are open.
         unsafe {
             let mut queue = &raw mut (*self.cq).fid;
@@ -760,21 +764,25 @@ fn open(functions: &Functions, info: *mut fi_info) -> Result<Objects, String> {
             "fi_ep_bind",
             bind(endpoint, &raw mut (*cq).fid, FI_RECV.into()),
         )?;
-        // Before fi_enable: `ofi_rxm` of libfabric 2 takes no notice of it later, and cuts messages off.
-        let mut least: size_t = LARGEST as size_t;
-        let setopt = call((*(*ep).ops).setopt);
-        check(
-            "fi_setopt",
-            setopt(
+        let tell_longest = || {
+            let mut least: size_t = LARGEST as size_t;
+            let setopt = call((*(*ep).ops).setopt);
+            let result = setopt(
                 endpoint,
                 FI_OPT_ENDPOINT as i32,
                 FI_OPT_MIN_MULTI_RECV as i32,
                 (&raw mut least).cast(),
                 size_of::<size_t>() as size_t,
-            ),
-        )?;
+            );
+            check("fi_setopt", result)
+        };
+        // `ofi_rxm` of libfabric 2 takes no notice of it after fi_enable, and cuts messages off; `shm` and `sm2` crash before.
+        if text_of((*(*info).fabric_attr).prov_name).ends_with(";ofi_rxm") {
+            tell_longest()?;
+        }
         let control = call((*(*ep).fid.ops).control);
         check("fi_enable", control(endpoint, FI_ENABLE as i32, null_mut()))?;
+        tell_longest()?;
         let mut number = -1i32;
         let control = call((*(*cq).fid.ops).control);
         let has = waits

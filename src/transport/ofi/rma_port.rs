@@ -335,6 +335,10 @@ impl RmaPort {
     }
 
     fn try_wait(&self) -> bool {
+        // As `Port` does it.
+        if self.descriptor.is_none() {
+            return true;
+        }
         // SAFETY: fabric and queue are open.
         unsafe {
             let mut queue = &raw mut (*self.cq).fid;
