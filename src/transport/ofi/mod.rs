@@ -176,6 +176,18 @@ struct Buffer {
     /// Messages in it that the engine has not taken.
     messages: u32,
     released: bool,
+    /// Bytes of messages that are complete.
+    came: usize,
+    /// Bytes that messages take up, once it is released. A message of another peer may still be coming in then: `net` and `tcp` release a buffer with
+    /// the message that fills it.
+    taken: usize,
+}
+
+impl Buffer {
+    /// Whether nobody reads or writes it any more.
+    fn is_free(&self) -> bool {
+        self.released && self.messages == 0 && self.came >= self.taken
+    }
 }
 
 /// What went over an end of the fabric, since the start.
@@ -732,8 +744,7 @@ impl Net {
 
     /// Posts a buffer again that the provider has released and the engine has read.
     fn give_back(&mut self, index: usize) {
-        let buffer = &self.buffers[index];
-        if buffer.released && buffer.messages == 0 {
+        if self.buffers[index].is_free() {
             // What finds no room is posted by a later look.
             self.post(index);
         }
@@ -748,7 +759,7 @@ impl Net {
         };
         match posted {
             Sent::Done => {
-                self.buffers[index].released = false;
+                self.buffers[index] = Buffer::default();
                 true
             }
             Sent::Later => {
@@ -848,7 +859,15 @@ impl Net {
                     self.piece_ended(context, Some(length), None);
                     return;
                 };
-                self.buffers[buffer].released |= released;
+                let begin = self.pool.receiving(buffer).0.begin;
+                let state = &mut self.buffers[buffer];
+                state.came += length;
+                if released {
+                    state.released = true;
+                    if length > 0 && self.completes_in_order {
+                        state.taken = data.addr() + length - begin.addr();
+                    }
+                }
                 if length == 0 {
                     self.give_back(buffer);
                 } else {
@@ -869,7 +888,9 @@ impl Net {
                     let process = self.pool.give(index);
                     self.breaks(process, text);
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
+                    // How much of it is not known.
                     self.buffers[buffer].released = true;
+                    self.buffers[buffer].taken = 0;
                 } else if !self.piece_ended(context, None, Some(text.clone())) {
                     // An inject's failure says not whose.
                     let now = monotonic_nanoseconds();

@@ -1,6 +1,6 @@
 //! Two ends in one process, over the loopback interface. Without libfabric these tests say so and pass.
 
-use super::port::Port;
+use super::port::{Completion, Port};
 use super::record::Record;
 use super::{Directory, Fabric, Net, Place, Wish};
 use crate::datatype::Buffer;
@@ -426,6 +426,31 @@ fn a_place_is_for_one_message() {
     tags.sort_unstable();
     tags.dedup();
     assert_eq!(tags.len(), all);
+}
+
+/// A provider releases a buffer with the message that fills it, when one of another peer may still be coming in.
+#[test]
+fn a_buffer_is_given_back_when_all_in_it_has_come() {
+    let Some([mut end, _other]) = pair() else {
+        return;
+    };
+    assert!(end.completes_in_order);
+    let (place, context) = end.pool.receiving(0);
+    // Too short for records.
+    let complete = |end: &mut Net, from: usize, length: usize, released: bool| {
+        let data = place.begin.wrapping_add(from).cast_const();
+        end.handle(Completion::Received {
+            context,
+            data,
+            length,
+            released,
+        });
+        end.look_in_vain();
+    };
+    complete(&mut end, 30, 20, true);
+    assert!(end.buffers[0].released);
+    complete(&mut end, 0, 30, false);
+    assert!(!end.buffers[0].released);
 }
 
 #[test]
