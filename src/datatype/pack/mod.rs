@@ -25,6 +25,7 @@ pub use parts::Parts;
 pub use prefix::PREFIX;
 pub(super) use prefix::Prefix;
 pub use scratch::Scratch;
+use scratch::zeroed;
 pub(super) use shuffle::Shuffles;
 pub use wide::VARIABLES;
 #[cfg(test)]
@@ -32,7 +33,6 @@ pub use wide::use_kernels;
 
 use super::Datatype;
 use crate::error::{Class, Result, fail};
-use crate::os::memory::zeroed;
 use crate::references;
 use std::ptr;
 

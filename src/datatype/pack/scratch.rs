@@ -39,3 +39,19 @@ impl Drop for Scratch {
         drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(memory, self.0.length)) });
     }
 }
+
+/// Memory of zeros, of pages that are made when they are used; `None`: there is not so much.
+pub(super) fn zeroed(bytes: usize) -> Option<Box<[u8]>> {
+    if bytes == 0 {
+        return Some(Box::default());
+    }
+    let layout = std::alloc::Layout::array::<u8>(bytes).ok()?;
+    // SAFETY: the layout is not empty.
+    let begin = unsafe { std::alloc::alloc_zeroed(layout) };
+    if begin.is_null() {
+        return None;
+    }
+    let memory = std::ptr::slice_from_raw_parts_mut(begin, bytes);
+    // SAFETY: allocated above, with the layout of a box of so many bytes, and filled.
+    Some(unsafe { Box::from_raw(memory) })
+}
