@@ -66,6 +66,9 @@ int main(int argc, char **argv)
         is_loss(MPI_Win_free(&win), "MPI_Win_free");
         end_of_others();
     } else if (rank == 0) {
+        /* Until then it can be reached. */
+        while (kill(process, 0) == 0)
+            rest();
         MPI(MPI_Win_lock(MPI_LOCK_SHARED, last, MPI_MODE_NOCHECK, win));
         MPI(MPI_Put(&value, 1, MPI_INT64_T, last, 1, 1, MPI_INT64_T, win));
         is_loss(MPI_Win_flush(last, win), "MPI_Win_flush");
