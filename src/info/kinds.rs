@@ -1,8 +1,8 @@
 //! Memory allocation kinds (MPI 5.0, section 12.4.3): which memory programs may give to the library.
 
-/// The key by which programs ask for kinds, and are told those that there are.
+/// The key of the kinds that a program asks for, and of the supported ones that it gets.
 pub const KEY: &str = "mpi_memory_alloc_kinds";
-/// The key by which programs promise to use these only.
+/// The key of a program's promise to use these kinds only.
 pub const PROMISE: &str = "mpi_assert_memory_alloc_kinds";
 /// What MPI allocates, and what the system's own functions do.
 pub const ALWAYS: &str = "mpi,system";
@@ -24,7 +24,7 @@ pub fn are_supported(list: &str) -> bool {
     list.split(',').map(str::trim).all(is_supported)
 }
 
-/// What is told a program that has asked for a list: what there always is, and what else of the list is supported.
+/// The supported kinds of a list that a program asks for, behind those that are always there.
 pub fn supported(asked: Option<&str>) -> String {
     let mut kinds: Vec<&str> = ALWAYS.split(',').collect();
     for kind in asked.unwrap_or_default().split(',').map(str::trim) {
