@@ -324,7 +324,7 @@ bindings:
 	  --opaque-type 'fi_(eq|cntr|wait|poll|collective|atomic|rma|param|nic)_.*' \
 	  --raw-line '// Made by `make bindings`; do not edit.' -o src/transport/ofi/bindings.rs
 	bindgen src/transport/ofi/fabric_rma.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \
-	  --no-recursive-allowlist --allowlist-type 'fid_mr|fi_ops_(rma|mr)|fi_mr_attr(__bindgen_ty_1)?|fi_msg_rma|fi_rma_iov|fi_hmem_iface' \
+	  --no-recursive-allowlist --allowlist-type 'fi_ops_rma|fi_msg_rma|fi_rma_iov' \
 	  --allowlist-var 'FI_(RMA|REMOTE_READ|REMOTE_WRITE|DELIVERY_COMPLETE)' \
 	  --raw-line '// Made by `make bindings`; do not edit.' --raw-line 'use super::bindings::*;' -o src/transport/ofi/rma_bindings.rs
 	bindgen src/launch/pmix.h --no-doc-comments --no-layout-tests --no-prepend-enum-name --use-core \

@@ -23,6 +23,17 @@ crate::choice! {
     }
 }
 
+/// What was asked for.
+pub struct Wish<'a> {
+    pub fabric: Fabric,
+    /// `OXMPI_LIBFABRIC`: the file of the library.
+    pub library: Option<&'a str>,
+    /// `OXMPI_INTERFACE`.
+    pub interface: Option<&'a str>,
+    /// All processes of the job are on this host.
+    pub one_host: bool,
+}
+
 /// The fastest first. Providers that are not here are never chosen without being asked for: shared memory of theirs is slower than ours,
 /// and `sockets` and `udp` are for their developers.
 const BY_ITSELF: &[&str] = &[

@@ -5,8 +5,8 @@
 //! them ([`super::record::AGAIN`]). Invariant: as long as a peer has told nothing of what it took, all records to it are here.
 
 use super::early::Kept;
+use super::library::Sent;
 use super::order::Came;
-use super::port::Sent;
 use super::record::{self, Record};
 use super::{Net, Peer};
 use crate::os::monotonic_nanoseconds;

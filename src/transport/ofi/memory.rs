@@ -4,7 +4,8 @@
 //! whenever the program gives memory back to the system.
 
 use super::bindings::*;
-use super::port::{Port, call};
+use super::library::call;
+use super::port::Port;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -37,40 +38,21 @@ impl Port {
             return Ok(Registered::none());
         }
         self.registrations += 1;
-        let mut mr = null_mut();
-        // SAFETY: domain and endpoint are open. Nothing is read or written here; operations that do are given memory by their own rules.
+        let (access, key) = (u64::from(FI_SEND | FI_RECV), self.registrations);
+        let by_endpoint = self.registration.by_endpoint;
+        // SAFETY: nobody else may access it, and operations that do are given memory by their own rules.
         let result = unsafe {
-            let reg = call((*(*self.domain).mr).reg);
-            let (access, key) = (u64::from(FI_SEND | FI_RECV), self.registrations);
-            let mut result = reg(
-                &raw mut (*self.domain).fid,
-                begin.cast(),
-                bytes as size_t,
-                access,
-                0,
-                key,
-                0,
-                &raw mut mr,
-                null_mut(),
-            );
-            if result == 0 && self.registration.by_endpoint {
-                let fid = &raw mut (*mr).fid;
-                let ops = (*fid).ops;
-                result = call((*ops).bind)(fid, &raw mut (*self.ep).fid, 0);
-                if result == 0 {
-                    result = call((*ops).control)(fid, FI_ENABLE as i32, null_mut());
-                }
-            }
-            result
+            self.endpoint
+                .register((begin, bytes), access, key, by_endpoint)
         };
         match result {
-            0 => {
+            Ok(region) => {
                 self.open_registrations += 1;
-                Ok(Registered(mr))
+                Ok(Registered(region))
             }
-            error => Err(format!(
+            Err(error) => Err(format!(
                 "{bytes} bytes cannot be registered (fi_mr_reg): {}; the limit of locked memory may be too low (ulimit -l)",
-                self.functions.text(error.into())
+                self.endpoint.functions.text(error.into())
             )),
         }
     }

@@ -3,7 +3,8 @@
 //! It is taken once and never given back: a provider may write to a posted buffer until the process ends.
 
 use super::bindings::fi_context2;
-use super::port::{Port, Sent};
+use super::library::Sent;
+use super::port::Port;
 use super::record::LARGEST;
 use crate::error::Outside;
 use std::ffi::c_void;

@@ -5,8 +5,8 @@
 //! Invariant: the function that an operation has given is called once, without the lock, when the operation has ended.
 
 use super::bindings::fi_context2;
-use super::choice::Fabric;
-use super::port::{Sent, Wish};
+use super::choice::{Fabric, Wish};
+use super::library::Sent;
 use super::rma_port::{Ended, LONGEST_ADDRESS, Registered, RmaPort, There};
 use crate::os::tell;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! The calls of a [`Port`] for data that goes straight from one buffer of the program into another: tagged transfers.
 
 use super::bindings::*;
-use super::port::{Port, Sent, call};
+use super::library::{Sent, call};
+use super::port::Port;
 use crate::os::cancellation::Uncancelled;
 use std::ffi::c_void;
 
@@ -35,8 +36,8 @@ impl Port {
         let result = tagged(run, to, |message| {
             // SAFETY: the endpoint is open; what the message leads to stays, by the caller's word.
             unsafe {
-                let send = (*(*self.ep).tagged).sendmsg;
-                call(send)(self.ep, message, FI_COMPLETION.into())
+                let send = (*(*self.endpoint.ep).tagged).sendmsg;
+                call(send)(self.endpoint.ep, message, FI_COMPLETION.into())
             }
         });
         self.outcome("fi_tsendmsg", result)
@@ -50,8 +51,8 @@ impl Port {
         let result = tagged(run, u64::MAX, |message| {
             // SAFETY: as in `send_tagged`.
             unsafe {
-                let receive = (*(*self.ep).tagged).recvmsg;
-                call(receive)(self.ep, message, FI_COMPLETION.into())
+                let receive = (*(*self.endpoint.ep).tagged).recvmsg;
+                call(receive)(self.endpoint.ep, message, FI_COMPLETION.into())
             }
         });
         self.outcome("fi_trecvmsg", result)
@@ -62,8 +63,8 @@ impl Port {
         let _uncancelled = Uncancelled::begin();
         // SAFETY: the endpoint is open; a context that no operation has is none of the provider's.
         unsafe {
-            let cancel = (*(*self.ep).ops).cancel;
-            call(cancel)(&raw mut (*self.ep).fid, context.cast());
+            let cancel = (*(*self.endpoint.ep).ops).cancel;
+            call(cancel)(&raw mut (*self.endpoint.ep).fid, context.cast());
         }
     }
 }
