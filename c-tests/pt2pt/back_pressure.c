@@ -4,7 +4,7 @@
 #include "check.h"
 #include <malloc.h>
 
-enum { BYTES = 16384 };
+enum { BYTES = 16384, OF_RXM = 38 };
 
 /* Megabytes of the process's own memory in use. */
 static long resident(void)
@@ -23,6 +23,9 @@ int main(int argc, char **argv)
     start(&argc, &argv);
     int nonblocking = argc > 1 && !strcmp(argv[1], "nonblocking");
     int messages = argc > 2 ? atoi(argv[2]) : 2000, most = argc > 3 ? atoi(argv[3]) : 16, flag;
+    /* The provider `ofi_rxm` keeps receive buffers of its own, 36 MB however many messages come. */
+    const char *fabric = getenv("OXMPI_FABRIC");
+    int of_provider = fabric && strstr(fabric, "ofi_rxm") ? OF_RXM : 0;
     if (slow())
         messages /= 20;
     if (rank == 1 && nonblocking) {
@@ -53,9 +56,9 @@ int main(int argc, char **argv)
         malloc_trim(0);
         long after = resident();
         if (!reference && !slow()) {
-            if (kept - before > most)
+            if (kept - before > most + of_provider)
                 check_failed(__FILE__, __LINE__, "%ld MB are kept", kept - before);
-            if (after - before > most / 2)
+            if (after - before > most / 2 + of_provider)
                 check_failed(__FILE__, __LINE__, "%ld of %ld MB stay", after - before, kept - before);
         }
     }
