@@ -60,13 +60,10 @@ pub(super) fn plan_anyway(args: &CollArgs, me: usize, shape: &Shape) -> Option<P
         | CollArgs::Gather { equal: true, .. }
         | CollArgs::Allgather { .. } => direct(slot),
         CollArgs::Scatter { equal: true, .. } => direct(part_below(slot / others)),
-        CollArgs::Alltoall { out, into } => {
-            let part = shape.part();
-            equal(out, into).map(|_| match shape.large {
-                true => shape.large(Staged::Direct, part, part * others, 4),
-                false => shape.small(Staged::Direct, part_below(slot / others)),
-            })
-        }
+        CollArgs::Alltoall { out, into } => equal(out, into).map(|each| match shape.large {
+            true => shape.parts(Staged::Direct, (each, 1), false),
+            false => shape.small(Staged::Direct, part_below(slot / others)),
+        }),
         CollArgs::Reduce { with, .. } | CollArgs::Scan { with, .. } => {
             reduced(with, Staged::Direct, slot)
         }

@@ -56,6 +56,8 @@ pub struct Plan {
     /// Rounds that are published ahead of the one that is read.
     pub ahead: usize,
     pub spacing: Spacing,
+    /// Whether the first piece goes to the begin of the ring: the pieces fit only there.
+    pub from_begin: bool,
     /// Whether ranks that wait for all wait at a counter, and not for each rank's line.
     pub counted: bool,
     pub oversubscribed: bool,
@@ -154,6 +156,7 @@ impl Shape {
                 gap: UNIT,
                 extent: SMALL_DEPTH * self.geometry.slot,
             },
+            from_begin: false,
             counted: self.oversubscribed && self.ranks() > FEW,
             oversubscribed: self.oversubscribed,
             looks: self.oversubscribed,
@@ -180,6 +183,54 @@ impl Shape {
     /// The longest part of what every rank publishes for each.
     pub(super) fn part(&self) -> usize {
         power_below((self.geometry.large / 4 / self.ranks()).min(LONGEST_PART))
+    }
+
+    /// In parts for each other rank of at most `longest` bytes, whole elements of `unit`. `results`: behind each piece a round has a part of each
+    /// rank's.
+    ///
+    /// Each piece costs ranks that share cores a time slice. Where the ring cuts them short, they use as few as fit, all of them or, without
+    /// results, two at a time.
+    pub(super) fn parts(
+        &self,
+        how: Staged,
+        (longest, unit): (usize, usize),
+        results: bool,
+    ) -> Plan {
+        let (part, others, ring) = (self.part(), self.ranks() - 1, self.geometry.large);
+        let usual = self.large(
+            how,
+            part,
+            part * if results { others + 1 } else { others },
+            4,
+        );
+        let is_cut_short = part < LONGEST_PART && longest > part;
+        if !self.oversubscribed || !is_cut_short || others >= MOST_EXCHANGE {
+            return usual;
+        }
+        let one_of = |number: usize| {
+            let elements = longest.div_ceil(number).next_multiple_of(unit);
+            elements.next_multiple_of(UNIT)
+        };
+        let used = |number: usize| number * one_of(number) * (others + usize::from(results));
+        let fits = |number: &usize| one_of(*number) <= LONGEST_PART && used(*number) <= ring;
+        let (piece, from_begin) = match (1..=2).find(fits) {
+            // Two operations in a row fit beside each other.
+            Some(number) => (one_of(number), number > 1 || 2 * used(number) > ring),
+            None if results => return usual,
+            None => {
+                let most = (ring / 2 / others / UNIT * UNIT).min(LONGEST_PART);
+                (one_of(longest.div_ceil(most)).min(most), true)
+            }
+        };
+        Plan {
+            piece,
+            from_begin,
+            spacing: Spacing {
+                gap: 0,
+                extent: ring,
+            },
+            ..usual
+        }
     }
 
     /// In pieces that go one way, or with cores for all both ways.
@@ -373,10 +424,7 @@ fn allgather(longest: usize, shape: &Shape) -> Option<Plan> {
 fn alltoall(each: usize, shape: &Shape) -> Option<Plan> {
     let (ranks, slot) = (shape.ranks(), shape.geometry.slot);
     let small = Some(shape.small(Staged::Direct, part_below(slot / (ranks - 1))));
-    let large = |how| {
-        let part = shape.part();
-        Some(shape.large(how, part, part * (ranks - 1), 4))
-    };
+    let large = |how| Some(shape.parts(how, (each, 1), false));
     if shape.oversubscribed {
         return match each >= LARGE_GATHER {
             true if ranks <= MOST_EXCHANGE && shape.large => large(Staged::Direct),
@@ -415,12 +463,20 @@ fn shares(bytes: usize, shape: &Shape) -> Plan {
 }
 
 /// In parts of the large rings, one for each rank.
-fn parts(longest: usize, shape: &Shape) -> Plan {
+fn parts(longest: usize, unit: usize, shape: &Shape) -> Plan {
     if shape.ranks() == 2 && !shape.oversubscribed {
         return shape.stream(Staged::Parts, longest, false);
     }
-    let part = shape.part();
-    shape.large(Staged::Parts, part, part * shape.ranks(), 4)
+    shape.parts(Staged::Parts, (longest, unit), false)
+}
+
+/// As [`parts`], of a vector that is divided evenly and whose results all take, or a root.
+fn parts_with_results(bytes: usize, unit: usize, shape: &Shape) -> Plan {
+    let longest = (bytes / unit).div_ceil(shape.ranks()) * unit;
+    if shape.ranks() == 2 && !shape.oversubscribed {
+        return shape.stream(Staged::Parts, longest, false);
+    }
+    shape.parts(Staged::Parts, (longest, unit), true)
 }
 
 fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
@@ -441,7 +497,7 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
                     && (FEW + 1..=MOST_EXCHANGE).contains(&ranks)
                     && unit <= shape.part() =>
             {
-                Some(parts(bytes / ranks, shape))
+                Some(parts_with_results(bytes, unit, shape))
             }
             Op::Predefined(_) => Some(shape.large(Staged::Direct, shape.piece(), shape.piece(), 4)),
         };
@@ -457,7 +513,7 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
     }
     Some(match ranks {
         2 | 3 => shape.stream(Staged::Direct, bytes, true),
-        _ => parts(bytes / ranks, shape),
+        _ => parts_with_results(bytes, unit, shape),
     })
 }
 
@@ -473,9 +529,9 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
         return match bytes < LARGE || !large {
             true if ranks <= FEW => small(Staged::Direct),
             true => small(Staged::Last),
-            false if ranks <= MOST_WITH_A_PART_EACH => Some(parts(bytes / ranks, shape)),
+            false if ranks <= MOST_WITH_A_PART_EACH => Some(parts_with_results(bytes, unit, shape)),
             false if ranks <= MOST_EXCHANGE && bytes >= LARGE_PARTS => {
-                Some(parts(bytes / ranks, shape))
+                Some(parts_with_results(bytes, unit, shape))
             }
             false => Some(shares(bytes, shape)),
         };
@@ -486,7 +542,7 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
             false => Staged::Tree,
         });
     }
-    large.then(|| parts(bytes / ranks, shape))
+    large.then(|| parts_with_results(bytes, unit, shape))
 }
 
 /// Whether all of a reduce_scatter goes to one rank.
@@ -515,7 +571,9 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
     if shape.oversubscribed {
         return match bytes < LARGE || !large {
             true => small(),
-            false if ranks <= MOST_EXCHANGE && balanced() => Some(parts(0, shape)),
+            false if ranks <= MOST_EXCHANGE && balanced() => {
+                Some(parts(longest() as usize * unit, unit, shape))
+            }
             false => Some(shares(bytes, shape)),
         };
     }
@@ -524,7 +582,7 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
     }
     large.then(|| match (ranks, longest() as usize * unit) {
         (2, part) => shape.stream(Staged::Parts, part, false),
-        (_, part) => parts(part, shape),
+        (_, part) => parts(part, unit, shape),
     })
 }
 

@@ -292,6 +292,9 @@ impl Work<'_, BLOCK> {
         if plan.looks && (plan.large || longest(args, ranks) >= NONTEMPORAL) {
             work.look_around();
         }
+        if work.plan.from_begin {
+            work.staging.rewind_large();
+        }
         let done = work.run(args).await?;
         if done && report::is_wanted() {
             work.env.report(args, &work.plan);

@@ -279,6 +279,12 @@ impl Staging {
         round.saturating_sub(self.area.geometry.lines as u64)
     }
 
+    /// Has the next data in the large ring go to its begin.
+    #[inline]
+    pub fn rewind_large(&mut self) {
+        self.large_ring.rewind();
+    }
+
     /// Where this rank's data of a round goes, and the round that all must have acknowledged before it is written there.
     #[inline]
     pub fn place(&mut self, round: u64, bytes: usize, large: bool, how: Spacing) -> (Place, u64) {

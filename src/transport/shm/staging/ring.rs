@@ -47,6 +47,12 @@ impl Ring {
         self.pieces.front().copied()
     }
 
+    /// The next piece goes to the ring's begin.
+    #[inline]
+    pub fn rewind(&mut self) {
+        self.next = self.next.next_multiple_of(self.bytes);
+    }
+
     /// Where the data of a round goes, and the round that all must have acknowledged before it is written there. All have
     /// acknowledged the rounds up to `over`.
     #[inline]
@@ -117,6 +123,9 @@ mod tests {
             let mut held = vec![0; bytes / UNIT];
             let mut over = 0;
             for round in 1..2000 {
+                if random(7) == 0 {
+                    ring.rewind();
+                }
                 let longest = [100, 3000, 16 << 10][random(3) as usize];
                 let piece = 1 + random(longest) as usize;
                 let how = Spacing {
