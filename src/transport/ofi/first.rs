@@ -87,7 +87,7 @@ impl Net {
         }
         let early = &mut self.peer(process).early;
         if early.keep(record.word, came, asks, monotonic_nanoseconds()) {
-            self.buffers[came.buffer].messages += 1;
+            self.receiving.keep(came.buffer);
         } else if !self.loses_guest(process) {
             self.fail_to_receive(process, Came::Early(missing));
         }
@@ -103,7 +103,7 @@ impl Net {
                 return;
             };
             self.take_in(kept);
-            self.buffers[kept.buffer].messages -= 1;
+            self.receiving.let_go(kept.buffer);
         }
     }
 

@@ -24,6 +24,7 @@ mod pace;
 mod passed;
 mod pool;
 mod port;
+mod receiving;
 mod record;
 pub mod rma;
 #[rustfmt::skip]
@@ -60,8 +61,9 @@ use library::Sent;
 use order::{Came, Order};
 use pace::Pace;
 use passed::Passed;
-use pool::{Pool, RECEIVE_BYTES, RECEIVING};
+use pool::Pool;
 use port::{Completion, Entries, Port};
+use receiving::Receiving;
 use record::Record;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
@@ -173,25 +175,6 @@ struct Arrived {
     header: Header,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Buffer {
-    /// Messages in it that the engine has not taken.
-    messages: u32,
-    released: bool,
-    /// Bytes of messages that are complete.
-    came: usize,
-    /// Bytes that messages take up, once it is released. A message of another peer may still be coming in then: `net` and `tcp` release a buffer with
-    /// the message that fills it.
-    taken: usize,
-}
-
-impl Buffer {
-    /// Whether nobody reads or writes it any more.
-    fn is_free(&self) -> bool {
-        self.released && self.messages == 0 && self.came >= self.taken
-    }
-}
-
 /// What went over an end of the fabric, since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traffic {
@@ -220,7 +203,7 @@ pub struct Net {
     guests: Guests,
     /// Peers that have to be told something.
     due: Vec<u32>,
-    buffers: [Buffer; RECEIVING],
+    receiving: Receiving,
     arrived: VecDeque<Arrived>,
     straight: Straight,
     /// Whether messages of a peer complete in the order of their sends.
@@ -319,7 +302,7 @@ impl Net {
             guests: Guests::default(),
             table,
             due: Vec::new(),
-            buffers: [Buffer::default(); RECEIVING],
+            receiving: Receiving::default(),
             arrived: VecDeque::new(),
             shown: false,
             pace: Pace::default(),
@@ -329,13 +312,11 @@ impl Net {
             vain: 0,
             turns: Turns::default(),
         };
-        for index in 0..RECEIVING {
-            if !net.post(index) {
-                return Err(format!(
-                    "{}: it takes no receive buffer",
-                    net.port.description()
-                ));
-            }
+        if !net.receiving.post_all(&net.pool, &mut net.port) {
+            return Err(format!(
+                "{}: it takes no receive buffer",
+                net.port.description()
+            ));
         }
         Ok(net)
     }
@@ -732,8 +713,7 @@ impl Net {
         if first.buffer == NO_BUFFER {
             return;
         }
-        self.buffers[first.buffer].messages -= 1;
-        self.give_back(first.buffer);
+        self.let_go(first.buffer);
         let (process, bytes) = (first.header.process, first.header.length as usize);
         self.traffic.copied += bytes as u64;
         let peer = self.peer(process);
@@ -744,32 +724,11 @@ impl Net {
         }
     }
 
-    /// Posts a buffer again that the provider has released and the engine has read.
-    fn give_back(&mut self, index: usize) {
-        if self.buffers[index].is_free() {
-            // What finds no room is posted by a later look.
-            self.post(index);
-        }
-    }
-
-    fn post(&mut self, index: usize) -> bool {
-        let (place, context) = self.pool.receiving(index);
-        // SAFETY: nothing in the buffer is read any more, and it is used by nobody until it is released.
-        let posted = unsafe {
-            let pool::Place { begin, description } = place;
-            self.port.post(begin, RECEIVE_BYTES, description, context)
-        };
-        match posted {
-            Sent::Done => {
-                self.buffers[index] = Buffer::default();
-                true
-            }
-            Sent::Later => {
-                self.buffers[index].released = true;
-                false
-            }
-            Sent::Failed(text) => panic!("{}: {text}", self.port.description()),
-        }
+    /// A message in a receive buffer is not needed any more.
+    #[inline]
+    fn let_go(&mut self, buffer: usize) {
+        self.receiving.let_go(buffer);
+        self.receiving.give_back(buffer, &self.pool, &mut self.port);
     }
 
     /// Makes progress: takes in what has come, and tells peers what they must know. True if anything happened.
@@ -807,11 +766,7 @@ impl Net {
         if let Some(failure) = failure {
             self.handle(failure);
         }
-        for index in 0..RECEIVING {
-            if self.buffers[index].released {
-                self.give_back(index);
-            }
-        }
+        self.receiving.give_back_all(&self.pool, &mut self.port);
         self.vain = self.vain.wrapping_add(1);
         if self.vain.is_multiple_of(VAIN) {
             self.tick();
@@ -862,16 +817,11 @@ impl Net {
                     return;
                 };
                 let begin = self.pool.receiving(buffer).0.begin;
-                let state = &mut self.buffers[buffer];
-                state.came += length;
-                if released {
-                    state.released = true;
-                    if length > 0 && self.completes_in_order {
-                        state.taken = data.addr() + length - begin.addr();
-                    }
-                }
+                let end = data.addr() + length - begin.addr();
+                let end = (length > 0 && self.completes_in_order).then_some(end);
+                self.receiving.came(buffer, length, released, end);
                 if length == 0 {
-                    self.give_back(buffer);
+                    self.receiving.give_back(buffer, &self.pool, &mut self.port);
                 } else {
                     let came = Kept {
                         buffer,
@@ -890,9 +840,7 @@ impl Net {
                     let process = self.pool.give(index);
                     self.breaks(process, text);
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
-                    // How much of it is not known.
-                    self.buffers[buffer].released = true;
-                    self.buffers[buffer].taken = 0;
+                    self.receiving.failed(buffer);
                 } else if !self.piece_ended(context, None, Some(text.clone())) {
                     // An inject's failure says not whose.
                     let now = monotonic_nanoseconds();
@@ -968,7 +916,7 @@ impl Net {
                 // The peer is here again, and waits for another goodbye when it leaves.
                 peer.heard_goodbye = false;
                 peer.said_goodbye = false;
-                self.buffers[buffer].messages += 1;
+                self.receiving.keep(buffer);
                 self.arrived.push_back(Arrived {
                     buffer,
                     data,

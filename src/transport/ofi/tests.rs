@@ -168,7 +168,7 @@ fn memory_is_registered_for_as_long_as_it_is_used() {
         return;
     };
     let open = |ends: &[Net; 2]| ends.each_ref().map(|end| end.port.open_registrations);
-    assert_eq!(open(&ends), [super::RECEIVING as u64; 2]);
+    assert_eq!(open(&ends), [super::pool::RECEIVING as u64; 2]);
     greet(&mut ends);
     // A packet that is no inject has a buffer of the pool, which stays registered.
     let header = Header {
@@ -187,7 +187,11 @@ fn memory_is_registered_for_as_long_as_it_is_used() {
         until(&mut ends, |ends| packet(&mut ends[to as usize]).is_some());
     }
     let pools = open(&ends);
-    assert!(pools.iter().all(|open| *open > super::RECEIVING as u64));
+    assert!(
+        pools
+            .iter()
+            .all(|open| *open > super::pool::RECEIVING as u64)
+    );
     ends[0].straight.set_longest(300_000);
     let mut out = vec![5; 1 << 20];
     let mut into = vec![0; 1 << 20];
@@ -448,9 +452,9 @@ fn a_buffer_is_given_back_when_all_in_it_has_come() {
         end.look_in_vain();
     };
     complete(&mut end, 30, 20, true);
-    assert!(end.buffers[0].released);
+    assert!(end.receiving.is_released(0));
     complete(&mut end, 0, 30, false);
-    assert!(!end.buffers[0].released);
+    assert!(!end.receiving.is_released(0));
 }
 
 #[test]
