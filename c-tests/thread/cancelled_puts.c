@@ -1,5 +1,5 @@
-/* Threads are cancelled while they put and get in windows of other hosts. Each ends between two calls; the window, and what they share for
- * it, are as after any call.
+/* Threads are cancelled while they put to and get from windows of other hosts. Each ends between two calls, and window and shared state are
+ * as after any call.
  *
  *     cancelled_puts ROUNDS */
 #include "threads.h"

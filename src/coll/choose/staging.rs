@@ -56,8 +56,8 @@ pub struct Plan {
     /// Rounds that are published ahead of the one that is read.
     pub ahead: usize,
     pub spacing: Spacing,
-    /// Whether the first piece goes to the begin of the ring: the pieces fit only there.
-    pub from_begin: bool,
+    /// Whether the first piece goes to the start of the ring.
+    pub from_start: bool,
     /// Whether ranks that wait for all wait at a counter, and not for each rank's line.
     pub counted: bool,
     pub oversubscribed: bool,
@@ -156,7 +156,7 @@ impl Shape {
                 gap: UNIT,
                 extent: SMALL_DEPTH * self.geometry.slot,
             },
-            from_begin: false,
+            from_start: false,
             counted: self.oversubscribed && self.ranks() > FEW,
             oversubscribed: self.oversubscribed,
             looks: self.oversubscribed,
@@ -185,46 +185,46 @@ impl Shape {
         power_below((self.geometry.large / 4 / self.ranks()).min(LONGEST_PART))
     }
 
-    /// In parts for each other rank of at most `longest` bytes, whole elements of `unit`. `results`: behind each piece a round has a part of each
-    /// rank's.
+    /// Parts for every other rank, of at most `longest` bytes in whole elements of `unit`. `results`: a round with each rank's result follows each
+    /// piece.
     ///
-    /// Each piece costs ranks that share cores a time slice. Where the ring cuts them short, they use as few as fit, all of them or, without
-    /// results, two at a time.
+    /// A piece costs ranks that share cores a time slice. Where the ring would cut parts short, as few pieces as fit are used: all at
+    /// once, or two at a time if there are no results.
     pub(super) fn parts(
         &self,
         how: Staged,
         (longest, unit): (usize, usize),
         results: bool,
     ) -> Plan {
-        let (part, others, ring) = (self.part(), self.ranks() - 1, self.geometry.large);
-        let usual = self.large(
-            how,
-            part,
-            part * if results { others + 1 } else { others },
-            4,
-        );
+        let (ranks, ring) = (self.ranks(), self.geometry.large);
+        let (part, others) = (self.part(), ranks - 1);
+        let rounds = others + usize::from(results);
+        let usual = self.large(how, part, part * rounds, 4);
         let is_cut_short = part < LONGEST_PART && longest > part;
-        if !self.oversubscribed || !is_cut_short || others >= MOST_EXCHANGE {
+        if !self.oversubscribed || !is_cut_short || ranks > MOST_EXCHANGE {
             return usual;
         }
-        let one_of = |number: usize| {
-            let elements = longest.div_ceil(number).next_multiple_of(unit);
-            elements.next_multiple_of(UNIT)
+        let length_of = |number: usize| {
+            let bytes = longest.div_ceil(number).next_multiple_of(unit);
+            bytes.next_multiple_of(UNIT)
         };
-        let used = |number: usize| number * one_of(number) * (others + usize::from(results));
-        let fits = |number: &usize| one_of(*number) <= LONGEST_PART && used(*number) <= ring;
-        let (piece, from_begin) = match (1..=2).find(fits) {
-            // Two operations in a row fit beside each other.
-            Some(number) => (one_of(number), number > 1 || 2 * used(number) > ring),
+        let used = |number: usize| number * length_of(number) * rounds;
+        let fits = |number: &usize| length_of(*number) <= LONGEST_PART && used(*number) <= ring;
+        let (piece, from_start) = match (1..=2).find(fits) {
+            // From anywhere, if two such operations fit side by side, or the one piece finds its place by itself.
+            Some(number) => {
+                let from_anywhere = !results || 2 * used(number) <= ring;
+                (length_of(number), number > 1 || !from_anywhere)
+            }
             None if results => return usual,
             None => {
                 let most = (ring / 2 / others / UNIT * UNIT).min(LONGEST_PART);
-                (one_of(longest.div_ceil(most)).min(most), true)
+                (length_of(longest.div_ceil(most)).min(most), true)
             }
         };
         Plan {
             piece,
-            from_begin,
+            from_start,
             spacing: Spacing {
                 gap: 0,
                 extent: ring,
@@ -463,20 +463,17 @@ fn shares(bytes: usize, shape: &Shape) -> Plan {
 }
 
 /// In parts of the large rings, one for each rank.
-fn parts(longest: usize, unit: usize, shape: &Shape) -> Plan {
+fn parts(longest: usize, unit: usize, results: bool, shape: &Shape) -> Plan {
     if shape.ranks() == 2 && !shape.oversubscribed {
         return shape.stream(Staged::Parts, longest, false);
     }
-    shape.parts(Staged::Parts, (longest, unit), false)
+    shape.parts(Staged::Parts, (longest, unit), results)
 }
 
-/// As [`parts`], of a vector that is divided evenly and whose results all take, or a root.
-fn parts_with_results(bytes: usize, unit: usize, shape: &Shape) -> Plan {
+/// As [`parts`], for a vector in even parts, whose results go to all ranks or to a root.
+fn even_parts(bytes: usize, unit: usize, shape: &Shape) -> Plan {
     let longest = (bytes / unit).div_ceil(shape.ranks()) * unit;
-    if shape.ranks() == 2 && !shape.oversubscribed {
-        return shape.stream(Staged::Parts, longest, false);
-    }
-    shape.parts(Staged::Parts, (longest, unit), true)
+    parts(longest, unit, true, shape)
 }
 
 fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
@@ -497,7 +494,7 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
                     && (FEW + 1..=MOST_EXCHANGE).contains(&ranks)
                     && unit <= shape.part() =>
             {
-                Some(parts_with_results(bytes, unit, shape))
+                Some(even_parts(bytes, unit, shape))
             }
             Op::Predefined(_) => Some(shape.large(Staged::Direct, shape.piece(), shape.piece(), 4)),
         };
@@ -513,7 +510,7 @@ fn reduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
     }
     Some(match ranks {
         2 | 3 => shape.stream(Staged::Direct, bytes, true),
-        _ => parts_with_results(bytes, unit, shape),
+        _ => even_parts(bytes, unit, shape),
     })
 }
 
@@ -529,9 +526,9 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
         return match bytes < LARGE || !large {
             true if ranks <= FEW => small(Staged::Direct),
             true => small(Staged::Last),
-            false if ranks <= MOST_WITH_A_PART_EACH => Some(parts_with_results(bytes, unit, shape)),
+            false if ranks <= MOST_WITH_A_PART_EACH => Some(even_parts(bytes, unit, shape)),
             false if ranks <= MOST_EXCHANGE && bytes >= LARGE_PARTS => {
-                Some(parts_with_results(bytes, unit, shape))
+                Some(even_parts(bytes, unit, shape))
             }
             false => Some(shares(bytes, shape)),
         };
@@ -542,7 +539,7 @@ fn allreduce(bytes: usize, with: &Operands, shape: &Shape) -> Option<Plan> {
             false => Staged::Tree,
         });
     }
-    large.then(|| parts_with_results(bytes, unit, shape))
+    large.then(|| even_parts(bytes, unit, shape))
 }
 
 /// Whether all of a reduce_scatter goes to one rank.
@@ -572,7 +569,7 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
         return match bytes < LARGE || !large {
             true => small(),
             false if ranks <= MOST_EXCHANGE && balanced() => {
-                Some(parts(longest() as usize * unit, unit, shape))
+                Some(parts(longest() as usize * unit, unit, false, shape))
             }
             false => Some(shares(bytes, shape)),
         };
@@ -580,10 +577,7 @@ fn reduce_scatter(bytes: usize, counts: &[u64], with: &Operands, shape: &Shape) 
     if bytes <= 1024 || bytes <= 4096 && (ranks > 2 || !large) {
         return small();
     }
-    large.then(|| match (ranks, longest() as usize * unit) {
-        (2, part) => shape.stream(Staged::Parts, part, false),
-        (_, part) => parts(part, unit, shape),
-    })
+    large.then(|| parts(longest() as usize * unit, unit, false, shape))
 }
 
 #[cfg(test)]

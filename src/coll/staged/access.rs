@@ -292,7 +292,7 @@ impl Work<'_, BLOCK> {
         if plan.looks && (plan.large || longest(args, ranks) >= NONTEMPORAL) {
             work.look_around();
         }
-        if work.plan.from_begin {
+        if work.plan.from_start {
             work.staging.rewind_large();
         }
         let done = work.run(args).await?;

@@ -16,6 +16,8 @@ pub struct Credit {
     confirmed: u32,
     taken: u32,
     told: u32,
+    /// What the peer was told first.
+    first_told: u32,
 }
 
 /// What a message of so many bytes counts.
@@ -41,17 +43,25 @@ impl Credit {
     /// A message of so many bytes has left, and has told the peer what was taken.
     pub fn sent(&mut self, bytes: usize) {
         self.sent = self.sent.wrapping_add(charge(bytes));
-        self.told = self.taken;
+        self.told();
     }
 
     /// As [`Self::sent`], of a record that takes no credit.
     pub fn told(&mut self) {
         self.told = self.taken;
+        if self.first_told == 0 {
+            self.first_told = self.taken;
+        }
     }
 
-    /// Whether the peer was told of anything that was taken.
-    pub fn has_told(&self) -> bool {
-        self.told != 0
+    /// Whether the peer was told of anything that was taken, and later of more.
+    pub fn has_told_twice(&self) -> bool {
+        self.told != self.first_told
+    }
+
+    /// What was sent.
+    pub fn count(&self) -> u32 {
+        self.sent
     }
 
     /// What the next record tells.

@@ -1,4 +1,4 @@
-//! An endpoint of a fabric with its completion queue and its addresses, as [`super::port::Port`] and [`super::rma_port::RmaPort`] have one each.
+//! An endpoint with its completion queue and addresses. [`super::port::Port`] and [`super::rma_port::RmaPort`] each have one.
 //!
 //! Invariants: an endpoint is used by one thread at a time (FI_THREAD_DOMAIN). Providers call connect, recv and send, which are
 //! cancellation points: a thread that ended there would keep the provider's locks, so each call that the program's threads make is
@@ -6,14 +6,28 @@
 
 use super::bindings::*;
 use super::library::{Functions, call};
-use crate::os::cancellation::Uncancelled;
+use crate::os::cancellation::{Uncancelled, uncancelled};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::{null, null_mut};
 
 /// Bytes of the longest address that a provider reads.
 const ADDRESS: usize = 256;
+
+/// Entries that are read at a time.
+const MOST: usize = 16;
+
+/// Room for entries of the completion queue.
+pub struct Entries([MaybeUninit<fi_cq_tagged_entry>; MOST]);
+
+impl Entries {
+    #[inline]
+    pub fn new() -> Entries {
+        Entries([const { MaybeUninit::uninit() }; MOST])
+    }
+}
 
 /// See the module. Its objects are never closed: they end with the process, so that what is under way keeps its place, and a close
 /// here does not lose what a peer has not read.
@@ -21,19 +35,20 @@ pub(super) struct Endpoint {
     pub functions: Functions,
     pub domain: *mut fid_domain,
     pub ep: *mut fid_ep,
-    pub cq: *mut fid_cq,
+    cq: *mut fid_cq,
     av: *mut fid_av,
     fabric: *mut fid_fabric,
     waits: bool,
     descriptor: Option<i32>,
+    has_failed: bool,
 }
 
 // SAFETY: the objects may be used by one thread after the other.
 unsafe impl Send for Endpoint {}
 
 impl Endpoint {
-    /// Opens all objects, with a queue of so many entries, which is to be bound. What was opened before one fails is left: the process goes on
-    /// without a fabric, or not at all.
+    /// Opens all objects, with an unbound queue of `entries` entries. What was opened before one fails is left: the process goes on without a
+    /// fabric, or not at all.
     ///
     /// Errors: what the provider says, with the function's name.
     ///
@@ -85,11 +100,12 @@ impl Endpoint {
                 fabric,
                 waits,
                 descriptor: None,
+                has_failed: false,
             })
         }
     }
 
-    /// Has the queue tell of what the flags say.
+    /// Binds the queue for the completions that `flags` name.
     pub fn bind(&mut self, flags: u64) -> Result<(), String> {
         // SAFETY: endpoint and queue are open.
         let result = unsafe {
@@ -99,7 +115,7 @@ impl Endpoint {
         self.functions.check("fi_ep_bind", result)
     }
 
-    /// Lets it be used.
+    /// Enables the endpoint, and finds the queue's descriptor.
     pub fn enable(&mut self) -> Result<(), String> {
         // SAFETY: all objects are open; the number is as large as the provider writes.
         unsafe {
@@ -121,6 +137,7 @@ impl Endpoint {
 
     /// The address that others reach it by.
     pub fn address(&self) -> Result<Vec<u8>, String> {
+        let _uncancelled = Uncancelled::begin();
         let mut bytes = vec![0u8; ADDRESS];
         let mut length = bytes.len() as size_t;
         // SAFETY: the endpoint is open, and `bytes` has the length given.
@@ -167,6 +184,7 @@ impl Endpoint {
 
     /// Forgets a peer's address, and the connection with it.
     pub fn remove(&mut self, mut address: u64) {
+        let _uncancelled = Uncancelled::begin();
         // SAFETY: the table is open, and has given out the address.
         unsafe {
             let remove = call((*(*self.av).ops).remove);
@@ -177,7 +195,7 @@ impl Endpoint {
 
     /// Registers memory for the access given, and binds it to the endpoint where the provider wants that.
     ///
-    /// Errors: libfabric's number.
+    /// Errors: the function that has failed, and why.
     ///
     /// # Safety
     /// The memory stays until the region is closed, if others may access it.
@@ -187,17 +205,13 @@ impl Endpoint {
         access: u64,
         key: u64,
         by_endpoint: bool,
-    ) -> Result<*mut fid_mr, i32> {
+    ) -> Result<*mut fid_mr, String> {
         let _uncancelled = Uncancelled::begin();
-        let done = |result: i32| match result {
-            0 => Ok(()),
-            error => Err(error),
-        };
         let mut region = null_mut();
         // SAFETY: domain and endpoint are open.
         unsafe {
             let register = call((*(*self.domain).mr).reg);
-            done(register(
+            let result = register(
                 &raw mut (*self.domain).fid,
                 begin.cast(),
                 bytes as size_t,
@@ -207,16 +221,57 @@ impl Endpoint {
                 0,
                 &raw mut region,
                 null_mut(),
-            ))?;
+            );
+            self.functions.check("fi_mr_reg", result)?;
             if by_endpoint {
                 let own: *mut fid = &raw mut (*region).fid;
                 let bind = call((*(*own).ops).bind);
-                done(bind(own, &raw mut (*self.ep).fid, 0))?;
+                let result = bind(own, &raw mut (*self.ep).fid, 0);
+                self.functions.check("fi_mr_bind", result)?;
                 let control = call((*(*own).ops).control);
-                done(control(own, FI_ENABLE as i32, null_mut()))?;
+                let result = control(own, FI_ENABLE as i32, null_mut());
+                self.functions.check("fi_mr_enable", result)?;
             }
         }
         Ok(region)
+    }
+
+    /// Ends a region's registration.
+    ///
+    /// # Safety
+    /// The region is open, and nobody uses it any more.
+    pub unsafe fn close(region: *mut fid_mr) {
+        let _uncancelled = Uncancelled::begin();
+        // SAFETY: by the caller.
+        unsafe {
+            let own: *mut fid = &raw mut (*region).fid;
+            let close = call((*(*own).ops).close);
+            close(own);
+        }
+    }
+
+    /// Makes progress. Returns what is complete; nothing may be a [`Self::failure`].
+    #[inline]
+    pub fn read<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
+        // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
+        let count = uncancelled(|| unsafe {
+            let read = call((*(*self.cq).ops).read);
+            read(self.cq, entries.0.as_mut_ptr().cast(), MOST as size_t)
+        });
+        self.has_failed = count < 0 && count != -i64::from(FI_EAGAIN);
+        let filled = &entries.0[..count.max(0) as usize];
+        // SAFETY: the queue has filled these in.
+        unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
+    }
+
+    /// The operation that has failed, by its context, and why, if the last [`Self::read`] has found nothing for that reason.
+    ///
+    /// Errors: the queue does not tell.
+    #[inline]
+    pub fn failure(&mut self) -> Option<Result<(*mut c_void, String), String>> {
+        // SAFETY: the queue is open.
+        self.has_failed
+            .then(|| unsafe { self.functions.failed_in(self.cq) })
     }
 
     /// The descriptor that is readable when something may be complete, if the provider has one.

@@ -1,8 +1,10 @@
-//! Records of the first contact with a peer, kept until it has said that it took one of them.
+//! Records of the first contact with a peer, kept until it has said that it took them, and later ones.
 //!
 //! Where two processes connect to each other at once, one of the two connections gives way, and `net` of libfabric 1.17 may drop what it had
 //! accepted for that one. The peer sees by the next record that some are missing, or by a question ([`super::record::ASK`]), and asks for
-//! them ([`super::record::AGAIN`]). Invariant: as long as a peer has told nothing of what it took, all records to it are here.
+//! them ([`super::record::AGAIN`]). It may have taken others by the connection before that gives way, so what it says of these proves nothing
+//! of the connection. By the time that it takes what was sent after that, it has seen both. Invariant: until the peer has told twice of what
+//! it took, all records to it are here that it has not told of.
 
 use super::early::Kept;
 use super::library::Sent;
@@ -10,15 +12,20 @@ use super::order::Came;
 use super::record::{self, Record};
 use super::{Net, Peer};
 use crate::os::monotonic_nanoseconds;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The records that have gone to a peer.
 #[derive(Debug, Default)]
 pub struct First {
-    /// By their numbers.
-    records: Vec<Box<[u8]>>,
+    /// By their numbers, each with what the peer must have taken (as [`super::credit::Credit`] counts) before it is sure to have it.
+    records: VecDeque<(Box<[u8]>, u32)>,
+    /// The number of the first of them.
+    number: u32,
+    /// What had been sent when the peer told of anything first.
+    told: Option<u32>,
     /// Those that are to go again.
-    due: Range<usize>,
+    due: Range<u32>,
     over: bool,
     /// This process has asked for some of the peer's: they may come twice.
     pub asked: bool,
@@ -33,32 +40,44 @@ impl First {
         !self.over
     }
 
-    /// Keeps the next record.
+    /// Keeps the next record, which the peer has when it has taken so much.
     #[cold]
-    pub fn keep(&mut self, record: &[u8]) {
-        self.records.push(record.into());
+    pub fn keep(&mut self, record: &[u8], taken: u32) {
+        self.records.push_back((record.into(), taken));
     }
 
-    /// The peer has told what it took.
+    /// The peer has told what it took, of what was sent until now.
     #[cold]
-    pub fn ends(&mut self) {
-        let asked = self.asked;
-        *self = Self {
-            over: true,
-            asked,
-            ..Self::default()
-        };
+    pub fn told(&mut self, taken: u32, sent: u32) {
+        let is_behind = |count: u32| taken.wrapping_sub(count) as i32 >= 0;
+        let before = *self.told.get_or_insert(sent);
+        if is_behind(before.wrapping_add(1)) {
+            *self = Self {
+                over: true,
+                asked: self.asked,
+                ..Self::default()
+            };
+        }
+        while self
+            .records
+            .front()
+            .is_some_and(|(_, needed)| is_behind(*needed))
+        {
+            self.records.pop_front();
+            self.number += 1;
+        }
     }
 
     /// The peer wants so many records again, from this number on: those that are here.
     pub fn want(&mut self, first: u32, number: u32) {
-        self.due = first as usize..(first as usize + number as usize).min(self.records.len());
+        let end = self.number.saturating_add(self.records.len() as u32);
+        self.due = first.max(self.number)..first.saturating_add(number).min(end);
     }
 
     /// The next record that is to go again.
     pub fn due(&self) -> Option<&[u8]> {
-        let next = self.due.clone().next()?;
-        self.records.get(next).map(|record| &**record)
+        let next = self.due.clone().next()?.checked_sub(self.number)?;
+        self.records.get(next as usize).map(|(record, _)| &**record)
     }
 
     /// It has left.
@@ -70,7 +89,7 @@ impl First {
 impl Peer {
     /// Whether records that were sent before one that is there may still come.
     pub(super) fn may_come_early(&self, completes_in_order: bool) -> bool {
-        !completes_in_order || !self.credit.has_told() || !self.early.is_empty()
+        !completes_in_order || !self.credit.has_told_twice() || !self.early.is_empty()
     }
 }
 
@@ -137,11 +156,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_go_again_until_the_peer_has_taken_one() {
+    fn records_go_again_until_the_peer_has_told_twice() {
         let mut first = First::default();
         for number in 0..4 {
             assert!(first.keeps());
-            first.keep(&[number]);
+            first.keep(&[number], 10 * (u32::from(number) + 1));
         }
         assert!(first.due().is_none());
         first.want(7, 2);
@@ -153,7 +172,22 @@ mod tests {
             first.resent();
         }
         assert_eq!(again, [1, 2]);
-        first.ends();
+        // It has the first two; the connection may have given way behind them.
+        for taken in [20, 29, 20] {
+            first.told(taken, 40);
+            assert!(first.keeps());
+        }
+        first.keep(&[4], 50);
+        first.want(0, 5);
+        let mut again = Vec::new();
+        while let Some(record) = first.due() {
+            again.extend_from_slice(record);
+            first.resent();
+        }
+        assert_eq!(again, [2, 3, 4]);
+        first.told(40, 50);
+        assert!(first.keeps(), "nothing that was sent since");
+        first.told(50, 50);
         first.want(0, 1);
         assert!(!first.keeps() && first.due().is_none());
     }

@@ -216,7 +216,7 @@ impl Net {
         let dropped = dropped.into_iter().chain(early.map(|kept| kept.buffer));
         let dropped: Vec<usize> = dropped.filter(|buffer| *buffer != NO_BUFFER).collect();
         for buffer in dropped {
-            self.let_go(buffer);
+            self.done_with(buffer);
         }
         let Some(peer) = self.peers.take(process) else {
             return;

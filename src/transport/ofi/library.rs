@@ -32,7 +32,7 @@ type GetInfo = unsafe extern "C" fn(
 /// The exported functions that are used; all others are reached through the objects.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
-    number: unsafe extern "C" fn() -> u32,
+    version_number: unsafe extern "C" fn() -> u32,
     pub(super) duplicate: unsafe extern "C" fn(*const fi_info) -> *mut fi_info,
     pub(super) free: unsafe extern "C" fn(*mut fi_info),
     get: GetInfo,
@@ -46,7 +46,7 @@ impl Functions {
         // SAFETY: the types are those of libfabric's headers.
         unsafe {
             Ok(Functions {
-                number: library.function("fi_version")?,
+                version_number: library.function("fi_version")?,
                 duplicate: library.function("fi_dupinfo")?,
                 free: library.function("fi_freeinfo")?,
                 get: library.function("fi_getinfo")?,
@@ -61,7 +61,7 @@ impl Functions {
     /// Errors: it is too old.
     pub fn version(&self) -> Result<String, String> {
         // SAFETY: a function without arguments.
-        let version = unsafe { (self.number)() };
+        let version = unsafe { (self.version_number)() };
         let shown = format!("{}.{}", version >> 16, version & 0xffff);
         if version < OLDEST {
             return Err(format!(
@@ -71,7 +71,8 @@ impl Functions {
         Ok(shown)
     }
 
-    /// All that can serve: endpoints with these capabilities, whose users register memory as these modes say, and what else is set. To be freed.
+    /// Providers with these capabilities and registration modes, and what `set` asks for: fields of the hints that 1.14 has, none of them a text.
+    /// The caller frees the list.
     ///
     /// Errors: nothing can.
     pub fn list(
@@ -81,7 +82,7 @@ impl Functions {
         set: impl FnOnce(*mut fi_info),
     ) -> Result<*mut fi_info, String> {
         let mut found = null_mut();
-        // SAFETY: the hints are the library's own object, as large as it makes it, with its parts; only fields that 1.14 has are set,
+        // SAFETY: the hints are the library's own object, as large as it makes it, with its parts; only fields that 1.14 has are set here,
         // and none of them is a text.
         let result = unsafe {
             let hints = (self.duplicate)(null());
@@ -99,7 +100,7 @@ impl Functions {
             (*domain).resource_mgmt = FI_RM_ENABLED;
             (*domain).mr_mode = registration as i32;
             set(hints);
-            let version = (self.number)().min(NEWEST);
+            let version = (self.version_number)().min(NEWEST);
             let result = (self.get)(version, null(), null(), 0, hints, &raw mut found);
             (self.free)(hints);
             result

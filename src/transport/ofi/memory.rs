@@ -4,7 +4,7 @@
 //! whenever the program gives memory back to the system.
 
 use super::bindings::*;
-use super::library::call;
+use super::endpoint::Endpoint;
 use super::port::Port;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -50,9 +50,8 @@ impl Port {
                 self.open_registrations += 1;
                 Ok(Registered(region))
             }
-            Err(error) => Err(format!(
-                "{bytes} bytes cannot be registered (fi_mr_reg): {}; the limit of locked memory may be too low (ulimit -l)",
-                self.endpoint.functions.text(error.into())
+            Err(why) => Err(format!(
+                "{bytes} bytes cannot be registered ({why}); the limit of locked memory may be too low (ulimit -l)"
             )),
         }
     }
@@ -64,10 +63,7 @@ impl Port {
         }
         self.open_registrations -= 1;
         // SAFETY: the object was open, and nobody has it any more.
-        unsafe {
-            let fid = &raw mut (*registered.0).fid;
-            call((*(*fid).ops).close)(fid);
-        }
+        unsafe { Endpoint::close(registered.0) };
     }
 
     /// Has memory registered although the provider does not want it, from now on.

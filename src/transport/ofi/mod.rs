@@ -55,6 +55,7 @@ use crate::variables::{Listed, Variable};
 use card::Card;
 use credit::Credit;
 use early::{Early, Kept};
+use endpoint::Entries;
 use first::First;
 use guests::{Guests, Terms};
 use library::Sent;
@@ -62,7 +63,7 @@ use order::{Came, Order};
 use pace::Pace;
 use passed::Passed;
 use pool::Pool;
-use port::{Completion, Entries, Port};
+use port::{Completion, Port};
 use receiving::Receiving;
 use record::Record;
 use rustix::process::{Resource, getrlimit};
@@ -467,6 +468,11 @@ impl Net {
         let Self { peers, port, .. } = self;
         let peer = peers.of(to, Peer::default);
         let keeps = in_order && peer.first.keeps();
+        // A record of the transport's own is not counted: the peer has it when it has taken a packet behind it.
+        let needed = peer.credit.count().wrapping_add(match is_packet {
+            true => credit::charge(bytes),
+            false => 1,
+        });
         let may =
             peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
         if is_packet && !may {
@@ -496,7 +502,7 @@ impl Net {
             fill(0, &mut message[Record::BYTES..bytes]);
             let sent = port.inject(address, &message[..bytes]);
             if keeps && matches!(sent, Sent::Done) {
-                peer.first.keep(&message[..bytes]);
+                peer.first.keep(&message[..bytes], needed);
             }
             sent
         } else {
@@ -508,7 +514,7 @@ impl Net {
                 return false;
             };
             if keeps && matches!(sent, Sent::Done) {
-                peer.first.keep(message);
+                peer.first.keep(message, needed);
             }
             sent
         };
@@ -713,7 +719,7 @@ impl Net {
         if first.buffer == NO_BUFFER {
             return;
         }
-        self.let_go(first.buffer);
+        self.done_with(first.buffer);
         let (process, bytes) = (first.header.process, first.header.length as usize);
         self.traffic.copied += bytes as u64;
         let peer = self.peer(process);
@@ -726,7 +732,7 @@ impl Net {
 
     /// A message in a receive buffer is not needed any more.
     #[inline]
-    fn let_go(&mut self, buffer: usize) {
+    fn done_with(&mut self, buffer: usize) {
         self.receiving.let_go(buffer);
         self.receiving.give_back(buffer, &self.pool, &mut self.port);
     }
@@ -817,8 +823,9 @@ impl Net {
                     return;
                 };
                 let begin = self.pool.receiving(buffer).0.begin;
-                let end = data.addr() + length - begin.addr();
-                let end = (length > 0 && self.completes_in_order).then_some(end);
+                // A provider that only releases the buffer names no data.
+                let end = (length > 0 && self.completes_in_order)
+                    .then(|| data.addr() + length - begin.addr());
                 self.receiving.came(buffer, length, released, end);
                 if length == 0 {
                     self.receiving.give_back(buffer, &self.pool, &mut self.port);
@@ -888,7 +895,7 @@ impl Net {
         peer.unanswered = 0;
         peer.credit.confirmed(record.taken);
         if peer.first.keeps() && record.taken != 0 {
-            peer.first.ends();
+            peer.first.told(record.taken, peer.credit.count());
         }
         match header.kind {
             record::TAKEN => peer.passed.confirmed = header.context,

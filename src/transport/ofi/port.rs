@@ -5,29 +5,15 @@
 
 use super::bindings::*;
 use super::choice::{Offer, Wish, choose};
-use super::endpoint::Endpoint;
-use super::library::{self, Functions, Sent, call, load, offers};
+use super::endpoint::{Endpoint, Entries};
+use super::library::{Functions, Sent, call, load, offers, text_of};
 use super::record::LARGEST;
 use super::wanted::Wanted;
-use crate::os::cancellation::{Uncancelled, uncancelled};
+use crate::os::cancellation::Uncancelled;
 use crate::os::signals::Actions;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::null_mut;
-
-/// Entries that are read at a time.
-const MOST: usize = 16;
-
-/// Room for entries of the completion queue.
-pub struct Entries([MaybeUninit<fi_cq_tagged_entry>; MOST]);
-
-impl Entries {
-    #[inline]
-    pub fn new() -> Entries {
-        Entries([const { MaybeUninit::uninit() }; MOST])
-    }
-}
 
 /// An entry of the completion queue.
 pub enum Completion {
@@ -57,7 +43,6 @@ pub struct Port {
     /// Registrations that were made, and those that are there.
     pub(super) registrations: u64,
     pub(super) open_registrations: u64,
-    has_failed: bool,
     description: String,
     provider: String,
     loopback: bool,
@@ -82,7 +67,12 @@ impl Port {
     fn open_by_library(wish: &Wish<'_>) -> Result<Port, String> {
         let (library, path) = load(wish.library)?;
         let functions = Functions::of(&library).map_err(|text| format!("{path}: {text}"))?;
-        let shown = format!("{path} {}", functions.version()?);
+        let shown = format!(
+            "{path} {}",
+            functions
+                .version()
+                .map_err(|text| format!("{path}: {text}"))?
+        );
         let all = list(&functions).map_err(|text| format!("{shown}: {text}"))?;
         let offers: Vec<(Offer, *mut fi_info)> = offers(all);
         let plain: Vec<Offer> = offers.iter().map(|(offer, _)| offer.clone()).collect();
@@ -110,7 +100,6 @@ impl Port {
                         registration: Wanted::of((*(*info).domain_attr).mr_mode),
                         registrations: 0,
                         open_registrations: 0,
-                        has_failed: false,
                         description: format!("{shown}, {name}: {why}"),
                         provider: offer.provider.clone(),
                         loopback: offer.is_loopback,
@@ -134,7 +123,6 @@ impl Port {
             endpoint: endpoint.map_err(|text| format!("{}: {text}", self.description))?,
             registrations: 0,
             open_registrations: 0,
-            has_failed: false,
             description: self.description.clone(),
             provider: self.provider.clone(),
             ..*self
@@ -243,40 +231,19 @@ impl Port {
     /// Makes progress. Returns what is complete; nothing may be a [`Self::failure`].
     #[inline]
     pub fn poll<'a>(&mut self, entries: &'a mut Entries) -> &'a [fi_cq_tagged_entry] {
-        // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
-        let count = uncancelled(|| unsafe {
-            let read = (*(*self.endpoint.cq).ops).read;
-            call(read)(
-                self.endpoint.cq,
-                entries.0.as_mut_ptr().cast(),
-                MOST as size_t,
-            )
-        });
-        self.has_failed = count < 0 && count != -i64::from(FI_EAGAIN);
-        let filled = &entries.0[..count.max(0) as usize];
-        // SAFETY: the queue has filled these in.
-        unsafe { std::slice::from_raw_parts(filled.as_ptr().cast(), filled.len()) }
+        self.endpoint.read(entries)
     }
 
     /// Why the last [`Self::poll`] has found nothing, if an operation has failed.
     #[inline]
     pub fn failure(&mut self) -> Option<Completion> {
-        self.has_failed.then(|| self.read_failure())
-    }
-
-    #[cold]
-    fn read_failure(&mut self) -> Completion {
-        // SAFETY: the queue is open.
-        match unsafe { self.endpoint.functions.failed_in(self.endpoint.cq) } {
-            Ok((context, text)) => Completion::Failed {
-                context: context.cast(),
-                text,
-            },
-            Err(text) => Completion::Failed {
-                context: null_mut(),
-                text: format!("fi_cq_readerr: {text}"),
-            },
-        }
+        let failure = self.endpoint.failure()?;
+        let (context, text) =
+            failure.unwrap_or_else(|text| (null_mut(), format!("fi_cq_readerr: {text}")));
+        Some(Completion::Failed {
+            context: context.cast(),
+            text,
+        })
     }
 
     /// The descriptor that is readable when something may be complete, if the provider has one.
@@ -364,7 +331,7 @@ fn open(functions: Functions, info: *mut fi_info) -> Result<Endpoint, String> {
     // Without selective completion: multi-receive buffers would be silent.
     endpoint.bind(FI_RECV.into())?;
     // SAFETY: as above.
-    let provider = unsafe { library::text_of((*(*info).fabric_attr).prov_name) };
+    let provider = unsafe { text_of((*(*info).fabric_attr).prov_name) };
     // `ofi_rxm` of libfabric 2 takes no notice of it after fi_enable, and cuts messages off; `shm` and `sm2` crash before.
     if provider.ends_with(";ofi_rxm") {
         tell_longest(&endpoint)?;

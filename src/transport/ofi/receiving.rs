@@ -1,9 +1,9 @@
 //! The state of the receive buffers, each of which the provider fills with several messages (FI_MULTI_RECV).
 //!
 //! Invariant: a buffer is posted again when the provider has released it, nobody reads a message in it any more, and none is still
-//! coming in (`docs/fabric.md`, "Receiving").
+//! coming in (`docs/fabric.md`, "Receive buffers").
 
-use super::Sent;
+use super::library::Sent;
 use super::pool::{self, Pool, RECEIVE_BYTES, RECEIVING};
 use super::port::Port;
 
@@ -48,7 +48,7 @@ impl Receiving {
         }
     }
 
-    /// The provider has given a buffer up; how much of it is taken up is not known.
+    /// A receive has failed: the provider is done with the buffer, and how far it is filled is not known.
     pub fn failed(&mut self, index: usize) {
         self.buffers[index].released = true;
         self.buffers[index].taken = 0;

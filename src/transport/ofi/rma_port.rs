@@ -5,7 +5,7 @@
 
 use super::bindings::*;
 use super::choice::{Offer, Wish, choose};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Entries};
 use super::library::{Functions, Sent, call, load, offers};
 use super::rma_bindings::{
     FI_DELIVERY_COMPLETE, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RMA, fi_msg_rma, fi_ops_rma,
@@ -32,7 +32,7 @@ pub struct RmaPort {
     library: String,
 }
 
-/// Memory that others may access; not any more when this is dropped.
+/// Memory that others may access until [`Self::close`].
 pub struct Registered {
     region: *mut fid_mr,
     /// What others name it by.
@@ -47,12 +47,8 @@ unsafe impl Send for Registered {}
 impl Registered {
     /// Ends it.
     pub fn close(self) {
-        let _uncancelled = Uncancelled::begin();
         // SAFETY: the region is open, and nobody has it any more.
-        unsafe {
-            let close = call((*(*self.region).fid.ops).close);
-            close(&raw mut (*self.region).fid);
-        }
+        unsafe { Endpoint::close(self.region) };
     }
 }
 
@@ -76,6 +72,7 @@ impl RmaPort {
     ///
     /// Errors: the library or the provider has nothing of the kind; the text says why.
     pub fn open(wish: &Wish<'_>, provider: &str) -> Result<RmaPort, String> {
+        let _uncancelled = Uncancelled::begin();
         let actions = Actions::now();
         let port = Self::open_by_library(wish, provider);
         actions.restore();
@@ -151,10 +148,7 @@ impl RmaPort {
             self.endpoint
                 .register((base, bytes), access, self.registered, by_endpoint)
         };
-        let region = region.map_err(|error| {
-            let why = self.endpoint.functions.text(error.into());
-            format!("fi_mr_reg: {why}")
-        })?;
+        let region = region?;
         Ok(Registered {
             region,
             // SAFETY: the region is open.
@@ -211,35 +205,16 @@ impl RmaPort {
 
     /// Makes progress, for others too. Tells which operations have ended; returns how many.
     pub fn poll(&mut self, mut tell: impl FnMut(Ended)) -> usize {
-        const MOST: usize = 16;
-        let _uncancelled = Uncancelled::begin();
-        let mut entries = [const { std::mem::MaybeUninit::<fi_cq_tagged_entry>::uninit() }; MOST];
-        // SAFETY: the queue is open and has the format of these entries; as many as it says are filled.
-        let count = unsafe {
-            let read = call((*(*self.endpoint.cq).ops).read);
-            read(
-                self.endpoint.cq,
-                entries.as_mut_ptr().cast(),
-                MOST as size_t,
-            )
-        };
-        if count > 0 {
-            for entry in &entries[..count as usize] {
-                tell(Ended {
-                    // SAFETY: filled.
-                    context: unsafe { entry.assume_init_ref() }.op_context,
-                    error: None,
-                });
-            }
-            return count as usize;
+        let mut entries = Entries::new();
+        let complete = self.endpoint.read(&mut entries);
+        for entry in complete {
+            tell(Ended {
+                context: entry.op_context,
+                error: None,
+            });
         }
-        if count == -i64::from(FI_EAGAIN) {
-            return 0;
-        }
-        // SAFETY: the queue is open.
-        let Ok((context, text)) = (unsafe { self.endpoint.functions.failed_in(self.endpoint.cq) })
-        else {
-            return 0;
+        let Some(Ok((context, text))) = self.endpoint.failure() else {
+            return complete.len();
         };
         tell(Ended {
             context,

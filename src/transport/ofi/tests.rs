@@ -363,7 +363,10 @@ fn send_in_vain(ends: &mut [Net; 2], from: usize, context: u32) {
     };
     let mut bytes = [0; Record::BYTES];
     record.encode(&mut bytes);
-    peer.first.keep(&bytes);
+    peer.first.keep(
+        &bytes,
+        peer.credit.count() + super::credit::charge(bytes.len()),
+    );
     peer.order.sent();
     peer.credit.sent(bytes.len());
     peer.met = true;
@@ -409,9 +412,29 @@ fn records_of_the_first_contact_are_sent_again() {
         for from in 0..2 {
             assert!((0..lost[from] + follow).eq(came[1 - from].iter().copied()));
         }
-        // Both go on, and nothing is kept any more once something was told.
+        // Both go on, and nothing is kept any more once something was told twice.
+        greet(&mut ends);
         greet(&mut ends);
         until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
+    }
+}
+
+/// The connection that gives way has carried a record each way, which the other end has taken and told of.
+#[test]
+fn records_behind_one_that_was_taken_are_sent_again() {
+    for lost in [1, 3] {
+        let Some(mut ends) = pair() else { return };
+        greet(&mut ends);
+        assert!(ends[0].peer(1).first.keeps());
+        (0..lost).for_each(|context| send_in_vain(&mut ends, 0, context));
+        let header = numbered(0, lost);
+        until(&mut ends, |ends| ends[0].push(1, &header, |_, _| {}));
+        let mut came = Vec::new();
+        until(&mut ends, |ends| {
+            came.extend(packet(&mut ends[1]).map(|header| header.context));
+            came.len() == lost as usize + 1
+        });
+        assert!((0..=lost).eq(came));
     }
 }
 
@@ -454,6 +477,14 @@ fn a_buffer_is_given_back_when_all_in_it_has_come() {
     complete(&mut end, 30, 20, true);
     assert!(end.receiving.is_released(0));
     complete(&mut end, 0, 30, false);
+    assert!(!end.receiving.is_released(0));
+    // As a provider says it that has nothing more to write.
+    end.handle(Completion::Received {
+        context,
+        data: std::ptr::null(),
+        length: 0,
+        released: true,
+    });
     assert!(!end.receiving.is_released(0));
 }
 

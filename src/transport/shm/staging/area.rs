@@ -108,7 +108,8 @@ impl Geometry {
     pub fn of(ranks: usize) -> Geometry {
         let (slot, large) = match ranks {
             0..=4 => (16 << 10, 2 << 20),
-            5..=16 => (8 << 10, 1 << 20),
+            // With room for the last elements of uneven parts of 1 MB.
+            5..=16 => (8 << 10, (1 << 20) + (32 << 10)),
             17..=64 => (4 << 10, 512 << 10),
             _ => (2 << 10, 256 << 10),
         };

@@ -279,7 +279,7 @@ impl Staging {
         round.saturating_sub(self.area.geometry.lines as u64)
     }
 
-    /// Has the next data in the large ring go to its begin.
+    /// The next data in the large ring goes to its start.
     #[inline]
     pub fn rewind_large(&mut self) {
         self.large_ring.rewind();

@@ -47,7 +47,7 @@ impl Ring {
         self.pieces.front().copied()
     }
 
-    /// The next piece goes to the ring's begin.
+    /// The next piece goes to the start of the ring.
     #[inline]
     pub fn rewind(&mut self) {
         self.next = self.next.next_multiple_of(self.bytes);
