@@ -21,6 +21,16 @@ int main(int argc, char **argv)
     MPI(MPI_Info_get_nthkey(info, 0, name));
     CHECK_STRING(name, key);
     MPI(MPI_Info_delete(info, key));
+    /* a longer key than fits is cut, not written past the end */
+    memset(key, 'l', sizeof key);
+    key[MPI_MAX_INFO_KEY] = 0;
+    if (MPI_Info_set(info, key, value) == MPI_SUCCESS) {
+        memset(name, 'x', sizeof name);
+        MPI(MPI_Info_get_nthkey(info, 0, name));
+        CHECK_INT(name[MPI_MAX_INFO_KEY - 1], 0);
+        CHECK_INT(name[MPI_MAX_INFO_KEY], 'x');
+        MPI(MPI_Info_delete(info, key));
+    }
     MPI(MPI_Info_set(info, "odd \" ; = key", "\xc3\xbc\xe2\x82\xac\t|;="));
     MPI(MPI_Info_get(info, "odd \" ; = key", MPI_MAX_INFO_VAL, back, &flag));
     CHECK_INT(flag, 1);

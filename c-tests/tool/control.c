@@ -65,8 +65,9 @@ static void cut(void)
     int length = 6, need = 0;
     MPI(MPI_T_cvar_get_info(0, name, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     CHECK_INT(strlen(name), 5);
-    CHECK_INT(length, 6);
     MPI(MPI_T_cvar_get_info(0, NULL, &need, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    /* What all of it needs: the standard says so of a text that was cut, MPICH says what was written. */
+    CHECK_INT(length, reference ? 6 : need);
     length = sizeof name;
     MPI(MPI_T_cvar_get_info(0, name, &length, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     CHECK_INT(need, strlen(name) + 1);

@@ -204,7 +204,8 @@ fn met(
         end_job(&call, None, &error);
     }
     let comm = match origin {
-        Origin::Comm(handle) => comm::get(handle.0),
+        // Operations of a communicator that was freed go on, and have its error handler.
+        Origin::Comm(handle) => comm::get(handle.0).or_else(|| comm::retired(handle.0)),
         _ => None,
     };
     let window = match origin {

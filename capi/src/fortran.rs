@@ -1,9 +1,11 @@
 //! Conversion of handles and statuses to and from Fortran, chapter 19.
 
+use crate::data;
 use crate::decode;
 use crate::param::*;
 use crate::pointers::*;
-use oxmpi::io;
+use oxmpi::error::{Class, Result};
+use oxmpi::{fail, io};
 
 // A Fortran handle has the same value as a C handle, because both are integers.
 
@@ -140,29 +142,47 @@ entry! {
     }
 }
 
+/// A status to convert.
+///
+/// Errors: MPI_ERR_ARG for MPI_STATUS_IGNORE, which has none.
+fn given(status: In<Status>) -> Result<Status> {
+    if status.address() as usize == crate::results::STATUS_IGNORE {
+        return fail!(Class::Arg, "c_status is MPI_STATUS_IGNORE");
+    }
+    status.read()
+}
+
+/// As [`given`], of Fortran 2008.
+fn given_f08(status: In<F08Status>) -> Result<F08Status> {
+    if std::ptr::eq(status.address().cast(), data::F08_STATUS_IGNORE.0) {
+        return fail!(Class::Arg, "f08_status is MPI_F08_STATUS_IGNORE");
+    }
+    status.read()
+}
+
 // The five words of a status are the same in all languages.
 
 entry! {
     None fn MPI_Status_c2f(c_status: In<Status>, f_status: Out<Fint>) {
-        decode::status_to_words(c_status.read()?.0, f_status)
+        decode::status_to_words(given(c_status)?.0, f_status)
     }
 }
 
 entry! {
     None fn MPI_Status_c2f08(c_status: In<Status>, f08_status: Out<F08Status>) {
-        f08_status.set(F08Status(c_status.read()?.0))
+        f08_status.set(F08Status(given(c_status)?.0))
     }
 }
 
 entry! {
     None fn MPI_Status_f082c(f08_status: In<F08Status>, c_status: Out<Status>) {
-        c_status.set(Status(f08_status.read()?.0))
+        c_status.set(Status(given_f08(f08_status)?.0))
     }
 }
 
 entry! {
     None fn MPI_Status_f082f(f08_status: In<F08Status>, f_status: Out<Fint>) {
-        decode::status_to_words(f08_status.read()?.0, f_status)
+        decode::status_to_words(given_f08(f08_status)?.0, f_status)
     }
 }
 

@@ -59,7 +59,8 @@ entry! {
 entry! {
     ReadList fn MPI_Info_get_nthkey(info: Info, n: Int, key: TextOut) {
         let info = core::get(info.0)?;
-        key.write(info.lock().key(n.0)?, core::KEY_MAXIMUM + 1)?;
+        // MPI_MAX_INFO_KEY counts the zero at the end, although MPI_Info_set takes a key of so many characters, as MPICH's does.
+        key.write(info.lock().key(n.0)?, core::KEY_MAXIMUM)?;
         Ok(())
     }
 }

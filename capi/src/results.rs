@@ -15,9 +15,9 @@ use std::ffi::{c_char, c_int, c_void};
 
 /// MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
 #[cfg(not(standard_abi))]
-const STATUS_IGNORE: usize = 1;
+pub const STATUS_IGNORE: usize = 1;
 #[cfg(standard_abi)]
-const STATUS_IGNORE: usize = 0;
+pub const STATUS_IGNORE: usize = 0;
 
 impl TextOut {
     /// Writes as much of `text` as fits into `capacity` bytes, the zero included, cut between two

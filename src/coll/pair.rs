@@ -1,5 +1,6 @@
 //! Reductions of two ranks: vectors cross each other in pieces, and each is reduced as it comes in, where the result belongs.
-//! α + bβ + bγ, the two overlapping.
+//! α + bβ + bγ, the two overlapping. Invariant: where both ranks reduce the same elements, both do so in the order of the ranks, for all must
+//! get identical results (MPI 5.0, 6.9.6).
 
 use super::choose::PIECE;
 use super::reduction::Reduction;
@@ -25,8 +26,9 @@ pub async fn exchange(
     }
     let is_left = team.rank() == 0;
     let apart = into.is_apart_from(own) && into.is_apart_from(out);
+    let any_order = how.commutes && !out.is_at(own);
     // Where the operand that comes is reduced in its own place, that is the result's.
-    let directly = apart && (is_left || how.commutes);
+    let directly = apart && (is_left || any_order);
     // What overlaps otherwise may be written only after all has left.
     let aside = !apart && !own.is_at(into);
     let scratch = Scratch::new(match (directly, aside) {
@@ -59,9 +61,13 @@ pub async fn exchange(
         }
         let of = |buffer: &Buffer| buffer.slice(at, bytes);
         let (mine, theirs, into) = (of(own), of(&landing), of(&target));
-        match is_left || directly {
-            true => how.combine(team, &mine, &theirs, &into),
-            false => how.combine(team, &theirs, &mine, &into),
+        let (left, right) = match is_left || directly {
+            true => (mine, theirs),
+            false => (theirs, mine),
+        };
+        match any_order {
+            true => how.combine(team, &left, &right, &into),
+            false => how.combine_in_order(team, &left, &right, &into),
         }
     }
     team.finish_all(pending).await;

@@ -53,9 +53,16 @@ impl Reduction<'_> {
     /// order of operands that commute is not kept. Otherwise it is apart from both. After an error, when the operands may not
     /// be there and the result is of no use, it is zeros.
     pub fn combine(&self, team: &Team<'_>, left: &Buffer, right: &Buffer, into: &Buffer) {
-        if left.is_at(into) && self.commutes {
-            self.apply(team, right, left, into);
-        } else if left.is_at(into) {
+        match left.is_at(into) && self.commutes {
+            true => self.apply(team, right, left, into),
+            false => self.combine_in_order(team, left, right, into),
+        }
+    }
+
+    /// As [`Self::combine`], and the order of operands that commute is kept, too: the maximum of a number and a NaN, or of two zeros, is
+    /// the one on the left or on the right.
+    pub fn combine_in_order(&self, team: &Team<'_>, left: &Buffer, right: &Buffer, into: &Buffer) {
+        if left.is_at(into) {
             self.apply(team, left, right, right);
             right.copy_to(into, into.len());
         } else {

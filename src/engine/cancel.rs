@@ -20,15 +20,21 @@
 //!
 //! A marked send to a process that has ended is cancelled: nobody can tell whether it was received.
 
-use super::Engine;
 use super::dispatch::Outgoing;
+use super::liveness::KIND_OF_CONTEXT;
 use super::matching::Key;
 use super::packets::{self, Cancel, Cts, Payload};
 use super::receive::key_of;
 use super::requests::{Answer, Index, Kind};
 use super::unexpected::Message;
+use super::{Engine, for_each};
 use crate::events::Event;
 use crate::transport::{Header, Packet, Route};
+
+/// A context id is given back. Messages on it that nobody has received are dropped, for it will be that of another communicator.
+pub fn forget_context(context: u32) {
+    for_each(|engine| engine.forget_context(context));
+}
 
 impl Engine {
     /// Marks a send for cancellation. It completes, cancelled or received, once the receiver has answered.
@@ -77,6 +83,7 @@ impl Engine {
             tag: request.tag,
         };
         if self.drop_unexpected(key, |message| message.own == Some(index)) {
+            self.counted.cancelled += 1;
             self.end_cancelled(index);
         }
     }
@@ -124,6 +131,7 @@ impl Engine {
                 && !message.refused
         };
         if self.drop_unexpected(key_of(packet), is_asked_for) {
+            self.counted.cancelled += 1;
             let cts = Cts {
                 sender: token,
                 receiver: 0,
@@ -143,13 +151,29 @@ impl Engine {
             return false;
         };
         debug_assert_eq!(message.data.len(), message.eager, "a part is still coming");
-        self.counted.cancelled += 1;
         if message.process != self.me() {
             self.count_taken(message.process, message.eager);
         }
         drop(message);
         self.give_back_memory();
         true
+    }
+
+    /// See [`forget_context`]. A sender that waits for its CTS has the id still, so its message stays.
+    fn forget_context(&mut self, context: u32) {
+        self.progresses();
+        for number in self.messages.numbers() {
+            let Some(message) = self.messages.get(number) else {
+                continue;
+            };
+            let key = message.key;
+            if key.context & !KIND_OF_CONTEXT == context & !KIND_OF_CONTEXT {
+                self.drop_unexpected(key, |message| {
+                    let is_here = message.data.len() == message.eager;
+                    is_here && message.own.is_none() && !message.awaits_cts()
+                });
+            }
+        }
     }
 
     /// Whether a send is marked, and not known to be received.

@@ -43,6 +43,7 @@ pub mod unexpected;
 pub mod wait;
 mod withdrawal;
 
+pub use cancel::forget_context;
 pub use entry::{
     EngineCursor, EngineGuard, SingleThreaded, enter, enter_at, enter_shared, enter_unlocked,
     single_threaded,

@@ -220,7 +220,7 @@ pub const NOT_POSTED: u32 = u32::MAX;
 /// The rare parts of a request.
 #[derive(Debug, Default)]
 pub struct Extra {
-    /// The copy that a send owns; the request's buffer leads into it.
+    /// Memory that the request owns, and that its buffer leads into.
     pub copy: Option<Box<[u8]>>,
     /// The buffer of buffered sends to give the request's `total` back to.
     pub bsend: Option<u32>,

@@ -161,6 +161,8 @@ pub fn open(
     let mut opening = Opening {
         file: File {
             handle: 0,
+            // Whatever the working directory is when it is closed.
+            whole_path: std::path::absolute(&wish.path).unwrap_or_else(|_| wish.path.clone()),
             path: wish.path.clone(),
             amode: wish.amode,
             descriptor: None,
@@ -292,7 +294,11 @@ pub fn close(file: &'static File, function: &'static str) -> Result<()> {
         let mut own = Ok(());
         result = file.agree(function, Ok(()));
         if file.rank() == 0 && result.is_ok() {
-            own = os::unlink(&file.path).map_err(|why| file.failure("unlink", &why));
+            own = match os::unlink(&file.whole_path) {
+                // It is gone, as was wanted.
+                Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                done => done.map_err(|why| file.failure("unlink", &why)),
+            };
         }
         result = result.and_then(|()| file.agree(function, own));
     }

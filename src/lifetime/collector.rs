@@ -11,6 +11,7 @@ use crate::context_id;
 use crate::datatype;
 use crate::engine::epochs::{self, GracePeriod};
 use crate::engine::{self, roots};
+use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::{self, Event};
 use crate::handle::{self, ObjectType};
 use crate::references;
@@ -244,9 +245,12 @@ impl Garbage {
         if !comm.is_idle() || references.is_some_and(|counted| !counted.are_gone()) {
             return false;
         }
+        // What fails until now asks the communicator's handler.
+        comm.errhandler.set(ERRORS_ARE_FATAL);
         let is_free = comm.end_calls();
         // A duplicate that came to nothing has no id.
         if is_free && comm.receive_context() != comm::PENDING {
+            engine::forget_context(comm.receive_context());
             context_id::release(comm.receive_context());
         }
         self.ended.push_back(handle);

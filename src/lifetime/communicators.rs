@@ -6,7 +6,6 @@ use super::collector::{self, Freed, When};
 use crate::comm::{self, Comm};
 use crate::engine::epochs::GracePeriod;
 use crate::engine::{self, links, wait};
-use crate::errhandler::ERRORS_ARE_FATAL;
 use crate::events::Event;
 use crate::group::names;
 use crate::references;
@@ -33,7 +32,6 @@ fn end(comm: &Comm, when: When, disconnects: bool) {
     }
     comm.tell(Event::CommunicatorFreed);
     comm.leave_staging();
-    comm.errhandler.set(ERRORS_ARE_FATAL);
     if references::are_counted()
         && let Some(references) = references::of_communicator(comm.handle)
     {

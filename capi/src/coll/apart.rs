@@ -26,14 +26,18 @@ pub fn from_parts(own: &Buffer, parts: &Parts, comm: &Comm) -> Result<()> {
 #[inline]
 pub fn parts(out: &Parts, into: &Parts, comm: &Comm) -> Result<()> {
     let ranks = comm.peers() as usize;
-    match common_begin((out, ranks), (into, ranks)) {
+    let all = |_| true;
+    match common_begin((out, ranks, &all), (into, ranks, &all)) {
         Some((begin, rank)) => overlap(begin, rank, comm),
         None => Ok(()),
     }
 }
 
+/// Parts, how many there are, and whether one is used: that of a neighbor beyond a border is not.
+type Used<'a> = (&'a Parts, usize, &'a dyn Fn(usize) -> bool);
+
 /// One for each neighbor on both sides, or for one side the buffer that goes to all.
-pub fn of_neighbors(out: (&Parts, usize), into: (&Parts, usize)) -> Result<()> {
+pub fn of_neighbors(out: Used<'_>, into: Used<'_>) -> Result<()> {
     let Some((begin, index)) = common_begin(out, into) else {
         return Ok(());
     };
@@ -76,7 +80,7 @@ fn same(address: *const c_void) -> Result<()> {
 
 /// An address at which a part of both begins, and whose part that is on the second side. Lists are searched only if the
 /// addresses of one lie among those of the other.
-fn common_begin(out: (&Parts, usize), into: (&Parts, usize)) -> Option<(usize, usize)> {
+fn common_begin(out: Used<'_>, into: Used<'_>) -> Option<(usize, usize)> {
     let (lowest, highest) = out.0.begins_within(out.1)?;
     let (low, high) = into.0.begins_within(into.1)?;
     if highest < low || high < lowest {
@@ -86,15 +90,16 @@ fn common_begin(out: (&Parts, usize), into: (&Parts, usize)) -> Option<(usize, u
 }
 
 #[cold]
-fn search((out, ranks): (&Parts, usize), into: (&Parts, usize)) -> Option<(usize, usize)> {
-    let begins = |(parts, ranks): (&Parts, usize)| -> Vec<(usize, usize)> {
-        let begins = (0..ranks).filter_map(|rank| Some((parts.of(rank).begin()?, rank)));
+fn search(out: Used<'_>, into: Used<'_>) -> Option<(usize, usize)> {
+    let begins = |(parts, ranks, is_used): Used<'_>| -> Vec<(usize, usize)> {
+        let used = (0..ranks).filter(|rank| is_used(*rank));
+        let begins = used.filter_map(|rank| Some((parts.of(rank).begin()?, rank)));
         let mut begins: Vec<_> = begins.collect();
         begins.sort_unstable();
         begins
     };
     let into = begins(into);
-    begins((out, ranks)).into_iter().find_map(|(begin, _)| {
+    begins(out).into_iter().find_map(|(begin, _)| {
         let at = into.partition_point(|(other, _)| *other < begin);
         into.get(at).filter(|(other, _)| *other == begin).copied()
     })

@@ -87,14 +87,19 @@ impl Around {
             _ => decode::send_buffer(SEND, out.0, out.1, out.2)?,
         };
         let parts = Parts::Each(Box::new([own]));
-        apart::of_neighbors((&parts, 1), (&into, self.sources.len()))?;
+        let sends = self.destinations.iter().any(Option::is_some);
+        let receives = |index: usize| self.sources[index].is_some();
+        let into_used = (&into, self.sources.len(), &receives as _);
+        apart::of_neighbors((&parts, 1, &|_| sends), into_used)?;
         self.call(|_| own, &into)
     }
 
     /// A part to each.
     fn exchange(self, out: Parts, into: Parts) -> Decoded {
-        let (to, from) = (self.destinations.len(), self.sources.len());
-        apart::of_neighbors((&out, to), (&into, from))?;
+        let sends = |index: usize| self.destinations[index].is_some();
+        let receives = |index: usize| self.sources[index].is_some();
+        let out_used = (&out, self.destinations.len(), &sends as _);
+        apart::of_neighbors(out_used, (&into, self.sources.len(), &receives))?;
         self.call(|index| out.of(index), &into)
     }
 }

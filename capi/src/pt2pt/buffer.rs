@@ -25,9 +25,8 @@ fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
 fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {
     size.not_null()?;
     address.not_null()?;
-    let Some((buffer, bytes)) = buffered::detach(scope)? else {
-        return fail!(Class::Buffer, "no buffer is attached there");
-    };
+    // Without one it is as if a buffer of no bytes were attached (MPI 5.0, 3.6).
+    let (buffer, bytes) = buffered::detach(scope)?.unwrap_or((0, 0));
     let buffer = match buffer {
         buffered::AUTOMATIC => BUFFER_AUTOMATIC,
         buffer => buffer,

@@ -27,19 +27,16 @@ fn offer<T: Value>(out: Out<T>, value: T) -> Result<()> {
     out.set(value)
 }
 
-/// A text, as far as there is room for it; the length with the zero is what was written, or, without a pointer or with a
-/// length of zero, what is needed.
+/// A text, as far as there is room for it; the length is what is needed for all of it and the zero (MPI 5.0, 15.3.3).
 fn offer_text(out: TextOut, length: InOut<Int>, text: &str) -> Result<()> {
     if length.is_null() {
         return Ok(());
     }
     let room = length.read()?.0;
-    let written = if out.0.is_null() || room <= 0 {
-        text.len()
-    } else {
-        out.write(text, room as usize)?
-    };
-    length.set(Int(written as i32 + 1))
+    if !out.0.is_null() && room > 0 {
+        out.write(text, room as usize)?;
+    }
+    length.set(Int(text.len() as i32 + 1))
 }
 
 /// The first `room` indices.

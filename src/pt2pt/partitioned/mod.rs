@@ -322,15 +322,17 @@ impl Partitioned {
         }
     }
 
-    /// Request_free of the inactive request: a plan that has not come is not expected any more.
+    /// Request_free of the inactive request. A plan that has not come is the first that will, so it is received all the same: plans match in
+    /// the order of the calls.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         if let Side::Receiver { expected, .. } = &mut state.side
-            && let Some((index, _room)) = expected.take()
+            && let Some((index, room)) = expected.take()
         {
             let mut engine = enter();
-            engine.cancel_receive(index);
-            engine.requests().release(index);
+            let request = engine.requests().at(index);
+            request.extra.get_or_insert_default().copy = Some(room);
+            super::detach(&mut engine, index);
         }
     }
 }
