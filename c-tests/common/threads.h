@@ -4,6 +4,8 @@
 
 #include "check.h"
 #include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 
 static double start_time;
 
@@ -41,6 +43,31 @@ static CHECK_UNUSED void run_threads(int count, void *(*run)(void *))
             check_failed(__FILE__, __LINE__, "thread %d does not start", (int) i);
     for (int i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
+}
+
+/* In each round threads are started, and cancelled when they have counted a few `ends`; a cancellation point of `work` follows each.
+ * `meanwhile` is called before they are joined. */
+static CHECK_UNUSED void cancel_in_rounds(int rounds, int number, void *(*work)(void *), _Atomic int *ends, void (*meanwhile)(int))
+{
+    enum { MOST_THREADS = 16 };
+    for (int round = 0; round < rounds; round++) {
+        pthread_t threads[MOST_THREADS];
+        int before = *ends;
+        for (intptr_t i = 0; i < number; i++)
+            CHECK_INT(pthread_create(&threads[i], NULL, work, (void *) i), 0);
+        while (*ends < before + round % 4)
+            sched_yield();
+        for (int i = 0; i < number; i++)
+            CHECK_INT(pthread_cancel(threads[i]), 0);
+        if (meanwhile)
+            meanwhile(round);
+        for (int i = 0; i < number; i++) {
+            void *result;
+            CHECK_INT(pthread_join(threads[i], &result), 0);
+            CHECK(result == PTHREAD_CANCELED);
+        }
+        MPI(MPI_Barrier(MPI_COMM_WORLD));
+    }
 }
 
 #endif

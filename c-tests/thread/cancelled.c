@@ -3,7 +3,6 @@
  *
  *     cancelled ROUNDS */
 #include "threads.h"
-#include <sched.h>
 
 enum { THREADS = 3, MOST = 1 << 20 };
 static MPI_Comm parents[THREADS];
@@ -37,6 +36,14 @@ static void *work(void *number)
     return NULL;
 }
 
+/* The process goes on while its threads end. */
+static void meet(int round)
+{
+    int in = -1, from = (rank + size - 1) % size;
+    MPI(MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_INT(in, round);
+}
+
 int main(int argc, char **argv)
 {
     start_multiple(&argc, &argv);
@@ -44,24 +51,7 @@ int main(int argc, char **argv)
         rounds = atoi(argv[1]);
     for (int i = 0; i < THREADS; i++)
         MPI(MPI_Comm_dup(MPI_COMM_SELF, &parents[i]));
-    for (int round = 0; round < rounds; round++) {
-        pthread_t threads[THREADS];
-        int before = ends, in = -1, from = (rank + size - 1) % size;
-        for (intptr_t i = 0; i < THREADS; i++)
-            CHECK_INT(pthread_create(&threads[i], NULL, work, (void *) i), 0);
-        while (ends < before + round % 4)
-            sched_yield();
-        for (int i = 0; i < THREADS; i++)
-            CHECK_INT(pthread_cancel(threads[i]), 0);
-        MPI(MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-        CHECK_INT(in, round);
-        for (int i = 0; i < THREADS; i++) {
-            void *result;
-            CHECK_INT(pthread_join(threads[i], &result), 0);
-            CHECK(result == PTHREAD_CANCELED);
-        }
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
-    }
+    cancel_in_rounds(rounds, THREADS, work, &ends, meet);
     for (int i = 0; i < THREADS; i++)
         MPI(MPI_Comm_free(&parents[i]));
     return finish();

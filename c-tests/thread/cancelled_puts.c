@@ -3,8 +3,6 @@
  *
  *     cancelled_puts ROUNDS */
 #include "threads.h"
-#include "windows.h"
-#include <sched.h>
 
 enum { THREADS = 3, WORDS = 1 << 14 };
 static MPI_Win window;
@@ -40,22 +38,7 @@ int main(int argc, char **argv)
     MPI_Aint bytes = (MPI_Aint) size * THREADS * WORDS * (MPI_Aint) sizeof(int);
     MPI(MPI_Win_allocate(bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window));
     MPI(MPI_Win_lock_all(0, window));
-    for (int round = 0; round < rounds; round++) {
-        pthread_t threads[THREADS];
-        int before = ends;
-        for (intptr_t i = 0; i < THREADS; i++)
-            CHECK_INT(pthread_create(&threads[i], NULL, work, (void *) i), 0);
-        while (ends < before + round % 4)
-            sched_yield();
-        for (int i = 0; i < THREADS; i++)
-            CHECK_INT(pthread_cancel(threads[i]), 0);
-        for (int i = 0; i < THREADS; i++) {
-            void *result;
-            CHECK_INT(pthread_join(threads[i], &result), 0);
-            CHECK(result == PTHREAD_CANCELED);
-        }
-        MPI(MPI_Barrier(MPI_COMM_WORLD));
-    }
+    cancel_in_rounds(rounds, THREADS, work, &ends, NULL);
     MPI(MPI_Win_unlock_all(window));
     MPI(MPI_Win_free(&window));
     return finish();
