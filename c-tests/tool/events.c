@@ -369,11 +369,16 @@ static void between(void)
         return;
     }
     int other = 1 - rank;
+    /* Rank 1 listens before anything comes: the library may look for messages in any call. */
+    if (rank == 0)
+        MPI(MPI_Recv(NULL, 0, MPI_CHAR, other, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     listen(&unexpected, "unexpected_message", on_message, MPI_T_CB_REQUIRE_MPI_RESTRICTED, NULL);
     listen(&begun, "rendezvous_begun", on_message, MPI_T_CB_REQUIRE_MPI_RESTRICTED, NULL);
     listen(&completed, "rendezvous_completed", on_message, MPI_T_CB_REQUIRE_MPI_RESTRICTED, NULL);
     listen(&sleeps, "sleep_begun", on_sleep, MPI_T_CB_REQUIRE_MPI_RESTRICTED, NULL);
     listen(&wakes, "sleep_ended", on_words, MPI_T_CB_REQUIRE_MPI_RESTRICTED, NULL);
+    if (rank == 1)
+        MPI(MPI_Send(NULL, 0, MPI_CHAR, other, 6, MPI_COMM_WORLD));
     if (rank == 0) {
         MPI(MPI_Send(data, 100, MPI_CHAR, other, 1, MPI_COMM_WORLD));
         MPI(MPI_Ssend(data, 7, MPI_CHAR, other, 2, MPI_COMM_WORLD));

@@ -187,9 +187,10 @@ fn met(
         };
     }
     let call = call(function, arguments);
-    let origin = match origin {
-        Origin::None => Origin::of(error.owner()),
-        _ => origin,
+    let is_of_operation = matches!(origin, Origin::None);
+    let origin = match is_of_operation {
+        true => Origin::of(error.owner()),
+        false => origin,
     };
     // Sessions have handlers of their own, also before MPI_Init.
     let session = match origin {
@@ -204,8 +205,11 @@ fn met(
         end_job(&call, None, &error);
     }
     let comm = match origin {
-        // Operations of a communicator that was freed go on, and have its error handler.
-        Origin::Comm(handle) => comm::get(handle.0).or_else(|| comm::retired(handle.0)),
+        // Operations of a communicator that was freed go on, and have its error handler; a call that names it is of no communicator.
+        Origin::Comm(handle) if is_of_operation => {
+            comm::get(handle.0).or_else(|| comm::retired(handle.0))
+        }
+        Origin::Comm(handle) => comm::get(handle.0),
         _ => None,
     };
     let window = match origin {
