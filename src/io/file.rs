@@ -28,8 +28,8 @@ static TABLE: Table<File> = Table::new(ObjectType::File);
 pub struct File {
     pub handle: i32,
     pub(super) path: PathBuf,
-    /// The same from the root of the file system.
-    pub(super) whole_path: PathBuf,
+    /// Absolute path to remove at the close, under MPI_MODE_DELETE_ON_CLOSE.
+    pub(super) delete_on_close: Option<PathBuf>,
     pub(super) amode: i32,
     /// `None` when it is closed.
     pub(super) descriptor: Option<Descriptor>,

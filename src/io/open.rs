@@ -162,7 +162,8 @@ pub fn open(
         file: File {
             handle: 0,
             // Whatever the working directory is when it is closed.
-            whole_path: std::path::absolute(&wish.path).unwrap_or_else(|_| wish.path.clone()),
+            delete_on_close: (wish.amode & amode::DELETE_ON_CLOSE != 0)
+                .then(|| std::path::absolute(&wish.path).unwrap_or_else(|_| wish.path.clone())),
             path: wish.path.clone(),
             amode: wish.amode,
             descriptor: None,
@@ -290,11 +291,11 @@ pub fn close(file: &'static File, function: &'static str) -> Result<()> {
         closed = close();
         end_pointer(file, function);
     }
-    if file.amode & amode::DELETE_ON_CLOSE != 0 {
+    if let Some(path) = &file.delete_on_close {
         let mut own = Ok(());
         result = file.agree(function, Ok(()));
         if file.rank() == 0 && result.is_ok() {
-            own = match os::unlink(&file.whole_path) {
+            own = match os::unlink(path) {
                 // It is gone, as was wanted.
                 Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(()),
                 done => done.map_err(|why| file.failure("unlink", &why)),

@@ -467,11 +467,13 @@ impl Net {
         let in_order = self.completes_in_order;
         let Self { peers, port, .. } = self;
         let peer = peers.of(to, Peer::default);
-        let keeps = in_order && peer.first.keeps();
-        // A record of the transport's own is not counted: the peer has it when it has taken a packet behind it.
-        let needed = peer.credit.count().wrapping_add(match is_packet {
-            true => credit::charge(bytes),
-            false => 1,
+        // What the peer has taken when it has the record, if that is kept. One of the transport's own is not counted: the peer has it when it
+        // has taken a packet behind it.
+        let kept = (in_order && peer.first.keeps()).then(|| {
+            peer.credit.count().wrapping_add(match is_packet {
+                true => credit::charge(bytes),
+                false => 1,
+            })
         });
         let may =
             peer.broken.is_none() && (peer.passes || !peer.held) && peer.credit.has_room(bytes);
@@ -501,8 +503,8 @@ impl Net {
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
             let sent = port.inject(address, &message[..bytes]);
-            if keeps && matches!(sent, Sent::Done) {
-                peer.first.keep(&message[..bytes], needed);
+            if let (Some(taken), Sent::Done) = (kept, &sent) {
+                peer.first.keep(&message[..bytes], taken);
             }
             sent
         } else {
@@ -513,8 +515,8 @@ impl Net {
             let Some((sent, message)) = self.pool.send(port, (to, address), bytes, write) else {
                 return false;
             };
-            if keeps && matches!(sent, Sent::Done) {
-                peer.first.keep(message, needed);
+            if let (Some(taken), Sent::Done) = (kept, &sent) {
+                peer.first.keep(message, taken);
             }
             sent
         };
@@ -822,10 +824,9 @@ impl Net {
                     self.piece_ended(context, Some(length), None);
                     return;
                 };
-                let begin = self.pool.receiving(buffer).0.begin;
                 // A provider that only releases the buffer names no data.
-                let end = (length > 0 && self.completes_in_order)
-                    .then(|| data.addr() + length - begin.addr());
+                let end = (released && length > 0 && self.completes_in_order)
+                    .then(|| data.addr() + length - self.pool.receiving(buffer).0.begin.addr());
                 self.receiving.came(buffer, length, released, end);
                 if length == 0 {
                     self.receiving.give_back(buffer, &self.pool, &mut self.port);
