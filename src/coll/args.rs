@@ -85,6 +85,18 @@ pub const ROOT: i32 = -3;
 pub const PROC_NULL: i32 = -1;
 
 impl CollArgs {
+    /// Whether there is something to drop.
+    #[inline(always)]
+    pub fn owns_memory(&self) -> bool {
+        match self {
+            CollArgs::Barrier | CollArgs::Bcast { .. } => false,
+            CollArgs::Reduce { with, .. }
+            | CollArgs::Allreduce { with, .. }
+            | CollArgs::Scan { with, .. } => matches!(with.op, Op::User(_)),
+            _ => true,
+        }
+    }
+
     /// Tells the datatypes that it uses to its end.
     pub fn each_datatype(&self, tell: &mut dyn FnMut(&'static Datatype)) {
         let mut each = |buffers: &[Option<&Buffer>], parts: &[Option<&Parts>]| {
@@ -126,6 +138,16 @@ impl CollArgs {
     }
 }
 
+/// Where a rank's part begins if so many elements are divided evenly; of rank `ranks`: the end.
+pub fn even_begin(elements: usize, ranks: usize, rank: usize) -> usize {
+    rank * elements / ranks
+}
+
+/// Elements of the longest of those parts.
+pub fn longest_even(elements: usize, ranks: usize) -> usize {
+    elements.div_ceil(ranks)
+}
+
 /// Where each rank's block begins, and the end; bytes.
 pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
     let mut begins = SmallVec::with_capacity(counts.len() + 1);
@@ -136,4 +158,22 @@ pub fn blocks(counts: &[u64], datatype: &Datatype) -> SmallVec<[usize; 17]> {
         begins.push(begin);
     }
     begins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn even_parts_are_as_long_as_is_said() {
+        for ranks in 1..20 {
+            for elements in 0..200 {
+                let begins = (0..=ranks).map(|rank| even_begin(elements, ranks, rank));
+                let begins: Vec<usize> = begins.collect();
+                let longest = begins.windows(2).map(|ends| ends[1] - ends[0]).max();
+                assert_eq!(longest, Some(longest_even(elements, ranks)));
+                assert_eq!((begins[0], begins[ranks]), (0, elements));
+            }
+        }
+    }
 }

@@ -228,16 +228,16 @@ impl Operation {
             calls.begin_numbered(self.tag as u64, differing::record(&self.call));
         }
         let held = self.hold();
-        if let Some(begun) = self.begin_half() {
-            let mut task = InHalves {
+        if let Some(mut begun) = self.begin_half() {
+            // One that ends at once needs no task.
+            if begun.can_end(self.name()).is_ready() {
+                let done = self.end_half(&mut begun);
+                return self.end(held, request, done);
+            }
+            return tasks::spawn(InHalves {
                 of: Some((self, held, begun)),
                 request,
-            };
-            // One that ends at once needs no memory.
-            if task.go_on().is_pending() {
-                tasks::spawn(task);
-            }
-            return;
+            });
         }
         tasks::spawn(async move {
             let result = self.run().await;
@@ -280,7 +280,7 @@ impl Operation {
 
     /// The second half of an operation that was begun.
     #[inline]
-    fn end_half(&self, begun: staged::Begun) -> Result<()> {
+    fn end_half(&self, begun: &mut staged::Begun) -> Result<()> {
         let Some(access) = self.area() else {
             unreachable!("an operation whose turn it is")
         };
@@ -337,27 +337,19 @@ struct InHalves {
     request: Index,
 }
 
-impl InHalves {
-    #[inline]
-    fn go_on(&mut self) -> Poll<()> {
-        if let Some((operation, _, begun)) = &mut self.of
-            && !begun.is_there()
-        {
-            ready!(begun.wait(operation.name()));
-        }
-        if let Some((operation, held, begun)) = self.of.take() {
-            let done = operation.end_half(begun);
-            operation.end(held, self.request, done);
-        }
-        Poll::Ready(())
-    }
-}
-
 impl Future for InHalves {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        self.go_on()
+        let Some((operation, _, begun)) = &mut self.of else {
+            return Poll::Ready(());
+        };
+        ready!(begun.can_end(operation.name()));
+        let done = operation.end_half(begun);
+        if let Some((operation, held, _)) = self.of.take() {
+            operation.end(held, self.request, done);
+        }
+        Poll::Ready(())
     }
 }
 

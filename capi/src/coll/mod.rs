@@ -15,9 +15,20 @@ macro_rules! forms {
         ($($argument:ident: $type:ty),* $(,)?) on $object:ident $body:block) => {
         entry! {
             $class fn $blocking $([$suffix])? ($($argument: $type),*) on $object {
-                let (comm, call) = $body?;
                 const KIND: u64 = oxmpi::coll::kind_of(stringify!($blocking));
-                oxmpi::coll::block::<KIND>(comm, stringify!($blocking), &call)
+                // Used where it is, and dropped only if there is something to drop: the compiler does not see that behind a call.
+                let decoded = $body;
+                match decoded {
+                    Ok((comm, ref call)) => {
+                        let owns_memory = call.owns_memory();
+                        let done = oxmpi::coll::block::<KIND>(comm, stringify!($blocking), call);
+                        if !owns_memory {
+                            std::mem::forget(decoded);
+                        }
+                        done
+                    }
+                    Err(error) => Err(error),
+                }
             }
         }
         entry! {

@@ -6,6 +6,7 @@
 //! An operation's setting is its route: an algorithm over messages goes by messages, `staged` through staging wherever that can be done,
 //! `nodes` in two levels, `auto` by whatever costs least.
 
+pub mod plan;
 pub mod report;
 pub mod route;
 pub mod staging;

@@ -5,7 +5,7 @@
 
 use super::super::args::{CollArgs, Operands};
 use super::super::context::CollContext;
-use super::staging::{Plan, Staged};
+use super::plan::{Plan, Staged};
 use super::{Shape, in_pairs, shows_routes};
 use crate::comm::{self, Nodes};
 use crate::os::tell;

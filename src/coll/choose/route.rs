@@ -3,14 +3,21 @@
 //! Invariant: as in [`super`].
 
 use super::super::args::{CollArgs, Operands};
-use super::staging::{self, FEW, Plan, Shape, Staged, equal, goes_to_one, part_below};
+use super::plan::{FEW, Plan, Shape, Staged, part_below};
+use super::staging::{self, equal, goes_to_one};
 use super::{Wanted, reproducible, sets_routes, stages};
 
 /// What the setting of an operation says.
+#[inline]
 fn wanted(args: &CollArgs) -> Wanted {
-    if !sets_routes() {
-        return Wanted::Any;
+    match sets_routes() {
+        true => setting(args),
+        false => Wanted::Any,
     }
+}
+
+#[cold]
+fn setting(args: &CollArgs) -> Wanted {
     match args {
         CollArgs::Barrier => super::BARRIER.get().wanted(),
         CollArgs::Bcast { .. } => super::BCAST.get().wanted(),

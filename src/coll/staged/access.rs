@@ -5,7 +5,8 @@ use super::halves::Halves;
 use super::{Lost, NONTEMPORAL, Step, Work};
 use crate::coll::args::CollArgs;
 use crate::coll::bcast;
-use crate::coll::choose::{self, report, route, staging};
+use crate::coll::choose::plan::{Rings, Shape, Staged};
+use crate::coll::choose::{self, report, route};
 use crate::coll::context::CollContext;
 use crate::coll::differing;
 use crate::coll::team::Team;
@@ -57,10 +58,9 @@ pub async fn run(
     }
     let done = match &mut mine {
         Access::Given(staging) => {
-            let area = staging.area;
             let oversubscribed = node::is_oversubscribed();
-            let done = Work::<false>::stage(staging, Env::Coll(coll), oversubscribed, args);
-            unless_lost(done.await, &area)
+            let done = Work::<false>::stage(staging, Env::Coll(coll), oversubscribed, args).await;
+            unless_lost(done, &staging.area)
         }
         Access::Lost(world) => Err(Lost(*world)),
         Access::Unknown | Access::Busy | Access::Refused => Ok(None),
@@ -83,10 +83,9 @@ pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Res
     let Access::Given(staging) = &mut *mine else {
         return None;
     };
-    let area = staging.area;
     let env = Env::Comm(comm, function, None);
     let done = Work::<true>::stage(staging, env, node::is_oversubscribed(), args);
-    match unless_lost(done, &area) {
+    match unless_lost(done, &staging.area) {
         Ok(done) => done,
         Err(Lost(world)) => {
             *mine = Access::Lost(world);
@@ -97,7 +96,8 @@ pub fn block(comm: &Comm, function: &'static str, args: &CollArgs) -> Option<Res
 
 /// An operation that a task has begun in an area, which it has until it ends.
 pub struct Begun {
-    staging: Box<Staging>,
+    /// Until it ends.
+    staging: Option<Box<Staging>>,
     halves: Halves,
 }
 
@@ -120,20 +120,23 @@ pub fn begin(
     let Access::Given(staging) = std::mem::replace(&mut *mine, Access::Busy) else {
         unreachable!("an area that was there")
     };
-    Some(Begun { staging, halves })
+    Some(Begun {
+        staging: Some(staging),
+        halves,
+    })
 }
 
 impl Begun {
-    /// Whether it can end.
+    /// A poll of the task. Ready: it can end, if only by an error.
     #[inline]
-    pub fn is_there(&self) -> bool {
-        self.halves.is_there(&self.staging.area)
-    }
-
-    /// A poll of the task, where it cannot. Ready: it can now, if only by an error.
-    pub fn wait(&mut self, (comm, function, tag): (&Comm, &'static str, i32)) -> Poll<()> {
-        let env = Env::Comm(comm, function, Some(tag));
-        self.halves.wait(&mut self.staging, env)
+    pub fn can_end(&mut self, (comm, function, tag): (&Comm, &'static str, i32)) -> Poll<()> {
+        match &mut self.staging {
+            Some(staging) if !self.halves.is_there(&staging.area) => {
+                let env = Env::Comm(comm, function, Some(tag));
+                self.halves.wait(staging, env)
+            }
+            _ => Poll::Ready(()),
+        }
     }
 
     /// Ends it, and gives the area back.
@@ -141,14 +144,17 @@ impl Begun {
     /// Errors: as [`run`].
     #[inline]
     pub fn end(
-        mut self,
+        &mut self,
         access: &Mutex<Access>,
         (comm, function, tag): (&Comm, &'static str, i32),
         args: &CollArgs,
     ) -> Result<()> {
+        let Some(mut staging) = self.staging.take() else {
+            return Ok(());
+        };
         let env = Env::Comm(comm, function, Some(tag));
-        let (mine, done) = match self.halves.end(&mut self.staging, env, args) {
-            Ok(done) => (Access::Given(self.staging), done),
+        let (mine, done) = match self.halves.end(&mut staging, env, args) {
+            Ok(done) => (Access::Given(staging), done),
             Err(Lost(world)) => (Access::Lost(world), Err(error_of_loss(&env.coll(), world))),
         };
         *access.lock() = mine;
@@ -275,13 +281,13 @@ impl Work<'_, BLOCK> {
         oversubscribed: bool,
         args: &CollArgs,
     ) -> Step<Option<Result<()>>> {
-        let mut shape = staging::Shape::of(staging, oversubscribed);
+        let mut shape = Shape::of(staging, oversubscribed);
         let Some(plan) = route::plan(args, staging.me, &shape) else {
             return Ok(None);
         };
         let (me, ranks) = (staging.me, staging.ranks());
         let mut work = Work::<BLOCK>::new(staging, env, plan);
-        if plan.large && work.staging.large == Large::Unknown {
+        if plan.is_large() && work.staging.large == Large::Unknown {
             work.make_large().await?;
             shape.large = work.staging.large == Large::Given;
             let Some(plan) = route::plan(args, me, &shape) else {
@@ -289,10 +295,10 @@ impl Work<'_, BLOCK> {
             };
             work.plan = plan;
         }
-        if plan.looks && (plan.large || longest(args, ranks) >= NONTEMPORAL) {
+        if plan.is_large() || plan.oversubscribed && longest(args, ranks) >= NONTEMPORAL {
             work.look_around();
         }
-        if work.plan.from_start {
+        if work.plan.rings.is_some_and(|rings| rings.from_start) {
             work.staging.rewind_large();
         }
         let done = work.run(args).await?;
@@ -307,7 +313,7 @@ impl Work<'_, BLOCK> {
     async fn make_large(&mut self) -> Step {
         let round = self.rounds(1, false);
         if self.me == 0 {
-            self.env.make_large(&self.area);
+            self.env.make_large(&self.staging.area);
             let place = self.room(round, 0).await?;
             self.publish(round, (place, 0), 0, |_, _| {});
             self.wake_others();
@@ -315,13 +321,10 @@ impl Work<'_, BLOCK> {
             self.await_published(0, round).await?;
         }
         self.acknowledge(round);
-        let mut area = self.area;
-        self.staging.large = match self.env.open_large(&mut area) {
+        self.staging.large = match self.env.open_large(&mut self.staging.area) {
             true => Large::Given,
             false => Large::Refused,
         };
-        self.area = area;
-        self.staging.area = area;
         Ok(())
     }
 
@@ -330,9 +333,12 @@ impl Work<'_, BLOCK> {
         let (env, ranks) = (self.env, self.ranks);
         self.staging.distance.look(|| env.farthest(ranks));
         self.stores = Stores::for_reader(self.staging.distance.last());
-        let streams = ranks == 2 && self.plan.large && self.plan.spacing.gap == UNIT;
-        if streams && self.stores == Stores::NonTemporal {
-            self.plan.spacing = NONTEMPORAL_SPACING;
+        if let Some(Rings { spacing, .. }) = &mut self.plan.rings
+            && ranks == 2
+            && spacing.gap == UNIT
+            && self.stores == Stores::NonTemporal
+        {
+            *spacing = NONTEMPORAL_SPACING;
         }
     }
 
@@ -356,7 +362,7 @@ impl Work<'_, BLOCK> {
             }
             CollArgs::Allgather { own, parts } => self.allgather(own.as_ref(), parts).await?,
             CollArgs::Alltoall { out, into } => {
-                if let staging::Staged::SingleCopy = self.plan.how {
+                if let Staged::SingleCopy = self.plan.how {
                     return self.alltoall_directly(out.as_ref(), into).await;
                 }
                 self.alltoall(out.as_ref(), into).await?;

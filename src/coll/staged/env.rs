@@ -1,8 +1,8 @@
 //! What an operation needs besides its staging area and its arguments: the ranks that take part, and in tests a fixture.
 
 use crate::coll::args::CollArgs;
+use crate::coll::choose::plan::Plan;
 use crate::coll::choose::report;
-use crate::coll::choose::staging::Plan;
 use crate::coll::context::{CollContext, WaitMode};
 use crate::coll::differing;
 use crate::comm::Comm;

@@ -8,7 +8,7 @@ use super::env::Env;
 use super::waiting::TaskWait;
 use super::{Pieces, Step, Work};
 use crate::coll::args::CollArgs;
-use crate::coll::choose::staging::{Plan, Shape, Staged};
+use crate::coll::choose::plan::{Plan, Shape, Staged};
 use crate::coll::choose::{report, route};
 use crate::error::{Error, Result};
 use crate::transport::collective::{Area, Event, INLINE, Place, Staging};
@@ -87,7 +87,7 @@ impl Halves {
         };
         let plan = route::plan(args, staging.me, &Shape::of(staging, oversubscribed))?;
         let is_last = plan.how == Staged::Last;
-        let fits = plan.piece >= bytes.max(1) && !plan.large;
+        let fits = plan.piece >= bytes.max(1) && !plan.is_large();
         match plan.how {
             Staged::Counter => {}
             Staged::Direct | Staged::Last if fits && plan.counted == is_last => {}

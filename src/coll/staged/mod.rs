@@ -20,13 +20,13 @@ mod waiting;
 pub use access::rehearse;
 pub use access::{Begun, begin, block, run};
 
-use super::choose::staging::{self, Plan};
+use super::choose::plan::{self, Plan};
 use super::packed::scratch;
 use crate::datatype::Buffer;
 use crate::error::{Error, Result};
 use crate::node::distance::CacheDistance;
 use crate::transport::Stores;
-use crate::transport::collective::{self, Event, INLINE, Place, Staging};
+use crate::transport::collective::{Area, Event, INLINE, Place, Staging};
 use env::Env;
 use oxmpi_macros::both;
 use std::ops::Range;
@@ -49,7 +49,6 @@ type Step<T = ()> = std::result::Result<T, Lost>;
 /// One operation under way. `BLOCK`: every wait blocks, as the compiler is told so that nothing of the futures is left.
 struct Work<'a, const BLOCK: bool> {
     staging: &'a mut Staging,
-    area: collective::Area,
     env: Env<'a>,
     me: usize,
     ranks: usize,
@@ -63,7 +62,6 @@ impl<'a, const BLOCK: bool> Work<'a, BLOCK> {
     #[inline]
     fn new(staging: &'a mut Staging, env: Env<'a>, plan: Plan) -> Self {
         Work {
-            area: staging.area,
             me: staging.me,
             ranks: staging.ranks(),
             staging,
@@ -72,6 +70,11 @@ impl<'a, const BLOCK: bool> Work<'a, BLOCK> {
             stores: Stores::Ordinary,
             failure: None,
         }
+    }
+
+    #[inline]
+    fn area(&self) -> &Area {
+        &self.staging.area
     }
 }
 
@@ -142,7 +145,7 @@ impl Work<'_, BLOCK> {
     /// Pieces that are published before one is taken.
     #[inline]
     fn ahead(&self, pieces: &Pieces) -> usize {
-        self.plan.ahead.min(pieces.number.saturating_sub(1))
+        self.plan.ahead().min(pieces.number.saturating_sub(1))
     }
 
     /// Room for this rank's data of a round, when all have acknowledged what it held.
@@ -152,7 +155,7 @@ impl Work<'_, BLOCK> {
             true => (Place::INLINE, self.staging.line_held(round)),
             false => self
                 .staging
-                .place(round, bytes, self.plan.large, self.plan.spacing),
+                .place(round, bytes, self.plan.rings.map(|rings| rings.spacing)),
         };
         if self.staging.least < held {
             self.await_acknowledged(held).await?;
@@ -169,7 +172,7 @@ impl Work<'_, BLOCK> {
         total: usize,
         fill: impl FnOnce(&mut Self, &mut [u8]),
     ) {
-        let (area, me, stores) = (self.area, self.me, self.stores_for(bytes));
+        let (area, me, stores) = (self.staging.area, self.me, self.stores_for(bytes));
         // SAFETY: its own room, and all have acknowledged what it held.
         unsafe { area.fill(me, round, (place, bytes), |data| fill(self, data)) };
         area.publish(me, round, place, total, stores);
@@ -238,7 +241,7 @@ impl Work<'_, BLOCK> {
             self.wake_others();
             return false;
         }
-        let last = self.area.arrive(round - self.staging.uncounted);
+        let last = self.area().arrive(round - self.staging.uncounted);
         if last {
             self.wake_others();
         }
@@ -248,7 +251,7 @@ impl Work<'_, BLOCK> {
     /// Waits until all have published a round.
     #[inline]
     async fn await_all(&mut self, round: u64, counted: bool) -> Step {
-        let (area, me) = (self.area, self.me);
+        let (area, me) = (self.staging.area, self.me);
         if counted {
             let number = round - self.staging.uncounted;
             let arrived = || area.have_arrived(number);
@@ -338,7 +341,7 @@ fn copy(from: &[u8], to: &mut [u8]) {
 /// Distance between two parts of so many bytes in a piece that has one for each rank: long ones begin at lines.
 #[inline]
 fn stride(bytes: usize) -> usize {
-    match bytes >= staging::ALIGNED {
+    match bytes >= plan::ALIGNED {
         true => bytes.next_multiple_of(64),
         false => bytes,
     }

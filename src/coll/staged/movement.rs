@@ -1,7 +1,7 @@
 //! Staged operations that move data: a rank reads what others publish, and reduces nothing.
 
 use super::{Step, Work, after, elements, part_of, stride};
-use crate::coll::choose::staging::Staged;
+use crate::coll::choose::plan::Staged;
 use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
 use crate::error::{Class, fail};
@@ -35,7 +35,7 @@ impl Work<'_, BLOCK> {
     /// bytes: the number is on the line that is read anyway.
     #[inline]
     pub(super) fn agree(&mut self, from: usize, round: u64, bytes: usize) {
-        let total = self.area.total_of(from, round);
+        let total = self.area().total_of(from, round);
         if total != bytes {
             self.disagree(from, total, bytes);
         }
@@ -64,7 +64,7 @@ impl Work<'_, BLOCK> {
     pub(super) fn enter_counter(&mut self) -> u64 {
         self.staging.barriers += self.ranks as u64;
         let all = self.staging.barriers;
-        if self.area.enter_barrier() == all {
+        if self.area().enter_barrier() == all {
             self.wake_others();
         }
         all
@@ -74,7 +74,7 @@ impl Work<'_, BLOCK> {
         match self.plan.how {
             Staged::Tree => self.tree_barrier().await,
             Staged::Counter => {
-                let (area, all) = (self.area, self.enter_counter());
+                let (area, all) = (self.staging.area, self.enter_counter());
                 if area.entered_barrier() >= all {
                     return Ok(());
                 }
@@ -110,7 +110,7 @@ impl Work<'_, BLOCK> {
                 self.await_rooted(root, root..root + 1, round).await?;
                 self.agree(root, round, bytes);
                 // SAFETY: the root's data was waited for, and this rank acknowledges the round afterwards.
-                let data = unsafe { self.area.read(root, round, range.len(), (0, range.len())) };
+                let data = unsafe { self.area().read(root, round, range.len(), (0, range.len())) };
                 Self::take_in(past_caches, buffer, range.start, data);
             }
             self.acknowledge(round);
@@ -136,10 +136,10 @@ impl Work<'_, BLOCK> {
                 let others = (0..ranks).filter(|rank| *rank != root);
                 self.await_rooted(root, others.clone(), round).await?;
                 for rank in others {
-                    self.fits(rank, self.area.total_of(rank, round), each);
+                    self.fits(rank, self.area().total_of(rank, round), each);
                     // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
                     let data =
-                        unsafe { self.area.read(rank, round, range.len(), (0, range.len())) };
+                        unsafe { self.area().read(rank, round, range.len(), (0, range.len())) };
                     Self::deposit(&parts.of(rank), range.start, data);
                 }
             } else if let Some(own) = own {
@@ -182,10 +182,13 @@ impl Work<'_, BLOCK> {
                 self.wake_others();
             } else if let Some(into) = into {
                 self.await_rooted(root, root..root + 1, round).await?;
-                self.fits(root, self.area.total_of(root, round), each);
+                self.fits(root, self.area().total_of(root, round), each);
                 let place = part_of(root, self.me, range.len());
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
-                let data = unsafe { self.area.read(root, round, all, (place.start, place.len())) };
+                let data = unsafe {
+                    self.area()
+                        .read(root, round, all, (place.start, place.len()))
+                };
                 Self::deposit(into, range.start, data);
             }
             self.acknowledge(round);
@@ -245,12 +248,12 @@ impl Work<'_, BLOCK> {
                 let bytes = parts.len(rank);
                 let range = pieces.part(at, bytes);
                 if bytes > 0 {
-                    self.fits(rank, self.area.total_of(rank, round), bytes);
+                    self.fits(rank, self.area().total_of(rank, round), bytes);
                 }
                 if !range.is_empty() {
                     // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
                     let data =
-                        unsafe { self.area.read(rank, round, range.len(), (0, range.len())) };
+                        unsafe { self.area().read(rank, round, range.len(), (0, range.len())) };
                     Self::take_in(past_caches, &parts.of(rank), range.start, data);
                 }
             }
@@ -291,10 +294,13 @@ impl Work<'_, BLOCK> {
             work.prefetch_others(round, counted);
             for distance in 1..ranks {
                 let rank = after(me, distance, ranks);
-                work.fits(rank, work.area.total_of(rank, round), each);
+                work.fits(rank, work.area().total_of(rank, round), each);
                 let place = part_of(rank, me, range.len());
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
-                let data = unsafe { work.area.read(rank, round, all, (place.start, place.len())) };
+                let data = unsafe {
+                    work.area()
+                        .read(rank, round, all, (place.start, place.len()))
+                };
                 Self::take_in(past_caches, &into.of(rank), range.start, data);
             }
         };

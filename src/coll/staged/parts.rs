@@ -4,8 +4,8 @@
 
 use super::reduction::Target;
 use super::{Pieces, Step, Work, after, elements, part_of, stride};
-use crate::coll::args::{Operands, blocks};
-use crate::coll::choose::staging::Staged;
+use crate::coll::args::{Operands, blocks, even_begin, longest_even};
+use crate::coll::choose::plan::Staged;
 use crate::coll::packed::scratch;
 use crate::datatype::Buffer;
 use oxmpi_macros::both;
@@ -108,7 +108,7 @@ impl Work<'_, BLOCK> {
                     place: part.start - begins[me],
                     past_caches,
                 };
-                let area = self.area;
+                let area = self.staging.area;
                 let published = parts.published(at);
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
                 let of = |rank: usize| unsafe {
@@ -132,13 +132,12 @@ impl Work<'_, BLOCK> {
         let (me, ranks, total) = (self.me, self.ranks, own.len());
         let size = (with.datatype.size as usize).max(1);
         let count = total / size;
-        let begins: Vec<usize> = (0..=ranks)
-            .map(|rank| rank * count / ranks * size)
-            .collect();
-        let longest = begins.windows(2).map(|ends| ends[1] - ends[0]).max();
+        let begins = (0..=ranks).map(|rank| even_begin(count, ranks, rank) * size);
+        let begins: Vec<usize> = begins.collect();
+        let longest = longest_even(count, ranks) * size;
         let counted = self.plan.counted;
         let piece = elements(with.datatype.size, self.plan.piece);
-        let pieces = self.pieces(longest.unwrap_or(0), piece, counted);
+        let pieces = self.pieces(longest, piece, counted);
         self.rounds(pieces.number, counted);
         let first = pieces.first;
         let operands = |at: usize| first + 2 * at as u64;
@@ -166,7 +165,7 @@ impl Work<'_, BLOCK> {
                 for rank in (0..ranks).filter(|rank| *rank != me) {
                     self.agree(rank, round, total);
                 }
-                let area = self.area;
+                let area = self.staging.area;
                 let published = parts.published(at);
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
                 let of = |rank: usize| unsafe {
@@ -205,7 +204,7 @@ impl Work<'_, BLOCK> {
                         }
                         // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
                         let data =
-                            unsafe { self.area.read(rank, round, part.len(), (0, part.len())) };
+                            unsafe { self.area().read(rank, round, part.len(), (0, part.len())) };
                         Self::take_in(past_caches, into, part.start, data);
                     }
                 }

@@ -6,7 +6,7 @@
 
 use super::{Pieces, Step, Work, copy, elements};
 use crate::coll::args::Operands;
-use crate::coll::choose::staging::Staged;
+use crate::coll::choose::plan::Staged;
 use crate::coll::packed::scratch;
 use crate::datatype::Buffer;
 use crate::error::Result;
@@ -97,7 +97,7 @@ impl Work<'_, BLOCK> {
         for rank in (0..ranks).filter(|rank| *rank != me) {
             self.agree(rank, round, pieces.bytes);
         }
-        let area = self.area;
+        let area = self.staging.area;
         // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
         let of = |rank: usize| unsafe { area.read(rank, round, range.len(), (0, range.len())) };
         let target = Target {
@@ -152,13 +152,13 @@ impl Work<'_, BLOCK> {
         self.agree(self.ranks, round, total);
         let whole = (0, range.len());
         // SAFETY: the results were waited for, and this rank acknowledges the round afterwards.
-        let data = unsafe { self.area.read(self.ranks, round, range.len(), whole) };
+        let data = unsafe { self.area().read(self.ranks, round, range.len(), whole) };
         into.write(range.start, data);
     }
 
     /// Reduces a part of so many bytes of vectors of `total`, and publishes it in the name of all.
     pub(super) fn make_results(&mut self, round: u64, bytes: usize, total: usize, with: &Operands) {
-        let (area, ranks, me) = (self.area, self.ranks, self.me);
+        let (area, ranks, me) = (self.staging.area, self.ranks, self.me);
         let place = match bytes <= crate::transport::collective::INLINE {
             true => Place::INLINE,
             false => Place::in_ring(false, round as usize % RESULT_SLOTS * area.geometry.slot),
@@ -207,7 +207,7 @@ impl Work<'_, BLOCK> {
                 for rank in others {
                     self.agree(rank, round, bytes);
                 }
-                let (area, length) = (self.area, range.len());
+                let (area, length) = (self.staging.area, range.len());
                 // SAFETY: the data was waited for, and this rank acknowledges the round afterwards.
                 let of = |rank: usize| unsafe { area.read(rank, round, length, (0, length)) };
                 let target = Target {
@@ -239,7 +239,8 @@ impl Work<'_, BLOCK> {
     ) -> Step {
         let (bytes, ranks) = (own.len(), self.ranks);
         let piece = elements(with.datatype.size, self.plan.piece);
-        let longest = elements(with.datatype.size, self.plan.share).max(1);
+        let longest = self.plan.rings.map_or(0, |rings| rings.share);
+        let longest = elements(with.datatype.size, longest).max(1);
         let pieces = self.pieces(bytes, piece, true);
         let ahead = self.ahead(&pieces);
         let past_caches = self.writes_past_caches(mine.len());
@@ -257,9 +258,9 @@ impl Work<'_, BLOCK> {
                 let number = number + step as u64;
                 self.staging.due[number as usize % SHARED_ROUNDS] +=
                     range.len().div_ceil(longest) as u64;
-                let last = self.area.arrive(round - self.staging.uncounted);
+                let last = self.area().arrive(round - self.staging.uncounted);
                 if last {
-                    self.area.shares(number).open(round);
+                    self.area().shares(number).open(round);
                     self.wake_others();
                 }
             }
@@ -282,7 +283,10 @@ impl Work<'_, BLOCK> {
             );
             let (begin, end) = (mine.start.max(range.start), mine.end.min(range.end));
             if begin < end {
-                let (area, due) = (self.area, self.staging.due[number as usize % SHARED_ROUNDS]);
+                let (area, due) = (
+                    self.staging.area,
+                    self.staging.due[number as usize % SHARED_ROUNDS],
+                );
                 // Whoever has no part in the result may have left already, even for MPI_Finalize: there is nobody to watch.
                 self.wait(0..0, Event::Published, || area.shares(number).are_made(due))
                     .await?;
@@ -298,7 +302,7 @@ impl Work<'_, BLOCK> {
 
     /// Bytes between the results of two rounds.
     fn results(&self) -> usize {
-        self.area.geometry.large / SHARED_ROUNDS
+        self.area().geometry.large / SHARED_ROUNDS
     }
 
     /// Makes shares of a round as long as there are some that nobody has taken.
@@ -311,7 +315,7 @@ impl Work<'_, BLOCK> {
         results: Place,
         scratch: &mut Box<[u8]>,
     ) {
-        let (area, longest, ranks) = (self.area, scratch.len().max(1), self.ranks);
+        let (area, longest, ranks) = (self.staging.area, scratch.len().max(1), self.ranks);
         let shares = bytes.div_ceil(longest);
         let due = self.staging.due[number as usize % SHARED_ROUNDS];
         let mut first = true;
@@ -440,7 +444,7 @@ impl Work<'_, BLOCK> {
             });
             self.wake_others();
             self.await_ranks(0..me, round).await?;
-            let area = self.area;
+            let area = self.staging.area;
             for rank in 0..me {
                 self.agree(rank, round, bytes);
             }

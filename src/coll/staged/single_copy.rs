@@ -7,7 +7,7 @@
 #[cfg(test)]
 use super::env::Env;
 use super::{Lost, Step, Work, after};
-use crate::coll::choose::staging::Staged;
+use crate::coll::choose::plan::Staged;
 use crate::coll::packed::{Packed, scratch};
 use crate::coll::team::copy_fitting;
 use crate::datatype::{Buffer, Parts};
@@ -86,7 +86,7 @@ impl Work<'_, BLOCK> {
     async fn tell(&mut self, there: Exposed) -> Step<Vec<Exposed>> {
         let counted = self.plan.counted;
         let pieces = self.pieces(1, 1, counted);
-        let (area, ranks) = (self.area, self.ranks);
+        let (area, ranks) = (self.staging.area, self.ranks);
         let mut all = Vec::with_capacity(ranks);
         self.everybody(
             (pieces, 0, counted),
@@ -174,7 +174,7 @@ impl Work<'_, BLOCK> {
         };
         self.barrier().await?;
         // All have come to the barrier, but one may have given it up since, and changed what this rank was still reading.
-        match self.area.lost_meanwhile() {
+        match self.area().lost_meanwhile() {
             Some(world) => Err(Lost(world)),
             None => Ok(true),
         }

@@ -69,7 +69,7 @@ impl Work<'_, BLOCK> {
     ) {
         let bytes = data.len();
         let count = bytes as u64 / own.with.datatype.size.max(1);
-        let area = self.area;
+        let area = self.staging.area;
         let all: smallvec::SmallVec<[usize; 32]> = below.collect();
         // SAFETY: the data of the children was waited for, and this rank acknowledges the round afterwards.
         let of = |rank: usize| unsafe { area.read(rank, round, bytes, (0, bytes)) };
@@ -97,7 +97,7 @@ impl Work<'_, BLOCK> {
         (bytes, total): (usize, usize),
         take: impl FnOnce(&mut Self, &[u8]),
     ) -> Step {
-        let (me, area) = (self.me, self.area);
+        let (me, area) = (self.me, self.staging.area);
         let source = if me == 0 {
             (0, from)
         } else {
@@ -129,7 +129,7 @@ impl Work<'_, BLOCK> {
 
     /// Up to [`INLINE`](crate::transport::collective::INLINE) bytes: each rank hands on a line. The root's goes to rank 0 first.
     pub(super) async fn tree_bcast(&mut self, buffer: &Buffer, root: usize) -> Step {
-        let (bytes, area) = (buffer.len(), self.area);
+        let (bytes, area) = (buffer.len(), self.staging.area);
         let first = self.rounds(2, false);
         if self.me == root {
             let place = self.room(first, bytes).await?;
@@ -185,7 +185,7 @@ impl Work<'_, BLOCK> {
                 Some(root) if root == self.me => {
                     self.await_published(0, first).await?;
                     // SAFETY: rank 0's data was waited for, and this rank acknowledges the round afterwards.
-                    let data = unsafe { self.area.read(0, first, bytes, (0, bytes)) };
+                    let data = unsafe { self.area().read(0, first, bytes, (0, bytes)) };
                     into.write(begin, data);
                 }
                 Some(root) if self.me == 0 => self.wake_one(root),

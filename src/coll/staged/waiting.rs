@@ -116,12 +116,12 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let lost = until_at(self.engine(), &reason, |engine| {
             looks = looks.saturating_add(1);
             if looks == RESTLESS {
-                announced = Some(Announced::new(self.area, event));
+                announced = Some(Announced::new(self.staging.area, event));
             }
             if holds() {
                 return Some(None);
             }
-            if let Some(world) = self.area.lost() {
+            if let Some(world) = self.area().lost() {
                 return Some(Some(world));
             }
             let [watch, watch_of_all] = &mut watches;
@@ -170,12 +170,12 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         self.end_if_stuck(whom.clone(), holds);
         let sleeps = self.before_sleep();
         if sleeps && wait.announced.is_none() {
-            wait.announced = Some(Announced::new(self.area, event));
+            wait.announced = Some(Announced::new(self.staging.area, event));
             if holds() {
                 return Poll::Ready(None);
             }
         }
-        if let Some(world) = self.area.lost() {
+        if let Some(world) = self.area().lost() {
             return Poll::Ready(Some(world));
         }
         wait.polls = wait.polls.wrapping_add(1);
@@ -224,7 +224,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             return Ok(());
         };
         // The others may wait for this rank, which does nothing more at this area.
-        self.area.tell_lost(liveness::number_for_others(world));
+        self.area().tell_lost(liveness::number_for_others(world));
         self.wake(0..self.ranks, Event::Published);
         self.wake(0..self.ranks, Event::Acknowledged);
         Err(Lost(world))
@@ -246,7 +246,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let mut lost = ranks.filter_map(|rank| {
             let world = self.env.coll().process(rank as i32);
             let never_here =
-                self.area.acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
+                self.area().acknowledged(rank) == 0 && liveness::of(engine, world).is_some();
             (never_here || liveness::has_died(engine, world)).then_some(world)
         });
         lost.next().or_else(|| self.env.coll().dead_member())
@@ -260,7 +260,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         let mut announced = None;
         while !holds() {
             if looked == looks && announced.is_none() {
-                announced = Some(Announced::new(self.area, event));
+                announced = Some(Announced::new(self.staging.area, event));
             } else if !scheduler::pause(announced.is_some()) {
                 self.say_stuck(whom, holds());
             }
@@ -320,7 +320,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
 
     #[inline]
     fn wake(&self, ranks: Range<usize>, event: Event) {
-        if self.area.has_sleepers(event) {
+        if self.area().has_sleepers(event) {
             self.wake_sleepers(ranks);
         }
     }
@@ -344,7 +344,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
     pub(super) fn prefetch_others(&self, round: u64, counted: bool) {
         if counted {
             for rank in (0..self.ranks).filter(|rank| *rank != self.me) {
-                self.area.prefetch(rank, round);
+                self.area().prefetch(rank, round);
             }
         }
     }
@@ -354,7 +354,7 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
 impl Work<'_, BLOCK> {
     /// Waits until all others have acknowledged a round, and looks how far they are.
     pub(super) async fn await_acknowledged(&mut self, enough: u64) -> Step {
-        let (area, me) = (self.area, self.me);
+        let (area, me) = (self.staging.area, self.me);
         for rank in (0..self.ranks).filter(|rank| *rank != me) {
             if self.staging.seen(rank) < enough {
                 self.wait(rank..rank + 1, Event::Acknowledged, || {
@@ -371,7 +371,10 @@ impl Work<'_, BLOCK> {
     /// Waits until a rank, or whoever makes the results, has published its data of a round.
     #[inline]
     pub(super) async fn await_published(&self, publisher: usize, round: u64) -> Step {
-        let area = self.area;
+        if self.area().is_published(publisher, round) {
+            return Ok(());
+        }
+        let area = self.staging.area;
         // The results are nobody's: all have come, and one is working.
         let owner = publisher..(publisher + 1).min(self.ranks);
         self.wait(owner, Event::Published, || {
@@ -391,7 +394,7 @@ impl Work<'_, BLOCK> {
     ) -> Step {
         let again = self.staging.last_root == (root, round - 1);
         self.staging.last_root = (root, round);
-        let area = self.area;
+        let area = self.staging.area;
         if again && ranks.clone().all(|rank| area.is_published(rank, round)) {
             for rank in ranks.clone() {
                 area.prefetch(rank, round + FORESIGHT);
@@ -412,7 +415,7 @@ impl Work<'_, BLOCK> {
     ) -> Step {
         if self.ranks > 2 {
             for rank in ranks.clone() {
-                self.area.prefetch(rank, round);
+                self.area().prefetch(rank, round);
             }
         }
         for rank in ranks {

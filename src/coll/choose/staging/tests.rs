@@ -1,11 +1,12 @@
 //! The routes of all operations for shapes of nodes: alike on all ranks, in pieces that fit their rings.
 
+use super::super::plan::ALIGNED;
 use super::super::route::plan_anyway;
 use super::*;
 use crate::datatype::pack::Laid;
 use crate::datatype::{get, predefined_handles};
 use crate::op;
-use crate::transport::collective::Ring;
+use crate::transport::collective::{Geometry, Ring, Spacing};
 
 const RANKS: [usize; 10] = [2, 3, 4, 7, 8, 16, 17, 64, 128, 256];
 const BYTES: [usize; 12] = [
@@ -202,10 +203,20 @@ fn published(kind: Kind, plan: &Plan, (ranks, receivers): (usize, usize)) -> usi
     }
 }
 
+fn spacing(plan: &Plan, geometry: Geometry) -> Spacing {
+    let small = Spacing::small(geometry.small());
+    plan.rings.map_or(small, |rings| rings.spacing)
+}
+
+/// Whether the first piece goes to the start of the ring.
+fn begins_anew(plan: &Plan) -> bool {
+    plan.rings.is_some_and(|rings| rings.from_start)
+}
+
 /// All pieces that are published ahead of the one that is read are in the ring, so no rank waits for itself.
 fn check_room((kind, receivers): (Kind, usize), plan: &Plan, shape: &Shape) {
     let geometry = shape.geometry;
-    let bytes = if plan.large {
+    let bytes = if plan.is_large() {
         geometry.large
     } else {
         geometry.small()
@@ -216,21 +227,20 @@ fn check_room((kind, receivers): (Kind, usize), plan: &Plan, shape: &Shape) {
         "{kind:?} {shape:?} {plan:?}"
     );
     assert!(
-        plan.ahead + 1 < geometry.lines,
+        plan.ahead() + 1 < geometry.lines,
         "{kind:?} {shape:?} {plan:?}"
     );
     if plan.how == Staged::Shares {
-        assert!(
-            plan.share > 0 && plan.share <= plan.piece,
-            "{shape:?} {plan:?}"
-        );
+        let share = plan.rings.map_or(0, |rings| rings.share);
+        assert!(share > 0 && share <= plan.piece, "{shape:?} {plan:?}");
     }
-    let mut ring = Ring::new(plan.large, bytes);
+    let mut ring = Ring::new(plan.is_large(), bytes);
+    let spacing = spacing(plan, geometry);
     for round in 1..50 {
         // Nothing is known to be acknowledged.
-        let (_, needed) = ring.place(round, published, plan.spacing, 0);
+        let (_, needed) = ring.place(round, published, spacing, 0);
         assert!(
-            needed <= round.saturating_sub(1 + plan.ahead as u64),
+            needed <= round.saturating_sub(1 + plan.ahead() as u64),
             "{kind:?} {shape:?} {plan:?}: round {round} needs {needed}"
         );
     }
@@ -245,17 +255,18 @@ fn check_rounds((longest, unit, results): (usize, usize, bool), plan: &Plan, sha
     let bytes = |at: usize| piece.min(longest - at * piece);
     // Of two pieces with results none is acknowledged before the last is placed.
     assert!(pieces <= 2 || !results);
+    let spacing = spacing(plan, shape.geometry);
     for before in [1, ring_bytes / 3, ring_bytes / 2 + 1, ring_bytes] {
         let mut ring = Ring::new(true, ring_bytes);
-        ring.place(1, before, plan.spacing, 0);
-        if plan.from_start {
+        ring.place(1, before, spacing, 0);
+        if begins_anew(plan) {
             ring.rewind();
         }
         let (mut over, mut round) = (1, 1);
         for at in 0..=pieces {
             let mut place = |bytes: usize| {
                 round += 1;
-                let (_, needed) = ring.place(round, bytes, plan.spacing, over);
+                let (_, needed) = ring.place(round, bytes, spacing, over);
                 assert!(
                     needed <= over,
                     "{longest} bytes of {unit}, {results}, {shape:?} {plan:?}: piece {at}, behind {before} bytes"
@@ -288,12 +299,12 @@ fn long_parts_of_ranks_that_share_cores_find_room() {
                 for results in [false, true] {
                     let plan = shape.parts(Staged::Parts, (longest, unit), results);
                     if plan.piece == shape.part() || longest == 0 {
-                        assert!(!plan.from_start);
+                        assert!(!begins_anew(&plan));
                         continue;
                     }
                     check_rounds((longest, unit, results), &plan, &shape);
-                    from_start += usize::from(plan.from_start);
-                    from_anywhere += usize::from(!plan.from_start);
+                    from_start += usize::from(begins_anew(&plan));
+                    from_anywhere += usize::from(!begins_anew(&plan));
                     two += usize::from(results && longest > plan.piece);
                 }
             }
@@ -322,12 +333,15 @@ fn plans_are_alike_on_all_ranks_and_their_pieces_fit() {
                 );
             }
             if let Some(plan) = first {
-                assert!(shape.large || !plan.large, "{kind:?} {shape:?} {plan:?}");
-                if plan.large && plan.piece > shape.part() && plan.how == Staged::Parts {
+                assert!(
+                    shape.large || !plan.is_large(),
+                    "{kind:?} {shape:?} {plan:?}"
+                );
+                if plan.is_large() && plan.piece > shape.part() && plan.how == Staged::Parts {
                     let results = matches!(kind, Reduce | Allreduce);
                     let longest = (bytes / 8).div_ceil(shape.ranks()) * 8;
                     check_rounds((longest, 8, results), &plan, &shape);
-                } else if plan.large && plan.piece > shape.part() && kind == Alltoall {
+                } else if plan.is_large() && plan.piece > shape.part() && kind == Alltoall {
                     check_rounds((bytes, 1, false), &plan, &shape);
                 } else {
                     check_room((kind, call.receivers()), &plan, &shape);

@@ -285,19 +285,21 @@ impl Staging {
         self.large_ring.rewind();
     }
 
-    /// Where this rank's data of a round goes, and the round that all must have acknowledged before it is written there.
+    /// Where this rank's data of a round goes, in the large ring with that spacing or in the small one, and the round that all must have acknowledged before it is written there.
     #[inline]
-    pub fn place(&mut self, round: u64, bytes: usize, large: bool, how: Spacing) -> (Place, u64) {
+    pub fn place(&mut self, round: u64, bytes: usize, large: Option<Spacing>) -> (Place, u64) {
         let line = self.line_held(round);
         if bytes <= INLINE {
             return (Place::INLINE, line);
         }
         let over = self.least.min(self.own);
-        let ring = match large {
-            true => &mut self.large_ring,
-            false => &mut self.small,
+        let (place, last) = match large {
+            Some(spacing) => self.large_ring.place(round, bytes, spacing, over),
+            None => {
+                let spacing = Spacing::small(self.area.geometry.small());
+                self.small.place(round, bytes, spacing, over)
+            }
         };
-        let (place, last) = ring.place(round, bytes, how, over);
         (place, last.max(line))
     }
 }

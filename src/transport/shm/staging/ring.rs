@@ -32,6 +32,17 @@ pub struct Spacing {
     pub extent: usize,
 }
 
+impl Spacing {
+    /// Of a ring for little data of so many bytes.
+    #[inline]
+    pub fn small(bytes: usize) -> Spacing {
+        Spacing {
+            gap: UNIT,
+            extent: bytes,
+        }
+    }
+}
+
 impl Ring {
     pub fn new(large: bool, bytes: usize) -> Ring {
         Ring {
