@@ -5,7 +5,7 @@ use crate::param::*;
 use crate::pointers::*;
 use oxmpi::comm::Comm as CommObject;
 use oxmpi::datatype::Buffer;
-use oxmpi::error::{Class, Result};
+use oxmpi::error::{Class, Error, Result};
 use oxmpi::fail;
 use oxmpi::info as infos;
 use oxmpi::pt2pt::{ANY_SOURCE, REQUEST_NULL, partitioned as core};
@@ -120,15 +120,13 @@ entry! {
     CommIo fn MPI_Pready_range(partition_low: Int, partition_high: Int, request: Request) {
         decode::running()?;
         let (low, high) = (partition_low.0, partition_high.0);
-        if low > high {
-            return fail!(
-                Class::Arg,
-                "partition_low is {low}, which is more than partition_high, {high}"
-            );
-        }
         // The ends first: a range may be long.
         core::check(request.0, "partition_low", low)?;
         core::check(request.0, "partition_high", high)?;
+        if low > high {
+            let text = format!("partition_low is {low}, which is more than partition_high, {high}");
+            return core::refuse(request.0, Error::new(Class::Arg, text));
+        }
         core::ready(request.0, "partition", low..=high)
     }
 }
@@ -136,8 +134,9 @@ entry! {
 entry! {
     CommIo fn MPI_Pready_list(length: Int, array_of_partitions: Array<Int>, request: Request) {
         decode::running()?;
-        let length = decode::length("length", length)?;
-        let partitions = array_of_partitions.elements(length)?;
+        let length = decode::length("length", length);
+        let partitions = length.and_then(|length| array_of_partitions.elements(length));
+        let partitions = partitions.or_else(|error| core::refuse(request.0, error))?;
         let partitions = partitions.iter().map(|partition| partition.0);
         core::ready(request.0, "array_of_partitions", partitions)
     }

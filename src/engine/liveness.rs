@@ -14,6 +14,7 @@ use crate::group::names;
 use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crate::transport::{Loss, Route};
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -49,6 +50,11 @@ pub(super) fn interval() -> Duration {
 #[inline]
 pub fn of(engine: &Engine, process: u32) -> Option<Loss> {
     engine.peer(process).loss()
+}
+
+/// Whether a process has ended, and not only its use of MPI.
+fn has_ended(engine: &Engine, process: u32) -> bool {
+    matches!(of(engine, process), Some(Loss::Exited | Loss::NeverStarted))
 }
 
 /// Whether a rank has ended without MPI_Finalize.
@@ -175,6 +181,38 @@ pub(super) fn ask<R>(
 /// When [`ask_in_loop`] last asked, nanoseconds.
 static ASKED: AtomicU64 = AtomicU64::new(0);
 
+/// Tests in vain before a program that tests in a loop looks at the clock.
+const TESTS: u32 = 256;
+
+thread_local! {
+    /// Tests in vain, and when this thread last checked, nanoseconds.
+    static IN_VAIN: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
+}
+
+/// As [`ask`], for a test that has found nothing: seldom, because programs test in loops. `None`: it was not time, or still nothing.
+#[inline]
+pub fn ask_in_test<R>(
+    engines: u32,
+    done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
+) -> Option<R> {
+    let (tests, checked) = IN_VAIN.get();
+    IN_VAIN.set((tests.wrapping_add(1), checked));
+    match tests.wrapping_add(1).is_multiple_of(TESTS) {
+        true => ask_in_time(engines, done),
+        false => None,
+    }
+}
+
+#[cold]
+fn ask_in_time<R>(engines: u32, done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>) -> Option<R> {
+    let ((tests, checked), now) = (IN_VAIN.get(), monotonic_nanoseconds());
+    if now - checked.min(now) < interval().as_nanos() as u64 {
+        return None;
+    }
+    IN_VAIN.set((tests, now));
+    ask(engines, done)
+}
+
 /// As [`ask`], for a program that never waits, but tests in a loop: called after each test of tasks that found nothing.
 pub(super) fn ask_in_loop() {
     let now = monotonic_nanoseconds();
@@ -251,6 +289,18 @@ impl Engine {
         (!self.progresses()).then_some(process)
     }
 
+    /// As [`Engine::lost_sender`], if the peer's process has ended: one in MPI_Finalize still sends what it began.
+    pub fn ended_sender(&mut self, communicator: i32, peer: i32) -> Option<u32> {
+        let process = self.lost_peer(communicator, peer, has_ended)?;
+        (!self.progresses()).then_some(process)
+    }
+
+    /// Ends a request of the library's own whose peer is lost.
+    pub fn end_lost(&mut self, index: Index, process: u32) {
+        let error = error(self, process);
+        self.end_by(index, error);
+    }
+
     fn lost_peer(
         &self,
         communicator: i32,
@@ -290,11 +340,7 @@ impl Engine {
             // The rest of a message that has begun to come.
             Kind::Receive if request.moved < request.total => {
                 let peer = request.status.source;
-                let ended = |engine: &Engine, process| {
-                    matches!(of(engine, process), Some(Loss::Exited | Loss::NeverStarted))
-                };
-                let process = self.lost_peer(communicator, peer, ended)?;
-                (!self.progresses()).then_some(process)
+                self.ended_sender(communicator, peer)
             }
             Kind::Send(_) => {
                 let process = request.process;

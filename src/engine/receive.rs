@@ -124,12 +124,12 @@ impl Engine {
         self.messages.get(index).map(|message| message.status())
     }
 
-    /// Takes what is first in line for `key`, for [`Engine::receive_matched`].
-    pub fn probe_matched(&mut self, key: Key) -> Option<(u32, Status)> {
+    /// Takes what is first in line for `key`, a message on this communicator, for [`Engine::receive_matched`].
+    pub fn probe_matched(&mut self, key: Key, communicator: i32) -> Option<(u32, Status)> {
         let index = self.unexpected.take(key)?;
-        self.messages
-            .get(index)
-            .map(|message| (index, message.status()))
+        let message = self.messages.get(index)?;
+        message.communicator = communicator;
+        Some((index, message.status()))
     }
 
     /// A message taken by [`Engine::probe_matched`].
@@ -354,6 +354,7 @@ impl Engine {
             own,
             refused: false,
             failed: None,
+            communicator: 0,
         });
         self.unexpected.push(key, index);
         if process != self.me() {

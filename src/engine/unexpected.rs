@@ -29,6 +29,8 @@ pub struct Message {
     pub(super) refused: bool,
     /// The sender could not send it.
     pub(super) failed: Option<Failed>,
+    /// The communicator of the matched probe that took it; of no meaning before.
+    pub communicator: i32,
 }
 
 impl Message {

@@ -10,7 +10,7 @@ use crate::datatype::Status;
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped, Request};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
-use crate::engine::{Engine, EngineCursor, enter, enter_at};
+use crate::engine::{Engine, EngineCursor, enter, enter_at, liveness};
 use crate::error::{Class, Result, fail};
 
 /// MPI_UNDEFINED.
@@ -204,10 +204,18 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
     }
     generalized::poll_all(&[*handle])?;
     let done = try_one(&mut poll_at(number), handle)?;
-    if done.is_none() && generalized::any_told() && generalized::ask(*handle) {
+    if done.is_some() {
+        return Ok(done);
+    }
+    if generalized::any_told() && generalized::ask(*handle) {
         return try_one(&mut enter(), handle);
     }
-    Ok(done)
+    liveness::ask_in_test(1 << number, &mut |cursor| {
+        let engine = cursor.of(*handle);
+        give_up(engine, *handle);
+        try_one(engine, handle).transpose()
+    })
+    .transpose()
 }
 
 /// MPI_Waitall: `report(position, completion)` is called once for each request.
@@ -303,6 +311,13 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
             return Ok(true);
         }
     }
+    // Those that end now are reported by the next call.
+    liveness::ask_in_test(engines_of(handles), &mut |cursor| {
+        for handle in handles.iter() {
+            give_up(cursor.of(*handle), *handle);
+        }
+        None::<()>
+    });
     Ok(false)
 }
 

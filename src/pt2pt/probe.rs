@@ -2,7 +2,7 @@
 
 use super::outcome::Completion;
 use super::{NO_PROC, PROC_NULL, engine_from, finish, key, signatures};
-use crate::comm::Comm;
+use crate::comm::{self, Comm};
 use crate::datatype::{Buffer, Status};
 use crate::engine::entry::of_handle;
 use crate::engine::requests::{self};
@@ -73,7 +73,7 @@ pub fn mprobe(source: i32, tag: i32, comm: &Comm) -> Result<(i32, Status)> {
     let engine = engine_from(comm, source, tag)?;
     let reason = reason("MPI_Mprobe", source, tag, comm);
     let (index, status) = until_at(engine, &reason, |engine| {
-        let found = engine.probe_matched(wanted);
+        let found = engine.probe_matched(wanted, comm.handle);
         found.map(Ok).or_else(|| give_up(engine, source, comm))
     })?;
     let status = signatures::without(status);
@@ -87,9 +87,9 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
     }
     let wanted = key(comm, source, tag);
     let engine = engine_from(comm, source, tag)?;
-    let mut found = enter_at(engine).probe_matched(wanted);
+    let mut found = enter_at(engine).probe_matched(wanted, comm.handle);
     if found.is_none() {
-        found = poll_at(engine).probe_matched(wanted);
+        found = poll_at(engine).probe_matched(wanted, comm.handle);
     }
     Ok(found.map(|(index, status)| {
         let status = signatures::without(status);
@@ -97,26 +97,31 @@ pub fn improbe(source: i32, tag: i32, comm: &Comm) -> Result<Option<(i32, Status
     }))
 }
 
-/// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL.
-fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
+/// Begins the receive of a matched message; `message` becomes MPI_MESSAGE_NULL. The request, and the communicator for errors.
+fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<(u32, i32)>> {
     if *message == NO_PROC {
         *message = requests::NULL;
         return Ok(None);
     }
     let mut engine = enter_at(of_handle(*message));
-    let Some(index) =
-        requests::message_index_of(*message).filter(|index| engine.matched(*index).is_some())
-    else {
+    let found = requests::message_index_of(*message).and_then(|index| {
+        let message = engine.matched(index)?;
+        Some((index, message.communicator, message.key.context))
+    });
+    let Some((index, communicator, context)) = found else {
         return fail!(
             Class::Request,
             "message is {:#010x}, which is not a matched message (or was received before)",
             *message
         );
     };
-    let communicator = crate::comm::SELF;
+    // It may have been freed since, and another one have its handle.
+    let still_there = |comm: &&Comm| comm.receive_context() == context;
+    let communicator = comm::get(communicator).filter(still_there);
+    let communicator = communicator.map_or(comm::SELF, |comm| comm.handle);
     let request = engine.receive_matched(index, communicator, buffer);
     *message = requests::NULL;
-    Ok(Some(request))
+    Ok(Some((request, communicator)))
 }
 
 /// MPI_Mrecv.
@@ -125,7 +130,13 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<u32>> {
 pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Completion> {
     Ok(match begin(buffer, message)? {
         None => Completion::of(Status::proc_null()),
-        Some(index) => finish(&Reason::of("MPI_Mrecv"), index),
+        Some((index, communicator)) => {
+            let done = finish(&Reason::of("MPI_Mrecv"), index);
+            Completion {
+                error: done.error.map(|error| error.on(communicator)),
+                ..done
+            }
+        }
     })
 }
 
@@ -133,6 +144,6 @@ pub fn mrecv(buffer: Buffer, message: &mut i32) -> Result<Completion> {
 pub fn imrecv(buffer: Buffer, message: &mut i32) -> Result<i32> {
     Ok(match begin(buffer, message)? {
         None => requests::RECEIVED_FROM_NOBODY,
-        Some(index) => requests::handle_of(index),
+        Some((index, _)) => requests::handle_of(index),
     })
 }

@@ -4,7 +4,7 @@ use super::complete::{Found, asked, find, is_active, reason_of_first, try_one};
 use super::generalized;
 use super::outcome::{Completion, engines_of};
 use crate::engine::EngineCursor;
-use crate::engine::liveness::give_up_all;
+use crate::engine::liveness::{self, give_up_all};
 use crate::engine::requests::Phase;
 use crate::engine::wait::{poll_in, until_in};
 use crate::error::Result;
@@ -94,7 +94,16 @@ pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
             Err(false) => {}
         }
     }
+    give_up_in_test(handles);
     Ok(Any::NoneComplete)
+}
+
+/// For a test that has found none complete: what ends now is reported by the next one.
+fn give_up_in_test(handles: &[i32]) {
+    liveness::ask_in_test(engines_of(handles), &mut |cursor| {
+        give_up_all(cursor, handles);
+        None::<()>
+    });
 }
 
 /// Takes all that are complete. `None`: no request is active.
@@ -168,7 +177,11 @@ pub fn test_some(
     match first {
         Some(0) => {
             poll_in(engines_of(handles));
-            take_some(&mut EngineCursor::at_handle(handles), handles, &mut report)
+            let taken = take_some(&mut EngineCursor::at_handle(handles), handles, &mut report);
+            if let Ok(Some(0)) = taken {
+                give_up_in_test(handles);
+            }
+            taken
         }
         other => Ok(other),
     }

@@ -329,7 +329,7 @@ impl Play {
     fn receive_probed(&mut self, at: usize) {
         let key = self.key();
         let probed = self.engines[at].probe(key);
-        let Some((message, status)) = self.engines[at].probe_matched(key) else {
+        let Some((message, status)) = self.engines[at].probe_matched(key, 0) else {
             assert!(probed.is_none());
             return;
         };

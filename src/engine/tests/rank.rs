@@ -152,7 +152,7 @@ impl<'a> Rank<'a> {
             source,
             tag,
         };
-        let (message, _) = self.until("a matched probe", |engine| engine.probe_matched(key));
+        let (message, _) = self.until("a matched probe", |engine| engine.probe_matched(key, 0));
         let index = self.engine.receive_matched(message, 0, data.buffer);
         self.moved();
         End { index, data }

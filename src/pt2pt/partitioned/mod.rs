@@ -16,7 +16,7 @@ use crate::engine::matching::Key;
 use crate::engine::requests::{self, Extra, Index, Kind, Mode, Phase, Request, Restart};
 use crate::engine::send::Envelope;
 use crate::engine::wait::poll;
-use crate::engine::{Engine, enter, tasks};
+use crate::engine::{Engine, enter, liveness, tasks};
 use crate::error::{Class, Error, Result, fail};
 use crate::sync::{AtomicU32, Ordering};
 use parking_lot::Mutex;
@@ -108,6 +108,8 @@ enum Side {
 struct State {
     /// Between MPI_Start and the end.
     active: bool,
+    /// The process of the sender, which has ended before all came.
+    lost: Option<u32>,
     side: Side,
 }
 
@@ -224,6 +226,12 @@ pub fn ready(handle: i32, name: &str, partitions: impl Iterator<Item = i32> + Cl
     done.map_err(|error| error.on(comm))
 }
 
+/// An error of a call on a partitioned request, for the handler of its communicator.
+pub fn refuse<T>(handle: i32, error: Error) -> Result<T> {
+    let (_, operation, _) = find(handle)?;
+    Err(error.on(operation.comm))
+}
+
 /// Whether a partition's number is one of the request's.
 pub fn check(handle: i32, name: &str, partition: i32) -> Result<()> {
     let (_, operation, _) = find(handle)?;
@@ -271,6 +279,7 @@ impl Partitioned {
             whole,
             state: Mutex::new(State {
                 active: false,
+                lost: None,
                 side,
             }),
         }
@@ -309,9 +318,9 @@ impl Partitioned {
                 *arrived = 0;
                 drop(state);
                 tasks::spawn(async move {
-                    tasks::condition(|| self.has_plan()).await;
+                    tasks::condition(|| self.has_plan() || self.has_lost_sender()).await;
                     self.post();
-                    tasks::condition(|| self.is_received()).await;
+                    tasks::condition(|| self.is_received() || self.has_lost_sender()).await;
                     self.state.lock().active = false;
                     let (status, error) = self.outcome();
                     let mut engine = enter();

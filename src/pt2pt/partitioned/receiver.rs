@@ -24,9 +24,46 @@ impl Partitioned {
         true
     }
 
+    /// Whether what is missing never comes, because the sender's process has ended; then nothing more is received.
+    pub(super) fn has_lost_sender(&self) -> bool {
+        let mut state = self.state.lock();
+        if state.lost.is_some() {
+            return true;
+        }
+        if !tasks::before_sleep() && !tasks::checks_liveness() {
+            return false;
+        }
+        let mut engine = enter();
+        let Some(process) = engine.ended_sender(self.comm, self.peer) else {
+            return false;
+        };
+        state.lost = Some(process);
+        let Side::Receiver {
+            expected, parts, ..
+        } = &mut state.side
+        else {
+            return true;
+        };
+        let plan = expected.take().map(|(index, _)| index);
+        let parts = parts.drain(..).filter_map(|part| match part {
+            Incoming::Pending(index, _) => Some(index),
+            Incoming::Arrived => None,
+        });
+        for index in plan.into_iter().chain(parts) {
+            if !is_complete(&mut engine, index) {
+                engine.end_lost(index, process);
+            }
+            engine.requests().release(index);
+        }
+        true
+    }
+
     /// Posts a receive for each of the sender's parts.
     pub(super) fn post(&self) {
         let mut state = self.state.lock();
+        if state.lost.is_some() {
+            return;
+        }
         let Side::Receiver {
             plan: Some(plan),
             parts,
@@ -82,6 +119,10 @@ impl Partitioned {
     /// What there is to say at the end.
     pub(super) fn outcome(&self) -> (Status, Option<Error>) {
         let state = self.state.lock();
+        if let Some(process) = state.lost {
+            let error = liveness::error(&enter(), process);
+            return (Status::new(self.peer, self.tag, 0), Some(error));
+        }
         let Side::Receiver {
             plan: Some(plan), ..
         } = &state.side
@@ -108,6 +149,9 @@ impl Partitioned {
     pub(super) fn has_arrived(&self, partition: i32, active: bool) -> Result<bool> {
         self.check("partition", partition)?;
         let mut state = self.state.lock();
+        if let (Some(process), true) = (state.lost, active) {
+            return Err(liveness::error(&enter(), process));
+        }
         let Side::Receiver { plan, parts, .. } = &mut state.side else {
             return fail!(
                 Class::Request,

@@ -157,7 +157,7 @@ impl Service {
         }
         let mut moved = engine.look();
         while self.arrivals.len() < MOST
-            && let Some((message, status)) = engine.probe_matched(any)
+            && let Some((message, status)) = engine.probe_matched(any, comm::NULL)
         {
             let mut bytes = vec![0; status.bytes() as usize].into_boxed_slice();
             // SAFETY: the bytes are kept until the receive is over.
