@@ -11,7 +11,7 @@ use crate::engine::matching::{ANY_SOURCE, Key};
 use crate::engine::requests::{Index, Mode, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::tasks;
-use crate::engine::wait::{Reason, Watch, until_at};
+use crate::engine::wait::{Reason, Watch, poll, until_at};
 use crate::engine::{Engine, enter_at, liveness};
 use crate::error::Result;
 use crate::os::monotonic_nanoseconds;
@@ -372,6 +372,16 @@ impl<'a> CollContext<'a> {
             until_at(self.engines.1, &reason, |_| holds().then_some(()));
         } else {
             tasks::condition(holds).await;
+        }
+    }
+
+    /// Polls the tasks of this process once; a step that waits for nothing keeps them waiting.
+    pub async fn let_tasks_go_on(&self) {
+        if matches!(self.wait, WaitMode::Block) {
+            drop(poll());
+        } else {
+            let mut is_polled = false;
+            tasks::condition(|| std::mem::replace(&mut is_polled, true)).await;
         }
     }
 

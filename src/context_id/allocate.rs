@@ -188,6 +188,10 @@ impl Proposal {
             let Some(offer) = self.offer() else {
                 return Err(exhausted(coll));
             };
+            if coll.size() == 1 && self.again {
+                // Nothing is waited for in what follows, but an allocation that goes first may be in a task of this process.
+                coll.let_tasks_go_on().await;
+            }
             match combine_on(coll, offer).await {
                 Ok(combined) => self.settle(combined)?,
                 Err(error) => {
