@@ -53,7 +53,9 @@ static void rooted(int root_side, int root_rank)
     FORM(form, Scatterv, scatterv, (is ? out : NULL, counts, displs, MPI_INT, here ? NULL : in, here ? 0 : counts[me], MPI_INT, root), comm);
     for (int i = 0; !here && i < counts[me]; i++)
         CHECK_INT(in[i], value(root_side, root_rank, 1, displs[me] + i));
-    FORM(form, Reduce, reduce, (out, is ? in : NULL, COUNT, MPI_INT, MPI_SUM, root), comm);
+    /* MPICH 5 accepts the null handles as a pair only. */
+    int none = root == MPI_PROC_NULL && !reference;
+    FORM(form, Reduce, reduce, (none ? NULL : out, is ? in : NULL, none ? 0 : COUNT, none ? MPI_DATATYPE_NULL : MPI_INT, none ? MPI_OP_NULL : MPI_SUM, root), comm);
     for (int i = 0; is && i < COUNT; i++)
         CHECK_INT(in[i], sum(!side, others, 1, i));
 }

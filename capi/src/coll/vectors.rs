@@ -47,7 +47,7 @@ pub fn reduce(
     let comm = decode::comm(comm)?;
     let root = decode::root(root, comm)?;
     if root == PROC_NULL {
-        return Ok((comm, nothing_reduced(op, kind)?));
+        return Ok((comm, nothing_reduced()?));
     }
     let with = operands(op, decode::datatype(kind)?)?;
     let nothing = Buffer::empty();
@@ -67,14 +67,14 @@ pub fn reduce(
     Ok((comm, call))
 }
 
-/// Another rank of this side of an intercommunicator is the root: only the operation is looked at.
-fn nothing_reduced(op: Op, kind: Datatype) -> Result<CollArgs> {
+/// Another rank of this side of an intercommunicator is the root: no other argument means anything here.
+fn nothing_reduced() -> Result<CollArgs> {
     Ok(CollArgs::Reduce {
         own: Buffer::empty(),
         into: Buffer::empty(),
         with: Operands {
-            op: ops::get(op.0)?,
-            datatype: decode::datatype(kind)?,
+            op: ops::get(ops::SUM)?,
+            datatype: decode::datatype(Datatype(oxmpi::datatype::INT))?,
         },
         root: PROC_NULL,
     })
