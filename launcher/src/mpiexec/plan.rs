@@ -121,9 +121,7 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
     check_room(&request, total as usize, &machine)?;
     // How many processes the machine has room for.
     let universe = slots.unwrap_or(machine.processors.len() as u32);
-    request
-        .universe_size
-        .get_or_insert(universe.max(total as u32));
+    request.universe.settle(universe.max(total as u32));
     let process_sets = process_sets(&request, total as u32)?;
     let (bound, claim) = match by_file {
         Some(placements) => (Some(placements), None),
@@ -201,7 +199,7 @@ fn make_for_several(
     if total > u64::from(MOST_RANKS) {
         return Err(format!("{total} ranks are more than mpiexec can start").into());
     }
-    request.universe_size.get_or_insert(room.max(total as u32));
+    request.universe.settle(room.max(total as u32));
     let total = total as usize;
     let placed = own_hosts::place(&request, &hosts, &of_job, &counts)?;
     let (nodes, hosts) = used(&placed, hosts);

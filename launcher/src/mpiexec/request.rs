@@ -122,6 +122,35 @@ pub struct Program {
     pub host_file: Option<String>,
 }
 
+/// What MPI_UNIVERSE_SIZE says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Universe {
+    /// What the hosts have room for.
+    #[default]
+    System,
+    Of(u32),
+    /// The attribute stays unset, as with MPICH.
+    Infinite,
+}
+
+impl Universe {
+    /// Turns `System` into what the hosts have `room` for.
+    pub fn settle(&mut self, room: u32) {
+        if *self == Universe::System {
+            *self = Universe::Of(room);
+        }
+    }
+
+    /// The size for a job of `ranks`.
+    pub fn size(self, ranks: u32) -> Option<u32> {
+        match self {
+            Universe::System => Some(ranks),
+            Universe::Of(size) => Some(size),
+            Universe::Infinite => None,
+        }
+    }
+}
+
 /// All that was asked for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Request {
@@ -131,7 +160,7 @@ pub struct Request {
     pub pass: Option<Pass>,
     pub folder: Option<String>,
     pub path: Option<String>,
-    pub universe_size: Option<u32>,
+    pub universe: Universe,
     /// As `-pset` has them.
     pub process_sets: Vec<String>,
     pub hosts: Vec<String>,

@@ -244,7 +244,6 @@ impl<'a> Starter<'a> {
         variables: &Variables,
     ) -> io::Result<()> {
         let size = self.plan.size;
-        let universe = self.plan.request.universe_size.unwrap_or(size as u32);
         let (number, seat) = (self.plan.ranks[rank].number, self.plan.ranks[rank].seat);
         let numbers = [
             (names::RANK, number as u64),
@@ -254,7 +253,6 @@ impl<'a> Starter<'a> {
             (names::KEEPER, u64::from(std::process::id())),
             (names::PMI_INODE, fstat(pmi)?.st_ino),
             (names::APPNUM, appnum as u64),
-            (names::UNIVERSE_SIZE, u64::from(universe)),
             (names::PMI_FD, pmi.as_raw_fd() as u64),
             (names::PMI_RANK, number as u64),
             (names::PMI_SIZE, size as u64),
@@ -263,6 +261,9 @@ impl<'a> Starter<'a> {
         ];
         for (name, number) in numbers {
             command.env(name, number.to_string());
+        }
+        if let Some(universe) = self.plan.request.universe.size(size as u32) {
+            command.env(names::UNIVERSE_SIZE, universe.to_string());
         }
         command.env(names::JOB, format!("{:016x}", self.plan.job));
         if !self.plan.process_sets.is_empty() {

@@ -234,7 +234,7 @@ impl<'a> Supervisor<'a> {
             ranks: Vec::with_capacity(plan.ranks.len()),
             server: Server::new(
                 appnums,
-                plan.request.universe_size.or(Some(plan.size as u32)),
+                plan.request.universe.size(plan.size as u32),
                 plan.nodes.mapping(),
                 &plan.preput,
             ),

@@ -2,7 +2,7 @@
 
 use super::Takes::{None as No, One, Variable};
 use super::{Choice, choice, list, pair, positive};
-use crate::mpiexec::request::{Parsing, Pass, Tool};
+use crate::mpiexec::request::{Parsing, Pass, Tool, Universe};
 use oxmpi::launch::names;
 
 pub const WHAT: &[Choice] = &[
@@ -109,11 +109,12 @@ pub const WHAT: &[Choice] = &[
     choice(
         &["usize"],
         One("N"),
-        "universe size: a number, SYSTEM or INFINITE",
+        "universe size: a number, SYSTEM or INFINITE (MPI_UNIVERSE_SIZE is not set)",
         |parsing, given| {
-            parsing.request.universe_size = match given[0].to_ascii_uppercase().as_str() {
-                "SYSTEM" | "INFINITE" => None,
-                _ => Some(positive(&given[0])?),
+            parsing.request.universe = match given[0].to_ascii_uppercase().as_str() {
+                "SYSTEM" => Universe::System,
+                "INFINITE" => Universe::Infinite,
+                _ => Universe::Of(positive(&given[0])?),
             };
             Ok(())
         },
