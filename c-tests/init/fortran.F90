@@ -12,6 +12,7 @@ program sessions
   T_INFO :: info
   character(len=MPI_MAX_PSET_NAME_LEN) :: name
   character(len=20) :: value
+  character(len=3) :: short
   integer :: n, length, i, found, total, me, number
   logical :: flag
 
@@ -25,6 +26,10 @@ program sessions
     CHECK(length > 0)
     length = len(name)
     call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, length, name, ierr); OK
+    CHECK(length == len_trim(name))
+    length = 3
+    call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, length, short, ierr); OK
+    CHECK(length == len_trim(name) .and. short == name(1:3))
     if (name == 'mpi://WORLD' .or. name == 'mpi://SELF') found = found + 1
   end do
   CHECK(found == 2)

@@ -136,7 +136,8 @@ void FN(mpi_session_get_nth_pset_)(const int *session, const int *info, const in
     code = CALL(MPI_Session_get_nth_pset)(*session, *info, *n, &length, c);
     if (code == MPI_SUCCESS) {
       if (asked > 0) text_out(pset_name, name_length, c);
-      else *pset_len = length - 1;
+      /* What is needed, however much was there: C's number less the zero. */
+      *pset_len = length - 1;
     }
     free(c);
   }
