@@ -43,7 +43,7 @@ program environment
   call MPI_Get_processor_name(name, n, ierr); OK
   CHECK(n > 0 .and. index(name(1:n), ' ') == 0 .and. name(n + 1:) == '')
   before = MPI_Wtime()
-  CHECK(MPI_Wtime() >= before .and. MPI_Wtick() > 0 .and. MPI_Wtick() < 1)
+  CHECK(MPI_Wtime() >= before .and. MPI_Wtick() > 1d-12 .and. MPI_Wtick() < 1)
   call MPI_Pcontrol(1)
 #ifndef STYLE_MPIF
   call MPI_Alloc_mem(40_MPI_ADDRESS_KIND, MPI_INFO_NULL, place, ierr); OK

@@ -213,8 +213,8 @@ pub fn mpif_h(constants: &[Constant], externals: &[String]) -> String {
     for name in externals {
         text.push_str(&format!("      EXTERNAL {name}\n"));
     }
-    text.push_str("      DOUBLE PRECISION MPI_WTIME, MPI_WTICK\n");
-    text.push_str("      DOUBLE PRECISION PMPI_WTIME, PMPI_WTICK\n");
+    // With -fdefault-real-8 gfortran makes DOUBLE PRECISION 16 bytes, which C does not return.
+    text.push_str("      REAL*8 MPI_WTIME, MPI_WTICK, PMPI_WTIME, PMPI_WTICK\n");
     text.push_str("      EXTERNAL MPI_WTIME, MPI_WTICK, PMPI_WTIME, PMPI_WTICK\n");
     text.push_str("      INTEGER(KIND=8) MPI_AINT_ADD, MPI_AINT_DIFF\n");
     text.push_str("      INTEGER(KIND=8) PMPI_AINT_ADD, PMPI_AINT_DIFF\n");
