@@ -63,7 +63,7 @@ static int cancel(void *extra, int complete)
   return complete ? MPI_SUCCESS : PMPI_Cancel(&later->inner);
 }
 
-int parts_keep(struct part *const parts[], int count, MPI_Request *request, MPI_Comm comm)
+int parts_keep(struct part *const parts[], int count, MPI_Request *request)
 {
   struct later *later = NULL;
   for (int i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ int parts_keep(struct part *const parts[], int count, MPI_Request *request, MPI_
     /* The call is at work already: whatever fails now, its copies have to stay. */
     if (!later && !(later = calloc(1, sizeof *later))) {
       for (; i < count; i++) parts[i]->copy = NULL, parts[i]->copy_back_to = NULL;
-      return part_refuse(part, comm, "no memory for the request");
+      return part_refuse(part, "no memory for the request");
     }
     later->kept[later->count].array = *part->array;
     later->kept[later->count].copy = part->copy;

@@ -7,14 +7,45 @@
 
 #ifndef PROFILING
 
-int part_refuse(const struct part *part, MPI_Comm comm, const char *why)
-{
+/* An error code for each text, so that a program that goes on after a refusal does not fill the list of codes. Codes are
+   never given out twice, so these last as long as the process. */
+struct refusal {
+  struct refusal *next;
   int code;
   char text[MPI_MAX_ERROR_STRING];
-  if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS) return MPI_ERR_BUFFER;
+};
+
+static struct refusal *refusals;
+
+static int code_of(const char *text)
+{
+  struct refusal *first = __atomic_load_n(&refusals, __ATOMIC_ACQUIRE);
+  for (struct refusal *known = first; known; known = known->next)
+    if (strcmp(known->text, text) == 0) return known->code;
+  struct refusal *new = malloc(sizeof *new);
+  if (!new || PMPI_Add_error_code(MPI_ERR_BUFFER, &new->code) != MPI_SUCCESS) {
+    free(new);
+    return MPI_ERR_BUFFER;
+  }
+  strcpy(new->text, text);
+  PMPI_Add_error_string(new->code, text);
+  /* Two threads may add the same text: each has a code then. */
+  do new->next = first;
+  while (!__atomic_compare_exchange_n(&refusals, &first, new, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+  return new->code;
+}
+
+int part_refuse(const struct part *part, const char *why)
+{
+  char text[MPI_MAX_ERROR_STRING];
   snprintf(text, sizeof text, "%s: %s %s", part->function, part->name, why);
-  PMPI_Add_error_string(code, text);
-  PMPI_Comm_call_errhandler(comm, code);
+  int code = code_of(text);
+  switch (part->owner) {
+  case OF_COMM: PMPI_Comm_call_errhandler(part->handle, code); break;
+  case OF_WIN: PMPI_Win_call_errhandler(part->handle, code); break;
+  case OF_FILE: PMPI_File_call_errhandler(PMPI_File_f2c(part->handle), code); break;
+  case OF_SESSION: PMPI_Session_call_errhandler(part->handle, code); break;
+  }
   return code;
 }
 
@@ -77,7 +108,7 @@ static MPI_Count dense(MPI_Datatype type)
 }
 
 int part_typed(struct part *part, const struct descriptor *array, MPI_Count count,
-               MPI_Datatype type, int writes, int may_copy, MPI_Comm comm)
+               MPI_Datatype type, int writes, int may_copy)
 {
   as_it_is(part, array, count, type);
   if (whole(array) || count <= 0 || elements(array, array->rank) == 0) return MPI_SUCCESS;
@@ -91,15 +122,15 @@ int part_typed(struct part *part, const struct descriptor *array, MPI_Count coun
     total = count * (extent / length);
     code = PMPI_Type_contiguous_c(length, MPI_BYTE, &unit);
   } else if (may_copy) {
-    return part_copied(part, array, count, type, writes, comm);
+    return part_copied(part, array, count, type, writes);
   } else {
-    return part_refuse(part, comm, "is an array section that is not contiguous, which needs a datatype "
+    return part_refuse(part, "is an array section that is not contiguous, which needs a datatype "
                                    "without holes whose extent fits its elements");
   }
   if (code != MPI_SUCCESS) return code;
   if (total > elements(array, array->rank)) {
     PMPI_Type_free(&unit);
-    return part_refuse(part, comm, "is an array section with fewer elements than the count says");
+    return part_refuse(part, "is an array section with fewer elements than the count says");
   }
   code = describe(array, array->rank, total, unit, &part->type);
   PMPI_Type_free(&unit);
@@ -110,14 +141,14 @@ int part_typed(struct part *part, const struct descriptor *array, MPI_Count coun
 }
 
 int part_element(struct part *part, const struct descriptor *array, MPI_Datatype type, int writes,
-                 int may_copy, MPI_Comm comm)
+                 int may_copy)
 {
   as_it_is(part, array, 0, type);
   if (whole(array)) return MPI_SUCCESS;
   MPI_Count extent = dense(type);
   if (array->rank != 1 || extent != (MPI_Count)array->elem_len) {
-    if (may_copy) return part_copied(part, array, 0, type, writes, comm);
-    return part_refuse(part, comm, "is an array section that is not contiguous, of which this call can "
+    if (may_copy) return part_copied(part, array, 0, type, writes);
+    return part_refuse(part, "is an array section that is not contiguous, of which this call can "
                                    "only take one dimension of elements of the datatype");
   }
   int code = PMPI_Type_create_resized_c(type, 0, array->dim[0].sm, &part->type);
@@ -141,7 +172,7 @@ static char *copy_elements(const struct descriptor *array, int dimensions, char 
 }
 
 int part_copied(struct part *part, const struct descriptor *array, MPI_Count count, MPI_Datatype type,
-                int writes, MPI_Comm comm)
+                int writes)
 {
   as_it_is(part, array, count, type);
   if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
@@ -149,20 +180,32 @@ int part_copied(struct part *part, const struct descriptor *array, MPI_Count cou
   /* What is wrong with the count or the datatype itself is the call's to say. */
   if (count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size_c(type, &needed) == MPI_SUCCESS &&
       needed > 0 && count > size / needed)
-    return part_refuse(part, comm, "is an array section with fewer elements than the count says");
+    return part_refuse(part, "is an array section with fewer elements than the count says");
   part->copy = malloc(size);
-  if (!part->copy) return part_refuse(part, comm, "is an array section that there is no memory to copy");
+  if (!part->copy) return part_refuse(part, "is an array section that there is no memory to copy");
   copy_elements(array, array->rank, array->base_addr, part->copy, 0);
   part->address = part->copy;
   if (writes) part->copy_back_to = array;
   return MPI_SUCCESS;
 }
 
-int part_whole(struct part *part, const struct descriptor *array, MPI_Comm comm)
+int part_first(struct part *part, const struct descriptor *array, MPI_Datatype type)
+{
+  MPI_Count lb, extent;
+  as_it_is(part, array, 1, type);
+  /* What is wrong with the datatype itself is the call's to say. */
+  if (whole(array) || type == MPI_DATATYPE_NULL ||
+      PMPI_Type_get_true_extent_c(type, &lb, &extent) != MPI_SUCCESS ||
+      lb + extent <= (MPI_Count)array->elem_len)
+    return MPI_SUCCESS;
+  return part_refuse(part, "is an array section that is not contiguous, whose elements are smaller than the datatype");
+}
+
+int part_whole(struct part *part, const struct descriptor *array)
 {
   as_it_is(part, array, 0, MPI_DATATYPE_NULL);
   if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
-  return part_refuse(part, comm, "is an array section that is not contiguous, which this call cannot take");
+  return part_refuse(part, "is an array section that is not contiguous, which this call cannot take");
 }
 
 int part_unused(struct part *part, const struct descriptor *array, MPI_Datatype type)

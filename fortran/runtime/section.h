@@ -5,9 +5,14 @@
 
 #include "native.h"
 
+/* Whose error handler a call has. */
+enum owner { OF_COMM, OF_WIN, OF_FILE, OF_SESSION };
+
 /* What is given to C for one buffer. */
 struct part {
   const char *function, *name;
+  enum owner owner;
+  MPI_Fint handle;
   const struct descriptor *array;
   void *address;
   MPI_Count count;
@@ -41,28 +46,30 @@ static inline int native_whole(const union native *native)
   return 1;
 }
 
-/* Each fills in a part, or calls the error handler of `comm` and returns the code. An array that is one
+/* Each fills in a part, or calls the error handler of its owner and returns the code. An array that is one
    piece stays as it is. */
 
 /* By a datatype; if none can describe it, by a copy where that is allowed. */
 HIDDEN int part_typed(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
-                      int writes, int may_copy, MPI_Comm comm);
+                      int writes, int may_copy);
 /* By a datatype whose extent is the stride; the same. */
 HIDDEN int part_element(struct part *, const struct descriptor *, MPI_Datatype, int writes,
-                        int may_copy, MPI_Comm comm);
+                        int may_copy);
 /* By a contiguous copy, which part_done() copies back if the call `writes`. A count of 0: not known. */
 HIDDEN int part_copied(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
-                       int writes, MPI_Comm comm);
+                       int writes);
+/* As it is, if the first element of the array has all of the one that the call uses. */
+HIDDEN int part_first(struct part *, const struct descriptor *, MPI_Datatype);
 /* Not at all. */
-HIDDEN int part_whole(struct part *, const struct descriptor *, MPI_Comm comm);
+HIDDEN int part_whole(struct part *, const struct descriptor *);
 /* As it is, because this process is not the root, which alone uses the buffer. */
 HIDDEN int part_unused(struct part *, const struct descriptor *, MPI_Datatype);
 HIDDEN int at_root(int root, MPI_Comm comm);
 
-HIDDEN int part_refuse(const struct part *, MPI_Comm comm, const char *why);
+HIDDEN int part_refuse(const struct part *, const char *why);
 HIDDEN void copy_back(const struct descriptor *, void *copy);
 /* The call is nonblocking and at work: its copies live until `request`, which is replaced, is complete. */
-HIDDEN int parts_keep(struct part *const parts[], int count, MPI_Request *request, MPI_Comm comm);
+HIDDEN int parts_keep(struct part *const parts[], int count, MPI_Request *request);
 HIDDEN void part_done(struct part *);
 
 #endif

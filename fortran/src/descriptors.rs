@@ -19,6 +19,8 @@ enum Policy {
     /// A datatype with the stride as its extent, for a section of one dimension.
     Element(usize),
     Copied,
+    /// The call uses one element of the datatype.
+    First(usize),
     Refused,
 }
 
@@ -44,6 +46,9 @@ fn policy(function: &Function, position: usize) -> Policy {
             && (argument.c_name.ends_with("count") || argument.c_name.ends_with("counts"))
     };
     let is_type = |argument: &Argument| argument.form == Form::Handle("Datatype".to_owned());
+    if table::ONE_ELEMENT.contains(&function.stem.as_str()) {
+        return after(&is_type).map_or(otherwise, Policy::First);
+    }
     let next_buffer = after(&|argument| argument.form == Form::Buffer).unwrap_or(usize::MAX);
     let (Some(count), Some(datatype)) = (after(&is_count), after(&is_type)) else {
         return otherwise;
@@ -136,9 +141,7 @@ fn wrapper(function: &Function) -> String {
 
 /// The path on which at least one buffer is a section.
 fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Policy)]) -> String {
-    let comm = Form::Handle("Comm".to_owned());
-    let comm = (function.arguments.iter()).find(|a| a.form == comm && a.intent == Intent::In);
-    let comm = comm.map_or("MPI_COMM_SELF".to_owned(), |a| format!("*{}", a.c_name));
+    let (owner, handle) = owner(function);
     let count_type = c_integer(if function.large {
         Width::Count
     } else {
@@ -156,7 +159,7 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
             Policy::Typed(count, datatype) => {
                 let arguments = &function.arguments;
                 let how = format!(
-                    "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {may_copy}, {comm})",
+                    "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {may_copy})",
                     arguments[*count].c_name, arguments[*datatype].c_name
                 );
                 pieces[*count].passed = format!("({count_type}){name}_part.count");
@@ -165,35 +168,39 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
             }
             Policy::Element(datatype) => {
                 let how = format!(
-                    "part_element(&{name}_part, {name}, *{}, {writes}, {may_copy}, {comm})",
+                    "part_element(&{name}_part, {name}, *{}, {writes}, {may_copy})",
                     function.arguments[*datatype].c_name
                 );
                 pieces[*datatype].passed = format!("{name}_part.type");
                 how
             }
+            Policy::First(datatype) => format!(
+                "part_first(&{name}_part, {name}, *{})",
+                function.arguments[*datatype].c_name
+            ),
             Policy::Copied => {
                 let (count, datatype) = shared_count(function);
-                format!("part_copied(&{name}_part, {name}, {count}, {datatype}, {writes}, {comm})")
+                format!("part_copied(&{name}_part, {name}, {count}, {datatype}, {writes})")
             }
             Policy::Address | Policy::Refused => {
-                format!("part_whole(&{name}_part, {name}, {comm})")
+                format!("part_whole(&{name}_part, {name})")
             }
         };
         let how = match policy {
             Policy::Element(datatype) if root_alone(function, name) => {
                 let datatype = &function.arguments[*datatype].c_name;
                 format!(
-                    "at_root(*root, {comm}) ? {how} : part_unused(&{name}_part, {name}, *{datatype})"
+                    "at_root(*root, {handle}) ? {how} : part_unused(&{name}_part, {name}, *{datatype})"
                 )
             }
             Policy::Copied if root_alone(function, name) => format!(
-                "at_root(*root, {comm}) ? {how} : part_unused(&{name}_part, {name}, MPI_DATATYPE_NULL)"
+                "at_root(*root, {handle}) ? {how} : part_unused(&{name}_part, {name}, MPI_DATATYPE_NULL)"
             ),
             _ => how,
         };
         pieces[*position].passed = format!("{name}_part.address");
         begin.push_str(&format!(
-            "    struct part {name}_part = {{.function = \"{}\", .name = \"{}\"}};\n    \
+            "    struct part {name}_part = {{.function = \"{}\", .name = \"{}\", .owner = {owner}, .handle = {handle}}};\n    \
              if (code == MPI_SUCCESS) code = {how};\n",
             function.stem, argument.name
         ));
@@ -207,13 +214,33 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
         let count = kept.len();
         format!(
             "    if (code == MPI_SUCCESS)\n      \
-             code = parts_keep((struct part *const[]){{{parts}}}, {count}, request, {comm});\n"
+             code = parts_keep((struct part *const[]){{{parts}}}, {count}, request);\n"
         )
     } else {
         String::new()
     };
     format!(
         "    code = MPI_SUCCESS;\n{begin}    if (code == MPI_SUCCESS) code = {call};\n{keep}{end}"
+    )
+}
+
+/// Whose error handler the function has: the object that it is about.
+fn owner(function: &Function) -> (&'static str, String) {
+    let kinds = [
+        ("OF_WIN", Form::Handle("Win".to_owned())),
+        ("OF_FILE", Form::File),
+        ("OF_COMM", Form::Handle("Comm".to_owned())),
+        ("OF_SESSION", Form::Handle("Session".to_owned())),
+    ];
+    let given = |form: &Form| {
+        let mut arguments = function.arguments.iter();
+        arguments.find(|a| a.form == *form && a.intent == Intent::In)
+    };
+    let mut owners = kinds.iter();
+    let found = owners.find_map(|(owner, form)| Some((*owner, given(form)?)));
+    found.map_or(
+        ("OF_COMM", "MPI_COMM_SELF".to_owned()),
+        |(owner, argument)| (owner, format!("*{}", argument.c_name)),
     )
 }
 
@@ -260,7 +287,7 @@ mod tests {
 
     #[test]
     fn sections_are_treated_as_the_function_needs() {
-        use Policy::{Address, Copied, Element, Refused, Typed};
+        use Policy::{Address, Copied, Element, First, Refused, Typed};
         assert_eq!(policies("MPI_Isend"), [Typed(1, 2)]);
         assert_eq!(policies("MPI_Sendrecv"), [Typed(1, 2), Typed(6, 7)]);
         assert_eq!(policies("MPI_Allreduce"), [Copied, Copied]);
@@ -275,7 +302,8 @@ mod tests {
         assert_eq!(policies("MPI_Pack"), [Typed(1, 2), Copied]);
         assert_eq!(policies("MPI_Unpack"), [Copied, Typed(4, 5)]);
         assert_eq!(policies("MPI_Put"), [Typed(1, 2)]);
-        assert_eq!(policies("MPI_Fetch_and_op"), [Refused, Refused]);
+        assert_eq!(policies("MPI_Fetch_and_op"), [First(2), First(2)]);
+        assert_eq!(policies("MPI_Compare_and_swap"), [First(3); 3]);
         assert_eq!(policies("MPI_Win_create"), [Refused]);
         assert_eq!(policies("MPI_Get_address"), [Address]);
         assert_eq!(policies("MPI_File_read_at"), [Typed(3, 4)]);

@@ -68,6 +68,7 @@ fn check(functions: &[model::Function]) -> Result<(), Box<dyn Error>> {
         &table::LARGE_NAMED,
         &table::NARROW,
         &table::BY_HAND,
+        &table::ONE_ELEMENT,
     ]
     .into_iter()
     .flatten()

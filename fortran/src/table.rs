@@ -141,3 +141,6 @@ pub const BLOCK_FOR_EACH: [(&str, &str); 10] = [
     ("alltoallw", ""),
     ("reduce_scatter_block", "sendbuf"),
 ];
+
+/// Their buffers have one element of the datatype.
+pub const ONE_ELEMENT: [&str; 2] = ["MPI_Compare_and_swap", "MPI_Fetch_and_op"];
