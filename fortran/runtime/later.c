@@ -17,6 +17,7 @@ struct later {
   struct {
     struct descriptor array;
     void *copy;
+    MPI_Count bytes;
     int writes;
   } kept[MOST_PARTS];
 };
@@ -35,7 +36,7 @@ static int look(void *extra, MPI_Status *unused)
   if (complete) {
     later->inner = MPI_REQUEST_NULL;
     for (int i = 0; i < later->count; i++)
-      if (later->kept[i].writes) copy_back(&later->kept[i].array, later->kept[i].copy);
+      if (later->kept[i].writes) copy_back(&later->kept[i].array, later->kept[i].copy, later->kept[i].bytes);
     PMPI_Grequest_complete(later->outer);
   }
   __atomic_store_n(&later->busy, 0, __ATOMIC_RELEASE);
@@ -76,6 +77,7 @@ int parts_keep(struct part *const parts[], int count, MPI_Request *request)
     }
     later->kept[later->count].array = *part->array;
     later->kept[later->count].copy = part->copy;
+    later->kept[later->count].bytes = part->bytes;
     later->kept[later->count++].writes = part->copy_back_to != NULL;
     part->copy = NULL;
     part->copy_back_to = NULL;

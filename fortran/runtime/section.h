@@ -19,7 +19,17 @@ struct part {
   MPI_Datatype type;
   int made_type;
   void *copy;
+  MPI_Count bytes;
   const struct descriptor *copy_back_to;
+};
+
+/* What a call allows, and what it asks of the datatype of a section. */
+enum {
+  MAY_COPY = 1,
+  /* Its operation works on the basic elements. */
+  OPERATES = 2,
+  /* It converts the basic elements: files. */
+  CONVERTS = 4,
 };
 
 /* Is the array one piece? An assumed-size array has -1 as its last extent. */
@@ -51,11 +61,11 @@ static inline int native_whole(const union native *native)
 
 /* By a datatype; if none can describe it, by a copy where that is allowed. */
 HIDDEN int part_typed(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
-                      int writes, int may_copy);
+                      int writes, int call);
 /* By a datatype whose extent is the stride; the same. */
 HIDDEN int part_element(struct part *, const struct descriptor *, MPI_Datatype, int writes,
-                        int may_copy);
-/* By a contiguous copy, which part_done() copies back if the call `writes`. A count of 0: not known. */
+                        int call);
+/* By a contiguous copy of what the call uses, which part_done() copies back if the call `writes`. A count of 0: not known. */
 HIDDEN int part_copied(struct part *, const struct descriptor *, MPI_Count count, MPI_Datatype,
                        int writes);
 /* As it is, if the first element of the array has all of the one that the call uses. */
@@ -67,7 +77,7 @@ HIDDEN int part_unused(struct part *, const struct descriptor *, MPI_Datatype);
 HIDDEN int at_root(int root, MPI_Comm comm);
 
 HIDDEN int part_refuse(const struct part *, const char *why);
-HIDDEN void copy_back(const struct descriptor *, void *copy);
+HIDDEN void copy_back(const struct descriptor *, void *copy, MPI_Count bytes);
 /* The call is nonblocking and at work: its copies live until `request`, which is replaced, is complete. */
 HIDDEN int parts_keep(struct part *const parts[], int count, MPI_Request *request);
 HIDDEN void part_done(struct part *);

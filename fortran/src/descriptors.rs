@@ -147,7 +147,7 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
     } else {
         Width::Default
     });
-    let may_copy = i32::from(function.may_copy());
+    let call = allowed(function);
     let mut begin = String::new();
     let mut end = String::new();
     let mut kept = Vec::new();
@@ -159,7 +159,7 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
             Policy::Typed(count, datatype) => {
                 let arguments = &function.arguments;
                 let how = format!(
-                    "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {may_copy})",
+                    "part_typed(&{name}_part, {name}, *{}, *{}, {writes}, {call})",
                     arguments[*count].c_name, arguments[*datatype].c_name
                 );
                 pieces[*count].passed = format!("({count_type}){name}_part.count");
@@ -168,7 +168,7 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
             }
             Policy::Element(datatype) => {
                 let how = format!(
-                    "part_element(&{name}_part, {name}, *{}, {writes}, {may_copy})",
+                    "part_element(&{name}_part, {name}, *{}, {writes}, {call})",
                     function.arguments[*datatype].c_name
                 );
                 pieces[*datatype].passed = format!("{name}_part.type");
@@ -222,6 +222,25 @@ fn with_sections(function: &Function, pieces: &mut [Piece], parts: &[(usize, Pol
     format!(
         "    code = MPI_SUCCESS;\n{begin}    if (code == MPI_SUCCESS) code = {call};\n{keep}{end}"
     )
+}
+
+/// What the function allows to be done with a section of one type, in the words of section.h.
+fn allowed(function: &Function) -> String {
+    let operates = function.arguments.iter().any(|a| a.c_name == "op");
+    let converts = function.arguments.iter().any(|a| a.form == Form::File);
+    let words = [
+        (function.may_copy(), "MAY_COPY"),
+        (operates, "OPERATES"),
+        (converts, "CONVERTS"),
+    ];
+    let words: Vec<&str> = (words.iter())
+        .filter(|(given, _)| *given)
+        .map(|(_, word)| *word)
+        .collect();
+    match words.as_slice() {
+        [] => "0".to_owned(),
+        words => words.join(" | "),
+    }
 }
 
 /// Whose error handler the function has: the object that it is about.
