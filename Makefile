@@ -95,7 +95,7 @@ $(fortran)/mpi_f08_types.o: $(fortran)/mpi_f08_types.f90
 	gfortran -O2 -fPIC -Wno-c-binding-type -J$(fortran) -c $< -o $@
 
 $(mpifort): $(fortran_objects)
-	$(CC) -shared -Wl,-soname,libmpifort.so.12 -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(built)/libmpi.so
+	$(CC) -shared -Wl,-soname,libmpifort.so.12 -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(built)/libmpi.so -ldl
 
 install: all
 	@$(MAKE) --no-print-directory copy TO=$(DESTDIR)$(PREFIX)

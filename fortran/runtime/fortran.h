@@ -100,6 +100,27 @@ struct descriptor {
   } dim[15];
 };
 
+/* gfortran 12 gives a CLASS(*) argument the length of its own record: three words and, of an array, a descriptor. A newer
+   one gives the length of an element. */
+enum { OF_GFORTRAN = 1, TYPE_OTHER = -1, RECORD = 24, ARRAY_RECORD = 56, DIMENSION_RECORD = 24, MOST_DIMENSIONS = 15 };
+
+static inline int is_class(const struct descriptor *array)
+{
+  return array->version == OF_GFORTRAN && array->of_compiler[1] == TYPE_OTHER && array->of_compiler[2] == TYPE_OTHER;
+}
+
+/* The length of an element. Elements do not overlap, so a length above their distance is wrong; the distance is all that is
+   known then. */
+static inline size_t element_length(const struct descriptor *array)
+{
+  size_t length = array->elem_len;
+  if (array->version != OF_GFORTRAN || array->rank < 1) return length;
+  ptrdiff_t distance = array->dim[0].sm < 0 ? -array->dim[0].sm : array->dim[0].sm;
+  int of_record = is_class(array) && (length == ARRAY_RECORD + (size_t)array->rank * DIMENSION_RECORD ||
+                                      length == ARRAY_RECORD + MOST_DIMENSIONS * DIMENSION_RECORD);
+  return distance > 0 && ((size_t)distance < length || of_record) ? (size_t)distance : length;
+}
+
 static inline void *place(const void *address)
 {
   if (UNLIKELY((uintptr_t)address - (uintptr_t)&mpipriv1_ < sizeof mpipriv1_)) {
@@ -115,6 +136,15 @@ static inline void *f08_place(const void *address)
   if (UNLIKELY(address == &MPIR_F08_MPI_BOTTOM)) return MPI_BOTTOM;
   if (UNLIKELY(address == &MPIR_F08_MPI_IN_PLACE)) return MPI_IN_PLACE;
   return place(address);
+}
+
+/* Where the elements of an argument begin. */
+HIDDEN const void *inside_record(const struct descriptor *);
+
+static inline void *f08_address(const struct descriptor *array)
+{
+  if (UNLIKELY(array->elem_len == RECORD) && array->rank == 0 && is_class(array)) return f08_place(inside_record(array));
+  return f08_place(array->base_addr);
 }
 
 static inline MPI_Status *status_of(const void *status)

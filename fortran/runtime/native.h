@@ -45,6 +45,7 @@ static inline ptrdiff_t unit(const struct gfortran_descriptor *array)
 
 static inline void from_native(struct descriptor *array, const union native *native)
 {
+  array->version = 0;
   if (!is_gfortran(native)) {
     array->base_addr = native->of_bind_c.base_addr;
     array->elem_len = native->of_bind_c.elem_len;

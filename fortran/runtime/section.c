@@ -1,11 +1,38 @@
 /* Datatypes and copies for array sections. The calls made here are PMPI's: a profiling tool sees the
    program's calls only. Compiled twice like the others, but there is one of each function. */
 
+/* dladdr */
+#define _GNU_SOURCE
+
 #include "section.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 
 #ifndef PROFILING
+
+/* A scalar CLASS(*) of gfortran 12 is a record: address, table of its type, length. A newer one gives the address itself, of
+   maybe three words of the program's; but those are not an address, and a table that an object file has, with the procedure
+   that copies such a thing at its place. */
+const void *inside_record(const struct descriptor *array)
+{
+  struct table {
+    int hash;
+    size_t size;
+    void *parent, *initial;
+    void (*copy)(void);
+  };
+  const struct {
+    const void *address;
+    const struct table *table;
+    size_t length;
+  } *record = array->base_addr;
+  Dl_info file;
+  if (!record || !record->address || (uintptr_t)record->table % sizeof(void *) != 0 ||
+      !dladdr(record->table, &file) || !dladdr((const void *)record->table->copy, &file))
+    return record;
+  return record->address;
+}
 
 /* An error code for each text, so that a program that goes on after a refusal does not fill the list of codes. Codes are
    never given out twice, so these last as long as the process. */
@@ -60,7 +87,7 @@ static void as_it_is(struct part *part, const struct descriptor *array, MPI_Coun
                      MPI_Datatype type)
 {
   part->array = array;
-  part->address = f08_place(array->base_addr);
+  part->address = f08_address(array);
   part->count = count;
   part->type = type;
 }
@@ -196,7 +223,7 @@ int part_typed(struct part *part, const struct descriptor *array, MPI_Count coun
 {
   as_it_is(part, array, count, type);
   if (whole(array) || count <= 0 || elements(array, array->rank) == 0) return MPI_SUCCESS;
-  MPI_Count extent = dense(type), length = (MPI_Count)array->elem_len, size = 1;
+  MPI_Count extent = dense(type), length = (MPI_Count)element_length(array), size = 1;
   MPI_Datatype unit = type;
   if (extent > 0 && count > elements(array, array->rank) * length / extent)
     return part_refuse(part, "is an array section with fewer elements than the count says");
@@ -224,7 +251,7 @@ int part_element(struct part *part, const struct descriptor *array, MPI_Datatype
   as_it_is(part, array, 0, type);
   if (whole(array)) return MPI_SUCCESS;
   MPI_Count extent = dense(type);
-  if (array->rank != 1 || extent != (MPI_Count)array->elem_len) {
+  if (array->rank != 1 || extent != (MPI_Count)element_length(array)) {
     if (call & MAY_COPY) return part_copied(part, array, 0, type, writes);
     return part_refuse(part, "is an array section that is not contiguous, of which this call can "
                                    "only take one dimension of elements of the datatype");
@@ -240,7 +267,7 @@ static char *copy_elements(const struct descriptor *array, int dimensions, char 
                            const char *end, int back)
 {
   if (dimensions == 0) {
-    size_t bytes = array->elem_len;
+    size_t bytes = element_length(array);
     if ((size_t)(end - copy) < bytes) bytes = end - copy;
     memcpy(back ? place : copy, back ? copy : place, bytes);
     return copy + bytes;
@@ -269,7 +296,7 @@ int part_copied(struct part *part, const struct descriptor *array, MPI_Count cou
 {
   as_it_is(part, array, count, type);
   if (whole(array) || elements(array, array->rank) == 0) return MPI_SUCCESS;
-  MPI_Count size = elements(array, array->rank) * (MPI_Count)array->elem_len;
+  MPI_Count size = elements(array, array->rank) * (MPI_Count)element_length(array);
   part->bytes = reach(count, type, size);
   if (part->bytes > size)
     return part_refuse(part, "is an array section with fewer elements than the count says");
@@ -288,7 +315,7 @@ int part_first(struct part *part, const struct descriptor *array, MPI_Datatype t
   /* What is wrong with the datatype itself is the call's to say. */
   if (whole(array) || type == MPI_DATATYPE_NULL ||
       PMPI_Type_get_true_extent_c(type, &lb, &extent) != MPI_SUCCESS ||
-      lb + extent <= (MPI_Count)array->elem_len)
+      lb + extent <= (MPI_Count)element_length(array))
     return MPI_SUCCESS;
   return part_refuse(part, "is an array section that is not contiguous, whose elements are smaller than the datatype");
 }

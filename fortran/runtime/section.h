@@ -32,15 +32,23 @@ enum {
   CONVERTS = 4,
 };
 
-/* Is the array one piece? An assumed-size array has -1 as its last extent. */
-static inline int whole(const struct descriptor *array)
+/* An assumed-size array has -1 as its last extent. */
+static inline int one_piece(const struct descriptor *array, size_t length)
 {
-  ptrdiff_t expected = (ptrdiff_t)array->elem_len;
+  ptrdiff_t expected = (ptrdiff_t)length;
   for (int i = 0; i < array->rank; i++) {
     if (array->dim[i].extent != 1 && array->dim[i].sm != expected) return 0;
     expected *= array->dim[i].extent;
   }
   return 1;
+}
+
+/* Is the array one piece? */
+static inline int whole(const struct descriptor *array)
+{
+  if (LIKELY(one_piece(array, array->elem_len))) return 1;
+  size_t length = element_length(array);
+  return length != array->elem_len && one_piece(array, length);
 }
 
 static inline int native_whole(const union native *native)

@@ -109,7 +109,7 @@ fn wrapper(function: &Function) -> String {
         }
         let name = &argument.c_name;
         pieces[position].parameter = format!("const struct descriptor *{name}");
-        pieces[position].passed = format!("f08_place({name}->base_addr)");
+        pieces[position].passed = format!("f08_address({name})");
         match policy(function, position) {
             Policy::Address => {}
             policy => parts.push((position, policy)),
@@ -117,7 +117,7 @@ fn wrapper(function: &Function) -> String {
     }
     let lower = function.lower();
     let looked_at: Vec<usize> = parts.iter().map(|part| part.0).collect();
-    let specific = specific::wrapper(function, &pieces, &looked_at);
+    let specific = specific::wrapper(function, &looked_at);
     let direct = specific::direct(function, &pieces);
     let parameters = parameters(function, &pieces);
     let (tool, has_tool) = specific::to_tool(function, &parameters);

@@ -9,9 +9,8 @@
 use crate::model::{Argument, Form, Function};
 use crate::wrappers::{Piece, parameters, piece};
 
-/// `described` are the pieces of the BIND(C) function; `looked_at` says by positions which buffers have to be one
-/// piece for C.
-pub fn wrapper(function: &Function, described: &[Piece], looked_at: &[usize]) -> String {
+/// `looked_at` says by positions which buffers have to be one piece for C.
+pub fn wrapper(function: &Function, looked_at: &[usize]) -> String {
     let mut pieces: Vec<Piece> = function
         .arguments
         .iter()
@@ -22,9 +21,7 @@ pub fn wrapper(function: &Function, described: &[Piece], looked_at: &[usize]) ->
         let name = &argument.c_name;
         if argument.is_choice() {
             pieces[position].parameter = format!("const union native *{name}");
-            pieces[position].passed = described[position]
-                .passed
-                .replace("->base_addr", "->of_bind_c.base_addr");
+            pieces[position].passed = format!("f08_place({name}->of_bind_c.base_addr)");
             sections.push_str(&format!(
                 "  struct descriptor {name}_d;\n  from_native(&{name}_d, {name});\n"
             ));
