@@ -160,11 +160,10 @@ impl Supervisor<'_> {
             .stderr(their_error)
             .spawn()?;
         drop(theirs);
-        // It reads at once.
-        ours.write_all(&(order.len() as u32).to_le_bytes())?;
-        ours.write_all(order)?;
-        // The byte of a front process that is ready.
-        ours.write_all(&[0])?;
+        // It reads at once. The last byte is that of a front process that is ready; one that comes behind the order finds nobody where the
+        // order cannot be carried out and is refused at once.
+        let length = (order.len() as u32).to_le_bytes();
+        ours.write_all(&[&length, order, &[0]].concat())?;
         ours.set_nonblocking(true)?;
         Ok((child.id() as i32, ours, [output, error]))
     }
