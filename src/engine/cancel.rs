@@ -21,7 +21,7 @@
 //! A marked send to a process that has ended is cancelled: nobody can tell whether it was received.
 
 use super::dispatch::Outgoing;
-use super::liveness::KIND_OF_CONTEXT;
+use super::liveness::{GivesUp, KIND_OF_CONTEXT};
 use super::matching::Key;
 use super::packets::{self, Cancel, Cts, Payload};
 use super::receive::key_of;
@@ -65,7 +65,7 @@ impl Engine {
                 request.answer = Answer::Marked;
                 self.finish_send(index);
                 // A call that polls asks for no losses.
-                self.give_up(index);
+                self.give_up(index, GivesUp::Waiting);
             }
             Answer::Refused => {
                 request.answer = Answer::Cancelled;

@@ -228,22 +228,31 @@ pub(super) fn ask_in_loop() {
     }
 }
 
-/// For a call that waits for one of several requests: ends them all with errors, in a liveness check and if none can complete.
+/// For which peers receives are given up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum GivesUp {
+    /// In a call that waits: also those in MPI_Finalize, from which nothing more comes.
+    Waiting,
+    /// In a test: those that have ended. A program may test while others are in MPI_Finalize, and cancel the receive in the end.
+    Testing,
+}
+
+/// For a call on several requests of which one is enough: ends them all with errors, in a liveness check and if none can complete.
 #[cold]
-pub fn give_up_all(cursor: &mut EngineCursor, handles: &[i32]) {
+pub fn give_up_all(cursor: &mut EngineCursor, handles: &[i32], how: GivesUp) {
     let active = |cursor: &mut EngineCursor, handle: i32| {
         let index = requests::index_of(handle)?;
         let request = cursor.of(handle).requests.get(index)?;
         request.is_active().then_some(index)
     };
     let is_unreachable = |handle: &i32| match active(cursor, *handle) {
-        Some(index) => cursor.of(*handle).unreachable(index).is_some(),
+        Some(index) => cursor.of(*handle).unreachable(index, how).is_some(),
         None => true,
     };
     if handles.iter().all(is_unreachable) {
         for handle in handles {
             if let Some(index) = active(cursor, *handle) {
-                cursor.of(*handle).give_up(index);
+                cursor.of(*handle).give_up(index, how);
             }
         }
     }
@@ -256,11 +265,11 @@ impl Engine {
         self.checks_liveness
     }
 
-    /// Ends a request of a call that waits for it, with an error, if it cannot complete.
+    /// Ends a request of a call that waits for it or tests it, with an error, if it cannot complete.
     #[cold]
     #[inline(never)]
-    pub fn give_up(&mut self, index: Index) {
-        let Some(process) = self.unreachable(index) else {
+    pub fn give_up(&mut self, index: Index, how: GivesUp) {
+        let Some(process) = self.unreachable(index, how) else {
             return;
         };
         if self.is_marked(index) {
@@ -276,7 +285,7 @@ impl Engine {
             extra.is_some_and(|extra| extra.partner == Some(index))
         };
         for send in self.sends(partner) {
-            self.give_up(send);
+            self.give_up(send, how);
         }
     }
 
@@ -323,7 +332,7 @@ impl Engine {
     }
 
     /// A lost rank, if a request cannot complete because of it.
-    fn unreachable(&mut self, index: Index) -> Option<u32> {
+    fn unreachable(&mut self, index: Index, how: GivesUp) -> Option<u32> {
         let request = self.requests.get(index)?;
         if !request.is_active() {
             return None;
@@ -335,7 +344,10 @@ impl Engine {
                 if context & KIND_OF_CONTEXT != 0 {
                     return None;
                 }
-                self.lost_sender(communicator, peer)
+                match how {
+                    GivesUp::Waiting => self.lost_sender(communicator, peer),
+                    GivesUp::Testing => self.ended_sender(communicator, peer),
+                }
             }
             // The rest of a message that has begun to come.
             Kind::Receive if request.moved < request.total => {
@@ -439,7 +451,7 @@ impl Engine {
         }
         if self.sending > 0 {
             for index in self.sends(|send| send.detached || is_lost(send.process)) {
-                self.give_up(index);
+                self.give_up(index, GivesUp::Waiting);
             }
         }
         let cut_off = self.cut_off(&is_lost);
@@ -470,7 +482,7 @@ impl Engine {
     #[cold]
     pub fn give_up_sends(&mut self) {
         for index in self.sends(|_| true) {
-            self.give_up(index);
+            self.give_up(index, GivesUp::Waiting);
         }
     }
 }

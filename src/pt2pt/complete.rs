@@ -8,6 +8,7 @@ use super::outcome::{engines_of, unknown};
 use super::{REQUEST_NULL, generalized, partitioned, signatures};
 use crate::datatype::Status;
 use crate::engine::entry::of_handle;
+use crate::engine::liveness::GivesUp::{self, Testing, Waiting};
 use crate::engine::requests::{self, Index, Kind, Phase, Reaped, Request};
 use crate::engine::wait::{Reason, poll_at, poll_in, until_at, until_in};
 use crate::engine::{Engine, EngineCursor, enter, enter_at, liveness};
@@ -165,7 +166,7 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
         if generalized::is_told(engine, *handle) {
             return Some(Ok(None));
         }
-        give_up(engine, *handle);
+        give_up(engine, *handle, Waiting);
         try_one(engine, handle)
             .map(|done| done.map(Some))
             .transpose()
@@ -176,13 +177,13 @@ pub fn wait(handle: &mut i32) -> Result<Completion> {
     }
 }
 
-/// Ends what a call waits for in vain.
+/// Ends what a call waits for or tests in vain.
 #[inline(always)]
-fn give_up(engine: &mut Engine, handle: i32) {
+fn give_up(engine: &mut Engine, handle: i32, how: GivesUp) {
     if engine.checks_liveness()
         && let Some(Found::Slot(index)) = find(engine, handle)
     {
-        engine.give_up(index);
+        engine.give_up(index, how);
     }
 }
 
@@ -212,7 +213,7 @@ pub fn test(handle: &mut i32) -> Result<Option<Completion>> {
     }
     liveness::ask_in_test(1 << number, &mut |cursor| {
         let engine = cursor.of(*handle);
-        give_up(engine, *handle);
+        give_up(engine, *handle, Testing);
         try_one(engine, handle).transpose()
     })
     .transpose()
@@ -248,7 +249,7 @@ pub fn wait_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
                     continue;
                 }
                 let engine = cursor.of(handles[at]);
-                give_up(engine, handles[at]);
+                give_up(engine, handles[at], Waiting);
                 match signatures::end(engine, handles[at]) {
                     Reaped::Done(status) => {
                         handles[at] = REQUEST_NULL;
@@ -314,7 +315,7 @@ pub fn test_all(handles: &mut [i32], mut report: impl FnMut(usize, Completion)) 
     // Those that end now are reported by the next call.
     liveness::ask_in_test(engines_of(handles), &mut |cursor| {
         for handle in handles.iter() {
-            give_up(cursor.of(*handle), *handle);
+            give_up(cursor.of(*handle), *handle, Testing);
         }
         None::<()>
     });

@@ -24,6 +24,7 @@ pub use crate::engine::requests::{
 
 use crate::comm::Comm;
 use crate::datatype::{Buffer, Status};
+use crate::engine::liveness::GivesUp;
 use crate::engine::mapping::broken_promise;
 use crate::engine::matching::Key;
 use crate::engine::receive::Direct;
@@ -320,7 +321,7 @@ fn finish(reason: &Reason, index: Index) -> Completion {
         let request = engine.requests().at(index);
         if request.phase != Phase::Complete {
             if engine.checks_liveness() {
-                engine.give_up(index);
+                engine.give_up(index, GivesUp::Waiting);
             }
             return None;
         }

@@ -4,7 +4,7 @@ use super::complete::{Found, asked, find, is_active, reason_of_first, try_one};
 use super::generalized;
 use super::outcome::{Completion, engines_of};
 use crate::engine::EngineCursor;
-use crate::engine::liveness::{self, give_up_all};
+use crate::engine::liveness::{self, GivesUp, give_up_all};
 use crate::engine::requests::Phase;
 use crate::engine::wait::{poll_in, until_in};
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub fn wait_any(handles: &mut [i32]) -> Result<Option<(usize, Completion)>> {
     generalized::poll_until(handles, |cursor| any_done(cursor, handles))?;
     let found = until_in(engines, &reason, |cursor| {
         if cursor.here().checks_liveness() {
-            give_up_all(cursor, handles);
+            give_up_all(cursor, handles, GivesUp::Waiting);
         }
         if let Some(told) = generalized::first_told(cursor, handles) {
             return Some(Ok(Some((told, None))));
@@ -101,7 +101,7 @@ pub fn test_any(handles: &mut [i32]) -> Result<Any<Completion>> {
 /// For a test that has found none complete: what ends now is reported by the next one.
 fn give_up_in_test(handles: &[i32]) {
     liveness::ask_in_test(engines_of(handles), &mut |cursor| {
-        give_up_all(cursor, handles);
+        give_up_all(cursor, handles, GivesUp::Testing);
         None::<()>
     });
 }
@@ -145,7 +145,7 @@ pub fn wait_some(
     loop {
         let found = until_in(engines, &reason, |cursor| {
             if cursor.here().checks_liveness() {
-                give_up_all(cursor, handles);
+                give_up_all(cursor, handles, GivesUp::Waiting);
             }
             if generalized::first_told(cursor, handles).is_some() {
                 return Some(Ok(Some(0)));

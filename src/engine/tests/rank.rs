@@ -3,6 +3,7 @@
 use super::data::Data;
 use crate::datatype::Status;
 use crate::engine::Engine;
+use crate::engine::liveness::GivesUp;
 use crate::engine::matching::Key;
 use crate::engine::requests::{Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
@@ -300,7 +301,7 @@ impl<'a> Rank<'a> {
     fn give_up(&mut self, end: End) -> (Status, Option<Class>, Data) {
         let index = end.index;
         loop {
-            self.engine.give_up(index);
+            self.engine.give_up(index, GivesUp::Waiting);
             // If it was not given up, something has moved meanwhile.
             self.moved();
             if self.engine.requests.at(index).phase == Phase::Complete {
