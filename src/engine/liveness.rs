@@ -228,12 +228,12 @@ pub(super) fn ask_in_loop() {
     }
 }
 
-/// For which peers receives are given up.
+/// For which peers requests are given up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum GivesUp {
-    /// In a call that waits: also those in MPI_Finalize, from which nothing more comes.
+    /// In a call that waits: also those in MPI_Finalize, from which nothing more comes, and which refuse messages.
     Waiting,
-    /// In a test: those that have ended. A program may test while others are in MPI_Finalize, and cancel the receive in the end.
+    /// In a test: those that have ended. A program may test while others are in MPI_Finalize, and cancel the request in the end.
     Testing,
 }
 
@@ -356,7 +356,8 @@ impl Engine {
             }
             Kind::Send(_) => {
                 let process = request.process;
-                let unreachable = self.is_unreachable_send(index);
+                let counts = how == GivesUp::Waiting || has_ended(self, process);
+                let unreachable = counts && self.is_unreachable_send(index);
                 (unreachable && !self.progresses()).then_some(process)
             }
             _ => None,
