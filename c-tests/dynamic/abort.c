@@ -1,4 +1,5 @@
-/* A child that is connected calls MPI_Abort, or is killed: the parents, who wait for it, end too. args: abort, of_parent or kill. */
+/* A child that is connected calls MPI_Abort, or is killed: the parents, who wait for it, end too. args: abort, of_parent or kill, and the code of
+ * MPI_Abort. */
 #include "spawned.h"
 
 int main(int argc, char **argv)
@@ -12,9 +13,9 @@ int main(int argc, char **argv)
         return finish_family();
     }
     if (rank == 1 && !strcmp(argv[1], "abort"))
-        MPI_Abort(MPI_COMM_WORLD, 7);
+        MPI_Abort(MPI_COMM_WORLD, atoi(argv[2]));
     if (rank == 1 && !strcmp(argv[1], "of_parent"))
-        MPI_Abort(parent, 7);
+        MPI_Abort(parent, atoi(argv[2]));
     if (rank == 1)
         raise(SIGKILL);
     MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

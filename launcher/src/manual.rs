@@ -253,7 +253,7 @@ fn page_of_mpiexec() -> String {
         ("0", "All ranks ended with 0."),
         (
             "N",
-            "A rank ended with N, or called MPI_Abort with N (its low eight bits, 1 for 0).",
+            "A rank ended with N, or called MPI_Abort with N (its low eight bits, 1 where those are 0 and N is not).",
         ),
         ("128 + N", "A rank, or the job, was ended by signal N."),
         (

@@ -221,7 +221,7 @@ impl Job {
         })
     }
 
-    /// Ends the whole job with this exit code (its low eight bits; never 0) and this process at once.
+    /// Ends the whole job with the [`exit_status`] of this code, and this process at once.
     pub fn abort(&self, code: i32) -> ! {
         let status = exit_status(code);
         if matches!(self.how, Launcher::Pmi1 | Launcher::Pmix) {
@@ -308,10 +308,10 @@ fn no_server() -> Error {
     )
 }
 
-/// The exit status that stands for an abort code: its low eight bits, as a shell sees it, but never success.
+/// The exit status that stands for an abort code: its low eight bits, as a shell sees it. Success is for code 0 alone.
 pub fn exit_status(code: i32) -> i32 {
     match code & 0xff {
-        0 => 1,
+        0 => i32::from(code != 0),
         low => low,
     }
 }
@@ -328,10 +328,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_abort_is_never_success() {
+    fn an_abort_succeeds_by_code_zero_alone() {
+        assert_eq!(exit_status(0), 0);
         assert_eq!(exit_status(7), 7);
         assert_eq!(exit_status(256), 1);
-        assert_eq!(exit_status(0), 1);
+        assert_eq!(exit_status(-256), 1);
         assert_eq!(exit_status(-1), 255);
     }
 

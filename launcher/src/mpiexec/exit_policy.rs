@@ -155,9 +155,12 @@ impl Supervisor<'_> {
             self.ranks[number].look_for_debugger(&self.segment);
             let name = self.ranks[number].name(self.plan, &self.segment);
             if !std::mem::replace(&mut self.ranks[number].abort_said, true) {
-                self.say(&format!(
-                    "{name} ended the job with exit code {code}: MPI_Abort, or an error that is fatal"
-                ));
+                // No error has this number.
+                let why = match code {
+                    0 => ": MPI_Abort",
+                    _ => ": MPI_Abort, or an error that is fatal",
+                };
+                self.say(&format!("{name} ended the job with exit code {code}{why}"));
             }
             // A single rank ends itself; its debugger may go on.
             let rank = &self.ranks[number];

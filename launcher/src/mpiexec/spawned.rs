@@ -236,14 +236,21 @@ impl Supervisor<'_> {
             Life::Running | Life::Lost => return,
         };
         let (connected, failed) = (job.connected && !job.disconnected, job.failed || code > 128);
-        if code == 0 || self.ending.is_some() {
+        if self.ending.is_some() {
             return;
         }
         if connected && failed {
+            // Only MPI_Abort ends a job early with 0.
+            let how = match code {
+                0 => "was ended by MPI_Abort",
+                _ => "has failed",
+            };
             self.say(&format!(
-                "a job that was spawned, and is connected, has failed with exit code {code}"
+                "a job that was spawned, and is connected, {how} with exit code {code}"
             ));
             self.fail(code, Cause::Failure);
+        } else if code == 0 {
+            // All is well, or nothing of this job's.
         } else if connected {
             self.code.get_or_insert(code);
         } else if self.spawned[number].disconnected {

@@ -87,6 +87,7 @@ fn by_pmi_from_our_server() {
     let aborted = run("2", "abort:7");
     assert_eq!(aborted.code, 7);
     aborted.says("MPI_Abort");
+    assert_eq!(run("2", "abort:0").code, 0);
     let died = run("2", "exit:3");
     assert_eq!(died.code, 3);
     died.says("without MPI_Finalize");
@@ -117,6 +118,7 @@ fn under_hydra() {
         met(&run("meet"), 3);
         assert_eq!(run("exchange").good().sorted().len(), 3);
         assert_eq!(run("abort:7").code, 7);
+        assert_eq!(run("abort:0").code, 0);
     }
 }
 
