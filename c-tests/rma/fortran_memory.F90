@@ -60,7 +60,7 @@ contains
 #ifndef STYLE_MPIF
   ! What the modules have under the generic names.
   subroutine with_pointers()
-    type(c_ptr) :: base
+    type(c_ptr) :: base, first
     integer, pointer :: values(:)
     integer(kind=MPI_ADDRESS_KIND) :: bytes
     integer :: unit, of
@@ -82,6 +82,12 @@ contains
       CHECK(all(values == of + 1000))
     end do
     call MPI_Barrier(MPI_COMM_WORLD, ierr); OK
+    call MPI_Win_free(win, ierr); OK
+    ! An empty part is where it would begin.
+    bytes = merge(40, 0, rank == 0)
+    call MPI_Win_allocate_shared(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, base, win, ierr); OK
+    call MPI_Win_shared_query(win, 0, bytes, unit, first, ierr); OK
+    CHECK(transfer(base, bytes) == transfer(first, bytes) + merge(0, 40, rank == 0))
     call MPI_Win_free(win, ierr); OK
     bytes = 100
     call MPI_Alloc_mem(bytes, MPI_INFO_NULL, base, ierr); OK

@@ -20,6 +20,14 @@ int main(int argc, char **argv)
         CHECK_INT(bytes, 8);
     }
     MPI(MPI_Win_free(&win));
+    /* Within each, an empty part is where it would begin. */
+    int me;
+    char *first;
+    MPI(MPI_Comm_rank(node, &me));
+    MPI(MPI_Win_allocate_shared(me ? 0 : 24, 1, MPI_INFO_NULL, node, &base, &win));
+    MPI(MPI_Win_shared_query(win, 0, &bytes, &unit, &first));
+    CHECK(first != NULL && base == first + (me ? 24 : 0));
+    MPI(MPI_Win_free(&win));
     /* Windows of other flavours are made, and show what is near. */
     MPI(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     int near = 0;

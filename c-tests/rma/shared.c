@@ -14,6 +14,20 @@ static MPI_Aint part(int kind, int of)
     }
 }
 
+/* An empty part of consecutive memory is where it would begin, unless all are empty; one of a rank's own is nowhere. */
+static void places(const char *base, int of, int kind, int contiguous, const char *end)
+{
+    long long total = 0;
+    for (int i = 0; i < size; i++)
+        total += part(kind, i);
+    if (total == 0 || (!contiguous && part(kind, of) == 0))
+        CHECK(base == NULL);
+    else
+        CHECK(base != NULL);
+    if (contiguous && end)
+        CHECK(base == end);
+}
+
 static void everyone_sees(MPI_Win win, int kind, int contiguous)
 {
     char *end = NULL;
@@ -25,8 +39,14 @@ static void everyone_sees(MPI_Win win, int kind, int contiguous)
         MPI(MPI_Win_shared_query(win, of, &bytes, &unit, &base));
         CHECK_INT(bytes, part(kind, of));
         CHECK_INT(unit, 1 + of);
-        if (bytes == 0)
+        /* The reference has no place for nothing. */
+        if (!reference)
+            places(base, of, kind, contiguous, end);
+        if (bytes == 0) {
+            if (!reference && contiguous)
+                end = base;
             continue;
+        }
         if (lowest < 0)
             lowest = of;
         CHECK_PATTERN(base, (size_t) bytes, (uint64_t) (of + 100 * kind));
@@ -51,6 +71,19 @@ static void everyone_sees(MPI_Win win, int kind, int contiguous)
     CHECK_INT(unit, first_unit);
 }
 
+/* The address that the maker of the window gives is that of its attribute and of the query. */
+static void own_place(MPI_Win win, const char *base)
+{
+    void *attribute;
+    int flag, unit;
+    char *query;
+    MPI_Aint bytes;
+    MPI(MPI_Win_get_attr(win, MPI_WIN_BASE, &attribute, &flag));
+    CHECK(flag && attribute == base);
+    MPI(MPI_Win_shared_query(win, rank, &bytes, &unit, &query));
+    CHECK(query == base);
+}
+
 static void shared(MPI_Info info, int contiguous)
 {
     for (int kind = 0; kind < 6; kind++) {
@@ -58,6 +91,7 @@ static void shared(MPI_Info info, int contiguous)
         char *base = NULL;
         MPI_Aint bytes = part(kind, rank);
         MPI(MPI_Win_allocate_shared(bytes, 1 + rank, info, MPI_COMM_WORLD, &base, &win));
+        own_place(win, base);
         fill(base, (size_t) bytes, (uint64_t) (rank + 100 * kind));
         MPI(MPI_Barrier(MPI_COMM_WORLD));
         everyone_sees(win, kind, contiguous);
@@ -115,7 +149,15 @@ static void other_flavors(void)
     }
     MPI(MPI_Win_free(&second));
     MPI(MPI_Win_free(&win));
+    /* Nothing of one's own has no address; memory without a window has. */
+    MPI(MPI_Win_allocate(rank ? 0 : 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    CHECK((base == NULL) == (rank != 0));
+    own_place(win, base);
+    MPI(MPI_Win_free(&win));
     char *own;
+    MPI(MPI_Alloc_mem(0, MPI_INFO_NULL, &own));
+    CHECK(own != NULL);
+    MPI(MPI_Free_mem(own));
     MPI(MPI_Alloc_mem(5000, MPI_INFO_NULL, &own));
     fill(own, 5000, (uint64_t) rank);
     MPI(MPI_Win_create(own + 8, 4992, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));

@@ -306,10 +306,10 @@ pub fn create(comm: &Comm, function: &'static str, wish: &Wish) -> Result<&'stat
     };
     let own_base = match all[rank].place {
         Place::Nowhere => wish.base,
-        Place::Heap(offset) => address(heap, offset, all[rank].bytes)?,
+        Place::Heap(offset) => part_at(heap, shared, offset, all[rank].bytes)?,
         Place::Private(address) => address as usize,
     };
-    let targets = targets(comm, heap, &all)?;
+    let targets = targets(comm, heap, shared, &all)?;
     let info = info::kept(wish.flavor, &wish.hints, is_contiguous)?;
     let window = window::add(|handle| Window {
         handle,
@@ -404,6 +404,14 @@ fn address(heap: &Heap, offset: u64, bytes: u64) -> Result<usize> {
     }
 }
 
+/// The address of a rank's part. An empty one is in memory of all ranks, at `shared`, and may begin behind its last byte.
+fn part_at(heap: &Heap, shared: u64, offset: u64, bytes: u64) -> Result<usize> {
+    match bytes {
+        0 => Ok(address(heap, shared, 1)? + (offset - shared) as usize),
+        _ => address(heap, offset, bytes),
+    }
+}
+
 /// Gives the ranks' parts places behind each other, in a range that the lowest rank makes. Returns where it is; zero if all are empty.
 fn lay_out(
     comm: &Comm,
@@ -449,17 +457,15 @@ fn lay_out(
     })?;
     start = found[0][1];
     let mut at = start;
+    // An empty part, too, has a place between its neighbors, from which programs reckon those of others.
     for offer in all.iter_mut() {
-        offer.place = match offer.bytes {
-            0 => Place::Nowhere,
-            _ => Place::Heap(at),
-        };
+        offer.place = Place::Heap(at);
         at += offer.bytes;
     }
-    let own = match all[rank].place {
-        Place::Heap(offset) => heap
-            .populate(offset, all[rank].bytes)
-            .map_err(|why| no_memory("a part of a shared window", all[rank].bytes, &why)),
+    let own = match (all[rank].place, all[rank].bytes) {
+        (Place::Heap(offset), bytes @ 1..) => heap
+            .populate(offset, bytes)
+            .map_err(|why| no_memory("a part of a shared window", bytes, &why)),
         _ => Ok(()),
     };
     let errors = exchange_words(comm, function, [class_number(&own) as u64])?;
@@ -469,7 +475,7 @@ fn lay_out(
     Ok(start)
 }
 
-fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
+fn targets(comm: &Comm, heap: &Heap, shared: u64, all: &[Offer]) -> Result<Box<[Target]>> {
     let notifiers: Vec<Option<FirstNotifier>> = {
         let engine = engine::enter();
         let members = comm.members();
@@ -483,7 +489,11 @@ fn targets(comm: &Comm, heap: &Heap, all: &[Offer]) -> Result<Box<[Target]>> {
         let (base, way, key) = match offer.place {
             _ if notifier.is_none() => (0, Way::Remote, 0),
             Place::Nowhere => (0, Way::Direct, 0),
-            Place::Heap(offset) => (address(heap, offset, offer.bytes)?, Way::Direct, offset),
+            Place::Heap(offset) => (
+                part_at(heap, shared, offset, offer.bytes)?,
+                Way::Direct,
+                offset,
+            ),
             Place::Private(address) => (
                 address as usize,
                 ways::to(process),

@@ -13,8 +13,8 @@ pub struct Addressed {
 }
 
 impl Window {
-    /// What this process can address of a target's memory: all of it, or nothing. MPI_PROC_NULL means the lowest rank that has some, of all
-    /// hosts.
+    /// What this process can address of a target's memory: all of it, or nothing. An empty part of consecutive memory has an address, too.
+    /// MPI_PROC_NULL means the lowest rank that has some, of all hosts.
     ///
     /// Errors: MPI_ERR_RMA_FLAVOR for a dynamic window, MPI_ERR_RANK.
     pub fn shared_query(&self, rank: i32) -> Result<Addressed> {
@@ -37,7 +37,7 @@ impl Window {
             return Ok(first.map_or(nothing(self.targets[self.rank].unit), addressed));
         };
         let target = &self.targets[rank];
-        Ok(match target.bytes > 0 && self.can_address(target) {
+        Ok(match self.can_address(target) {
             true => addressed(target),
             false => nothing(target.unit),
         })
