@@ -43,6 +43,8 @@ pub struct Variable<T: Value> {
     text: &'static str,
     same_on_all: bool,
     value: OnceLock<T>,
+    /// By a tool, in place of what the environment says.
+    written: Mutex<Option<T>>,
 }
 
 impl<T: Value> Variable<T> {
@@ -55,6 +57,7 @@ impl<T: Value> Variable<T> {
             text,
             same_on_all: false,
             value: OnceLock::new(),
+            written: Mutex::new(None),
         }
     }
 
@@ -86,10 +89,14 @@ impl<T: Value> Variable<T> {
 
     #[cold]
     fn read(&self) -> T {
+        // Locked until the value is in force, so that no write that has succeeded is lost.
+        let written = self.written.lock();
         *self.value.get_or_init(|| {
-            let (value, mistake) = self.choose(environment);
-            MISTAKES.lock().extend(mistake);
-            value
+            written.unwrap_or_else(|| {
+                let (value, mistake) = self.choose(environment);
+                MISTAKES.lock().extend(mistake);
+                value
+            })
         })
     }
 
@@ -149,10 +156,12 @@ pub trait Listed: Sync {
     fn bits(&self) -> u64;
     /// A value of this variable, given as tools have it, in words.
     fn shown(&self, bits: u64) -> String;
+    /// Whether the value never changes any more: it has been read, or there is no other one.
+    fn is_fixed(&self) -> bool;
     /// Sets the value.
     ///
-    /// Errors: MPI_T_ERR_CVAR_SET_NOT_NOW when it has been read, which is done in MPI_Init at the latest; MPI_T_ERR_INVALID for
-    /// one that is not allowed.
+    /// Errors: MPI_T_ERR_CVAR_SET_NEVER when it [is fixed](Listed::is_fixed), which is so from MPI_Init on at the latest; MPI_T_ERR_INVALID
+    /// for one that is not allowed.
     fn set_bits(&self, bits: u64) -> Result<()>;
 }
 
@@ -191,6 +200,7 @@ impl<T: Value> Listed for Variable<T> {
 
     fn bits(&self) -> u64 {
         let value = self.value.get().copied();
+        let value = value.or_else(|| *self.written.lock());
         value.unwrap_or_else(|| self.choose(environment).0).bits()
     }
 
@@ -198,7 +208,20 @@ impl<T: Value> Listed for Variable<T> {
         T::of_bits(bits).map_or_else(|| "unknown".to_owned(), |value| value.to_string())
     }
 
+    fn is_fixed(&self) -> bool {
+        matches!(T::KIND, Kind::Word([_])) || self.value.get().is_some()
+    }
+
     fn set_bits(&self, bits: u64) -> Result<()> {
+        let mut written = self.written.lock();
+        if self.is_fixed() {
+            return fail!(
+                Class::TCvarSetNever,
+                "{} is {}, and cannot be changed any more",
+                self.name(),
+                self.shown(self.value.get().unwrap_or(&self.default).bits())
+            );
+        }
         let Some(value) = T::of_bits(bits) else {
             return fail!(
                 Class::TInvalid,
@@ -207,14 +230,7 @@ impl<T: Value> Listed for Variable<T> {
                 T::ALLOWED
             );
         };
-        if self.value.set(value).is_err() {
-            return fail!(
-                Class::TCvarSetNotNow,
-                "{} has been read already, and is {}",
-                self.name(),
-                self.value()
-            );
-        }
+        *written = Some(value);
         Ok(())
     }
 }
@@ -395,14 +411,29 @@ mod tests {
         assert_eq!(Listed::bits(&colour), 0);
         assert_eq!(colour.set_bits(7).unwrap_err().class(), Class::TInvalid);
         assert!(colour.set_bits(1).is_ok());
+        assert!(colour.set_bits(0).is_ok());
+        assert_eq!(Listed::bits(&colour), 0);
+        assert!(colour.set_bits(1).is_ok() && !colour.is_fixed());
         assert_eq!((colour.get(), Listed::bits(&colour)), (Colour::Green, 1));
         let late = colour.set_bits(0).unwrap_err();
-        assert_eq!(late.class(), Class::TCvarSetNotNow);
+        assert_eq!(late.class(), Class::TCvarSetNever);
+        assert!(colour.is_fixed());
         for number in [0.0, 2.5] {
             assert_eq!(f64::of_bits(number.bits()), Some(number));
         }
         assert_eq!(f64::of_bits((-1.0_f64).to_bits()), None);
         assert_eq!(bool::of_bits(2), None);
+    }
+
+    #[test]
+    fn a_variable_with_one_value_is_fixed() {
+        choice! {
+            enum One { Only = "only" }
+        }
+        let one = Variable::new("TEST_ONE", One::Only, "The only one.");
+        assert!(one.is_fixed());
+        let refused = one.set_bits(0).unwrap_err();
+        assert_eq!(refused.class(), Class::TCvarSetNever);
     }
 
     #[test]

@@ -92,7 +92,7 @@ static void set(int before)
         MPI(MPI_T_cvar_write(choice, &value));
     } else {
         bytes = 1;
-        CHECK(MPI_T_cvar_write(eager, &bytes) == MPI_T_ERR_CVAR_SET_NOT_NOW);
+        CHECK(MPI_T_cvar_write(eager, &bytes) == MPI_T_ERR_CVAR_SET_NEVER);
     }
     MPI(MPI_T_cvar_read(eager, &bytes));
     CHECK_INT(bytes, 12345);

@@ -22,6 +22,14 @@ pub fn variable(index: i32) -> Result<&'static dyn Listed> {
     at(&settings::all(), "cvar_index", index)
 }
 
+/// Whether a variable may be written, as tools are told: what was said of it first, as the standard wants.
+pub fn may_be_written(index: i32) -> Result<bool> {
+    static SAID: Mutex<BTreeMap<i32, bool>> = Mutex::new(BTreeMap::new());
+    let variable = variable(index)?;
+    let mut said = SAID.lock();
+    Ok(*said.entry(index).or_insert_with(|| !variable.is_fixed()))
+}
+
 /// The index of a variable, by its own name or one that other libraries have for it.
 pub fn index_of(name: &str) -> Result<usize> {
     check()?;

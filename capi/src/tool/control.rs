@@ -66,10 +66,10 @@ entry! {
         offer(datatype, Datatype(type_of(variable.kind())))?;
         offer(enumtype, enumeration(cvar_index.0, variable.kind()))?;
         offer(bind, TBinding(MPI_T_BIND_NO_OBJECT))?;
-        // Also when it can no longer be set: what is said of a variable does not change.
-        let changeable = match variable.is_same_on_all() {
-            true => MPI_T_SCOPE_ALL_EQ,
-            false => MPI_T_SCOPE_LOCAL,
+        let changeable = match (control::may_be_written(cvar_index.0)?, variable.is_same_on_all()) {
+            (false, _) => MPI_T_SCOPE_CONSTANT,
+            (true, true) => MPI_T_SCOPE_ALL_EQ,
+            (true, false) => MPI_T_SCOPE_LOCAL,
         };
         offer(scope, TScope(changeable))
     }
