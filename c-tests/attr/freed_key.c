@@ -1,5 +1,6 @@
 /* A key that is freed while attributes are cached under it: it works under its old number until the last
- * of them is gone, no other key gets that number, and the callbacks are told it (MPI 5.0, 7.7.2). */
+ * of them is gone, no other key gets that number, and the callbacks are told it (MPI 5.0, 7.7.2). Until then it may be freed again,
+ * as in MPICH. */
 #include "check.h"
 
 enum { MANY = 2000 };
@@ -61,6 +62,52 @@ static void make_others(int used)
     }
 }
 
+typedef int free_function(int *key);
+
+/* As often as the program likes, of which the attributes take no notice. */
+static void free_again(free_function *free_keyval, int freed)
+{
+    for (int i = 0; i < 3; i++) {
+        int again = freed;
+        MPI(free_keyval(&again));
+        CHECK_INT(again, MPI_KEYVAL_INVALID);
+    }
+    seen(freed, 0, 0);
+}
+
+/* Nothing is left of a key whose attributes are gone. The reference looks at memory that it has freed. */
+static void free_too_late(free_function *free_keyval, int freed)
+{
+    int again = freed;
+    if (reference)
+        return;
+    CHECK_CLASS(free_keyval(&again), MPI_ERR_KEYVAL);
+    CHECK_INT(again, freed);
+}
+
+static int win_delete(MPI_Win win, int keyval, void *value, void *extra)
+{
+    (void) win;
+    return comm_delete(MPI_COMM_NULL, keyval, value, extra);
+}
+
+static void windows(void)
+{
+    int key, freed, flag, *value;
+    MPI_Win win;
+    MPI(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win));
+    MPI(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_delete, &key, data));
+    freed = key;
+    MPI(MPI_Win_set_attr(win, key, &data[0]));
+    MPI(MPI_Win_free_keyval(&key));
+    free_again(MPI_Win_free_keyval, freed);
+    MPI(MPI_Win_get_attr(win, freed, &value, &flag));
+    CHECK(flag && value == &data[0]);
+    MPI(MPI_Win_free(&win));
+    seen(freed, 0, 1);
+    free_too_late(MPI_Win_free_keyval, freed);
+}
+
 static void communicators(int deprecated)
 {
     int key, freed, flag, *value;
@@ -74,7 +121,7 @@ static void communicators(int deprecated)
     else
         MPI(MPI_Comm_free_keyval(&key));
     CHECK_INT(key, MPI_KEYVAL_INVALID);
-    seen(freed, 0, 0);
+    free_again(deprecated ? MPI_Keyval_free : MPI_Comm_free_keyval, freed);
 
     MPI(MPI_Comm_get_attr(comm, freed, &value, &flag));
     CHECK(flag && value == &data[0]);
@@ -100,6 +147,7 @@ static void communicators(int deprecated)
     CHECK(flag && value == &data[2]);
     MPI(MPI_Comm_free(&comm));
     seen(freed, 0, 1);
+    free_too_late(deprecated ? MPI_Keyval_free : MPI_Comm_free_keyval, freed);
 }
 
 static void datatypes(void)
@@ -112,6 +160,7 @@ static void datatypes(void)
     MPI(MPI_Type_set_attr(type, key, &data[0]));
     MPI(MPI_Type_free_keyval(&key));
     CHECK_INT(key, MPI_KEYVAL_INVALID);
+    free_again(MPI_Type_free_keyval, freed);
     MPI(MPI_Type_get_attr(type, freed, &value, &flag));
     CHECK(flag && value == &data[0]);
     make_others(freed);
@@ -128,6 +177,7 @@ static void datatypes(void)
     seen(freed, 0, 1);
     MPI(MPI_Type_free(&type));
     seen(freed, 0, 0);
+    free_too_late(MPI_Type_free_keyval, freed);
 }
 
 /* On MPI_COMM_WORLD until MPI_Finalize. */
@@ -146,9 +196,11 @@ int main(int argc, char **argv)
 {
     int freed;
     start(&argc, &argv);
+    return_errors();
     communicators(0);
     communicators(1);
     datatypes();
+    windows();
     freed = at_finalize();
     MPI(MPI_Finalize());
     seen(freed, 0, 1);
