@@ -6,10 +6,9 @@
 use super::{Engine, enter, guests, lifelines};
 use crate::error::{Class, Error, Result};
 use crate::group::names;
-use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering};
 use crate::transport::link::Plan;
-use crate::transport::{Link, Page, Peer, Route, Seat, State};
+use crate::transport::{Link, Page, Peer, Route, Seat, State, deaths};
 use parking_lot::Mutex;
 
 /// How the processes at the other end are reached.
@@ -271,34 +270,9 @@ impl Connection {
     }
 }
 
-/// The launcher tells nobody of ranks that have ended.
-static IS_UNTOLD: AtomicBool = AtomicBool::new(false);
-
-/// Says that the launcher of this job tells nobody of ranks that have ended: this process looks itself.
-pub fn launcher_tells_nothing() {
-    IS_UNTOLD.store(true, Ordering::Relaxed);
-}
-
-/// Time between two looks for ranks that have ended, nanoseconds: each is some files of /proc.
-const PAUSE: u64 = 400_000_000;
-
-/// Finds out which ranks of this host have ended, if nobody tells.
-fn look_for_the_dead() {
-    static LOOKED: AtomicU64 = AtomicU64::new(0);
-    if IS_UNTOLD.load(Ordering::Relaxed) {
-        let now = monotonic_nanoseconds();
-        let looked = LOOKED.load(Ordering::Relaxed);
-        if now - looked.min(now) > PAUSE {
-            LOOKED.store(now, Ordering::Relaxed);
-            let table = enter().transport.table().clone();
-            table.mark_the_dead();
-        }
-    }
-}
-
 /// Finds out which processes have ended that no mpiexec of ours watches; called with liveness checks.
 pub(super) fn look_after() {
-    look_for_the_dead();
+    deaths::look();
     if names::has_foreign() {
         let mut engine = enter();
         engine.transport.links().for_each(Link::mark_the_dead);

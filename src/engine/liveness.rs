@@ -66,7 +66,7 @@ pub fn has_died(engine: &Engine, process: u32) -> bool {
 pub fn loss(process: u32) -> Option<Loss> {
     match process {
         SOMEBODY => Some(Loss::Exited),
-        _ => table()?.of(process).loss(),
+        _ => table()?.of(process).loss_by_look(),
     }
 }
 

@@ -18,8 +18,8 @@ use super::ranges::{self, Ranges};
 use super::view::View;
 use super::{wait, workers};
 use crate::datatype::Buffer;
+use crate::engine::liveness;
 use crate::engine::published::Published;
-use crate::engine::table;
 use crate::error::{Class, Error, Result};
 use crate::os::file::File as Descriptor;
 use crate::os::{monotonic_nanoseconds, schedule};
@@ -57,7 +57,7 @@ impl Locker for Access<'_> {
     }
 
     fn has_died(&self, process: u32) -> bool {
-        table().is_some_and(|table| table.of(process).has_died())
+        liveness::loss_by_death(process)
     }
 
     fn wait(&self, process: u32, holds: &mut dyn FnMut() -> bool) -> Result<()> {

@@ -77,7 +77,11 @@ pub struct Birth {
 impl Birth {
     /// Of this process.
     pub fn own() -> Birth {
-        let pid = std::process::id() as i32;
+        Birth::of(std::process::id() as i32)
+    }
+
+    /// Of a process that lives.
+    pub fn of(pid: i32) -> Birth {
         let ticks = ticks_of(pid).unwrap_or(0);
         Birth { pid, ticks }
     }

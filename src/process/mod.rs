@@ -34,6 +34,7 @@ use crate::pt2pt::TAG_UB;
 use crate::pt2pt::buffered::{self, Scope};
 use crate::rma;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::transport::deaths;
 use crate::transport::ofi::{FABRIC, Fabric};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
@@ -407,7 +408,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
         settings: settings::told_to_other_jobs,
     });
     if matches!(job.how, launch::Launcher::Pmi1 | launch::Launcher::Pmix) {
-        links::launcher_tells_nothing();
+        deaths::watch(engine::enter().transport().table());
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::room::{private_key, the_heap};
 use super::ways;
 use super::window::{Way, Window};
 use crate::datatype::Buffer;
-use crate::engine;
+use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
 use crate::sync::Ordering;
@@ -79,9 +79,7 @@ impl Window {
             looks += 1;
             schedule::yield_now();
             let process = self.targets[target].process;
-            let died = looks.is_multiple_of(LOOKS)
-                && engine::table().is_some_and(|table| table.of(process).has_died());
-            if died {
+            if looks.is_multiple_of(LOOKS) && liveness::loss_by_death(process) {
                 return fail!(
                     Class::ProcFailed,
                     "target rank {target} of {} has ended while it attached memory",

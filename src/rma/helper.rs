@@ -13,7 +13,7 @@ use super::access::Pieces;
 use super::room::LINE;
 use super::window::{Way, Window};
 use super::{locks, ways};
-use crate::engine::{self, enter};
+use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
 use crate::os::checked_copy::CheckedCopy;
 use crate::os::descriptors;
@@ -236,12 +236,23 @@ impl Drop for Request<'_> {
     }
 }
 
+#[cold]
+fn died<R>(window: &Window, rank: usize) -> Result<R> {
+    fail!(
+        Class::ProcFailed,
+        "target rank {rank} of {} has ended",
+        window.title()
+    )
+}
+
 impl<'a> Request<'a> {
     fn begin(window: &'a Window, rank: usize) -> Result<Request<'a>> {
         let target = window.block.target(rank);
+        let process = window.targets[rank].process;
         let offset = loop {
             match target.helper.load(Ordering::Acquire) {
                 // The target is still in the call that makes the window.
+                WANTED if liveness::loss_by_death(process) => return died(window, rank),
                 WANTED => schedule::yield_now(),
                 NOT_WANTED | FAILED => {
                     return fail!(
@@ -292,13 +303,8 @@ impl<'a> Request<'a> {
                 continue;
             }
             schedule::futex_wait(state, POSTED, Some(BOUNDED_SLEEP), ORIGIN);
-            if engine::liveness::has_died(&enter(), owner) {
-                return fail!(
-                    Class::ProcFailed,
-                    "target rank {} of {} has ended",
-                    self.rank,
-                    self.window.title()
-                );
+            if liveness::loss_by_death(owner) {
+                return died(self.window, self.rank);
             }
         }
         // SAFETY: done, and locked.

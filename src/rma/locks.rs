@@ -4,7 +4,7 @@
 //! a few microseconds only, unless its holder is stopped or has died; a holder that has died is an error of those who wait.
 
 use super::window::Window;
-use crate::engine::{self, enter};
+use crate::engine::liveness;
 use crate::error::{Class, Result, fail};
 use crate::os::schedule;
 use crate::queue::named_lock::{self, give_back, try_take};
@@ -135,8 +135,7 @@ pub(super) fn wait(word: &AtomicU32, window: &Window) -> Result<()> {
         schedule::yield_now();
         polls.is_multiple_of(YIELDS)
     };
-    let has_died = |holder| engine::liveness::has_died(&enter(), holder);
-    let Err(holder) = named_lock::take(word, process, pause, has_died) else {
+    let Err(holder) = named_lock::take(word, process, pause, liveness::loss_by_death) else {
         return Ok(());
     };
     fail!(

@@ -129,7 +129,7 @@ impl Link {
     /// Marks those that have ended without a word: no mpiexec writes these pages.
     pub fn mark_the_dead(&self) {
         for (birth, page) in self.births.iter().zip(&self.pages) {
-            let may_live = page.state() == super::State::Finalized || page.has_died();
+            let may_live = page.state() == super::State::Finalized || page.is_marked_dead();
             if !may_live && birth.is_over() {
                 page.set_state(match page.state() {
                     super::State::NotJoined => super::State::Joined,

@@ -5,6 +5,7 @@
 //! trait objects: the compiler puts the short path into the caller.
 
 pub mod calls;
+pub mod deaths;
 pub mod link;
 #[cfg(test)]
 pub mod loopback;

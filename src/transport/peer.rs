@@ -205,8 +205,8 @@ impl Page {
         self.lost.load(Ordering::Acquire) & RECEIVES_CLOSED != 0
     }
 
-    /// Whether it has exited without MPI_Finalize.
-    pub fn has_died(&self) -> bool {
+    /// Whether it is known to have exited without MPI_Finalize.
+    pub(super) fn is_marked_dead(&self) -> bool {
         End::is_death(self.known_end())
     }
 
@@ -267,11 +267,14 @@ impl Page {
     pub fn introduce(&self) {
         let tracer = crate::os::process::tracer("self").unwrap_or(0);
         self.tracer.store(tracer, Ordering::Relaxed);
-        let own = Birth::own();
-        self.born.store(own.ticks, Ordering::Relaxed);
+        self.introduce_as(Birth::own());
+    }
+
+    pub(super) fn introduce_as(&self, birth: Birth) {
+        self.born.store(birth.ticks, Ordering::Relaxed);
         self.pid_namespace
             .store(process::pid_namespace(), Ordering::Relaxed);
-        self.pid.store(own.pid, Ordering::Release); // pairs with `is_over`
+        self.pid.store(birth.pid, Ordering::Release); // pairs with `is_over`
     }
 
     /// Whether its process has ended, as the kernel knows; false if it has not introduced itself, or has process ids of its own.
@@ -285,15 +288,6 @@ impl Page {
             process::pid_namespace(),
         );
         birth.pid != 0 && theirs == own && own != 0 && birth.is_over()
-    }
-
-    /// Marks it if its process has ended without a word. For processes that no mpiexec of ours watches.
-    pub fn mark_if_dead(&self) {
-        let may_live = |page: &Page| page.state() == State::Finalized || page.has_died();
-        // A process that finalizes says so before it ends.
-        if !may_live(self) && self.is_over() && !may_live(self) {
-            self.set_exited();
-        }
     }
 
     pub fn set_state(&self, state: State) {
@@ -473,8 +467,8 @@ impl Peer {
         self.known_end() & RECEIVES_CLOSED != 0
     }
 
-    /// As [`Page::has_died`].
-    pub fn has_died(&self) -> bool {
+    /// As [`Page::is_marked_dead`].
+    pub(super) fn is_marked_dead(&self) -> bool {
         End::is_death(self.known_end())
     }
 }
@@ -629,18 +623,18 @@ impl Table {
         }
     }
 
-    /// Marks those of this host that have ended without a word, where no mpiexec of ours does.
-    pub fn mark_the_dead(&self) {
+    /// Pages of the other processes of this host.
+    pub(super) fn others_here(&self) -> impl Iterator<Item = &'static Page> {
         let own = self.own();
-        let others = self.entries.iter().filter(|it| !std::ptr::eq(it.page, own));
-        others.for_each(|it| it.page.mark_if_dead());
+        let pages = self.entries.iter().map(|it| it.page);
+        pages.filter(move |page| !std::ptr::eq(*page, own))
     }
 
     /// Whether a process has exited, of this host or, as far as this host has been told, of another.
     pub fn any_lost(&self) -> bool {
         let ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));
         self.entries.iter().any(|peer| ended(peer.loss()))
-            || self.foreign.read().iter().any(Peer::has_died)
+            || self.foreign.read().iter().any(Peer::is_marked_dead)
             || told().zip(0u32..).any(|(end, process)| {
                 ended(End::loss_in(end.load())) && self.seat_of(process).is_none()
             })

@@ -1,6 +1,7 @@
 //! The library where something is missing: /dev/shm small or read-only, system calls forbidden, processors or their time,
 //! process ids of different namespaces. The staged mpiexec starts programs of `c-tests/`; `confine.c` takes things away.
-//! Also Debian's NPmpich2, unmodified, on the staged library, and what `mpiexec -doctor` says of all this.
+//! Also Debian's NPmpich2, unmodified, on the staged library, what `mpiexec -doctor` says of all this, and ranks that are killed where the
+//! launcher tells nobody.
 //!
 //! Invariants: every byte that was exchanged is checked by the ranks; after every job no process of it, no file in
 //! /dev/shm or TMPDIR is left. What this machine does not permit is printed as skipped, with the reason.
@@ -9,6 +10,7 @@ mod doctor;
 #[allow(dead_code)]
 #[path = "../../launcher/tests/launch/harness.rs"]
 mod harness;
+mod holders;
 #[path = "../harness/marks.rs"]
 mod marks;
 mod netpipe;
@@ -262,7 +264,8 @@ fn main() -> ExitCode {
     });
     let others = netpipe::trials(&stage)
         .into_iter()
-        .chain(doctor::trials(&stage));
+        .chain(doctor::trials(&stage))
+        .chain(holders::trials(&stage));
     let trials = ours.chain(files).chain(others).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

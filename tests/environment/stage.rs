@@ -34,6 +34,7 @@ impl Stage {
             "confined/exchange",
             "confined/windows",
             "confined/blocked",
+            "confined/holder",
             "coll/oversubscribed",
             "io/contiguous",
             "io/views",

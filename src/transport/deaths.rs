@@ -1,0 +1,105 @@
+//! Deaths that nobody tells of: where a launcher does not, each process looks itself for those of its host.
+//!
+//! Invariant: whoever asks whether a process has died, again and again, learns of it under any launcher, on any thread and without an engine.
+//! A look is some files of /proc, so there is one in [`PAUSE`] at most, whoever asks.
+
+use super::peer::{Page, Peer, Table};
+use super::{Loss, State};
+use crate::os::monotonic_nanoseconds;
+use crate::sync::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+/// Time between two looks, nanoseconds.
+const PAUSE: u64 = 400_000_000;
+
+/// Pages of the processes that this one watches; none where the launcher tells of deaths.
+static WATCHED: OnceLock<Box<[&'static Page]>> = OnceLock::new();
+
+/// Says that the launcher of this job tells nobody of ranks that have ended: this process looks itself from now on.
+pub fn watch(table: &Table) {
+    let _ = WATCHED.set(table.others_here().collect());
+}
+
+/// Marks those that have died, if it is time for that. Whether it was.
+#[inline]
+pub fn look() -> bool {
+    WATCHED.get().is_some_and(|pages| look_at(pages))
+}
+
+#[cold]
+fn look_at(pages: &[&'static Page]) -> bool {
+    static LOOKED: AtomicU64 = AtomicU64::new(0);
+    let now = monotonic_nanoseconds();
+    let looked = LOOKED.load(Ordering::Relaxed);
+    let is_time = now - looked.min(now) > PAUSE || looked == 0;
+    // One thread looks for all.
+    let looks = is_time
+        && LOOKED
+            .compare_exchange(looked, now, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok();
+    if looks {
+        pages.iter().for_each(|page| page.mark_if_dead());
+    }
+    looks
+}
+
+impl Page {
+    /// Whether it has exited without MPI_Finalize. To be asked again and again: where nobody tells, not each call looks.
+    pub fn has_died(&self) -> bool {
+        self.is_marked_dead() || look() && self.is_marked_dead()
+    }
+
+    /// Marks it if its process has ended without a word.
+    fn mark_if_dead(&self) {
+        let may_live = |page: &Page| page.state() == State::Finalized || page.is_marked_dead();
+        // A process that finalizes says so before it ends.
+        if !may_live(self) && self.is_over() && !may_live(self) {
+            self.set_exited();
+        }
+    }
+}
+
+impl Peer {
+    /// As [`Page::has_died`]; of a process of another host, as far as this host has been told.
+    pub fn has_died(&self) -> bool {
+        self.is_marked_dead() || look() && self.is_marked_dead()
+    }
+
+    /// As [`Peer::loss`], of which this process finds out itself where nobody tells.
+    pub fn loss_by_look(&self) -> Option<Loss> {
+        self.loss().or_else(|| look().then(|| self.loss())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::process::Birth;
+    use std::process::{Child, Command};
+
+    /// A process and the page that it would have.
+    fn process() -> (Child, &'static Page) {
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let page: &'static Page = Box::leak(Box::default());
+        page.set_state(State::Joined);
+        page.introduce_as(Birth::of(child.id() as i32));
+        (child, page)
+    }
+
+    #[test]
+    fn whoever_asks_learns_of_a_death_that_nobody_tells() {
+        let ((mut dies, dead), (mut lives, living)) = (process(), process());
+        assert!(!dead.has_died());
+        WATCHED.get_or_init(|| Box::new([dead, living]));
+        assert!(!dead.has_died() && !living.has_died());
+        dies.kill().unwrap();
+        dies.wait().unwrap();
+        while !dead.has_died() {
+            std::thread::yield_now();
+        }
+        assert_eq!(dead.loss(), Some(Loss::Exited));
+        assert!(!living.has_died());
+        lives.kill().unwrap();
+        lives.wait().unwrap();
+    }
+}
