@@ -253,10 +253,16 @@ impl Job {
             return Ok(());
         }
         let mut server = self.server.lock().unwrap_or_else(|lock| lock.into_inner());
-        match server.take() {
-            Some(Server::Pmi1(mut client)) => client.finalize(),
-            Some(Server::Pmix(pmix)) => pmix.finalize(),
-            None => Ok(()),
+        finalize_at(server.take())
+    }
+
+    /// As [`Job::finalize`], by a process that exits. Where another of its threads speaks to the launcher nothing is told.
+    ///
+    /// Errors: the launcher is gone.
+    pub fn finalize_at_exit(&self) -> Result<()> {
+        match (self.how, self.server.try_lock()) {
+            (Launcher::Mpiexec, _) | (_, Err(_)) => Ok(()),
+            (_, Ok(mut server)) => finalize_at(server.take()),
         }
     }
 
@@ -306,6 +312,14 @@ fn no_server() -> Error {
         Class::Other,
         "the launcher's key-value store cannot be reached from this process",
     )
+}
+
+fn finalize_at(server: Option<Server>) -> Result<()> {
+    match server {
+        Some(Server::Pmi1(mut client)) => client.finalize(),
+        Some(Server::Pmix(pmix)) => pmix.finalize(),
+        None => Ok(()),
+    }
 }
 
 /// The exit status that stands for an abort code: its low eight bits, as a shell sees it. Success is for code 0 alone.

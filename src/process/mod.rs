@@ -38,7 +38,7 @@ use crate::transport::deaths;
 use crate::transport::ofi::{FABRIC, Fabric};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
-use crate::transport::{State as PageState, Transport};
+use crate::transport::{State as PageState, Transport, World as PageWorld};
 use parking_lot::Mutex;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -78,6 +78,15 @@ struct Life {
     world: World,
     /// Open ones.
     sessions: usize,
+}
+
+impl Life {
+    /// Tells mpiexec how many are open.
+    fn tell_sessions(&self) {
+        if let Some(page) = engine::own_page() {
+            page.sessions.store(self.sessions as u32, Ordering::Release);
+        }
+    }
 }
 
 /// The world model: what is between MPI_Init and MPI_Finalize.
@@ -214,9 +223,17 @@ pub fn init(level: ThreadLevel) -> Result<ThreadLevel> {
     LEVEL.store(level as u32, Ordering::Relaxed);
     life.world = World::Initialized;
     WORLD.store(World::Initialized as u32, Ordering::Release);
+    tell_world(PageWorld::Initialized);
     drop(life);
     dynamic::meet_parents()?;
     Ok(level)
+}
+
+/// Tells mpiexec how far the world model is.
+fn tell_world(world: PageWorld) {
+    if let Some(page) = engine::own_page() {
+        page.set_world(world);
+    }
 }
 
 /// Whether the process is between MPI_Init and MPI_Finalize.
@@ -238,6 +255,7 @@ fn begin_session(wish: Option<ThreadLevel>) -> Result<ThreadLevel> {
     let level = wish.unwrap_or(otherwise);
     enter_job(level)?;
     life.sessions += 1;
+    life.tell_sessions();
     Ok(level)
 }
 
@@ -261,6 +279,7 @@ fn end_session() -> Result<()> {
     }
     let mut life = LIFE.lock();
     life.sessions -= 1;
+    life.tell_sessions();
     leave_job(&life)
 }
 
@@ -450,22 +469,26 @@ extern "C" fn forked() {
     }
 }
 
-/// Ranks that still wait for this one, in a session, wait in vain. A process that has had sessions only is done now.
+/// Ranks that still wait for this one, in a session, wait in vain. A process is done now that has had sessions only, has left some open, or
+/// whose MPI_Finalize has failed: only MPI_Init without MPI_Finalize is an error for the launcher. No lock is taken that the caller of exit
+/// may hold, which may be a callback.
 extern "C" fn exiting() {
-    if state() != State::Forked
-        && let Some(page) = engine::own_page()
-    {
-        page.set_exited();
+    if state() == State::Forked {
+        return;
     }
-    if let (State::NotInitialized, Some(job)) = (state(), JOB.get()) {
+    let (Some(page), Some(job)) = (engine::own_page(), JOB.get()) else {
+        return;
+    };
+    page.set_exited();
+    if page.world() != PageWorld::Initialized {
         // There is nobody to tell of an error any more.
-        let _ = job.finalize();
+        let _ = job.finalize_at_exit();
     }
 }
 
 /// MPI_Finalize. Callbacks and user objects are the edge's business, before this.
 ///
-/// Errors: MPI_ERR_OTHER when MPI is not running. In a forked child it does nothing.
+/// Errors: MPI_ERR_OTHER when MPI is not running, or a rank is lost. In a forked child it does nothing.
 pub fn finalize() -> Result<()> {
     let mut life = LIFE.lock();
     match (state(), life.world) {
@@ -474,6 +497,14 @@ pub fn finalize() -> Result<()> {
         (_, World::Before) => return fail!(Class::Other, "called before MPI_Init"),
         (_, World::Finalized) => return fail!(Class::Other, "{}", State::Finalized.in_words()),
     }
+    let finalized = finalize_world(&mut life);
+    if finalized.is_err() {
+        tell_world(PageWorld::Failed);
+    }
+    finalized
+}
+
+fn finalize_world(life: &mut Life) -> Result<()> {
     let is_last = life.sessions == 0;
     if is_last {
         io::finish("MPI_Finalize");
@@ -517,7 +548,8 @@ pub fn finalize() -> Result<()> {
     comm::stop();
     life.world = World::Finalized;
     WORLD.store(World::Finalized as u32, Ordering::Release);
-    leave_job(&life)
+    tell_world(PageWorld::Finalized);
+    leave_job(life)
 }
 
 /// Waits until what was begun to be sent has left.

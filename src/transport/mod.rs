@@ -25,7 +25,7 @@ pub mod rma {
     pub use super::ofi::{LONGEST_ADDRESS, Registered, There};
 }
 pub use paged::Paged;
-pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table};
+pub use peer::{Loss, NodeOf, Page, Peer, Route, Seat, State, Table, World};
 pub use shm::cells::{CELL_BYTES, CellName, Lack};
 pub use shm::endpoint::RING_PAYLOAD;
 pub use shm::heap::{Heap, HeapLock, LOCKS};

@@ -35,6 +35,18 @@ pub enum State {
     Aborted = 3,
 }
 
+/// Where a rank is between MPI_Init and MPI_Finalize, sessions apart: what mpiexec thinks of its end depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum World {
+    /// Has not called MPI_Init (yet).
+    Before = 0,
+    Initialized = 1,
+    /// MPI_Finalize has returned an error.
+    Failed = 2,
+    Finalized = 3,
+}
+
 // Bits of `Page::lost`.
 const FINALIZING: u32 = 1;
 const RECEIVES_CLOSED: u32 = 2;
@@ -89,6 +101,10 @@ impl Name {
 #[repr(C, align(64))]
 pub struct Page {
     state: AtomicU32,
+    /// A [`World`].
+    world: AtomicU32,
+    /// How many sessions it has open.
+    pub sessions: AtomicU32,
     /// Process id, as the rank itself sees it.
     pub pid: AtomicI32,
     /// See [`Page::is_over`].
@@ -136,6 +152,8 @@ pub const SHAPE: u64 = shape::combine(&[
     calls::SHAPE,
     shape!(Page {
         state,
+        world,
+        sessions,
         pid,
         born,
         pid_namespace,
@@ -292,6 +310,19 @@ impl Page {
 
     pub fn set_state(&self, state: State) {
         self.state.store(state as u32, Ordering::Release);
+    }
+
+    pub fn world(&self) -> World {
+        match self.world.load(Ordering::Acquire) {
+            0 => World::Before,
+            1 => World::Initialized,
+            2 => World::Failed,
+            _ => World::Finalized,
+        }
+    }
+
+    pub fn set_world(&self, world: World) {
+        self.world.store(world as u32, Ordering::Release);
     }
 }
 

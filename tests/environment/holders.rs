@@ -11,7 +11,7 @@ use std::sync::Arc;
 const RANKS: usize = 3;
 
 /// Hides that the launcher is our mpiexec.
-const HIDE: &str = "unset OXMPI_RANK; exec \"$0\" \"$@\"";
+pub const HIDE: &str = "unset OXMPI_RANK; exec \"$0\" \"$@\"";
 
 pub fn trials(stage: &Arc<Stage>) -> Vec<Trial> {
     ["heap", "accumulate", "dynamic", "atomic", "helper"]

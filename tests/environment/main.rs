@@ -14,6 +14,7 @@ mod holders;
 #[path = "../harness/marks.rs"]
 mod marks;
 mod netpipe;
+mod open_sessions;
 mod stage;
 
 use harness::{Folder, Outcome};
@@ -265,7 +266,8 @@ fn main() -> ExitCode {
     let others = netpipe::trials(&stage)
         .into_iter()
         .chain(doctor::trials(&stage))
-        .chain(holders::trials(&stage));
+        .chain(holders::trials(&stage))
+        .chain(open_sessions::trials(&stage));
     let trials = ours.chain(files).chain(others).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -36,6 +36,7 @@ impl Stage {
             "confined/blocked",
             "confined/holder",
             "coll/oversubscribed",
+            "init/open_session",
             "io/contiguous",
             "io/views",
             "io/views_random",

@@ -3,6 +3,7 @@
 //! - A rank that dies inside MPI (by a signal, or by exit without MPI_Finalize) ends the job: the others would wait.
 //! - So does a rank that fails before MPI_Init while others are inside, and one that is killed by a signal anywhere.
 //! - A program that does not use MPI may end with any code; the others go on. So may a rank after MPI_Finalize.
+//! - A rank that has left sessions open, or whose MPI_Finalize has failed, may end with 0; a warning says so at the end of the job.
 //!
 //! The exit code is that of the first failure: the rank's own, 128 + signal, or the code of MPI_Abort.
 //!
@@ -79,11 +80,18 @@ impl Supervisor<'_> {
                     self.died(128 + signal);
                 }
             }
-            (Life::Exited(code), Stage::Inside) => {
+            (Life::Exited(0), Stage::InSessions(_) | Stage::Failed) => {
+                self.left_open.add(stage, name);
+                self.look_at.get_or_insert(Instant::now() + SOON);
+            }
+            (Life::Exited(code), stage) if stage.is_inside() => {
                 let hint = as_of_a_shell(code);
-                self.say(&format!(
-                    "{name} ended with exit code {code}{hint} without MPI_Finalize"
-                ));
+                let how = match stage {
+                    Stage::InSessions(_) => "without MPI_Session_finalize",
+                    Stage::Failed => "after its MPI_Finalize had failed",
+                    _ => "without MPI_Finalize",
+                };
+                self.say(&format!("{name} ended with exit code {code}{hint} {how}"));
                 self.died(if code == 0 { 1 } else { code });
             }
             (Life::Exited(code), _) => {
@@ -178,7 +186,7 @@ impl Supervisor<'_> {
             return;
         }
         let segment = &self.segment;
-        let inside = |rank: &&Rank| rank.is_running() && rank.stage(segment) == Stage::Inside;
+        let inside = |rank: &&Rank| rank.is_running() && rank.stage(segment).is_inside();
         let absent = self
             .ranks
             .iter()
@@ -468,7 +476,7 @@ impl Supervisor<'_> {
             return;
         }
         let rank = &self.ranks[number];
-        if rank.is_running() && rank.stage(&self.segment) == Stage::Inside {
+        if rank.is_running() && rank.stage(&self.segment).is_inside() {
             let name = rank.name(self.plan, &self.segment);
             if let Some(debugger) = rank.shown_debugger() {
                 self.say(&format!(

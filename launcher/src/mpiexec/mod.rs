@@ -18,6 +18,7 @@ mod front;
 pub mod hosts;
 mod input;
 mod layout;
+mod left_open;
 mod lines;
 pub mod machine;
 #[cfg(test)]

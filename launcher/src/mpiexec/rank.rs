@@ -11,7 +11,7 @@ use oxmpi::launch::wire::Lines;
 use oxmpi::os::monotonic_nanoseconds;
 use oxmpi::sync::{AtomicI32, Ordering};
 use oxmpi::transport::layout::Segment;
-use oxmpi::transport::peer::{FILE, State, WINDOW};
+use oxmpi::transport::peer::{FILE, Page, State, WINDOW, World};
 use serde::{Deserialize, Serialize};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -31,9 +31,29 @@ pub enum Life {
 pub enum Stage {
     Outside,
     Inside,
+    /// Has these sessions open, and nothing else.
+    InSessions(u32),
+    /// Its MPI_Finalize has returned an error.
+    Failed,
     Finalized,
     /// With this exit status.
     Aborted(i32),
+}
+
+impl Stage {
+    /// Of a rank that has joined.
+    fn of(page: &Page) -> Stage {
+        match (page.world(), page.sessions.load(Ordering::Acquire)) {
+            (World::Failed, _) => Stage::Failed,
+            (World::Before | World::Finalized, sessions @ 1..) => Stage::InSessions(sessions),
+            _ => Stage::Inside,
+        }
+    }
+
+    /// Whether it may communicate.
+    pub fn is_inside(self) -> bool {
+        matches!(self, Stage::Inside | Stage::InSessions(_) | Stage::Failed)
+    }
 }
 
 pub struct Rank {
@@ -77,7 +97,7 @@ impl Rank {
         let page = &segment.rank(self.seat).status;
         match page.state() {
             State::NotJoined => self.told,
-            State::Joined => Stage::Inside,
+            State::Joined => Stage::of(page),
             State::Finalized => Stage::Finalized,
             State::Aborted => Stage::Aborted(exit_status(page.abort_code.load(Ordering::Relaxed))),
         }
@@ -132,14 +152,14 @@ impl Rank {
         let load = |number: &oxmpi::sync::AtomicU32| number.load(Ordering::Relaxed);
         let ours = page.state() != State::NotJoined;
         let stage = self.stage(segment);
-        let joined = ours && stage == Stage::Inside && self.is_running();
+        let joined = ours && stage.is_inside() && self.is_running();
         let waits = if joined { load(&page.waiting) } else { 0 };
         let state = match (self.life, stage) {
             (Life::Exited(_) | Life::Killed(_) | Life::Lost, _) => self.life.shown(),
             (_, Stage::Outside) => "before MPI_Init".into(),
-            (_, Stage::Inside) => state_inside(self.mpi_pid(segment), ours, waits != 0).into(),
             (_, Stage::Finalized) => "after MPI_Finalize".into(),
             (_, Stage::Aborted(_)) => "in MPI_Abort".into(),
+            _ => state_inside(self.mpi_pid(segment), ours, waits != 0).into(),
         };
         let number = |number: &AtomicI32| match number.load(Ordering::Relaxed) {
             0.. => number.load(Ordering::Relaxed).to_string(),

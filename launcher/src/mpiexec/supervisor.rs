@@ -7,6 +7,7 @@ use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
+use super::left_open::LeftOpen;
 use super::limit_behind;
 use super::nodes::below::AtKeeper;
 use super::nodes::ends::Ends;
@@ -76,6 +77,7 @@ pub struct Supervisor<'a> {
     pub(super) timed_out: bool,
     pub(super) checks: u32,
     pub(super) warned: bool,
+    pub(super) left_open: LeftOpen,
     /// When to look at the others because a rank has ended.
     pub(super) look_at: Option<Instant>,
     /// The table is to be shown before the first signal of the ending.
@@ -245,6 +247,7 @@ impl<'a> Supervisor<'a> {
             timed_out: false,
             checks: 0,
             warned: false,
+            left_open: LeftOpen::default(),
             look_at: None,
             table_due: false,
             watched: HashMap::new(),
@@ -555,6 +558,9 @@ impl<'a> Supervisor<'a> {
         }
         if self.is_keeper() {
             return self.finish_keeper();
+        }
+        for warning in std::mem::take(&mut self.left_open).warnings() {
+            self.say(&warning);
         }
         if self.plan.request.print_exit_codes {
             self.print_exit_codes();
