@@ -6,7 +6,7 @@
 //! asks ([`super::record::ASK`]) after a while, what is missing is lost.
 
 /// How long the first early record is there before a question of its sender decides, nanoseconds.
-const LOST_AFTER: u64 = 500_000_000;
+pub const LOST_AFTER: u64 = 500_000_000;
 
 /// A record in a receive buffer.
 #[derive(Clone, Copy, Debug)]
@@ -29,13 +29,16 @@ impl Early {
         self.records.is_empty()
     }
 
-    /// Keeps a record with this word. False: what is missing before it is lost.
-    pub fn keep(&mut self, word: u32, kept: Kept, asks: bool, now: u64) -> bool {
+    /// Keeps a record with this word. For how long records have waited for one before them, nanoseconds; `None`: it is here already.
+    pub fn keep(&mut self, word: u32, kept: Kept, now: u64) -> Option<u64> {
         if self.records.is_empty() {
             self.since = now;
         }
+        if self.records.iter().any(|(other, _)| *other == word) {
+            return None;
+        }
         self.records.push((word, kept));
-        !(asks && now - self.since > LOST_AFTER)
+        Some(now - self.since)
     }
 
     /// All of them, in any order.
@@ -65,20 +68,19 @@ mod tests {
     }
 
     #[test]
-    fn early_records_come_in_order_and_a_question_decides_late() {
+    fn early_records_come_in_order_and_it_is_known_since_when_one_is_awaited() {
         let mut early = Early::default();
-        for (word, buffer) in [(7, 2), (6, 1), (9, 3)] {
-            assert!(early.keep(word, kept(buffer), false, 0));
+        for (at, (word, buffer)) in (100..).zip([(7, 2), (6, 1), (9, 3)]) {
+            assert_eq!(early.keep(word, kept(buffer), at), Some(at - 100));
         }
-        assert!(early.take(5, 0).is_none());
-        assert_eq!(early.take(6, 1).map(|kept| kept.buffer), Some(1));
-        assert_eq!(early.take(7, 1).map(|kept| kept.buffer), Some(2));
-        assert!(early.take(8, 1).is_none());
-        assert!(early.keep(10, kept(0), false, 10 * LOST_AFTER));
-        assert!(!early.keep(11, kept(0), true, 10 * LOST_AFTER));
-        let mut asked_at_once = Early::default();
-        assert!(asked_at_once.keep(1, kept(0), true, 5));
-        assert!(asked_at_once.keep(2, kept(0), true, 5 + LOST_AFTER));
-        assert!(!asked_at_once.keep(3, kept(0), true, 6 + LOST_AFTER));
+        assert_eq!(early.keep(6, kept(4), 105), None, "it was sent again");
+        assert!(early.take(5, 110).is_none());
+        assert_eq!(early.take(6, 110).map(|kept| kept.buffer), Some(1));
+        assert_eq!(early.take(7, 120).map(|kept| kept.buffer), Some(2));
+        assert!(early.take(8, 130).is_none());
+        assert_eq!(early.keep(10, kept(0), 150), Some(30));
+        assert_eq!(early.take_all().len(), 2);
+        assert!(early.is_empty());
+        assert_eq!(early.keep(12, kept(0), 200), Some(0));
     }
 }

@@ -5,15 +5,27 @@
 //! them ([`super::record::AGAIN`]). It may have taken others by the connection before that gives way, so what it says of these proves nothing
 //! of the connection. By the time that it takes what was sent after that, it has seen both. Invariant: until the peer has told twice of what
 //! it took, all records to it are here that it has not told of.
+//!
+//! The end that is to stay may be the one that goes: an end whose request was answered takes the peer's own one, which that has given up since, for a new
+//! connection, and closes the good one. Its sends fail then, and the peer lives. So a send that fails proves nothing before the first contact is over:
+//! all goes again, and the peer is asked for all that this process may have missed.
 
-use super::early::Kept;
+use super::early::{self, Kept};
 use super::library::Sent;
 use super::order::Came;
 use super::record::{self, Record};
-use super::{Net, Peer};
+use super::turns::Series;
+use super::{Net, PATIENCE, Peer};
 use crate::os::monotonic_nanoseconds;
 use std::collections::VecDeque;
 use std::ops::Range;
+
+/// How long nothing is sent again after a failure, nanoseconds.
+const PAUSE: u64 = 5_000_000;
+/// Failures with pauses between them, at most: a host that is off answers each attempt late, or not at all.
+const ATTEMPTS: u32 = 60;
+/// More records than were ever sent in a first contact.
+const ALL: u32 = i32::MAX as u32;
 
 /// The records that have gone to a peer.
 #[derive(Debug, Default)]
@@ -27,8 +39,10 @@ pub struct First {
     /// Those that are to go again.
     due: Range<u32>,
     over: bool,
-    /// This process has asked for some of the peer's: they may come twice.
-    pub asked: bool,
+    /// Sends that have failed one after the other, how often that was so, and when to try again.
+    failures: Series,
+    attempts: u32,
+    next_try: u64,
     /// Those to ask for, the first and how many.
     pub missing: Option<(u32, u32)>,
 }
@@ -54,7 +68,6 @@ impl First {
         if is_behind(before.wrapping_add(1)) {
             *self = Self {
                 over: true,
-                asked: self.asked,
                 ..Self::default()
             };
         }
@@ -84,6 +97,32 @@ impl First {
     pub fn resent(&mut self) {
         self.due.next();
     }
+
+    /// A send has failed; `came`: so many of the peer's records are here. Whether the contact can be mended, as far as is known: all goes again,
+    /// and the peer is to do likewise.
+    fn mends(&mut self, came: u32, now: u64) -> bool {
+        let since = self.failures.since(now);
+        self.attempts += u32::from(since.is_none());
+        let for_long = since.is_some_and(|since| now - since > PATIENCE);
+        if self.over || for_long || self.attempts > ATTEMPTS {
+            return false;
+        }
+        self.want(0, ALL);
+        self.missing = Some((came, ALL));
+        self.next_try = now + PAUSE;
+        true
+    }
+
+    /// The peer has gone: nothing goes again, and nothing is asked for.
+    pub fn give_up(&mut self) {
+        self.due = 0..0;
+        self.missing = None;
+    }
+
+    /// Whether a send has failed just now.
+    pub fn pauses(&self) -> bool {
+        self.next_try != 0 && monotonic_nanoseconds() < self.next_try
+    }
 }
 
 impl Peer {
@@ -94,6 +133,21 @@ impl Peer {
 }
 
 impl Net {
+    /// A send to a peer has failed. Before the first contact is over that is no more than a connection that has given way.
+    #[cold]
+    pub(super) fn fails_to_send(&mut self, process: u32, text: String) {
+        let mends = self.completes_in_order
+            && !self.is_gone(process)
+            && self.peers.get_mut(process).is_some_and(|peer| {
+                let (_, came) = peer.order.counts();
+                peer.broken.is_none() && peer.first.mends(came, monotonic_nanoseconds())
+            });
+        match mends {
+            true => self.list(process),
+            false => self.breaks(process, text),
+        }
+    }
+
     /// Keeps a record until those before it have come, so many, and asks for them if the provider has lost them.
     #[cold]
     pub(super) fn keep_early(&mut self, process: u32, record: &Record, came: Kept, missing: u32) {
@@ -104,8 +158,16 @@ impl Net {
             self.keeps_early = true;
             self.list(process);
         }
+        // What answers the first question may be lost, too, with another connection.
+        let lost_after = match self.completes_in_order {
+            true => PATIENCE,
+            false => early::LOST_AFTER,
+        };
         let early = &mut self.peer(process).early;
-        if early.keep(record.word, came, asks, monotonic_nanoseconds()) {
+        let Some(age) = early.keep(record.word, came, monotonic_nanoseconds()) else {
+            return;
+        };
+        if !asks || age < lost_after {
             self.receiving.keep(came.buffer);
         } else if !self.loses_guest(process) {
             self.fail_to_receive(process, Came::Early(missing));
@@ -143,7 +205,7 @@ impl Net {
                 true
             }
             Some((Sent::Failed(text), _)) => {
-                self.breaks(to, text);
+                self.fails_to_send(to, text);
                 false
             }
             Some((Sent::Later, _)) | None => false,
@@ -190,5 +252,32 @@ mod tests {
         first.told(50, 50);
         first.want(0, 1);
         assert!(!first.keeps() && first.due().is_none());
+    }
+
+    #[test]
+    fn a_contact_can_be_mended_until_sends_fail_for_long_or_it_is_over() {
+        let begun = || {
+            let mut first = First::default();
+            first.keep(&[7], 10);
+            first
+        };
+        let mut first = begun();
+        let at = |milliseconds: u64| 9 * PATIENCE + milliseconds * 1_000_000;
+        for milliseconds in (0..=5000).step_by(500) {
+            assert!(first.mends(3, at(milliseconds)));
+            assert_eq!(
+                (first.due(), first.missing),
+                (Some(&[7][..]), Some((3, ALL)))
+            );
+        }
+        assert!(!first.mends(3, at(5001)));
+        // A peer that computes for long between two failures.
+        let mut first = begun();
+        assert!((0..u64::from(ATTEMPTS)).all(|time| first.mends(0, at(9000 * time))));
+        assert!(!first.mends(0, at(9_000_000)));
+        let mut first = begun();
+        first.told(10, 10);
+        first.told(11, 11);
+        assert!(!first.keeps() && !first.mends(0, at(0)));
     }
 }

@@ -71,7 +71,7 @@ use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use straight::Straight;
-use turns::{Refused, Turns};
+use turns::{Series, Turns};
 
 /// What carries messages between nodes.
 pub static FABRIC: Variable<Fabric> = Variable::new(
@@ -154,7 +154,7 @@ struct Peer {
     heard_goodbye: bool,
     goodbye_due: bool,
     /// Nothing could be sent to it for a while.
-    refused: Refused,
+    refused: Series,
     /// How often it was asked in its turn and nothing came since.
     unanswered: u32,
     /// It is to be asked whether it has everything; it has asked.
@@ -496,17 +496,13 @@ impl Net {
                 _ => peer.credit.untold(),
             },
         };
-        // The loss of an injected message does not tell whose it was; a question is there to tell that.
-        let may_inject = header.kind != record::ASK;
+        // The loss of an injected message does not tell whose it was; a question is there to tell that, and in the first contact all may be lost.
+        let may_inject = header.kind != record::ASK && kept.is_none();
         let sent = if may_inject && bytes <= port.inject_bytes().min(SMALL) {
             let mut message = [0u8; SMALL];
             record.encode(&mut message);
             fill(0, &mut message[Record::BYTES..bytes]);
-            let sent = port.inject(address, &message[..bytes]);
-            if let (Some(taken), Sent::Done) = (kept, &sent) {
-                peer.first.keep(&message[..bytes], taken);
-            }
-            sent
+            port.inject(address, &message[..bytes])
         } else {
             let write = |message: &mut [u8]| {
                 record.encode(message);
@@ -540,7 +536,7 @@ impl Net {
                 false
             }
             Sent::Failed(text) => {
-                self.breaks(to, text);
+                self.fails_to_send(to, text);
                 false
             }
         }
@@ -846,7 +842,7 @@ impl Net {
             Completion::Failed { context, text } => {
                 if let Some(index) = self.pool.sender_of(context) {
                     let process = self.pool.give(index);
-                    self.breaks(process, text);
+                    self.fails_to_send(process, text);
                 } else if let Some(buffer) = self.pool.receiver_of(context) {
                     self.receiving.failed(buffer);
                 } else if !self.piece_ended(context, None, Some(text.clone())) {
@@ -884,7 +880,8 @@ impl Net {
         match place {
             Came::Next => {}
             Came::Foreign => return None,
-            Came::Again if peer.first.asked => return None,
+            // Sent again in the first contact.
+            Came::Again if self.completes_in_order => return None,
             Came::Early(missing) if peer.may_come_early(self.completes_in_order) => {
                 self.keep_early(process, &record, came, missing);
                 return None;

@@ -77,6 +77,9 @@ impl Net {
     pub(super) fn tell_one(&mut self, process: u32) -> bool {
         let is_gone = self.is_gone(process);
         let peer = self.peer(process);
+        if is_gone {
+            peer.first.give_up();
+        }
         if let Some((text, since)) = &peer.broken {
             if is_gone {
                 return true;
@@ -94,7 +97,7 @@ impl Net {
             self.lose(process, &text);
             return true;
         }
-        if peer.contact.is_none() && !self.find(process) {
+        if peer.first.pauses() || peer.contact.is_none() && !self.find(process) {
             return false;
         }
         loop {
@@ -134,7 +137,6 @@ impl Net {
             let peer = self.peer(process);
             if kind == record::AGAIN {
                 peer.first.missing = None;
-                peer.first.asked = true;
                 continue;
             }
             peer.credit.told();

@@ -1,7 +1,8 @@
 //! Two ends in one process, over the loopback interface. Without libfabric these tests say so and pass.
 
+mod first;
+
 use super::port::{Completion, Port};
-use super::record::Record;
 use super::{Directory, Fabric, Net, Place, Wish};
 use crate::datatype::Buffer;
 use crate::os::monotonic_nanoseconds;
@@ -349,93 +350,6 @@ fn pieces_that_a_connection_has_lost_are_noticed() {
     let payload = noticed.unwrap_err();
     let text = &payload.downcast_ref::<crate::error::Outside>().unwrap().0;
     assert!(text.contains("1 of its messages are lost"), "{text}");
-}
-
-/// Sends a record as if the provider had accepted it and dropped it.
-fn send_in_vain(ends: &mut [Net; 2], from: usize, context: u32) {
-    let to = 1 - from;
-    let word = ends[to].word;
-    let peer = ends[from].peer(to as u32);
-    let record = Record {
-        header: numbered(from, context),
-        word: peer.order.word(word),
-        taken: 0,
-    };
-    let mut bytes = [0; Record::BYTES];
-    record.encode(&mut bytes);
-    peer.first.keep(
-        &bytes,
-        peer.credit.count() + super::credit::charge(bytes.len()),
-    );
-    peer.order.sent();
-    peer.credit.sent(bytes.len());
-    peer.met = true;
-}
-
-fn numbered(from: usize, context: u32) -> Header {
-    Header {
-        kind: 1,
-        process: from as u32,
-        context,
-        ..Header::default()
-    }
-}
-
-/// Records of the first contact are dropped with a connection that gave way to the peer's: of one end or of both, which have sent `follow`
-/// others or none.
-#[test]
-fn records_of_the_first_contact_are_sent_again() {
-    for (lost, follow) in [
-        ([1, 0], 1),
-        ([3, 0], 1),
-        ([2, 0], 0),
-        ([1, 1], 1),
-        ([2, 3], 2),
-    ] {
-        let Some(mut ends) = pair() else { return };
-        let mut came = [Vec::new(), Vec::new()];
-        for (from, lost) in lost.into_iter().enumerate() {
-            (0..lost).for_each(|context| send_in_vain(&mut ends, from, context));
-            for context in lost..lost + follow {
-                let header = numbered(from, context);
-                let to = 1 - from as u32;
-                // Nobody looks but to send, so both lose something before either knows.
-                until(&mut ends, |ends| ends[from].push(to, &header, |_, _| {}));
-            }
-        }
-        until(&mut ends, |ends| {
-            for (end, came) in ends.iter_mut().zip(&mut came) {
-                came.extend(packet(end).map(|header| header.context));
-            }
-            (0..2).all(|from| came[1 - from].len() == (lost[from] + follow) as usize)
-        });
-        for from in 0..2 {
-            assert!((0..lost[from] + follow).eq(came[1 - from].iter().copied()));
-        }
-        // Both go on, and nothing is kept any more once something was told twice.
-        greet(&mut ends);
-        greet(&mut ends);
-        until(&mut ends, |ends| !ends[0].peer(1).first.keeps());
-    }
-}
-
-/// The connection that gives way has carried a record each way, which the other end has taken and told of.
-#[test]
-fn records_behind_one_that_was_taken_are_sent_again() {
-    for lost in [1, 3] {
-        let Some(mut ends) = pair() else { return };
-        greet(&mut ends);
-        assert!(ends[0].peer(1).first.keeps());
-        (0..lost).for_each(|context| send_in_vain(&mut ends, 0, context));
-        let header = numbered(0, lost);
-        until(&mut ends, |ends| ends[0].push(1, &header, |_, _| {}));
-        let mut came = Vec::new();
-        until(&mut ends, |ends| {
-            came.extend(packet(&mut ends[1]).map(|header| header.context));
-            came.len() == lost as usize + 1
-        });
-        assert!((0..=lost).eq(came));
-    }
 }
 
 #[test]

@@ -34,21 +34,21 @@ impl Turns {
     }
 }
 
-/// For how long sends to a peer have been refused, one attempt after the other. Nanoseconds.
+/// For how long sends to a peer have been refused or have failed, one attempt after the other. Nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Refused {
+pub struct Series {
     first: u64,
     /// The last attempt; 0: the one before it was taken.
     last: u64,
 }
 
-impl Refused {
+impl Series {
     /// An attempt was taken.
     pub fn end(&mut self) {
         self.last = 0;
     }
 
-    /// An attempt was refused. Since when all are; `None` if there was none for a while: a process that computes has tried nothing.
+    /// An attempt was in vain. Since when all are; `None` if there was none for a while: a process that computes has tried nothing.
     pub fn since(&mut self, now: u64) -> Option<u64> {
         const PAUSE: u64 = 1_000_000_000;
         let goes_on = self.last != 0 && now - self.last < PAUSE;
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn attempts_far_apart_are_no_series() {
-        let mut refused = Refused::default();
+        let mut refused = Series::default();
         let second = 1_000_000_000;
         assert_eq!(refused.since(9 * second), None);
         assert_eq!(refused.since(9 * second + 500), Some(9 * second));
