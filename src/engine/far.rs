@@ -135,7 +135,7 @@ pub fn connect(invitation: Invitation, met: Vec<Met<'_>>) -> Result<Hold> {
             page,
         };
         engine.transport.table().set_foreign(process, peer);
-        engine.peers.renew(process as usize);
+        engine.peers.forget(process);
         processes.push(process);
         let admitted = match engine.transport.net() {
             Some(net) => net.admit(invitation, &it.guest),

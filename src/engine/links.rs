@@ -108,7 +108,7 @@ pub fn connect(plan: Plan, met: &[Met]) -> Result<Hold> {
             page,
         };
         engine.transport.table().set_foreign(it.process, peer);
-        engine.peers.renew(it.process as usize);
+        engine.peers.forget(it.process);
     }
     let processes = met.iter().map(|it| it.process).collect();
     Ok(add(Way::Link(number), processes))
@@ -327,7 +327,7 @@ impl Engine {
             self.transport
                 .table()
                 .set_foreign(*process, Peer::disconnected());
-            self.peers.renew(*process as usize);
+            self.peers.forget(*process);
         }
     }
 }

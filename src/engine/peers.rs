@@ -1,6 +1,6 @@
 //! What an engine keeps of the processes that it has met: sent to, or heard of.
 //!
-//! Invariant: what the process table says of a peer's route does not change but at [`Peers::renew`], so it is looked up once.
+//! Invariant: what the process table says of a peer's route does not change but at [`Peers::forget`], so it is looked up once.
 
 use super::dispatch::Outgoing;
 use super::receive::PartialMessage;
@@ -69,8 +69,8 @@ impl Peers {
     }
 
     /// Forgets what was kept of a process of another job, to whom a connection begins or has ended.
-    pub fn renew(&mut self, process: usize) {
-        *self.of(process) = Peer::new(self.table.of(process as u32).route);
+    pub fn forget(&mut self, process: u32) {
+        self.met.take(process);
     }
 
     /// What is kept of a process, if it was met.

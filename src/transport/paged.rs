@@ -1,7 +1,7 @@
 //! A sparse map from process numbers to what this process keeps of others.
 //!
-//! Invariant: memory is taken in pages of a few processes when one of them is first met. What is not met costs half a byte, and nothing
-//! beyond the highest number met. There is no highest number possible.
+//! Invariant: memory is taken in pages of a few processes when one of them is first met, and given back when the last is taken out. What is not
+//! met costs half a byte, and nothing beyond the highest number met. There is no highest number possible.
 
 /// Processes a page.
 const PAGE: usize = 16;
@@ -46,7 +46,13 @@ impl<T> Paged<T> {
     /// Takes out what is kept of a process.
     pub fn take(&mut self, process: u32) -> Option<T> {
         let (page, at) = place(process);
-        self.pages.get_mut(page)?.as_mut()?[at].take()
+        let page = self.pages.get_mut(page)?;
+        let all = page.as_mut()?;
+        let taken = all[at].take();
+        if all.iter().all(Option::is_none) {
+            *page = None;
+        }
+        taken
     }
 
     #[cold]
@@ -111,7 +117,10 @@ mod tests {
             paged.met().collect::<Vec<_>>(),
             [(0, &6), (99_999, &100_002)]
         );
+        let pages = |paged: &Paged<u32>| paged.pages.iter().flatten().count();
+        assert_eq!(pages(&paged), 2);
         assert_eq!(paged.take(0), Some(6));
+        assert_eq!(pages(&paged), 1, "the last one takes the page with it");
         assert_eq!(paged.get(0), None);
         assert_eq!(paged.take(0), None);
     }

@@ -5,6 +5,7 @@
 //! Invariant: process numbers are the job's. What a transport calls a peer (an index in its segment) stays in the route.
 
 use super::calls::{self, COMMUNICATORS, Calls};
+use super::paged::Paged;
 use crate::os::peer_memory;
 use crate::os::process::{self, Birth};
 use crate::queue::shape::{self, shape};
@@ -526,7 +527,15 @@ pub struct Table {
     entries: Box<[Peer]>,
     node_of: NodeOf,
     /// Processes of other jobs, whose numbers follow.
-    foreign: RwLock<Vec<Peer>>,
+    foreign: RwLock<Foreign>,
+}
+
+/// Processes of other jobs, by what their numbers are beyond the job's: those that are connected.
+#[derive(Default)]
+struct Foreign {
+    connected: Paged<Peer>,
+    /// One more than the highest that ever was.
+    numbers: u32,
 }
 
 impl Table {
@@ -588,7 +597,7 @@ impl Table {
     /// Whether there is a process of this number.
     #[inline]
     pub fn has(&self, process: u32) -> bool {
-        process < self.size || self.foreign.read().len() > (process - self.size) as usize
+        process < self.size || self.foreign.read().numbers > process - self.size
     }
 
     /// Its index in this process's segment, if it is there. Those of a host mostly follow each other.
@@ -607,18 +616,23 @@ impl Table {
         match self.seat_of(process) {
             Some(seat) => self.entries[seat],
             None if process < self.size => Peer::elsewhere(self.node_of(process), process),
-            None => self.foreign.read()[(process - self.size) as usize],
+            None => {
+                let foreign = self.foreign.read();
+                let connected = foreign.connected.get(process - self.size);
+                connected.copied().unwrap_or_else(Peer::disconnected)
+            }
         }
     }
 
-    /// Sets the entry of a process of another job. Those before it that have none are disconnected.
+    /// Sets the entry of a process of another job. Those before it that have none are disconnected, and cost nothing.
     pub fn set_foreign(&self, process: u32, peer: Peer) {
-        let place = (process - self.size) as usize;
+        let place = process - self.size;
         let mut foreign = self.foreign.write();
-        while foreign.len() <= place {
-            foreign.push(Peer::disconnected());
+        foreign.numbers = foreign.numbers.max(place + 1);
+        foreign.connected.take(place);
+        if !peer.is_disconnected() {
+            foreign.connected.of(place, || peer);
         }
-        foreign[place] = peer;
     }
 
     /// The number of the node that a process is on.
@@ -665,7 +679,12 @@ impl Table {
     pub fn any_lost(&self) -> bool {
         let ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));
         self.entries.iter().any(|peer| ended(peer.loss()))
-            || self.foreign.read().iter().any(Peer::is_marked_dead)
+            || self
+                .foreign
+                .read()
+                .connected
+                .met()
+                .any(|(_, it)| it.is_marked_dead())
             || told().zip(0u32..).any(|(end, process)| {
                 ended(End::loss_in(end.load())) && self.seat_of(process).is_none()
             })
