@@ -154,9 +154,18 @@ const CASES: &[Case] = &[
     Case {
         name: "doctor/host_file",
         before: "export HYDRA_HOST_FILE=/nonexistent/hosts",
-        lines: &[("PROBLEM host file", "/nonexistent/hosts")],
-        // The job of two ranks is refused for the same reason.
+        lines: &[("PROBLEM host file", "/nonexistent/hosts"), JOB_RUNS],
         code: 1,
+        ..PLAIN
+    },
+    Case {
+        name: "doctor/other_hosts",
+        before: "printf 'localhost:3\nelsewhere.invalid:2\n' >$SCRATCH/hosts && export HYDRA_HOST_FILE=$SCRATCH/hosts",
+        lines: &[
+            ("note host file", "3 slots on this host"),
+            ("note host file", "elsewhere.invalid"),
+            JOB_RUNS,
+        ],
         ..PLAIN
     },
     Case {

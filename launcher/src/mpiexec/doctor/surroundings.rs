@@ -36,30 +36,37 @@ fn container(view: &View) -> Finding {
 
 fn batch_system(view: &View) -> Finding {
     const WHAT: &str = "batch system";
-    const SYSTEMS: &[(&str, &str, &str)] = &[
-        ("SLURM_JOB_ID", "Slurm", "SLURM_JOB_NUM_NODES"),
-        ("PBS_JOBID", "PBS", "PBS_NUM_NODES"),
-        ("LSB_JOBID", "LSF", ""),
-        ("PE_HOSTFILE", "Grid Engine", "NHOSTS"),
-        ("COBALT_JOBID", "Cobalt", ""),
+    // The last: whether mpiexec takes its hosts from there (allocation.rs).
+    const SYSTEMS: &[(&str, &str, &str, bool)] = &[
+        ("SLURM_JOB_ID", "Slurm", "SLURM_JOB_NUM_NODES", true),
+        ("PBS_JOBID", "PBS", "PBS_NUM_NODES", true),
+        ("LSB_JOBID", "LSF", "", true),
+        ("PE_HOSTFILE", "Grid Engine", "NHOSTS", false),
+        ("COBALT_JOBID", "Cobalt", "", false),
     ];
-    let here = |(name, _, _): &&(&str, &str, &str)| view.variable(name).is_some();
-    let Some((name, system, nodes)) = SYSTEMS.iter().find(here) else {
+    let here = |(name, ..): &&(&str, &str, &str, bool)| view.variable(name).is_some();
+    let Some((name, system, nodes, gives_hosts)) = SYSTEMS.iter().find(here) else {
         return Finding::ok(WHAT, "none seen");
     };
     let job = view.variable(name).unwrap_or_default();
     let nodes = view
         .variable(nodes)
         .and_then(|text| text.parse::<u32>().ok());
-    match nodes.filter(|nodes| *nodes > 1) {
-        Some(nodes) => Finding::note(
+    match (nodes.filter(|nodes| *nodes > 1), gives_hosts) {
+        (Some(nodes), true) => Finding::ok(
+            WHAT,
+            format!(
+                "{system} job {job} with {nodes} nodes, where mpiexec starts the ranks; this page is of this one"
+            ),
+        ),
+        (Some(nodes), false) => Finding::note(
             WHAT,
             format!("{system} job {job} with {nodes} nodes: mpiexec uses this one only"),
-            "ask for one node",
+            "name the others by -hosts or -f",
         ),
-        None => Finding::ok(
+        (None, _) => Finding::ok(
             WHAT,
-            format!("{system} job {job}; mpiexec starts the ranks on this host"),
+            format!("{system} job {job}; mpiexec starts the ranks on its hosts"),
         ),
     }
 }
@@ -106,15 +113,39 @@ fn host_file(view: &View) -> Finding {
     let Some(path) = view.variable("HYDRA_HOST_FILE") else {
         return Finding::ok(WHAT, "none set");
     };
-    match hosts::slots(&[], Some(&view.path(path).to_string_lossy())) {
-        Ok(Some(slots)) => Finding::ok(WHAT, format!("{path}: {slots} slots on this host")),
-        Ok(None) => Finding::ok(WHAT, format!("{path}: this host")),
-        Err(error) => Finding::problem(
-            WHAT,
-            format!("HYDRA_HOST_FILE is set, and mpiexec refuses it: {error}"),
-            "unset HYDRA_HOST_FILE, or name this host only",
-        ),
+    let listed = match hosts::listed(&[], Some(&view.path(path).to_string_lossy())) {
+        Ok(listed) => listed,
+        Err(error) => {
+            return Finding::problem(
+                WHAT,
+                format!("HYDRA_HOST_FILE is set, and mpiexec refuses it: {error}"),
+                "unset HYDRA_HOST_FILE, or mend the file",
+            );
+        }
+    };
+    let (here, others): (Vec<_>, Vec<_>) = listed.into_iter().partition(|host| host.here);
+    let here = match (hosts::slots_of(&here), here.is_empty()) {
+        (Some(slots), _) => format!("{slots} slots on this host"),
+        (None, false) => "this host".to_owned(),
+        (None, true) => "not this host".to_owned(),
+    };
+    if others.is_empty() {
+        return Finding::ok(WHAT, format!("{path}: {here}"));
     }
+    const MOST: usize = 8;
+    let names: Vec<&str> = others.iter().take(MOST).map(|host| &*host.name).collect();
+    let more = match others.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Finding::note(
+        WHAT,
+        format!(
+            "{path}: {here}, and others that this page says nothing about: {}{more}",
+            names.join(", ")
+        ),
+        "mpiexec -ppn 1 mpiexec -doctor prints a page on each",
+    )
 }
 
 fn fabric(view: &View) -> Finding {
@@ -122,15 +153,14 @@ fn fabric(view: &View) -> Finding {
     match devices.is_empty() {
         true => Finding::ok(
             "fabric",
-            "none is used: all ranks of a job are on this host",
+            "no adapter is seen: messages to other hosts go over TCP, by libfabric",
         ),
-        false => Finding::note(
+        false => Finding::ok(
             "fabric",
             format!(
-                "{} is there and is not used: all ranks of a job are on this host",
+                "{} for messages to other hosts, where libfabric has a provider for it (OXMPI_SHOW_FABRIC=yes shows it)",
                 devices.join(", ")
             ),
-            "",
         ),
     }
 }
@@ -204,7 +234,7 @@ mod tests {
             ("SLURM_JOB_ID", "7"),
             ("SLURM_JOB_NUM_NODES", "2"),
         ]));
-        assert_eq!(several.state, State::Note);
+        assert_eq!(several.state, State::Ok);
         assert!(
             several.found.contains("Slurm job 7 with 2 nodes"),
             "{several:?}"
@@ -231,17 +261,25 @@ mod tests {
     fn a_host_file_that_mpiexec_would_refuse_is_a_problem() {
         let view =
             |text: &str| View::of_test(&[("/hosts", text)], &[("HYDRA_HOST_FILE", "/hosts")]);
-        let other = host_file(&view("192.0.2.1\n"));
-        assert_eq!(other.state, State::Problem);
-        assert!(other.found.contains("192.0.2.1"), "{other:?}");
+        let wrong = host_file(&view("localhost:many\n"));
+        assert_eq!(wrong.state, State::Problem);
+        assert!(wrong.found.contains("localhost:many"), "{wrong:?}");
+        let other = host_file(&view("localhost:4\n198.51.100.1\n"));
+        assert_eq!(other.state, State::Note);
+        assert!(other.found.contains("4 slots on this host"), "{other:?}");
+        assert!(other.found.ends_with(": 198.51.100.1"), "{other:?}");
+        let many: String = (1..=20).map(|at| format!("198.51.100.{at}\n")).collect();
+        let many = host_file(&view(&many));
+        assert!(many.found.contains("not this host"), "{many:?}");
+        assert!(many.found.ends_with("198.51.100.8 and 12 more"), "{many:?}");
         assert!(host_file(&view("localhost:4\n")).found.contains("4 slots"));
         assert_eq!(host_file(&with(&[])).state, State::Ok);
     }
 
     #[test]
-    fn hardware_that_is_not_used_is_said() {
+    fn adapters_are_named() {
         let view = View::of_test(&[("/sys/class/infiniband/mlx5_0/node_type", "1")], &[]);
-        assert_eq!(fabric(&view).state, State::Note);
+        assert_eq!(fabric(&view).state, State::Ok);
         assert!(fabric(&view).found.starts_with("mlx5_0"));
         assert_eq!(fabric(&with(&[])).state, State::Ok);
     }
