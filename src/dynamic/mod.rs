@@ -11,6 +11,7 @@ mod far;
 mod introduce;
 mod means;
 mod meeting;
+mod name_folder;
 mod port;
 mod service;
 mod spawn;

@@ -1,39 +1,23 @@
-//! Published names: a file for each in a folder of the user, and where the launcher keeps names for other hosts, there too.
+//! Published names: a file for each in a folder of the user ([`super::name_folder`]), and where the launcher keeps names for other hosts, there too.
 //!
 //! `OXMPI_NAME_DIRECTORY` names the folder, for jobs on several hosts one that they share; else it is in `XDG_RUNTIME_DIR` or the folder for temporary files.
-//! So no server is needed, and jobs of all launchers meet. Invariant: a file is whole when it gets its name, and belongs to this user.
-//! It says which process has published the name: what a process of this host has left that ended without a word counts for nothing.
+//! So no server is needed, and jobs of all launchers meet. A file says which process has published the name: what a process of this host has left that ended
+//! without a word counts for nothing.
 
 use super::job;
-use crate::error::{Class, Error, Result, fail};
+use super::name_folder::{Folder, Place};
+use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::os::addresses;
 use crate::os::process::Birth;
 use parking_lot::Mutex;
-use rustix::process::geteuid;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+/// Bytes of the longest name, as of a port's.
+const LONGEST: usize = 255;
 
 /// Names that this process has published and not taken back.
 static PUBLISHED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-fn set(name: &str) -> Option<PathBuf> {
-    let value = std::env::var_os(name).filter(|value| !value.is_empty());
-    value.map(PathBuf::from)
-}
-
-/// The folder, which may not be there yet.
-fn folder() -> PathBuf {
-    if let Some(named) = set("OXMPI_NAME_DIRECTORY") {
-        return named;
-    }
-    match set("XDG_RUNTIME_DIR").filter(|folder| folder.is_dir()) {
-        Some(folder) => folder.join("oxmpi-names"),
-        None => std::env::temp_dir().join(format!("oxmpi-names-{}", geteuid().as_raw())),
-    }
-}
 
 /// A file name for any text.
 fn file_of(service: &str) -> PathBuf {
@@ -46,25 +30,30 @@ fn file_of(service: &str) -> PathBuf {
     }
     // Longer ones are told apart by a hash.
     if name.len() > 200 {
-        let hash = service
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-            });
         name.truncate(180);
-        name.push_str(&format!("__{hash:016x}"));
+        name.push_str(&format!("__{:016x}", addresses::hash(service)));
     }
-    folder().join(name)
+    name.into()
 }
 
-fn failed(service: &str, folder: &Path, error: &std::io::Error) -> Error {
-    Error::new(
-        Class::Other,
-        format!(
-            "service_name \"{service}\" cannot be published in the folder {}: {error}",
-            folder.display()
+/// Whether that can be a name.
+///
+/// Errors: of this class, it cannot.
+fn check(service: &str, class: Class) -> Result<()> {
+    match service.len() {
+        0 => fail!(
+            class,
+            "service_name is empty; a name has 1 to {LONGEST} bytes"
         ),
-    )
+        1..=LONGEST => Ok(()),
+        bytes => {
+            let begin: String = service.chars().take(40).collect();
+            fail!(
+                class,
+                "service_name begins with \"{begin}\" and has {bytes} bytes; a name has 1 to {LONGEST}"
+            )
+        }
+    }
 }
 
 /// The content of a file.
@@ -100,44 +89,35 @@ impl Published {
     }
 
     /// Of a name; `None` if there is none, or another user's.
-    fn of(file: &Path) -> Option<Published> {
-        let own = fs::metadata(file).is_ok_and(|found| found.uid() == geteuid().as_raw());
-        let text = fs::read_to_string(file).ok().filter(|_| own)?;
-        Published::decode(&text)
+    fn of(folder: &Folder, service: &str) -> Option<Published> {
+        Published::decode(&folder.read(&file_of(service))?)
     }
 }
 
 /// Writes the file of a name; whether it was not there.
-fn write(service: &str, port: &str) -> std::io::Result<bool> {
-    let folder = folder();
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)?;
+///
+/// Errors: MPI_ERR_ACCESS or MPI_ERR_OTHER, the folder cannot be used.
+fn write(service: &str, port: &str) -> Result<bool> {
+    let place = Place::own();
+    let folder = place.make()?;
     let file = file_of(service);
-    if Published::of(&file).is_some_and(|found| found.is_left_behind()) {
-        let _ = fs::remove_file(&file);
+    if Published::of(&folder, service).is_some_and(|found| found.is_left_behind()) {
+        folder.remove(&file);
     }
     let published = Published {
         port: port.to_owned(),
         host: addresses::host(""),
         birth: Birth::own(),
     };
-    let draft = folder.join(format!("draft-{}-{:p}", std::process::id(), &service));
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&draft)
-        .and_then(|mut out| out.write_all(published.encode().as_bytes()))
-        // Fails if the name is there, which a rename would not.
-        .and_then(|()| fs::hard_link(&draft, &file));
-    let _ = fs::remove_file(&draft);
-    match written {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
-    }
+    place.write(&folder, &file, &published.encode())
+}
+
+/// Removes the file of a name; whether it was there.
+///
+/// Errors: as those of [`Place::open`].
+fn remove(service: &str) -> Result<bool> {
+    let folder = Place::own().open()?;
+    Ok(folder.is_some_and(|folder| folder.remove(&file_of(service))))
 }
 
 fn is_taken<T>(service: &str) -> Result<T> {
@@ -149,8 +129,10 @@ fn is_taken<T>(service: &str) -> Result<T> {
 
 /// MPI_Publish_name.
 ///
-/// Errors: MPI_ERR_SERVICE, the name is taken; MPI_ERR_OTHER, the folder cannot be written, and the launcher keeps no names.
+/// Errors: MPI_ERR_SERVICE, the name is taken, empty or too long; MPI_ERR_ACCESS, the folder is not to be trusted or may not be written,
+/// MPI_ERR_OTHER, it cannot be written for another reason, both if the launcher keeps no names.
 pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
+    check(service, Class::Service)?;
     let job = job()?;
     if job.lookup(service).is_some() {
         return is_taken(service);
@@ -162,11 +144,15 @@ pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
     let kept = job.publish(service, port);
     if !kept && job.lookup(service).is_some_and(|other| other != port) {
         // Another host's process was faster.
-        let _ = fs::remove_file(file_of(service));
+        let _ = remove(service);
         return is_taken(service);
     }
     match written {
-        Err(error) if !kept => Err(failed(service, &folder(), &error)),
+        Err(error) if !kept => fail!(
+            error.class(),
+            "service_name \"{service}\" cannot be published: {}",
+            error.text()
+        ),
         _ => {
             PUBLISHED.lock().push(service.to_owned());
             Ok(())
@@ -176,35 +162,40 @@ pub fn publish_name(service: &str, _info: &Info, port: &str) -> Result<()> {
 
 /// MPI_Lookup_name: the port that was published.
 ///
-/// Errors: MPI_ERR_NAME, none was.
+/// Errors: MPI_ERR_NAME, none was, or the name is empty or too long; MPI_ERR_ACCESS, the folder is not to be trusted.
 pub fn lookup_name(service: &str, _info: &Info) -> Result<String> {
-    let here = Published::of(&file_of(service)).filter(|found| !found.is_left_behind());
+    check(service, Class::Name)?;
+    let folder = Place::own().open();
+    let here = folder.as_ref().ok().and_then(Option::as_ref);
+    let here = here.and_then(|folder| Published::of(folder, service));
+    let here = here.filter(|found| !found.is_left_behind());
     let port = here.map(|found| found.port);
     match port.or_else(|| job().ok()?.lookup(service)) {
         Some(port) => Ok(port),
-        None => fail!(Class::Name, "service_name \"{service}\" is not published"),
+        None => {
+            folder?;
+            fail!(Class::Name, "service_name \"{service}\" is not published")
+        }
     }
 }
 
 /// MPI_Unpublish_name.
 ///
-/// Errors: MPI_ERR_SERVICE, the name was not published.
+/// Errors: MPI_ERR_SERVICE, the name was not published, or is empty or too long; MPI_ERR_ACCESS, the folder is not to be trusted.
 pub fn unpublish_name(service: &str, _info: &Info, _port: &str) -> Result<()> {
-    let here = fs::remove_file(file_of(service)).is_ok();
+    check(service, Class::Service)?;
+    let here = remove(service);
     let job = job()?;
     // Some launchers take back what they have not.
     let there = job.lookup(service).is_some() && job.unpublish(service);
-    if !here && !there {
+    if !there && !here? {
         return fail!(
             Class::Service,
             "service_name \"{service}\" is not published"
         );
     }
     PUBLISHED.lock().retain(|published| published != service);
-    // The last one takes the folder with it.
-    if set("OXMPI_NAME_DIRECTORY").is_none() {
-        let _ = fs::remove_dir(folder());
-    }
+    Place::own().remove_if_empty();
     Ok(())
 }
 

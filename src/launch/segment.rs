@@ -11,6 +11,7 @@ use crate::error::{Class, Error, Result};
 use crate::os::process::{identity, inherited, open_of};
 use crate::os::{descriptors, memory, monotonic_nanoseconds};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::net::sockopt::socket_peercred;
 use rustix::net::{
@@ -322,10 +323,16 @@ fn create_file(plan: &SegmentPlan<'_>, ranks: usize) -> io::Result<(String, File
     Ok((path, file))
 }
 
+/// The folder may be one where everybody writes: what is there must be a file of this user, and no link to one.
 fn open_file(path: &str) -> Option<File> {
-    let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
-    let same_user = file.metadata().ok()?.uid() == geteuid().as_raw();
-    same_user.then_some(file)
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+        .open(path)
+        .ok()?;
+    let found = file.metadata().ok()?;
+    (found.is_file() && found.uid() == geteuid().as_raw()).then_some(file)
 }
 
 #[cfg(test)]
@@ -380,6 +387,10 @@ mod tests {
         let (path, file) = create_file(&PLAN, 3).unwrap();
         let opened = open_file(&path).unwrap();
         assert_eq!(opened.metadata().unwrap().len(), 3 * 4096);
+        let link = format!("{path}-link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(open_file(&link).is_none(), "somebody else may have made it");
+        std::fs::remove_file(&link).unwrap();
         std::fs::remove_file(&path).unwrap();
         drop(file);
         assert!(open_file(&path).is_none());

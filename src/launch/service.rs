@@ -4,6 +4,7 @@ use super::client::Client;
 use super::wire::Line;
 use super::{Job, Launcher, Server};
 use crate::error::Result;
+use crate::os::addresses;
 
 /// Text of any kind as a word of PMI-1: other characters as `%` and two digits.
 fn word_of(text: &str) -> String {
@@ -36,9 +37,17 @@ fn text_of(word: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What a name is called there: longer ones than launchers have room for are not published.
-fn key_of(service: &str) -> Option<String> {
-    Some(format!("oxmpi-{}", word_of(service))).filter(|key| key.len() < 250)
+/// What a name is called there. Longer ones than launchers have room for are told apart by a hash.
+fn key_of(service: &str) -> String {
+    const ROOM: usize = 250;
+    let mut key = format!("oxmpi-{}", word_of(service));
+    if key.len() > ROOM {
+        // No word has this after a percent sign.
+        let end = format!("%-{:016x}", addresses::hash(service));
+        key.truncate(ROOM - end.len());
+        key.push_str(&end);
+    }
+    key
 }
 
 impl Client {
@@ -78,10 +87,10 @@ impl Job {
 
     /// Has the launcher keep a name for its other jobs and hosts; whether it does.
     pub fn publish(&self, service: &str, port: &str) -> bool {
-        let Some(key) = key_of(service).filter(|_| self.asks_for_names()) else {
+        if !self.asks_for_names() {
             return false;
-        };
-        let port = word_of(port);
+        }
+        let (key, port) = (key_of(service), word_of(port));
         let done = self.with_server(|server| match server {
             Server::Pmi1(client) => client.publish(&key, &port),
             Server::Pmix(pmix) => pmix.publish(&key, &port).map(|()| true),
@@ -91,7 +100,10 @@ impl Job {
 
     /// The port of a name that the launcher keeps.
     pub fn lookup(&self, service: &str) -> Option<String> {
-        let key = key_of(service).filter(|_| self.asks_for_names())?;
+        if !self.asks_for_names() {
+            return None;
+        }
+        let key = key_of(service);
         let found = self.with_server(|server| match server {
             Server::Pmi1(client) => client.lookup(&key),
             Server::Pmix(pmix) => Ok(pmix.lookup(&key)),
@@ -101,9 +113,10 @@ impl Job {
 
     /// Takes a name back; whether the launcher had it.
     pub fn unpublish(&self, service: &str) -> bool {
-        let Some(key) = key_of(service).filter(|_| self.asks_for_names()) else {
+        if !self.asks_for_names() {
             return false;
-        };
+        }
+        let key = key_of(service);
         let done = self.with_server(|server| match server {
             Server::Pmi1(client) => client.unpublish(&key),
             Server::Pmix(pmix) => pmix.unpublish(&key).map(|()| true),
@@ -124,6 +137,9 @@ mod tests {
             assert_eq!(text_of(&word).as_deref(), Some(text));
         }
         assert_eq!((text_of("%"), text_of("%zz")), (None, None));
-        assert!(key_of(&"x".repeat(300)).is_none());
+        assert_eq!(key_of("a b"), "oxmpi-a%20b");
+        let [one, other] = ["x", "y"].map(|last| key_of(&format!("{}{last}", " ".repeat(254))));
+        assert_eq!((one.len(), other.len()), (250, 250));
+        assert_ne!(one, other);
     }
 }

@@ -95,6 +95,17 @@ int main(int argc, char **argv)
     ERROR(MPI_Unpublish_name("service", freed, "port"), MPI_ERR_INFO, "info", NULL);
     ERROR(MPI_Unpublish_name("no such service, nowhere", null, "port"), MPI_ERR_SERVICE, "service_name",
           "no such service, nowhere");
+    /* No name, and one that is too long. */
+    char endless[5000];
+    const char *names[] = {"", longer, endless};
+    memset(endless, 'y', sizeof endless - 1);
+    endless[sizeof endless - 1] = 0;
+    for (int i = 0; i < 3 && !reference; i++) {
+        const char *value = i == 0 ? "255" : number((int) strlen(names[i]));
+        ERROR(MPI_Publish_name(names[i], null, "port"), MPI_ERR_SERVICE, "service_name", value);
+        ERROR(MPI_Lookup_name(names[i], null, port), MPI_ERR_NAME, "service_name", value);
+        ERROR(MPI_Unpublish_name(names[i], null, "port"), MPI_ERR_SERVICE, "service_name", value);
+    }
 
     int file = open("/dev/null", O_RDWR);
     ERROR(MPI_Comm_join(-1, &comm), MPI_ERR_ARG, "fd", "-1");
