@@ -5,13 +5,13 @@
 
 use super::background;
 use super::card::Card;
-use super::port::Deadline;
+use super::port::{self, Deadline};
+use super::reception::{Addresses, Reception};
 use crate::engine::far;
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses;
-use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 /// For all life lines of a process, seconds.
@@ -19,6 +19,8 @@ const TIME: f64 = 30.0;
 /// For one address to answer, and for a word of somebody who has connected.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const COOKIE_BYTES: usize = 16;
+/// Cookie and place.
+const GREETING_BYTES: usize = COOKIE_BYTES + 4;
 const READY: u8 = b'+';
 
 /// Whether two processes reach each other over the fabric only.
@@ -48,7 +50,7 @@ pub type Told = std::result::Result<FarCard, String>;
 
 /// Where the accepting process waits for life lines.
 pub struct Waiting {
-    listener: TcpListener,
+    reception: Reception,
     cookie: u128,
 }
 
@@ -81,12 +83,7 @@ pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, O
     if !waits {
         return (Ok(card), Some(offer), None);
     }
-    let opened = TcpListener::bind(("0.0.0.0", 0)).and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        let port = listener.local_addr()?.port();
-        Ok((listener, port))
-    });
-    let (listener, port) = match opened {
+    let (reception, port, addresses) = match Waiting::open(Addresses::of_settings()) {
         Ok(opened) => opened,
         Err(error) => {
             return (
@@ -97,10 +94,10 @@ pub fn tell(function: &'static str, waits: bool) -> (Told, Option<far::Offer>, O
         }
     };
     let cookie = addresses::random();
-    card.addresses = super::port::own_addresses();
+    card.addresses = addresses;
     card.port = port;
     card.cookie = cookie;
-    (Ok(card), Some(offer), Some(Waiting { listener, cookie }))
+    (Ok(card), Some(offer), Some(Waiting { reception, cookie }))
 }
 
 impl FarCard {
@@ -259,7 +256,7 @@ pub fn reach(place: usize, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
         for address in &card.addresses {
             match greet(SocketAddr::new(*address, card.port), &card, place, deadline) {
                 Ok(stream) => return Ok((other, stream)),
-                Err(error) => why.push(format!("{address}: {error}")),
+                Err(error) => why.push(format!("{address}: {}", port::why(&error))),
             }
         }
         fail!(
@@ -295,10 +292,14 @@ fn greet(
 }
 
 impl Waiting {
+    fn open(addresses: Addresses) -> std::io::Result<(Reception, u16, Vec<IpAddr>)> {
+        Reception::open(addresses, 0, |said| GREETING_BYTES - said.len())
+    }
+
     /// Waits until all of these have connected. To be called where blocking is no harm.
     ///
     /// Errors: MPI_ERR_OTHER, one has not in time.
-    pub fn until_reached(self, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
+    pub fn until_reached(mut self, wanted: Wanted) -> Result<Vec<(usize, TcpStream)>> {
         let deadline = Deadline::after(TIME);
         let mut missing: Vec<(usize, String)> = wanted
             .into_iter()
@@ -312,44 +313,36 @@ impl Waiting {
                     "rank {place} of the other group, on {host}, has not reached this process by TCP within {TIME} seconds"
                 );
             }
-            match self.listener.accept() {
-                Ok((stream, _)) => {
-                    if let Some((place, stream)) = self.hear(stream)
-                        && let Some(at) = missing.iter().position(|it| it.0 == place)
-                    {
-                        missing.swap_remove(at);
-                        found.push((place, stream));
-                    }
+            let heard = self.reception.turn().map_err(|error| {
+                Error::new(
+                    Class::Other,
+                    format!("no connection can be accepted: {error}"),
+                )
+            })?;
+            let nobody = heard.is_empty();
+            for (stream, greeting) in heard {
+                if let Some((place, stream)) = self.hear(stream, &greeting)
+                    && let Some(at) = missing.iter().position(|it| it.0 == place)
+                {
+                    missing.swap_remove(at);
+                    found.push((place, stream));
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let limit = deadline
-                        .left()
-                        .min(Duration::from_millis(200))
-                        .try_into()
-                        .ok();
-                    let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
-                    let _ = poll(&mut waiting, limit.as_ref());
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
-                Err(error) => {
-                    return fail!(Class::Other, "no connection can be accepted: {error}");
-                }
+            }
+            if nobody {
+                let limit = deadline.left().min(Duration::from_millis(200));
+                self.reception.wait(std::iter::empty(), limit);
             }
         }
         Ok(found)
     }
 
     /// `None`: a stranger, or somebody who has gone.
-    fn hear(&self, mut stream: TcpStream) -> Option<(usize, TcpStream)> {
-        stream.set_nonblocking(false).ok()?;
-        stream.set_read_timeout(Some(CONNECT_TIME)).ok()?;
-        let mut greeting = [0u8; COOKIE_BYTES + 4];
-        stream.read_exact(&mut greeting).ok()?;
+    fn hear(&self, mut stream: TcpStream, greeting: &[u8]) -> Option<(usize, TcpStream)> {
         let (cookie, place) = greeting.split_first_chunk::<COOKIE_BYTES>()?;
         if u128::from_le_bytes(*cookie) != self.cookie {
             return None;
         }
+        stream.set_nonblocking(false).ok()?;
         let place = u32::from_le_bytes(place.try_into().ok()?);
         stream.write_all(&[READY]).ok()?;
         Some((place as usize, stream))
@@ -435,18 +428,23 @@ mod tests {
 
     #[test]
     fn life_lines_are_made_to_those_who_are_wanted() {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        listener.set_nonblocking(true).unwrap();
+        let local = Addresses::one("127.0.0.1".parse().unwrap());
+        let (reception, port, addresses) = Waiting::open(local).unwrap();
         let reached = FarCard {
-            port: listener.local_addr().unwrap().port(),
-            addresses: vec!["127.0.0.1".parse().unwrap()],
+            port,
+            addresses,
             cookie: 5,
             ..far_card("net")
         };
         let waiting = Waiting {
-            listener,
+            reception,
             cookie: 5,
         };
+        // They say nothing, or half of it, and keep nobody waiting.
+        let mut strangers: Vec<TcpStream> = (0..200)
+            .map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap())
+            .collect();
+        strangers[0].write_all(&[5]).unwrap();
         let others = std::thread::spawn(move || {
             let stranger = FarCard {
                 cookie: 6,

@@ -13,6 +13,7 @@ mod means;
 mod meeting;
 mod name_folder;
 mod port;
+mod reception;
 mod service;
 mod spawn;
 
@@ -23,6 +24,7 @@ use crate::launch::Job;
 use crate::variables::{Listed, Variable};
 pub use command::Command;
 pub use connect::{accept, connect, join};
+use reception::Addresses;
 pub use service::{lookup_name, publish_name, unpublish_name};
 pub use spawn::{Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
@@ -40,7 +42,8 @@ static PRETEND_HOST: Variable<u64> = Variable::new(
      memory with it. To try out programs and the library itself.",
 );
 /// What users can set about connections to other jobs.
-pub static VARIABLES: &[&dyn Listed] = &[&CONNECT_TIMEOUT, &PRETEND_HOST];
+pub static VARIABLES: &[&dyn Listed] =
+    &[&CONNECT_TIMEOUT, &reception::LISTEN_ADDRESS, &PRETEND_HOST];
 
 static JOB: OnceLock<&'static Job> = OnceLock::new();
 
@@ -57,11 +60,36 @@ fn job() -> Result<&'static Job> {
     }
 }
 
-/// MPI_Open_port: the name of a new port of this process.
+/// MPI_Open_port: the name of a new port of this process, at the address and TCP port that the info keys `ip_address` and `ip_port` say.
 ///
-/// Errors: MPI_ERR_PORT, the kernel has none.
-pub fn open_port(_info: &Info) -> Result<String> {
-    port::open().map(|port| port.name.clone())
+/// Errors: MPI_ERR_INFO_VALUE, a value of these is none; MPI_ERR_PORT, the kernel does not have it.
+pub fn open_port(info: &Info) -> Result<String> {
+    let addresses = match info.get("ip_address")? {
+        None => Addresses::of_settings(),
+        Some(text) => match text.trim().parse() {
+            Ok(address) => Addresses::one(address),
+            Err(_) => {
+                return fail!(
+                    Class::InfoValue,
+                    "the value of ip_address is \"{text}\", which is no Internet address"
+                );
+            }
+        },
+    };
+    let number = match info.get("ip_port")? {
+        None => 0,
+        Some(text) => match text.trim().parse() {
+            Ok(number) if number > 0 => number,
+            _ => {
+                return fail!(
+                    Class::InfoValue,
+                    "the value of ip_port is \"{text}\", which is no number from 1 to {}",
+                    u16::MAX
+                );
+            }
+        },
+    };
+    port::open(addresses, number).map(|port| port.name.clone())
 }
 
 /// MPI_Close_port.

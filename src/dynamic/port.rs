@@ -1,23 +1,21 @@
 //! Ports: names that another job can connect to, and the connection between two roots.
 //!
-//! A port is a TCP listener of its process, `oxmpi:ADDRESS[,ADDRESS...]:PORT:COOKIE`. Invariant: nothing is listened to before the first
-//! port is opened, and who does not know the cookie learns nothing and disturbs nobody.
+//! A port is a TCP listener of its process, `oxmpi:ADDRESS[,ADDRESS...]:PORT:COOKIE`. Invariants: nothing is listened to before the first
+//! port is opened; who does not know the cookie learns nothing and disturbs nobody ([`super::reception`]); one of those who know it is told
+//! at a time that it is accepted.
 
+use super::reception::{Addresses, GREETING_TIME, Reception};
 use crate::error::{Class, Error, Result, fail};
 use crate::os::addresses::{self, end_in_silence};
 use crate::sync::{AtomicBool, Ordering};
-use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, poll};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const SCHEME: &str = "oxmpi";
-/// Addresses in a name, which has room for 255 bytes in all.
-const MOST_ADDRESSES: usize = 8;
-/// For a line of somebody who has connected.
-const LINE_TIME: Duration = Duration::from_secs(10);
 /// For one address to answer.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Interval at which an accept looks whether its port was closed.
@@ -30,9 +28,16 @@ const FRAME_BYTES: u64 = 2 << 30;
 /// A port of this process.
 pub struct Port {
     pub name: String,
-    listener: TcpListener,
     cookie: String,
+    door: Mutex<Door>,
     closed: AtomicBool,
+}
+
+/// Those at a port.
+struct Door {
+    reception: Reception,
+    /// They know the cookie, and wait to be accepted.
+    known: VecDeque<Socket>,
 }
 
 static PORTS: Mutex<Vec<Arc<Port>>> = Mutex::new(Vec::new());
@@ -69,45 +74,57 @@ fn failed(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Class::Port, format!("{what}: {error}"))
 }
 
-/// Opens a port.
+/// What has become of a connection.
+pub fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            "it was closed at the other end".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn lost(error: std::io::Error) -> Error {
+    failed("the connection to the other group is lost", why(&error))
+}
+
+/// Opens a port at these addresses; `number`: its TCP port, 0 for any.
 ///
-/// Errors: MPI_ERR_PORT, the kernel has none.
-pub fn open() -> Result<Arc<Port>> {
-    let refused = |error: std::io::Error| failed("no port can be opened", error);
-    let listener = TcpListener::bind(("0.0.0.0", 0)).map_err(refused)?;
-    listener.set_nonblocking(true).map_err(refused)?;
-    let number = listener.local_addr().map_err(refused)?.port();
-    let addresses = own_addresses();
-    let addresses: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+/// Errors: MPI_ERR_PORT, the kernel does not have it.
+pub fn open(addresses: Addresses, number: u16) -> Result<Arc<Port>> {
+    let shown = addresses.to_string();
+    let opened = Reception::open(addresses, number, missing_of_line);
+    let (reception, number, addresses) = opened.map_err(|error| {
+        let number = match number {
+            0 => String::new(),
+            number => format!(" {number}"),
+        };
+        failed(&format!("no port{number} can be opened at {shown}"), error)
+    })?;
+    let in_name = |address: &IpAddr| match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    };
+    let addresses: Vec<String> = addresses.iter().map(in_name).collect();
     let cookie = format!("{:032x}", addresses::random());
     let name = format!("{SCHEME}:{}:{number}:{cookie}", addresses.join(","));
     let port = Arc::new(Port {
         name,
-        listener,
         cookie,
+        door: Mutex::new(Door {
+            reception,
+            known: VecDeque::new(),
+        }),
         closed: AtomicBool::new(false),
     });
     PORTS.lock().push(port.clone());
     Ok(port)
 }
 
-/// The addresses that others reach this process by, not too many.
-pub fn own_addresses() -> Vec<IpAddr> {
-    let interface = std::env::var("OXMPI_INTERFACE").ok();
-    let interface = interface.filter(|name| !name.is_empty());
-    let mut addresses: Vec<IpAddr> = addresses::ipv4(interface.as_deref())
-        .into_iter()
-        .map(IpAddr::V4)
-        .collect();
-    // The loopback address is the last, and the one that always works on this host.
-    match addresses.pop() {
-        None => vec![std::net::Ipv4Addr::LOCALHOST.into()],
-        Some(last) => {
-            addresses.truncate(MOST_ADDRESSES - 1);
-            addresses.push(last);
-            addresses
-        }
-    }
+/// A line is read byte by byte: what is behind it is not its reader's.
+fn missing_of_line(said: &[u8]) -> usize {
+    let is_whole = said.last() == Some(&b'\n') || said.len() >= LINE_BYTES;
+    usize::from(!is_whole)
 }
 
 /// Closes a port. Calls that wait at it end with an error.
@@ -159,6 +176,7 @@ impl Port {
         deadline: Option<Deadline>,
         gone: impl Fn() -> Option<String>,
     ) -> Result<Socket> {
+        let mut chosen: Option<Chosen> = None;
         loop {
             if let Some(why) = gone() {
                 return fail!(Class::Spawn, "the processes do not come: {why}");
@@ -166,56 +184,52 @@ impl Port {
             if self.closed.load(Ordering::Acquire) {
                 return fail!(Class::Port, "the port was closed in the meantime");
             }
-            if let Some(deadline) = deadline.filter(Deadline::is_over) {
+            if let Some(deadline) = deadline.filter(|it| chosen.is_none() && it.is_over()) {
                 return fail!(
                     Class::Port,
                     "nobody has connected within {} seconds",
                     deadline.seconds
                 );
             }
-            match self.listener.accept() {
-                Ok((stream, _)) => {
-                    if let Some(socket) = self.greet(stream)? {
-                        return Ok(socket);
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
-                    let limit = left.try_into().ok();
-                    let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
-                    let _ = poll(&mut waiting, limit.as_ref());
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
-                Err(error) => return Err(failed("no connection can be accepted", error)),
+            let mut door = self.door.lock();
+            let heard = door.reception.turn();
+            for (stream, line) in
+                heard.map_err(|error| failed("no connection can be accepted", error))?
+            {
+                door.known.extend(self.greet(Socket(stream), &line)?);
             }
+            if chosen.is_none() {
+                let known = std::iter::from_fn(|| door.known.pop_front());
+                chosen = known.filter_map(Chosen::tell).next();
+            }
+            match chosen.take().map(Chosen::hear) {
+                Some(Answer::Ready(socket)) => return Ok(socket),
+                Some(Answer::Awaited(waiting)) => chosen = Some(waiting),
+                // The next one is told at once.
+                Some(Answer::None) => continue,
+                None => {}
+            }
+            let left = deadline.map_or(LOOK, |deadline| deadline.left().min(LOOK));
+            let awaited = chosen.iter().map(|chosen| &chosen.socket.0);
+            door.reception.wait(awaited, left);
+            // Another thread may accept at this port, too.
+            MutexGuard::unlock_fair(door);
         }
     }
 
-    /// `None`: a stranger, or somebody who has gone.
-    fn greet(&self, stream: TcpStream) -> Result<Option<Socket>> {
-        let mut socket = Socket(stream);
-        let heard = socket
-            .prepare(Some(LINE_TIME))
-            .and_then(|()| socket.read_line());
-        let Ok(line) = heard else { return Ok(None) };
-        let mut words = line.splitn(3, ' ');
+    /// Somebody who has said this line; `None`: a stranger.
+    fn greet(&self, mut socket: Socket, line: &[u8]) -> Result<Option<Socket>> {
+        let line = String::from_utf8_lossy(line);
+        let mut words = line.trim_end_matches('\n').splitn(3, ' ');
         let (verb, cookie) = (words.next(), words.next());
         if cookie != Some(self.cookie.as_str()) {
             return Ok(None);
         }
         match verb {
-            Some("oxmpi-connect") if words.next() == Some(VERSION) => {
-                // One that has given up meanwhile does not answer.
-                let told = socket.0.write_all(b"oxmpi-accepted\n");
-                let answer = told.and_then(|()| socket.read_line());
-                let ready = answer.is_ok_and(|line| line == "oxmpi-here");
-                Ok((ready && socket.prepare(None).is_ok()).then_some(socket))
-            }
+            Some("oxmpi-connect") if words.next() == Some(VERSION) => Ok(Some(socket)),
             Some("oxmpi-connect") => {
-                let _ = socket
-                    .0
-                    .write_all(format!("oxmpi-version {VERSION}\n").as_bytes());
+                let answer = format!("oxmpi-version {VERSION}\n");
+                let _ = socket.0.write_all(answer.as_bytes());
                 Ok(None)
             }
             Some("oxmpi-refused") => fail!(
@@ -224,6 +238,49 @@ impl Port {
                 words.next().unwrap_or("no reason was given")
             ),
             _ => Ok(None),
+        }
+    }
+}
+
+/// Somebody who was told that it is accepted, and is to say that it is there still: it may have given up before.
+struct Chosen {
+    socket: Socket,
+    said: Vec<u8>,
+    until: Deadline,
+}
+
+enum Answer {
+    Ready(Socket),
+    Awaited(Chosen),
+    None,
+}
+
+impl Chosen {
+    /// `None`: it has gone.
+    fn tell(mut socket: Socket) -> Option<Chosen> {
+        socket.0.write_all(b"oxmpi-accepted\n").ok()?;
+        Some(Chosen {
+            socket,
+            said: Vec::new(),
+            until: Deadline::after(GREETING_TIME.as_secs_f64()),
+        })
+    }
+
+    fn hear(mut self) -> Answer {
+        while missing_of_line(&self.said) > 0 {
+            let mut byte = [0u8];
+            match self.socket.0.read(&mut byte) {
+                Ok(1) => self.said.push(byte[0]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && !self.until.is_over() => {
+                    return Answer::Awaited(self);
+                }
+                _ => return Answer::None,
+            }
+        }
+        match self.said == b"oxmpi-here\n" && self.socket.prepare(None).is_ok() {
+            true => Answer::Ready(self.socket),
+            false => Answer::None,
         }
     }
 }
@@ -290,8 +347,7 @@ fn ask(
         ErrorKind::WouldBlock | ErrorKind::TimedOut => {
             format!("nobody has accepted within {} seconds", deadline.seconds)
         }
-        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => "it was closed".to_owned(),
-        _ => error.to_string(),
+        _ => why(&error),
     };
     let left = deadline.left().max(Duration::from_millis(1));
     socket.prepare(Some(left)).map_err(text)?;
@@ -343,16 +399,13 @@ impl Socket {
     pub fn send(&mut self, bytes: &[u8]) -> Result<()> {
         let mut frame = (bytes.len() as u64).to_le_bytes().to_vec();
         frame.extend(bytes);
-        self.0
-            .write_all(&frame)
-            .map_err(|error| failed("the connection to the other group is lost", error))
+        self.0.write_all(&frame).map_err(lost)
     }
 
     /// What the other side has sent by [`Socket::send`].
     ///
     /// Errors: MPI_ERR_PORT, the connection is lost.
     pub fn receive(&mut self) -> Result<Vec<u8>> {
-        let lost = |error| failed("the connection to the other group is lost", error);
         let mut length = [0u8; 8];
         self.0.read_exact(&mut length).map_err(lost)?;
         let length = u64::from_le_bytes(length);
@@ -371,7 +424,7 @@ mod tests {
 
     #[test]
     fn a_name_brings_two_processes_together() {
-        let port = open().unwrap();
+        let port = open(Addresses::of_settings(), 0).unwrap();
         assert!(port.name.len() < 256);
         assert_eq!(cookie_of(&port.name), port.cookie);
         let name = port.name.clone();
@@ -391,7 +444,7 @@ mod tests {
 
     #[test]
     fn strangers_are_not_let_in() {
-        let port = open().unwrap();
+        let port = open(Addresses::of_settings(), 0).unwrap();
         let (_, number, _) = parse(&port.name).unwrap();
         let wrong = format!("oxmpi:127.0.0.1:{number}:{:032x}", 7);
         let stranger = std::thread::spawn(move || {

@@ -4,6 +4,7 @@ use super::command::Command;
 use super::connect::{begin, meet};
 use super::meeting::{Role, Side, tell_all};
 use super::port::{self, Deadline};
+use super::reception::Addresses;
 use super::{background, job};
 use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
@@ -122,7 +123,7 @@ fn start(
 ) -> (Vec<i32>, Result<(std::sync::Arc<port::Port>, Spawning)>) {
     let all = commands.iter().map(|it| it.processes as usize).sum();
     let not_started = || vec![Class::Spawn.value(); all];
-    let port = match port::open() {
+    let port = match port::open(Addresses::of_settings(), 0) {
         Ok(port) => port,
         Err(error) => return (not_started(), Err(error)),
     };
