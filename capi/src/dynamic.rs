@@ -137,7 +137,9 @@ fn put_spawned(
     codes: OutArray<ErrorCode>,
 ) -> Result<()> {
     if !codes.is_null() {
-        for (index, code) in spawned.codes.into_iter().enumerate() {
+        let each = spawned.codes.into_iter();
+        let each = each.flat_map(|(count, code)| std::iter::repeat_n(code, count as usize));
+        for (index, code) in each.enumerate() {
             codes.put(index, ErrorCode(code))?;
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::error::{Class, Error, Result, fail};
 use crate::info::Info;
-use crate::launch::{Program, largest_of};
+use crate::launch::{MOST_RANKS, Program, largest_of};
 
 /// One program of MPI_Comm_spawn_multiple, or that of MPI_Comm_spawn.
 #[derive(Clone, Debug)]
@@ -60,14 +60,14 @@ impl Command {
         Ok(())
     }
 
-    /// How many processes are to be started: as many as are wanted, or the largest number that the key `soft` allows; `None`: it allows none.
+    /// How many processes are to be started: as many as are wanted, or the largest number that the key `soft` allows and a job can have; `None`: it
+    /// allows none.
     ///
     /// Errors: MPI_ERR_INFO_VALUE.
     pub fn allowed(&self) -> Result<Option<u32>> {
         match self.info.get(SOFT)? {
-            Some(set) => {
-                largest_of(set, self.processes).map_err(|text| Error::new(Class::InfoValue, text))
-            }
+            Some(set) => largest_of(set, self.processes.min(MOST_RANKS))
+                .map_err(|text| Error::new(Class::InfoValue, text)),
             None => Ok(Some(self.processes)),
         }
     }
@@ -79,7 +79,8 @@ impl Command {
         let Some(processes) = self.allowed()? else {
             return fail!(
                 Class::Spawn,
-                "the info key soft allows no number from 1 to {}, which is maxprocs",
+                "the info key soft allows no number from 1 to {}; maxprocs is {}, and a job can have {MOST_RANKS} processes",
+                self.processes.min(MOST_RANKS),
                 self.processes
             );
         };

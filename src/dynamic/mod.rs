@@ -26,7 +26,7 @@ pub use command::Command;
 pub use connect::{accept, connect, join};
 use reception::Addresses;
 pub use service::{lookup_name, publish_name, unpublish_name};
-pub use spawn::{Spawned, meet_parents, parent, spawn};
+pub use spawn::{Codes, Spawned, meet_parents, parent, spawn};
 use std::sync::OnceLock;
 
 static CONNECT_TIMEOUT: Variable<u64> = Variable::new(

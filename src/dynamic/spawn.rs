@@ -10,7 +10,7 @@ use crate::coll::CollContext;
 use crate::comm::{self, Comm, Maker};
 use crate::engine::links;
 use crate::error::{Class, Error, Result, fail};
-use crate::launch::{Program, Spawning, names};
+use crate::launch::{MOST_RANKS, Program, Spawning, names};
 use crate::sync::{AtomicI32, Ordering};
 use std::time::Duration;
 
@@ -18,9 +18,12 @@ use std::time::Duration;
 pub struct Spawned {
     /// The intercommunicator to the new processes.
     pub comm: Result<&'static Comm>,
-    /// An error code for each process that was asked for, on every rank; none if the arguments were wrong.
-    pub codes: Vec<i32>,
+    /// The error codes of all processes that were asked for, on every rank; none if the arguments were wrong.
+    pub codes: Codes,
 }
+
+/// Error codes of processes, each with the number of those that have it: a program may ask for any number.
+pub type Codes = Vec<(u32, i32)>;
 
 /// The communicator to the processes that have spawned this one.
 static PARENT: AtomicI32 = AtomicI32::new(comm::NULL);
@@ -107,22 +110,32 @@ pub fn spawn(
     Spawned { comm, codes }
 }
 
-fn encode(codes: &[i32]) -> Vec<u8> {
-    codes.iter().flat_map(|code| code.to_le_bytes()).collect()
+fn encode(codes: &[(u32, i32)]) -> Vec<u8> {
+    let words = codes
+        .iter()
+        .flat_map(|(count, code)| [*count, code.cast_unsigned()]);
+    words.flat_map(u32::to_le_bytes).collect()
 }
 
-fn decode(bytes: &[u8]) -> Vec<i32> {
-    let word = |four: &[u8]| i32::from_le_bytes(four.try_into().unwrap_or_default());
-    bytes.chunks_exact(4).map(word).collect()
+fn decode(bytes: &[u8]) -> Codes {
+    let word = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap_or_default());
+    let pairs = bytes.chunks_exact(8).map(|pair| pair.split_at(4));
+    pairs
+        .map(|(count, code)| (word(count), word(code).cast_signed()))
+        .collect()
 }
 
 /// Has the launcher start the processes, at the root. The error code of each, and the port that they connect to.
 fn start(
     function: &'static str,
     commands: &[Command],
-) -> (Vec<i32>, Result<(std::sync::Arc<port::Port>, Spawning)>) {
-    let all = commands.iter().map(|it| it.processes as usize).sum();
-    let not_started = || vec![Class::Spawn.value(); all];
+) -> (Codes, Result<(std::sync::Arc<port::Port>, Spawning)>) {
+    let wanted = commands.iter().map(|it| it.processes);
+    let all: u64 = wanted.clone().map(u64::from).sum();
+    let not_started = || wanted.map(|it| (it, Class::Spawn.value())).collect();
+    if let Err(error) = fit(commands) {
+        return (not_started(), Err(error));
+    }
     let port = match port::open(Addresses::of_settings(), 0) {
         Ok(port) => port,
         Err(error) => return (not_started(), Err(error)),
@@ -146,16 +159,36 @@ fn start(
     }
 }
 
+/// Whether so many processes can be started at a time.
+///
+/// Errors: MPI_ERR_SPAWN.
+fn fit(commands: &[Command]) -> Result<()> {
+    let allowed = |it: &Command| it.allowed().ok().flatten().unwrap_or(0);
+    let all: u64 = commands.iter().map(|it| u64::from(allowed(it))).sum();
+    if all <= u64::from(MOST_RANKS) {
+        return Ok(());
+    }
+    fail!(
+        Class::Spawn,
+        "maxprocs is {all}{}, and at most {MOST_RANKS} processes can be started at a time",
+        match commands {
+            [_] => String::new(),
+            commands => format!(" in all, for {} commands", commands.len()),
+        }
+    )
+}
+
 /// The error codes of the processes that were wanted, of which the info key `soft` may have left some out.
-fn spread(commands: &[Command], started: &[i32]) -> Vec<i32> {
+fn spread(commands: &[Command], started: &[i32]) -> Codes {
     let mut started = started.iter().copied();
-    let codes = commands.iter().flat_map(|command| {
+    let mut codes = Codes::new();
+    for command in commands {
         let asked = command.allowed().ok().flatten().unwrap_or(0);
-        let mut codes: Vec<i32> = started.by_ref().take(asked as usize).collect();
-        codes.resize(command.processes as usize, Class::Spawn.value());
-        codes
-    });
-    codes.collect()
+        codes.extend(started.by_ref().take(asked as usize).map(|code| (1, code)));
+        let others = command.processes.saturating_sub(asked);
+        codes.push((others, Class::Spawn.value()));
+    }
+    codes
 }
 
 /// In MPI_Init of a process that was spawned: connects the world to those that have spawned it.
@@ -194,4 +227,50 @@ pub fn meet_parents() -> Result<()> {
     parents.set_name("MPI_COMM_PARENT");
     PARENT.store(parents.handle, Ordering::Relaxed);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::info::Info;
+
+    fn command(processes: u32, soft: Option<&str>) -> Command {
+        let mut info = Info::new();
+        if let Some(set) = soft {
+            info.set("soft", set).unwrap();
+        }
+        Command {
+            program: "x".to_owned(),
+            arguments: Vec::new(),
+            processes,
+            info,
+        }
+    }
+
+    #[test]
+    fn codes_come_back_whatever_the_number_of_processes() {
+        let commands = [command(3, None), command(u32::MAX, Some("2,2000000000"))];
+        let codes = spread(&commands, &[0, 0, 42, 0, 0]);
+        assert_eq!(decode(&encode(&codes)), codes);
+        let all: u64 = codes.iter().map(|(count, _)| u64::from(*count)).sum();
+        assert_eq!(all, 3 + u64::from(u32::MAX));
+        assert_eq!(codes.last(), Some(&(u32::MAX - 2, Class::Spawn.value())));
+    }
+
+    #[test]
+    fn more_processes_than_a_job_can_have_are_refused() {
+        assert!(fit(&[command(MOST_RANKS, None)]).is_ok());
+        for commands in [
+            vec![command(10_000_000, None)],
+            vec![command(MOST_RANKS, None), command(1, None)],
+        ] {
+            let error = fit(&commands).err().unwrap();
+            assert_eq!(error.class(), Class::Spawn);
+            assert!(error.text().contains("65536"), "{error}");
+        }
+        // The largest number that is possible.
+        let soft = command(10_000_000, Some("7,10000000"));
+        assert_eq!(soft.allowed().unwrap(), Some(7));
+        assert!(fit(&[soft]).is_ok());
+    }
 }

@@ -36,6 +36,9 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// How many ranks a job can have.
+pub const MOST_RANKS: u32 = 1 << 16;
+
 pub use environment::names;
 pub use segment::create as create_segment;
 pub use soft::largest_of;

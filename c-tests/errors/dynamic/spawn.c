@@ -1,5 +1,6 @@
 /* Wrong arguments of MPI_Comm_spawn and MPI_Comm_spawn_multiple: the root's own are heard by all ranks, and nobody waits. */
 #include "wrong.h"
+#include <limits.h>
 
 /* All ranks call; others hear at least that somebody was wrong. */
 static int heard(int code, int class_)
@@ -73,6 +74,15 @@ int main(int argc, char **argv)
     ALL(SPAWN(program, 1, soft, 0, world, &children), MPI_ERR_INFO_VALUE, "soft");
     ALL(MULTIPLE(2, commands, processes, second, 0, world), MPI_ERR_INFO_VALUE, "soft");
     MPI(MPI_Info_free(&soft));
+    /* More than a job can have, on all ranks. The codes are only those that there is room for. */
+    int wanted[] = {10000000, INT_MAX};
+    for (int i = 0; i < 2 && !reference; i++) {
+        ERROR(MPI_Comm_spawn(program, MPI_ARGV_NULL, wanted[i], null, 0, world, &children, MPI_ERRCODES_IGNORE), MPI_ERR_SPAWN,
+              "maxprocs", "65536");
+        int two[] = {1, wanted[i]};
+        ERROR(MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, two, infos, 0, world, &children, MPI_ERRCODES_IGNORE),
+              MPI_ERR_SPAWN, "maxprocs", "65536");
+    }
     CHECK(children == MPI_COMM_NULL);
     MPI(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world));
     CHECK_INT(sum, size);

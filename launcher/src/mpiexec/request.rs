@@ -27,8 +27,7 @@ pub enum Label {
     Pattern(String),
 }
 
-/// How many ranks one host can have.
-pub const MOST_RANKS: u32 = 1 << 16;
+pub use oxmpi::launch::MOST_RANKS;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StandardInput {

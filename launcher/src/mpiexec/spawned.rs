@@ -12,7 +12,8 @@ use super::rank::Life;
 use super::request::{Label, Program, Request, StandardInput};
 use super::server::{SpawnRequest, Wanted};
 use super::supervisor::{self, SOURCE, SPAWNED, Supervisor, tag};
-use oxmpi::launch::{largest_of, names};
+use oxmpi::launch::wire::LINE_MAXIMUM;
+use oxmpi::launch::{MOST_RANKS, largest_of, names};
 use oxmpi::os::process::inherited;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
@@ -35,6 +36,8 @@ const FAILED: &str = "failed";
 const DISCONNECTED: &str = "disconnected";
 /// The error code of a process that was not started.
 const MPI_ERR_SPAWN: &str = "42";
+/// An answer has room for the codes of so many processes. Where it has none, what it says holds for all.
+const MOST_CODES: usize = LINE_MAXIMUM / 4;
 /// For telling the parents that nobody comes.
 const TELL_TIME: Duration = Duration::from_secs(2);
 
@@ -78,12 +81,9 @@ impl Supervisor<'_> {
     }
 
     fn refuse_spawn(&mut self, (rank, processes): (usize, usize), text: &str) {
-        let codes = vec![MPI_ERR_SPAWN; processes].join(",");
+        let codes = codes_of([(processes, MPI_ERR_SPAWN)].into_iter());
         let text = text.replace('\n', " ");
-        self.reply(
-            rank,
-            format!("cmd=spawn_result rc=-1 errcodes={codes} msg={text}"),
-        );
+        self.reply(rank, format!("cmd=spawn_result rc=-1{codes} msg={text}"));
     }
 
     fn start_spawned(&mut self, asker: (usize, usize), wanted: SpawnRequest) -> Result<(), String> {
@@ -93,11 +93,11 @@ impl Supervisor<'_> {
         };
         let started = order.request.programs.iter().zip(&wanted.commands);
         let codes = started.flat_map(|(program, wanted)| {
-            let started = program.ranks.unwrap_or(wanted.processes);
-            let code = move |at| if at < started { "0" } else { MPI_ERR_SPAWN };
-            (0..wanted.processes).map(code)
+            let started = program.ranks.unwrap_or(wanted.processes) as usize;
+            let others = (wanted.processes as usize).saturating_sub(started);
+            [(started, "0"), (others, MPI_ERR_SPAWN)]
         });
-        let codes = codes.collect::<Vec<_>>().join(",");
+        let codes = codes_of(codes);
         let port = order.preput.iter().find(|(key, _)| key == names::PARENT);
         let cookie = port.and_then(|(_, port)| port.rsplit(':').next());
         let cookie = cookie.unwrap_or_default().to_owned();
@@ -194,7 +194,7 @@ impl Supervisor<'_> {
                     let job = &mut self.spawned[number];
                     if let Some((rank, _)) = job.asker.take() {
                         let codes = std::mem::take(&mut job.codes);
-                        self.reply(rank, format!("cmd=spawn_result rc=0 errcodes={codes}"));
+                        self.reply(rank, format!("cmd=spawn_result rc=0{codes}"));
                     }
                 }
                 FAILED => self.spawned[number].failed = true,
@@ -401,6 +401,16 @@ fn request_of(outer: &Request, wanted: &SpawnRequest) -> Result<Request, String>
     Ok(request)
 }
 
+/// The codes of processes in an answer, so many of each.
+fn codes_of<'a>(codes: impl Iterator<Item = (usize, &'a str)> + Clone) -> String {
+    let processes: usize = codes.clone().map(|(count, _)| count).sum();
+    if processes > MOST_CODES {
+        return String::new();
+    }
+    let each = codes.flat_map(|(count, code)| std::iter::repeat_n(code, count));
+    format!(" errcodes={}", each.collect::<Vec<_>>().join(","))
+}
+
 fn hosts_in(list: &str) -> impl Iterator<Item = String> + '_ {
     let names = list.split(',').map(str::trim);
     names.filter(|name| !name.is_empty()).map(str::to_owned)
@@ -444,7 +454,7 @@ fn program_of(request: &mut Request, wanted: &Wanted) -> Result<Program, String>
             }
             "soft" => {
                 // There is room for all, so it is the largest number that is allowed.
-                let allowed = largest_of(value, wanted.processes)?;
+                let allowed = largest_of(value, wanted.processes.min(MOST_RANKS))?;
                 program.ranks = Some(allowed.ok_or_else(|| {
                     format!(
                         "the value of soft is \"{value}\", and none of it is from 1 to {}",
