@@ -193,8 +193,21 @@ fn spread(commands: &[Command], started: &[i32]) -> Codes {
 
 /// In MPI_Init of a process that was spawned: connects the world to those that have spawned it.
 ///
-/// Errors: those of a meeting.
+/// Errors: MPI_ERR_SPAWN, those that have spawned it have ended or cannot be reached; those of a meeting.
 pub fn meet_parents() -> Result<()> {
+    meet_parents_now().map_err(|error| match error.class() {
+        Class::Port => Error::new(
+            Class::Spawn,
+            format!(
+                "the processes that have spawned this one have ended, or cannot be reached: {}",
+                error.text()
+            ),
+        ),
+        _ => error,
+    })
+}
+
+fn meet_parents_now() -> Result<()> {
     const FUNCTION: &str = "MPI_Init";
     let job = job()?;
     let Some(name) = job.left_by_parents(names::PARENT) else {
