@@ -3,6 +3,7 @@
 use super::board::{WORDS, Words};
 use super::file::File;
 use crate::error::{Class, Result, class_of, fail};
+use oxmpi_macros::both;
 
 /// What a rank adds to its class.
 pub type Values = [u64; WORDS - 1];
@@ -37,7 +38,74 @@ fn first_error(own: Result<()>, classes: &[i32], name: impl Fn() -> String) -> R
     }
 }
 
+/// Steps of all ranks together at a file: they block, or a task takes them further.
+#[derive(Clone, Copy)]
+pub(super) struct Steps<'a, const BLOCK: bool> {
+    pub file: &'a File,
+    pub function: &'static str,
+}
+
+impl Steps<'_, true> {
+    fn exchange(&self, own: Words) -> Result<Vec<Words>> {
+        self.file.board.exchange(self.function, own)
+    }
+}
+
+impl Steps<'_, false> {
+    async fn exchange(&self, own: Words) -> Result<Vec<Words>> {
+        let board = &self.file.board;
+        board.exchange_in_task(self.function, own).await
+    }
+}
+
+#[both]
+impl Steps<'_, BLOCK> {
+    /// What all ranks bring, if none has failed.
+    ///
+    /// Errors: the first rank's; MPI_ERR_OTHER, a rank is lost.
+    pub(super) async fn agree_on(&self, own: Result<()>, values: Values) -> Result<Vec<Values>> {
+        let (values, agreed) = self.agree_all_the_same(own, values).await?;
+        agreed.map(|()| values)
+    }
+
+    /// What all ranks bring, and the first rank's error.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub(super) async fn agree_all_the_same(
+        &self,
+        own: Result<()>,
+        values: Values,
+    ) -> Result<(Vec<Values>, Result<()>)> {
+        let (classes, values) = self.bring(&own, values).await?;
+        Ok((values, first_error(own, &classes, || self.file.title())))
+    }
+
+    /// What all ranks bring, and the classes of their errors, 0 for none.
+    ///
+    /// Errors: MPI_ERR_OTHER, a rank is lost.
+    pub(super) async fn bring(
+        &self,
+        own: &Result<()>,
+        values: Values,
+    ) -> Result<(Vec<i32>, Vec<Values>)> {
+        let all = self.exchange(words(own, values)).await;
+        let all = all.map_err(|error| error.context(self.file.title()))?;
+        let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
+        Ok((
+            all.iter().map(|words| words[0] as i32).collect(),
+            all.iter().map(values).collect(),
+        ))
+    }
+}
+
 impl File {
+    pub(super) fn blocking(&self, function: &'static str) -> Steps<'_, true> {
+        Steps {
+            file: self,
+            function,
+        }
+    }
+
     /// What all ranks bring, if none has failed.
     ///
     /// Errors: the first rank's; MPI_ERR_OTHER, a rank is lost.
@@ -61,26 +129,7 @@ impl File {
         values: Values,
     ) -> Result<(Vec<Values>, Result<()>)> {
         self.settle(function);
-        let (classes, values) = self.bring(function, &own, values)?;
-        Ok((values, first_error(own, &classes, || self.title())))
-    }
-
-    /// What all ranks bring, and the classes of their errors, 0 for none.
-    ///
-    /// Errors: MPI_ERR_OTHER, a rank is lost.
-    pub(super) fn bring(
-        &self,
-        function: &'static str,
-        own: &Result<()>,
-        values: Values,
-    ) -> Result<(Vec<i32>, Vec<Values>)> {
-        let all = self.board.exchange(function, words(own, values));
-        let all = all.map_err(|error| error.context(self.title()))?;
-        let values = |words: &Words| std::array::from_fn(|at| words[at + 1]);
-        Ok((
-            all.iter().map(|words| words[0] as i32).collect(),
-            all.iter().map(values).collect(),
-        ))
+        self.blocking(function).agree_all_the_same(own, values)
     }
 
     /// As [`File::agree_on`], without values.

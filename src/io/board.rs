@@ -13,19 +13,20 @@ use super::messages::{Messages, Parcel};
 pub use super::messages::{WORDS, Words};
 use super::pointer::{Apart, Pointer};
 use super::wait;
+use super::workers;
 use crate::comm::{Comm, Members, Nodes};
-use crate::engine::wait::yield_until;
 use crate::engine::{enter, liveness, tasks};
 use crate::error::{Class, Error, Result, fail};
-use crate::node;
-use crate::queue::barrier::{self, IsLost, Member};
+use crate::queue::barrier::{self, IsLost, Member, Visit};
 use crate::queue::shape::{self, shape};
 use crate::sync::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 use crate::transport::{FirstNotifier, Heap, heap};
+use std::task::Poll;
 
 /// As many ranks look at each other's lines.
 const FEW: usize = 3;
-const LOOKS: u32 = 100;
+/// Looks of a task after which it asks who is missing.
+const LOOKS: u32 = 64;
 const LINE: usize = 64;
 
 #[repr(C)]
@@ -295,22 +296,14 @@ impl Board {
         let Some(block) = self.memory() else {
             return Ok(());
         };
-        let at = At {
-            board: self,
-            block,
-            function,
-        };
+        let at = self.at(block, function);
         Self::header(block).barrier.barrier().rest(at, holds)
     }
 
     /// Wakes the ranks that [`Board::rest`].
     pub fn tell(&self, function: &'static str) {
         let Some(block) = self.memory() else { return };
-        let at = At {
-            board: self,
-            block,
-            function,
-        };
+        let at = self.at(block, function);
         Self::header(block).barrier.barrier().tell(at);
     }
 
@@ -342,22 +335,79 @@ impl Board {
             }
             Medium::Memory(block, rounds) => (block, rounds),
         };
+        let round = self.bring(block, rounds, own);
+        let at = self.at(block, function);
+        Self::header(block)
+            .barrier
+            .barrier()
+            .pass(at, self.are_few())?;
+        Ok(self.brought(block, round))
+    }
+
+    /// As [`Board::exchange`], inside a task, or in looks of a worker's.
+    ///
+    /// Errors: as there.
+    pub async fn exchange_in_task(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
+        let (block, rounds) = match &self.medium {
+            Medium::Alone(_) => return Ok(vec![own]),
+            Medium::Messages(messages, _) => {
+                let done = messages.exchange_in_task(function, own).await;
+                return done.map_err(explained);
+            }
+            Medium::Memory(block, rounds) => (block, rounds),
+        };
+        let round = self.bring(block, rounds, own);
+        let barrier = Self::header(block).barrier.barrier();
+        let number = barrier.come(self.at(block, function), self.are_few())?;
+        let mut visit = Visit::of(number, self.are_few());
+        let is_lost = |process| liveness::loss(process).is_some();
+        let mut looks = 0u32;
+        std::future::poll_fn(|_| {
+            looks = looks.wrapping_add(1);
+            // A worker sleeps without saying so.
+            let rests = tasks::before_sleep() || workers::is_worker();
+            let asks = rests || tasks::checks_liveness() || looks.is_multiple_of(LOOKS);
+            let is_lost = asks.then_some(&is_lost as IsLost<'_>);
+            let at = self.at(block, function);
+            match barrier.look(at, &mut visit, rests, is_lost) {
+                Some(done) => Poll::Ready(done),
+                None => {
+                    tasks::wait_for_anything();
+                    Poll::Pending
+                }
+            }
+        })
+        .await?;
+        Ok(self.brought(block, round))
+    }
+
+    fn are_few(&self) -> bool {
+        self.ranks() <= FEW
+    }
+
+    fn at<'a>(&'a self, block: &'a Block, function: &'static str) -> At<'a> {
+        At {
+            board: self,
+            block,
+            function,
+        }
+    }
+
+    /// Puts this rank's words where all see them: which of the two rounds it is.
+    fn bring(&self, block: &Block, rounds: &AtomicU32, own: Words) -> usize {
         let round = rounds.fetch_add(1, Ordering::Relaxed) as usize % 2;
         for (place, word) in self.line(block, self.rank).words[round].iter().zip(own) {
             place.store(word, Ordering::Relaxed);
         }
-        let barrier = Self::header(block).barrier.barrier();
-        let at = At {
-            board: self,
-            block,
-            function,
-        };
-        barrier.pass(at, self.ranks() <= FEW)?;
+        round
+    }
+
+    fn brought(&self, block: &Block, round: usize) -> Vec<Words> {
         let words = |rank| {
             let words = &self.line(block, rank).words[round];
             std::array::from_fn(|at| words[at].load(Ordering::Relaxed))
         };
-        Ok((0..self.ranks()).map(words).collect())
+        (0..self.ranks()).map(words).collect()
     }
 }
 
@@ -413,13 +463,7 @@ impl Member for At<'_> {
     }
 
     fn holds_soon(&self, holds: &mut dyn FnMut() -> bool) -> bool {
-        if node::is_oversubscribed() {
-            return yield_until(holds);
-        }
-        (0..LOOKS).any(|_| {
-            std::hint::spin_loop();
-            holds()
-        })
+        wait::soon(holds)
     }
 
     fn wait(

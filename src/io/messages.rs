@@ -100,6 +100,17 @@ impl Messages {
         }
     }
 
+    /// As [`Messages::exchange`], inside a task.
+    ///
+    /// Errors: a rank is lost.
+    pub async fn exchange_in_task(&self, function: &'static str, own: Words) -> Result<Vec<Words>> {
+        let coll = CollContext::new(self.comm, function).task(self.comm.next_operation());
+        self.comm.hold();
+        let all = exchange_words_on(&coll, own).await;
+        self.comm.let_go();
+        all
+    }
+
     /// Sends parcels, and fills those that come in.
     ///
     /// Errors: a rank is lost.

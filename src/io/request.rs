@@ -1,18 +1,20 @@
 //! Accesses that go on behind the call that begins them.
 //!
 //! ```text
-//! call      arguments, pointers, place in the view      small: done at once          else: request or split state, job for a queue
-//! worker    the body of the blocking form               the outcome, wakes the process
+//! call      arguments, pointers, place in the view      request or split state
+//! at once   what is small; of a collective access all but its rounds, which a task takes further
+//! worker    else: the body of the blocking form         the outcome, wakes the process
 //! task      in whichever call makes progress            completes the request
 //! ```
 //!
 //! Invariants: a worker enters no engine, for below MPI_THREAD_MULTIPLE that is the program's; a task of the engine completes the request.
 //! What the program may free or change meanwhile (types, view) is kept until then. A file with several ranks has the rounds of its collective
-//! calls in the order of the calls: those that begin something leave it to the file's queue, the others wait until that is empty.
+//! calls in the order of the calls ([`super::operations`]): those that begin something leave it to these, the others wait until all is over.
 
 use super::access::{Direction, Place};
+use super::agree::Steps;
 use super::file::File;
-use super::operations::{ALL, Outcome, independent};
+use super::operations::{ALL, Outcome, begin_independent};
 use super::pointer;
 use super::view::View;
 use super::wait::until_done;
@@ -26,7 +28,7 @@ use crate::engine::{self, enter, has_threads, tasks};
 use crate::error::{Error, Result};
 use crate::os::file_map;
 use crate::pt2pt::complete::Completion;
-use crate::sync::Ordering;
+use crate::sync::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 /// Bytes from which on an access is left to a worker, which costs about as much as writing so many.
@@ -83,31 +85,20 @@ fn of_function(function: &str, done: Completion) -> Completion {
 }
 
 impl File {
-    /// Has a worker do something; when that is done, `end` is called by a thread of the program's.
+    /// Counts an operation that has begun, and has `end` called by a thread of the program's when it is done; a task `waits` for that.
     fn launch(
         &'static self,
-        is_collective: bool,
-        work: impl FnOnce() -> Completion + Send + 'static,
+        count: &'static AtomicUsize,
+        outcome: &Arc<Outcome>,
+        waits: impl Future<Output = ()> + Send + 'static,
         end: impl FnOnce(&Outcome) + Send + 'static,
-    ) -> Arc<Outcome> {
-        let (queue, count) = match is_collective {
-            true => (&self.operations.queue, &self.operations.collective),
-            false => (independent(), &self.operations.independent),
-        };
+    ) {
         count.fetch_add(1, Ordering::Relaxed);
         ALL.fetch_add(1, Ordering::Relaxed);
-        let outcome = Arc::new(Outcome::default());
-        let (put, seen) = (outcome.clone(), outcome.clone());
-        queue.give(Box::new(move || {
-            put.put(work());
-            engine::wake_own_threads();
-        }));
+        let outcome = outcome.clone();
         tasks::spawn(async move {
-            match is_collective {
-                true => self.board.serve_until(|| seen.is_there()).await,
-                false => tasks::condition(|| seen.is_there()).await,
-            }
-            end(&seen);
+            waits.await;
+            end(&outcome);
             // From here on the file may be closed.
             count.fetch_sub(1, Ordering::Release);
             ALL.fetch_sub(1, Ordering::Release);
@@ -115,7 +106,6 @@ impl File {
                 engine::wake_own_threads();
             }
         });
-        outcome
     }
 
     /// Begins a nonblocking access: the request's handle.
@@ -136,17 +126,17 @@ impl File {
         }
         let (kept, buffer) = (view.clone(), *buffer);
         let index = enter().requests().insert(request(self, buffer));
-        self.launch(
-            false,
-            move || {
-                let done = self.transfer_at(function, direction, &view, skip, &buffer);
-                of_function(function, super::transfer::completion(done))
-            },
-            move |outcome| {
-                complete(index, outcome.take());
-                drop(kept);
-            },
-        );
+        let outcome = begin_independent(move || {
+            let done = self.transfer_at(function, direction, &view, skip, &buffer);
+            of_function(function, super::transfer::completion(done))
+        });
+        let seen = outcome.clone();
+        let waits = tasks::condition(move || seen.is_there());
+        let count = &self.operations.independent;
+        self.launch(count, &outcome, waits, move |outcome| {
+            complete(index, outcome.take());
+            drop(kept);
+        });
         Ok(requests::handle_of(index))
     }
 
@@ -210,11 +200,49 @@ impl File {
         buffer: Result<Buffer>,
         end: impl FnOnce(&Outcome) + Send + 'static,
     ) -> Arc<Outcome> {
-        let work = move || {
-            let done = self.transfer_all(function, direction, place, buffer);
-            of_function(function, done)
+        let operations = &self.operations;
+        let count = &operations.collective;
+        if self.may_be_in_steps(place, &buffer) {
+            let steps = Steps::<false> {
+                file: self,
+                function,
+            };
+            let outcome = operations.begin_in_steps(async move {
+                let done = steps.transfer_all(direction, place, buffer).await;
+                of_function(function, done)
+            });
+            let seen = outcome.clone();
+            let waits = async move { operations.await_steps(&seen).await };
+            self.launch(count, &outcome, waits, end);
+            return outcome;
+        }
+        let waits_in_memory = !self.board.spans_nodes();
+        let outcome = operations.begin_with_worker(function, waits_in_memory, move || {
+            let steps = self.blocking(function);
+            of_function(function, steps.transfer_all(direction, place, buffer))
+        });
+        let seen = outcome.clone();
+        let waits = async move { self.board.serve_until(|| seen.is_there()).await };
+        self.launch(count, &outcome, waits, end);
+        outcome
+    }
+
+    /// Whether what this rank moves is moved sooner than given to a worker, and nothing but its rounds waits for other ranks.
+    fn may_be_in_steps(&self, place: Place, buffer: &Result<Buffer>) -> bool {
+        if !self.operations.may_be_in_steps() || self.is_atomic() || self.locks_writes {
+            return false;
+        }
+        let Ok(buffer) = buffer else {
+            return true;
         };
-        self.launch(true, work, end)
+        match place {
+            // Where it will be is not known yet, and the pointer not to be moved.
+            Place::Shared => is_small(&self.view(), 0, buffer),
+            _ => match self.locate(place, buffer) {
+                Ok((view, skip)) => is_small(&view, skip, buffer),
+                Err(_) => true,
+            },
+        }
     }
 
     /// A collective access whose place no later call changes: the individual pointer is moved. The error of an argument is there twice: for
@@ -246,7 +274,7 @@ impl File {
         }
     }
 
-    /// A collective access that is done when the call returns. Errors: as for [`File::transfer_all`].
+    /// A collective access that is done when the call returns. Errors: as for [`Steps::transfer_all`].
     pub fn access_all(
         &self,
         function: &'static str,
@@ -255,7 +283,8 @@ impl File {
         buffer: Result<Buffer>,
     ) -> Completion {
         self.settle(function);
-        self.transfer_all(function, direction, place, buffer)
+        let steps = self.blocking(function);
+        steps.transfer_all(direction, place, buffer)
     }
 
     /// Waits, before a round of the ranks, for the collective operations that have begun.

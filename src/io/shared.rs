@@ -1,7 +1,7 @@
 //! The shared file pointer: a word that all ranks of the file count with.
 
 use super::access::Direction;
-use super::agree::{NOTHING, same};
+use super::agree::{NOTHING, Steps, same};
 use super::file::File;
 use super::pointer::Pointer;
 use super::position::Whence;
@@ -10,83 +10,68 @@ use crate::datatype::Buffer;
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
+use oxmpi_macros::both;
 
-impl File {
+#[both]
+impl Steps<'_, BLOCK> {
     /// An access in the order of the ranks. Ranks tell each other how much each has, then the lowest one moves the pointer.
     ///
     /// Errors: as for [`File::transfer`]; of any rank before the pointer is moved.
-    pub(super) fn transfer_ordered(
+    pub(super) async fn transfer_ordered(
         &self,
-        function: &'static str,
         direction: Direction,
         buffer: Result<Buffer>,
     ) -> Completion {
-        let done = self.ordered(function, direction, buffer);
+        let done = self.ordered(direction, buffer).await;
         match done {
             // Nobody has moved anything, and all know it.
-            Err(error) => Completion {
-                status: super::transfer::status(0),
-                error: Some(error),
-            },
-            Ok(done) => self.agree_on_access(function, done),
+            Err(error) => Completion::failed(error),
+            Ok(done) => self.agree_on_access(done).await,
         }
     }
 
     /// The outer error is on all ranks, the inner one on this one.
-    fn ordered(
+    async fn ordered(
         &self,
-        function: &'static str,
         direction: Direction,
         buffer: Result<Buffer>,
     ) -> Result<Result<Completion>> {
-        let view = self.view();
+        let file = self.file;
+        let view = file.view();
         let checked = buffer.and_then(|buffer| {
-            self.check_access(direction)?;
+            file.check_access(direction)?;
             let bytes = view.length(&buffer)? as usize;
             Ok((etypes(&view, bytes)?, bytes, buffer))
         });
         let mut values = NOTHING;
         values[0] = checked.as_ref().map_or(0, |(etypes, ..)| *etypes as u64);
-        values[1] = self.pointer_may_be_changed();
+        values[1] = file.pointer_may_be_changed();
         let (own, bytes, buffer) = match checked {
             Ok((_, bytes, buffer)) => (Ok(()), bytes, buffer),
             Err(error) => (Err(error), 0, Buffer::empty()),
         };
-        let all = self.agree_on(function, own, values)?;
+        let all = self.agree_on(own, values).await?;
         let amounts = all.iter().map(|values| values[0] as i64);
-        let before = amounts.clone().take(self.board.rank()).sum::<i64>();
+        let before = amounts.clone().take(file.board.rank()).sum::<i64>();
         let is_changed = all.iter().any(|values| values[1] != 0);
-        let from = self.advance_for_all(function, amounts.sum(), is_changed)?;
+        let from = self.advance_for_all(amounts.sum(), is_changed).await?;
         let from = from.saturating_add(before);
         let skip = byte_at(&view, "the shared file pointer", from, bytes);
-        Ok(skip.and_then(|skip| self.transfer_at(function, direction, &view, skip, &buffer)))
-    }
-
-    /// What a rank tells in a round in which all move the pointer: not 0 if ranks on other nodes cannot know where it is.
-    fn pointer_may_be_changed(&self) -> u64 {
-        match self.board.pointer() {
-            Pointer::Word(_) => 0,
-            Pointer::Apart(apart) => apart.may_be_changed().into(),
-        }
+        Ok(skip.and_then(|skip| file.transfer_at(self.function, direction, &view, skip, &buffer)))
     }
 
     /// Moves the pointer, with all ranks: where it was. They have told each other whether any of them may have changed it.
     ///
     /// Errors: what the system says of the file that has the pointer; a rank is lost.
-    fn advance_for_all(
-        &self,
-        function: &'static str,
-        etypes: i64,
-        is_changed: bool,
-    ) -> Result<i64> {
-        let pointer = self.board.pointer();
+    async fn advance_for_all(&self, etypes: i64, is_changed: bool) -> Result<i64> {
+        let pointer = self.file.board.pointer();
         if let (Pointer::Apart(apart), false) = (pointer, is_changed) {
             let from = apart.agreed();
             apart.agree(from.saturating_add(etypes));
             return Ok(from);
         }
         let mut own = Ok(0);
-        if self.rank() == 0 {
+        if self.file.rank() == 0 {
             own = match pointer {
                 Pointer::Word(word) => Ok(word.fetch_add(etypes, Ordering::Relaxed)),
                 Pointer::Apart(apart) => apart.add_for_all(etypes),
@@ -94,12 +79,22 @@ impl File {
         }
         let mut values = NOTHING;
         values[0] = *own.as_ref().unwrap_or(&0) as u64;
-        let all = self.agree_on(function, own.map(|_| ()), values)?;
+        let all = self.agree_on(own.map(|_| ()), values).await?;
         let from = all[0][0] as i64;
         if let Pointer::Apart(apart) = pointer {
             apart.agree(from.saturating_add(etypes));
         }
         Ok(from)
+    }
+}
+
+impl File {
+    /// What a rank tells in a round in which all move the pointer: not 0 if ranks on other nodes cannot know where it is.
+    fn pointer_may_be_changed(&self) -> u64 {
+        match self.board.pointer() {
+            Pointer::Word(_) => 0,
+            Pointer::Apart(apart) => apart.may_be_changed().into(),
+        }
     }
 
     /// Puts the pointer somewhere, on each rank or, where it is a word, on the lowest one.

@@ -5,8 +5,9 @@
 use super::access::{Direction, Place};
 use super::file::File;
 use super::kind::{Begun, Kind};
-use super::wait::until_done;
+use super::wait::{soon, until_done};
 use crate::datatype::Buffer;
+use crate::engine::tasks;
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
 
@@ -75,7 +76,11 @@ impl File {
             }
             None => return self.not_begun(kind),
         };
-        if !outcome.is_there() {
+        let is_there = || {
+            tasks::run();
+            outcome.is_there()
+        };
+        if !is_there() && !soon(is_there) {
             until_done(function, self.handle, || outcome.is_there());
         }
         // Another thread may have been faster.

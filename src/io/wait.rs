@@ -2,12 +2,26 @@
 //! between, or on one of the library's ([`super::workers`]), which enters no engine.
 
 use super::workers;
-use crate::engine::wait::{Reason, until_at};
+use crate::engine::wait::{Reason, until_at, yield_until};
 use crate::engine::{aside, liveness};
 use crate::error::{Error, Result};
+use crate::node;
 
 /// Looks in vain before it is asked who is missing.
 const LOOKS: u32 = 16;
+/// Looks before a wait, where every rank has a core of its own.
+const SOON: u32 = 100;
+
+/// A few looks, or yields where ranks share cores. Returns whether one has found that it `holds`.
+pub fn soon(mut holds: impl FnMut() -> bool) -> bool {
+    if node::is_oversubscribed() {
+        return yield_until(holds);
+    }
+    (0..SOON).any(|_| {
+        std::hint::spin_loop();
+        holds()
+    })
+}
 
 /// Waits until it `holds`, in this function, for the file of a handle. `missing` is asked now and then, and names a process because of
 /// which it may never; then it is looked at once more.

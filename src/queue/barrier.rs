@@ -97,6 +97,32 @@ pub trait Member: Copy {
     fn failure(&self, lost: u32) -> Self::Failure;
 }
 
+/// A barrier to which a rank has come, for [`Barrier::look`], which it calls until that is over.
+pub struct Visit {
+    number: u32,
+    are_few: bool,
+    /// Whether this rank is counted as one that rests.
+    rests: bool,
+}
+
+impl Visit {
+    pub fn of(number: u32, are_few: bool) -> Visit {
+        Visit {
+            number,
+            are_few,
+            rests: false,
+        }
+    }
+}
+
+/// A process is lost.
+enum Missing {
+    /// All have come to the barrier all the same.
+    AfterAllHadCome(u32),
+    /// Not all have come, nor will they.
+    BeforeIt(u32),
+}
+
 /// Whether a barrier's number is that one or a later one.
 #[inline(always)]
 fn is_reached(number: &AtomicU32, wanted: u32) -> bool {
@@ -127,8 +153,29 @@ impl Barrier<'_> {
     /// Errors: a process is lost, on all ranks that live, at this barrier or at the next one.
     #[inline(always)]
     pub fn pass<M: Member>(self, me: M, are_few: bool) -> Result<(), M::Failure> {
+        let number = self.come(me, are_few)?;
+        if are_few {
+            for rank in others(me) {
+                let theirs = me.number(rank);
+                if !is_reached(theirs, number) {
+                    self.wait(me, number, &mut || is_reached(theirs, number))?;
+                }
+            }
+            return Ok(());
+        }
+        if is_reached(self.epoch, number) {
+            return Ok(());
+        }
+        self.wait(me, number, &mut || is_reached(self.epoch, number))
+    }
+
+    /// Comes to the next barrier, and waits for nobody: its number, for [`Barrier::look`].
+    ///
+    /// Errors: a process is lost.
+    #[inline(always)]
+    pub fn come<M: Member>(self, me: M, are_few: bool) -> Result<u32, M::Failure> {
         if let Some(process) = self.lost(Ordering::Relaxed) {
-            return gives_up(me, process);
+            gives_up(me, process)?;
         }
         let own = me.number(me.rank());
         let number = own.load(Ordering::Relaxed).wrapping_add(1);
@@ -138,22 +185,78 @@ impl Barrier<'_> {
         me.light_fence();
         if are_few {
             self.wake_others(me);
-            for rank in others(me) {
-                let theirs = me.number(rank);
-                if !is_reached(theirs, number) {
-                    self.wait(me, number, &mut || is_reached(theirs, number))?;
-                }
-            }
-            return Ok(());
+            return Ok(number);
         }
         let arrived = self.arrived.fetch_add(1, Ordering::AcqRel);
         if arrived.wrapping_add(1) == number.wrapping_mul(me.ranks() as u32) {
             self.epoch.store(number, Ordering::Release);
             me.light_fence();
             self.wake_others(me);
-            return Ok(());
         }
-        self.wait(me, number, &mut || is_reached(self.epoch, number))
+        Ok(number)
+    }
+
+    /// Whether all have come to the barrier of this number, to which this rank has come.
+    #[inline]
+    fn is_over(self, me: impl Member, number: u32, are_few: bool) -> bool {
+        match are_few {
+            true => others(me).all(|rank| is_reached(me.number(rank), number)),
+            false => is_reached(self.epoch, number),
+        }
+    }
+
+    /// One look of a rank that has come and does something else in between; `None`: not all have come. From the first look on that `rests`,
+    /// whoever comes wakes this rank. With `is_lost` it is found, too, that somebody never will.
+    ///
+    /// Errors: as for [`Barrier::pass`].
+    pub fn look<M: Member>(
+        self,
+        me: M,
+        visit: &mut Visit,
+        rests: bool,
+        is_lost: Option<IsLost<'_>>,
+    ) -> Option<Result<(), M::Failure>> {
+        let Visit {
+            number, are_few, ..
+        } = *visit;
+        let mut is_over = self.is_over(me, number, are_few);
+        if (rests || is_lost.is_some()) && !is_over && !visit.rests {
+            visit.rests = true;
+            self.resting.fetch_add(1, Ordering::SeqCst);
+            fence_after_update();
+            is_over = self.is_over(me, number, are_few);
+        }
+        let mut done = Ok(());
+        let mut given_up = None;
+        if !is_over {
+            match self.missing(me, number, is_lost?)? {
+                Missing::AfterAllHadCome(_) => {}
+                Missing::BeforeIt(process) => {
+                    given_up = Some(process);
+                    done = Err(me.failure(process));
+                }
+            }
+        }
+        match std::mem::take(&mut visit.rests) {
+            true => Some(self.rest_ends(me, done, given_up)),
+            false => Some(done),
+        }
+    }
+
+    /// A process that is lost, if any is, of those that come to a barrier.
+    fn missing(self, me: impl Member, number: u32, is_lost: IsLost<'_>) -> Option<Missing> {
+        // Acquire: a rank that has given up at a later barrier has seen all come to this one, and so does this rank.
+        let said = self.lost(Ordering::Acquire);
+        let lost = |rank: &usize| is_lost(me.process(*rank));
+        let anyone = others(me).find(lost).map(|rank| me.process(rank));
+        let process = said.or(anyone)?;
+        // Lost first, then looked at: what it had stored is there.
+        if others(me).all(|rank| is_reached(me.number(rank), number)) {
+            return Some(Missing::AfterAllHadCome(process));
+        }
+        let left = |rank: &usize| !is_reached(me.number(*rank), number) && lost(rank);
+        let process = said.or_else(|| others(me).find(left).map(|rank| me.process(rank)));
+        process.map(Missing::BeforeIt)
     }
 
     /// A process without which no barrier will be complete, as one of the ranks has said.
@@ -177,21 +280,15 @@ impl Barrier<'_> {
         fence_after_update();
         let have_come = Cell::new(false);
         let given_up = Cell::new(None);
-        let missing = |is_lost: IsLost<'_>| {
-            // Acquire: a rank that has given up at a later barrier has seen all come to this one, and so does this rank.
-            let said = self.lost(Ordering::Acquire);
-            let lost = |rank: &usize| is_lost(me.process(*rank));
-            let anyone = others(me).find(lost).map(|rank| me.process(rank));
-            let process = said.or(anyone)?;
-            // Lost first, then looked at: what it had stored is there.
-            if others(me).all(|rank| is_reached(me.number(rank), number)) {
+        let missing = |is_lost: IsLost<'_>| match self.missing(me, number, is_lost)? {
+            Missing::AfterAllHadCome(process) => {
                 have_come.set(true);
-                return Some(process);
+                Some(process)
             }
-            let left = |rank: &usize| !is_reached(me.number(*rank), number) && lost(rank);
-            let process = said.or_else(|| others(me).find(left).map(|rank| me.process(rank)));
-            given_up.set(process);
-            process
+            Missing::BeforeIt(process) => {
+                given_up.set(Some(process));
+                Some(process)
+            }
         };
         let done = me.wait(&mut || have_come.get() || holds(), &missing);
         self.rest_ends(me, done, given_up.get())
@@ -362,6 +459,31 @@ mod models {
             Ok(())
         }
 
+        /// As `fence`, in looks between which a rank does something else.
+        fn fence_in_looks(&self, number: u32) -> Result<(), u32> {
+            let slot = number as usize % SLOTS;
+            // SAFETY: as above.
+            self.0.data[self.1][slot].with_mut(|data| unsafe { *data = number });
+            let come = self.barrier().come(*self, self.0.are_few)?;
+            assert_eq!(come, number);
+            let mut visit = Visit::of(number, self.0.are_few);
+            let died = |process: u32| {
+                let died = &self.0.died[process as usize - 1];
+                died.load(Ordering::Acquire) != 0
+            };
+            let first = self.barrier().look(*self, &mut visit, false, None);
+            let done = first.unwrap_or_else(|| {
+                self.0.sleepers.wait(self.1, || {
+                    self.barrier().look(*self, &mut visit, true, Some(&died))
+                })
+            });
+            for of in self.0.data.iter().filter(|_| done.is_ok()) {
+                // SAFETY: as above.
+                assert_eq!(of[slot].with(|data| unsafe { *data }), number);
+            }
+            done
+        }
+
         fn die(&self) {
             self.0.died[self.1].store(1, Ordering::Release);
             fence(Ordering::SeqCst);
@@ -440,6 +562,44 @@ mod models {
     fn many_that_sleep_are_woken() {
         fences(2, 3, MANY, true);
         fences(3, 2, MANY, true);
+    }
+
+    /// Rank 0 looks, the others wait.
+    fn looks(ranks: usize, count: u32, are_few: bool, sleeps: bool) {
+        explore(ranks, are_few, sleeps, move |rank| {
+            for number in 1..=count {
+                let done = match rank.1 {
+                    0 => rank.fence_in_looks(number),
+                    _ => rank.fence(number),
+                };
+                assert_eq!(done, Ok(()));
+            }
+        });
+    }
+
+    #[test]
+    fn one_that_looks_is_woken() {
+        looks(2, 2, FEW, true);
+        looks(2, 2, MANY, true);
+        looks(3, 1, FEW, true);
+        looks(3, 1, MANY, true);
+    }
+
+    /// The other rank dies before it comes, or where it has come and not said so.
+    #[test]
+    fn one_that_looks_learns_of_a_loss() {
+        for (comes_first, are_few) in [(false, FEW), (false, MANY), (true, FEW), (true, MANY)] {
+            explore(2, are_few, true, move |rank| {
+                if rank.1 == 1 {
+                    if comes_first {
+                        comes(rank, !are_few);
+                    }
+                    return rank.die();
+                }
+                let done = rank.fence_in_looks(1);
+                assert_eq!(done, if comes_first { Ok(()) } else { Err(2) });
+            });
+        }
     }
 
     /// The last rank does something else, in which it dies; the others pass the first fences, and not the one after these.
