@@ -5,7 +5,7 @@ use crate::decode::{self, BUF, Names};
 use crate::param::*;
 use crate::pointers::*;
 use oxmpi::datatype::{Buffer, Datatype as DatatypeObject, pack};
-use oxmpi::error::{Class, Result};
+use oxmpi::error::{Class, Result, memory};
 use oxmpi::{fail, op as core};
 
 const INBUF: Names = Names {
@@ -137,7 +137,8 @@ fn through_copies(
     if input.contiguous().is_some() {
         return fail!(Class::Buffer, "inbuf and inoutbuf overlap");
     }
-    let (mut from, mut into) = (vec![0; input.len()], vec![0; inout.len()]);
+    let mut from = memory::filled(input.len(), 0u8, "a copy")?;
+    let mut into = memory::filled(inout.len(), 0u8, "a copy")?;
     input.read(0, &mut from);
     inout.read(0, &mut into);
     op.apply(&from, &mut into, count, datatype)?;

@@ -6,7 +6,7 @@
 #![allow(dead_code)] // until the last function is written
 
 use crate::param::{Binding, Describe, Param, Value};
-use oxmpi::error::{Class, Error, Result};
+use oxmpi::error::{Class, Error, Result, memory};
 use std::ffi::c_void;
 use std::fmt::{self, Write};
 use std::marker::PhantomData;
@@ -137,7 +137,11 @@ macro_rules! readable {
 
                 /// The first `length` elements.
                 pub fn elements(&self, length: usize) -> Result<Vec<T>> {
-                    (0..length).map(|index| self.get(index)).collect()
+                    let mut all = memory::room(length, "elements of an argument")?;
+                    for index in 0..length {
+                        all.push(self.get(index)?);
+                    }
+                    Ok(all)
                 }
             }
         )*

@@ -2,6 +2,7 @@
 //! such a buffer.
 
 use crate::datatype::{Buffer, Parts, Scratch};
+use crate::error::memory;
 
 /// See the module.
 pub struct Packed {
@@ -73,7 +74,7 @@ pub fn packed_copy(buffer: &Buffer) -> Box<[u8]> {
 
 /// Zeroed memory for packed data that other code takes as a slice; else there is [`Scratch`].
 pub fn scratch(bytes: usize) -> Box<[u8]> {
-    vec![0; bytes].into_boxed_slice()
+    memory::or_end(memory::filled(bytes, 0, "an operation's data")).into_boxed_slice()
 }
 
 /// Consecutive parts of a buffer without holes.

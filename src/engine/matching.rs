@@ -5,6 +5,8 @@
 //! with wildcards walks the unexpected messages in order of arrival. Invariant: nodes of one key are in posting
 //! (arrival) order, and `sequence` orders nodes of different keys.
 
+use crate::error::memory;
+
 /// MPI_ANY_SOURCE, as MPICH's ABI has it.
 pub const ANY_SOURCE: i32 = -2;
 /// MPI_ANY_TAG.
@@ -153,7 +155,11 @@ impl<const ARRIVAL: bool> Lists<ARRIVAL> {
     #[cold]
     fn grow(&mut self) {
         let buckets = self.buckets.len() * 4;
-        let before = std::mem::replace(&mut self.buckets, vec![EMPTY; buckets]);
+        // Without memory for more, the lists become longer.
+        let Ok(empty) = memory::filled(buckets, EMPTY, "the lists of messages") else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.buckets, empty);
         self.shift = 64 - buckets.trailing_zeros();
         // Nodes of one key stand in one bucket, in order, and keep that order.
         for ends in before {

@@ -8,6 +8,7 @@ use super::protocol::Protocol;
 use super::requests::{Answer, Index, Kind, Request};
 use super::roots;
 use crate::datatype::Buffer;
+use crate::error::memory;
 
 impl Request {
     /// A send or receive of the library's own that goes on with memory of its own.
@@ -42,7 +43,8 @@ impl Engine {
             self.transport.revoke_addresses();
         }
         let request = self.requests.at(index);
-        let mut copy = vec![0u8; request.buffer.len()].into_boxed_slice();
+        let copy = memory::filled(request.buffer.len(), 0u8, "the data of a request");
+        let mut copy = memory::or_end(copy).into_boxed_slice();
         if is_send {
             request.buffer.read(0, &mut copy);
         }

@@ -6,6 +6,7 @@
 
 mod class;
 mod codes;
+pub mod memory;
 mod user;
 
 pub use class::Class;

@@ -8,7 +8,7 @@ pub mod names;
 mod oracle;
 mod shape;
 
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Result, fail, memory};
 use crate::handle::{ObjectType, SharedTable, builtin, null};
 use shape::{Builder, Piece, Shape};
 use std::sync::{Arc, LazyLock};
@@ -173,6 +173,7 @@ impl Group {
     /// named twice.
     pub fn include(&self, ranks: &[i32]) -> Result<Group> {
         self.distinct(ranks)?;
+        memory::check(size_of_val(ranks), "ranks")?;
         Ok(ranks.iter().map(|rank| self.member(*rank)).collect())
     }
 

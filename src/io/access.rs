@@ -157,6 +157,7 @@ fn move_run(
             (part.len(), moved, result)
         })
     })
+    .unwrap_or_else(|why| (0, Err(why)))
 }
 
 /// # Safety
@@ -209,6 +210,7 @@ fn write_runs(
             (piece.len(), moved, result)
         })
     })
+    .unwrap_or_else(|why| (0, Err(why)))
 }
 
 /// Runs of the file that are read at once.
@@ -255,7 +257,8 @@ impl Batch {
                 }
             }
             (done, result)
-        });
+        })
+        .unwrap_or_else(|why| (0, Err(why)));
         self.runs = runs;
         self.runs.clear();
         (done, result)

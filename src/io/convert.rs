@@ -5,6 +5,7 @@
 use super::access::{self, Direction};
 use super::conversion::{Conversion, Entries, elements};
 use super::datarep::{Datarep, Items, Registered};
+use super::scratch::lengthen;
 use super::view::View;
 use crate::datatype::{Buffer, Datatype, external};
 use crate::error::{Class, Error};
@@ -124,7 +125,9 @@ impl At<'_> {
             // At least one, however large it is.
             let next = elements_in(from + PIECE as u64).min(all).max(done + 1);
             let bytes = (bytes_of(next) - from) as usize;
-            scratch.resize(scratch.len().max(bytes), 0);
+            if let Err(why) = lengthen(&mut scratch, bytes) {
+                return (done, Err(why));
+            }
             let piece = &mut scratch[..bytes];
             if self.direction == Direction::Write
                 && let Err(why) = convert(done, next - done, piece)

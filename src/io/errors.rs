@@ -2,6 +2,7 @@
 
 use super::convert::Unconverted;
 use crate::error::{Class, Error};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The class of an errno.
@@ -31,5 +32,9 @@ pub fn failure(what: &str, path: &Path, rank: i32, why: &std::io::Error) -> Erro
         return error;
     }
     let text = format!("{what} of file {path:?} failed on rank {rank}: {why}");
-    Error::new(class(why.raw_os_error().unwrap_or(libc::EIO)), text)
+    let class = match why.kind() {
+        ErrorKind::OutOfMemory => Class::NoMem,
+        _ => class(why.raw_os_error().unwrap_or(libc::EIO)),
+    };
+    Error::new(class, text)
 }

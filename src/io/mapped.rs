@@ -107,7 +107,7 @@ fn write_window(
                 // packed bytes are the buffer's, or of this thread's memory.
                 unsafe { view.copy(Direction::Write, memory, start, skip, packed, bytes) };
             },
-        );
+        )
     })?;
     file.keep_window(window);
     Ok(())
@@ -156,7 +156,8 @@ pub fn read(
                 },
             );
             (there, result)
-        });
+        })
+        .unwrap_or_else(|why| (0, Err(why)));
         done += there;
         if result.is_err() || there < (end - from) as usize {
             return (done, result, true);

@@ -23,18 +23,25 @@ fn count(bytes: isize) {
     });
 }
 
+/// What is not had is not counted.
+fn counted(memory: *mut u8, bytes: isize) -> *mut u8 {
+    if !memory.is_null() {
+        count(bytes);
+    }
+    memory
+}
+
 // SAFETY: the system's allocator does all of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
         // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
+        counted(unsafe { System.alloc(layout) }, layout.size() as isize)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
         // SAFETY: as the caller promises.
-        unsafe { System.alloc_zeroed(layout) }
+        let memory = unsafe { System.alloc_zeroed(layout) };
+        counted(memory, layout.size() as isize)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
@@ -44,9 +51,9 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as isize - layout.size() as isize);
         // SAFETY: as the caller promises.
-        unsafe { System.realloc(memory, layout, size) }
+        let memory = unsafe { System.realloc(memory, layout, size) };
+        counted(memory, size as isize - layout.size() as isize)
     }
 }
 

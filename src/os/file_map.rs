@@ -90,7 +90,7 @@ impl Window {
     pub fn fill(
         self,
         range: std::ops::Range<usize>,
-        stores: impl FnOnce(*mut u8),
+        stores: impl FnOnce(*mut u8) -> Result<()>,
     ) -> Result<Window> {
         if !is_guarded() {
             return Err(Error::from_raw_os_error(libc::ENOTSUP));
@@ -100,12 +100,12 @@ impl Window {
         let _ = self
             .map
             .populate(first, range.end.next_multiple_of(page) - first);
-        stores(self.map.base());
+        let stored = stores(self.map.base());
         // The handler runs in the middle of the stores.
         compiler_fence(Ordering::SeqCst);
         // Relaxed: this thread's own handler has marked it.
         match self.slot.lost.load(Ordering::Relaxed) {
-            false => Ok(self),
+            false => stored.map(|()| self),
             true => Err(Error::from_raw_os_error(libc::EFAULT)),
         }
     }

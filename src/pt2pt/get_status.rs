@@ -9,7 +9,7 @@ use crate::engine::entry::of_handle;
 use crate::engine::requests::{Kind, Phase};
 use crate::engine::wait::{poll_at, poll_in};
 use crate::engine::{Engine, EngineCursor, enter_at};
-use crate::error::Result;
+use crate::error::{Result, memory};
 
 /// The status of a request that is complete or inactive.
 fn peek(engine: &mut Engine, handle: i32) -> Result<Option<Status>> {
@@ -48,7 +48,7 @@ pub fn get_status_all(handles: &[i32], mut report: impl FnMut(usize, Status)) ->
     generalized::poll_all(handles)?;
     poll_in(engines_of(handles));
     let mut cursor = EngineCursor::at_handle(handles);
-    let mut statuses = Vec::with_capacity(handles.len());
+    let mut statuses = memory::room(handles.len(), "statuses")?;
     for handle in handles {
         match peek(cursor.of(*handle), *handle)? {
             Some(status) => statuses.push(status),

@@ -7,7 +7,7 @@ use super::access::{Pieces, Spot};
 use super::window::{Way, Window};
 use super::{helper, ways};
 use crate::datatype::Buffer;
-use crate::error::Result;
+use crate::error::{Result, memory};
 use crate::os::peer_memory::{self, PIECES, Piece};
 use smallvec::SmallVec;
 
@@ -182,7 +182,10 @@ impl<'a> Far<'a> {
         if bytes / remote.len() > LONGEST || span > bytes.saturating_add(remote.len() * GAP) {
             return false;
         }
-        let mut all = vec![0; span];
+        // Without memory for it, piece by piece.
+        let Ok(mut all) = memory::filled(span, 0u8, "a span") else {
+            return false;
+        };
         if peer_memory::read(pid, first as u64, &mut all).is_err() {
             return false;
         }
@@ -226,7 +229,7 @@ impl<'a> Far<'a> {
     }
 
     fn put_chunks(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let mut chunk = vec![0; CHUNK.min(origin.len())];
+        let mut chunk = memory::filled(CHUNK.min(origin.len()), 0u8, "a piece")?;
         let mut at = 0;
         while at < origin.len() {
             let mut remote = Pieces::new();
@@ -239,7 +242,7 @@ impl<'a> Far<'a> {
     }
 
     fn get_chunks(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let mut chunk = vec![0; CHUNK.min(origin.len())];
+        let mut chunk = memory::filled(CHUNK.min(origin.len()), 0u8, "a piece")?;
         let mut at = 0;
         while at < origin.len() {
             let mut remote = Pieces::new();

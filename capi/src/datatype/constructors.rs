@@ -6,7 +6,7 @@ use crate::pointers::*;
 use oxmpi::datatype::create::array::{Grid, Order as DimensionOrder, dimensions};
 use oxmpi::datatype::create::{Displacements, Lengths};
 use oxmpi::datatype::{self as core, Numbers, create};
-use oxmpi::error::{Class, Result};
+use oxmpi::error::{Class, Result, memory};
 use oxmpi::fail;
 
 type Object = &'static core::Datatype;
@@ -49,7 +49,11 @@ pub fn structure(
             ),
         }
     });
-    create::structure(large, lengths, displacements, types.collect::<Result<_>>()?)
+    let mut all = memory::room(lengths.len(), "types")?;
+    for object in types {
+        all.push(object?);
+    }
+    create::structure(large, lengths, displacements, all)
 }
 
 /// A duplicate with the attributes that their copy callbacks give it.

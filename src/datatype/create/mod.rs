@@ -10,9 +10,13 @@ use super::contents::{Combiner, Contents, Numbers};
 pub use super::layout::Lengths;
 use super::layout::{Blocks, Layout, Member};
 use super::{Datatype, insert, insert_like};
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Result, fail, memory};
 
 type New = Result<&'static Datatype>;
+
+/// What a block of an indexed type takes, and a member of a structure: in the layout, the contents, and while these are made. Bytes, about.
+const BLOCK_BYTES: usize = 40;
+const MEMBER_BYTES: usize = 96;
 
 /// Fails for a negative count or block length.
 fn not_negative(name: &str, value: i64) -> Result<u64> {
@@ -109,6 +113,7 @@ pub fn indexed(
         Displacements::Elements(offsets) => (offsets, old.extent, offsets.len(), 0),
         Displacements::Bytes(offsets) => (Numbers::Large(offsets), 1, 0, offsets.len()),
     };
+    memory::check(offsets.len() * BLOCK_BYTES, "blocks")?;
     let blocks = Blocks {
         lengths,
         offsets,
@@ -157,6 +162,7 @@ pub fn structure(
     displacements: &[i64],
     types: Vec<&'static Datatype>,
 ) -> New {
+    memory::check(displacements.len() * MEMBER_BYTES, "members")?;
     all_not_negative(lengths)?;
     let arguments = displacements.iter().zip(lengths.iter()).zip(&types);
     let members: Vec<Member<'_>> = arguments

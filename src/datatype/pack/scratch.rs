@@ -4,6 +4,7 @@
 //! the memory held before: the result is of no use then, and nobody but the program itself sees it.
 
 use super::{Buffer, MemoryKind};
+use crate::error::memory::{or_end, room};
 use std::mem::MaybeUninit;
 use std::ptr::slice_from_raw_parts_mut;
 
@@ -11,8 +12,12 @@ use std::ptr::slice_from_raw_parts_mut;
 pub struct Scratch(Buffer);
 
 impl Scratch {
+    /// Without memory the job ends, with MPI_ERR_NO_MEM: an operation of all ranks is under way.
     pub fn new(bytes: usize) -> Scratch {
-        let memory: Box<[MaybeUninit<u8>]> = Box::new_uninit_slice(bytes);
+        let mut memory = or_end(room::<MaybeUninit<u8>>(bytes, "an operation's data"));
+        // SAFETY: there is room for so many, which need not be initialized.
+        unsafe { memory.set_len(bytes) };
+        let memory = memory.into_boxed_slice();
         Scratch(Buffer {
             address: Box::into_raw(memory).cast(),
             kind: MemoryKind::Host,

@@ -14,7 +14,7 @@ use super::marks::of_piece;
 use super::pieces::{Pieces, Portion};
 use super::plan::{Line, Together};
 use crate::datatype::Buffer;
-use crate::error::Result;
+use crate::error::{Result, memory};
 use crate::io::agree::NOTHING;
 use crate::io::direction::Direction;
 use crate::io::file::File;
@@ -51,6 +51,13 @@ fn put_words(bytes: &mut Vec<u8>, words: &[u64]) {
     words
         .iter()
         .for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
+}
+
+const PARCEL: &str = "what ranks send owners of a file's parts";
+
+/// The ranks have agreed to come to all pieces: without memory one cannot go on.
+fn zeros(bytes: usize) -> Vec<u8> {
+    memory::or_end(memory::filled(bytes, 0, PARCEL))
 }
 
 impl Runs {
@@ -294,7 +301,8 @@ impl Work<'_> {
     }
 
     fn list_of(&self, piece: u64, portion: Portion, runs: &Runs) -> Vec<u8> {
-        let mut list = Vec::with_capacity(runs.list_bytes() + portion.length);
+        let room = memory::room(runs.list_bytes() + portion.length, PARCEL);
+        let mut list = memory::or_end(room);
         if runs.stride == LISTED {
             self.each_run(piece, portion, |start, length| {
                 put_words(&mut list, &[start, length]);
@@ -320,7 +328,7 @@ impl Work<'_> {
         });
         let owned = self.owned(turn);
         let senders = owned.iter().flat_map(|(_, ranks)| ranks);
-        let room = |runs: &Runs| vec![0; runs.list_bytes() + runs.bytes as usize];
+        let room = |runs: &Runs| zeros(runs.list_bytes() + runs.bytes as usize);
         let into = senders.map(|(rank, runs)| (*rank, room(runs).into_boxed_slice()));
         let into = into.collect();
         let parcels = self.exchange(out, into)?;
@@ -333,7 +341,7 @@ impl Work<'_> {
     /// Puts together what ranks have sent, and writes it: what follows each other at once.
     fn write_piece(&mut self, piece: u64, ranks: &[(usize, Runs)], parcels: &[Parcel]) {
         let (low, high) = self.cut.range(piece);
-        let mut memory = vec![0u8; (high - low) as usize];
+        let mut memory = zeros((high - low) as usize);
         // As in a frame: by the sum of marks a piece without holes is known without a sorted list of its runs.
         let mut marks = 0u64;
         for ((_, runs), (_, bytes)) in ranks.iter().zip(parcels) {
@@ -373,7 +381,7 @@ impl Work<'_> {
         let owned = self.owned(turn);
         let senders = owned.iter().flat_map(|(_, ranks)| ranks);
         let listed = senders.filter(|(_, runs)| runs.stride == LISTED);
-        let into = listed.map(|(rank, runs)| (*rank, vec![0; runs.list_bytes()].into()));
+        let into = listed.map(|(rank, runs)| (*rank, zeros(runs.list_bytes()).into()));
         let into = into.collect();
         let lists = self.exchange(out, into)?;
         let out = match &owned {
@@ -383,7 +391,7 @@ impl Work<'_> {
         // One more word: where the file's bytes end.
         let room = |_, portion: Portion, _: &Runs| match portion.length {
             0 => Vec::new(),
-            length => vec![0; WORD + length],
+            length => zeros(WORD + length),
         };
         let into = self.for_owners(turn, room);
         let replies = self.exchange(out, into)?;
@@ -406,7 +414,7 @@ impl Work<'_> {
     /// Reads a piece, and packs what each rank wants of it.
     fn read_piece(&mut self, piece: u64, ranks: &[(usize, Runs)], lists: &[Parcel]) -> Vec<Parcel> {
         let (low, high) = self.cut.range(piece);
-        let mut memory = vec![0u8; (high - low) as usize];
+        let mut memory = zeros((high - low) as usize);
         let (found, result) = match self.file.descriptor() {
             // SAFETY: memory of this function's.
             Ok(descriptor) => unsafe { descriptor.read_at(memory.as_mut_ptr(), memory.len(), low) },
@@ -422,7 +430,8 @@ impl Work<'_> {
                 LISTED => lists.next().map_or(&[][..], |(_, list)| list),
                 _ => &[],
             };
-            let mut bytes = Vec::with_capacity(WORD + runs.bytes as usize);
+            let room = memory::room(WORD + runs.bytes as usize, PARCEL);
+            let mut bytes = memory::or_end(room);
             put_words(&mut bytes, &[end]);
             runs.each(list, |start, length| {
                 bytes.extend_from_slice(&memory[start..start + length]);

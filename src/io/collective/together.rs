@@ -110,7 +110,15 @@ impl File {
 
 impl Work<'_> {
     /// Copies a portion between the buffer and the memory of a frame, which has the position `low`.
-    fn copy(&self, direction: Direction, memory: *mut u8, low: u64, portion: Portion) {
+    ///
+    /// Errors: ENOMEM.
+    fn copy(
+        &self,
+        direction: Direction,
+        memory: *mut u8,
+        low: u64,
+        portion: Portion,
+    ) -> std::io::Result<()> {
         let start = low / self.ring.bytes() * self.ring.bytes();
         let part = portion.offset..portion.offset + portion.length;
         with_packed(direction, &self.buffer, part, |offset, packed, length| {
@@ -122,11 +130,13 @@ impl Work<'_> {
                     .view
                     .copy(direction, memory, start, skip, packed, length)
             };
-        });
+        })
     }
 
     /// Copies a portion into a frame, each rank from another place on: ranks whose pieces share lines do not store into these at once.
-    fn fill(&self, memory: *mut u8, low: u64, portion: Portion) {
+    ///
+    /// Errors: ENOMEM.
+    fn fill(&self, memory: *mut u8, low: u64, portion: Portion) -> std::io::Result<()> {
         let board = &self.file.board;
         let first = portion.length * board.rank() / board.ranks();
         let rest = Portion {
@@ -137,8 +147,8 @@ impl Work<'_> {
             length: first,
             ..portion
         };
-        self.copy(Direction::Write, memory, low, rest);
-        self.copy(Direction::Write, memory, low, start);
+        self.copy(Direction::Write, memory, low, rest)?;
+        self.copy(Direction::Write, memory, low, start)
     }
 
     fn rest(&self, holds: &mut dyn FnMut() -> bool) -> Result<()> {
@@ -222,11 +232,12 @@ impl Work<'_> {
     fn comes(&self, piece: u64, portion: Portion, fills: bool) {
         let (frame, lap, memory) = self.ring.frame(piece);
         let (low, high) = self.cut.range(piece);
-        let is_filled = fills || portion.length == 0;
+        let mut is_filled = fills || portion.length == 0;
         let mut marks = 0;
         let is_sure = self.sure.has(low, high);
         if is_filled && portion.length > 0 {
-            self.fill(memory, low, portion);
+            // Without memory for it this rank writes its own, or says there that it has none.
+            is_filled = self.fill(memory, low, portion).is_ok();
             if !is_sure {
                 let skip = self.cut.skip + portion.offset as u64;
                 marks = marks::of_runs(&self.cut.view, skip, portion.length as u64);
@@ -338,7 +349,8 @@ impl Work<'_> {
 
     /// Takes this rank's bytes of a frame that was read. Returns how many the frame would have.
     fn take(&mut self, piece: u64, offset: usize) -> usize {
-        let (frame, lap, memory) = self.ring.frame(piece);
+        let ring = self.ring;
+        let (frame, lap, memory) = ring.frame(piece);
         let (low, high) = self.cut.range(piece);
         let portion = self.cut.portion(piece, offset);
         let end = low + Outcome(frame.outcome()).bytes();
@@ -349,7 +361,10 @@ impl Work<'_> {
         if self.stop < high {
             there = self.cut.in_front(portion, self.stop);
         }
-        self.copy(Direction::Read, memory, low, there);
+        if let Err(why) = self.copy(Direction::Read, memory, low, there) {
+            self.stop = self.stop.min(low);
+            self.fails("pread", &why);
+        }
         if frame.leave(lap, self.file.board.ranks() as u32) {
             self.tell();
         }
