@@ -163,7 +163,7 @@ entry! {
         decode::running()?;
         request.not_null()?;
         let functions = Generalized::boxed(query_fn, free_fn, cancel_fn, None, extra_state)?;
-        request.set(Request(generalized::start(functions)))
+        request.set(Request(generalized::start(functions)?))
     }
 }
 

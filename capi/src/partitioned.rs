@@ -54,7 +54,7 @@ fn send_init(parts: Parts, (dest, tag, comm): Peer, request: Out<Request>) -> Re
     let comm = decode::comm(comm)?;
     let (dest, tag) = (decode::dest(dest, comm)?, decode::tag(tag)?);
     let (whole, number) = whole(parts.0, parts.1, parts.2, parts.3, parts.4)?;
-    request.set(Request(core::send_init(whole, number, dest, tag, comm)))
+    request.set(Request(core::send_init(whole, number, dest, tag, comm)?))
 }
 
 fn recv_init(parts: Parts, (dest, tag, comm): Peer, request: Out<Request>) -> Result<()> {
@@ -62,7 +62,7 @@ fn recv_init(parts: Parts, (dest, tag, comm): Peer, request: Out<Request>) -> Re
     let comm = decode::comm(comm)?;
     let (source, tag) = (source(dest, comm)?, decode::tag(tag)?);
     let (whole, number) = whole(parts.0, parts.1, parts.2, parts.3, parts.4)?;
-    request.set(Request(core::recv_init(whole, number, source, tag, comm)))
+    request.set(Request(core::recv_init(whole, number, source, tag, comm)?))
 }
 
 // MPICH's ABI has one binding, with an MPI_Count.

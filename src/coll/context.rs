@@ -457,7 +457,8 @@ impl<'a> CollContext<'a> {
             source: self.members.process(source) as i32,
             tag: self.tag,
         };
-        let index = Some(enter_at(engine).receive(key, source, self.communicator, buffer));
+        let index =
+            Some(enter_at(engine).receive_for_library(key, source, self.communicator, buffer));
         Pending {
             index,
             peer: source,

@@ -354,15 +354,25 @@ impl Future for InHalves {
 }
 
 /// Begins it; the handle of its request.
-pub fn begin(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
+///
+/// Errors: MPI_ERR_NO_MEM, there are too many requests; then this rank takes no part.
+pub fn begin(comm: &'static Comm, function: &'static str, call: CollArgs) -> Result<i32> {
     let context = comm.receive_context() + COLLECTIVE;
-    let request = enter_at(comm.engine_mapping().of_library().1).begin_task(comm.handle, context);
+    let mut engine = enter_at(comm.engine_mapping().of_library().1);
+    engine.requests().check_room()?;
+    let request = engine.begin_task(comm.handle, context);
+    drop(engine);
     Operation::new(comm, function, call, false).start(request);
-    requests::handle_of(request)
+    Ok(requests::handle_of(request))
 }
 
 /// The handle of an inactive request, which runs it whenever it is started.
-pub fn keep(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 {
+///
+/// Errors: MPI_ERR_NO_MEM, there are too many requests.
+pub fn keep(comm: &'static Comm, function: &'static str, call: CollArgs) -> Result<i32> {
+    let mut engine = enter_at(comm.engine_mapping().of_library().1);
+    engine.requests().check_room()?;
+    drop(engine);
     let operation = Operation::new(comm, function, call, true);
     let held = operation.hold();
     let restart = move |request| {
@@ -372,5 +382,5 @@ pub fn keep(comm: &'static Comm, function: &'static str, call: CollArgs) -> i32 
     let mut engine = enter_at(comm.engine_mapping().of_library().1);
     let context = comm.receive_context() + COLLECTIVE;
     let request = engine.keep_task(comm.handle, context, Restart(Arc::new(restart)));
-    requests::handle_of(request)
+    Ok(requests::handle_of(request))
 }

@@ -90,10 +90,11 @@ pub fn idup(
         Some(_) => Maker::IdupWithInfo,
         None => Maker::Idup,
     };
+    let number = parent.engine_mapping().of_library().1;
+    enter_at(number).requests().check_room()?;
     let new = like(parent, none, by)?;
     let context = parent.receive_context() + comm::COLLECTIVE;
-    let request =
-        enter_at(parent.engine_mapping().of_library().1).begin_task(parent.handle, context);
+    let request = enter_at(number).begin_task(parent.handle, context);
     let both = BothGroups::of(parent, "MPI_Comm_idup").task(parent.next_operation());
     let creation = Creation::whole(parent).refused_if(refused);
     parent.hold();

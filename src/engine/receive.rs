@@ -14,7 +14,7 @@ use super::unexpected::{Message, status};
 use super::{Engine, liveness};
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
-use crate::error::{Class, Error};
+use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
 use crate::os::peer_memory;
 use crate::sync::Ordering;
@@ -58,12 +58,49 @@ pub(super) fn key_of(packet: &Packet) -> Key {
 }
 
 impl Engine {
-    /// Begins a receive; `key` may have wildcards. The request may be complete on return.
+    /// Begins a receive of the program's; `key` may have wildcards. The request may be complete on return.
+    ///
+    /// Errors: MPI_ERR_NO_MEM, there are too many requests.
     #[inline]
-    pub fn receive(&mut self, key: Key, peer: i32, communicator: i32, buffer: Buffer) -> Index {
-        let index = self
-            .requests
-            .insert_receive(buffer, communicator, key.context, peer, key.tag);
+    pub fn receive(
+        &mut self,
+        key: Key,
+        peer: i32,
+        communicator: i32,
+        buffer: Buffer,
+    ) -> Result<Index> {
+        let requests = &mut self.requests;
+        let index = requests.insert_receive(buffer, communicator, key.context, peer, key.tag)?;
+        self.post(index, key);
+        Ok(index)
+    }
+
+    /// As [`Engine::receive`], in the middle of an operation, which cannot be given up.
+    #[inline]
+    pub fn receive_for_library(
+        &mut self,
+        key: Key,
+        peer: i32,
+        communicator: i32,
+        buffer: Buffer,
+    ) -> Index {
+        let begun = self.receive(key, peer, communicator, buffer);
+        begun.unwrap_or_else(|_| self.receive_beyond_limit(key, peer, communicator, buffer))
+    }
+
+    #[cold]
+    fn receive_beyond_limit(
+        &mut self,
+        key: Key,
+        peer: i32,
+        communicator: i32,
+        buffer: Buffer,
+    ) -> Index {
+        let index = self.requests.insert(Request {
+            peer,
+            tag: key.tag,
+            ..Request::new(Kind::Receive, buffer, communicator, key.context, 0)
+        });
         self.post(index, key);
         index
     }

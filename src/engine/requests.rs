@@ -12,7 +12,7 @@ use super::protocol::Protocol;
 use super::roots;
 use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
-use crate::error::{Class, Error, Exhausted, Result, fail};
+use crate::error::{Class, Error, Exhausted, Result, fail, memory};
 use crate::transport::ENGINES;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -44,8 +44,16 @@ const _: () = assert!(ENGINES << SLOT_BITS == NUMBER as usize + 1);
 /// What a slab is full of, for those who read that.
 const REQUESTS: &str =
     "requests in this process that were neither completed (MPI_Wait, MPI_Test) nor freed";
+/// Requests that are kept for the library, which would otherwise have to end the job: it cannot give up in the middle of an operation.
+const OWN: usize = 1 << 16;
+/// The program gets no further request when there are so many slots, and hardly one is free.
+const PROGRAMS: usize = SLOT + 1 - OWN;
 /// Slots are reused only while more than so many are free.
 const RESERVE: usize = 16;
+/// The slab grows by so many slots at least.
+const LEAST_MORE: usize = 64;
+/// What other tables need for each request, bytes, about: they grow with the slab, and cannot fail.
+const BESIDE: usize = 192;
 
 /// The handle of a request.
 #[inline]
@@ -108,6 +116,11 @@ pub(super) fn new_number(first: u32, slots: usize, what: &str) -> u32 {
         exhausted(what);
     }
     number(first, slots - 1)
+}
+
+#[cold]
+fn no_more(error: Error) -> Index {
+    std::panic::panic_any(Exhausted(error.text()))
 }
 
 #[cold]
@@ -345,29 +358,83 @@ impl Slab {
         }
     }
 
+    /// A request without which the library cannot go on, or for which [`Slab::check_room`] has found room: without any, the job ends.
     #[inline(always)]
     pub fn insert(&mut self, request: Request) -> Index {
         roots::take(request.owner, &request.buffer);
-        self.put(request)
+        self.put(request, SLOT + 1).unwrap_or_else(no_more)
+    }
+
+    /// Whether the program may have one more request.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    #[inline]
+    pub fn check_room(&mut self) -> Result<()> {
+        match self.free.len() > RESERVE {
+            true => Ok(()),
+            false => self.have_room(PROGRAMS),
+        }
     }
 
     #[inline(always)]
-    fn put(&mut self, request: Request) -> Index {
+    fn put(&mut self, request: Request, most: usize) -> Result<Index> {
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
         {
             self.slots[own_slot(index)] = request;
-            return index;
+            return Ok(index);
+        }
+        self.put_into_another(request, most)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_into_another(&mut self, request: Request, most: usize) -> Result<Index> {
+        if let Err(error) = self.have_room(most) {
+            roots::give(&request);
+            return Err(error);
         }
         if let Some(index) = self.more() {
             self.slots[own_slot(index)] = request;
-            return index;
+            return Ok(index);
         }
         self.slots.push(request);
-        new_number(self.first, self.slots.len(), REQUESTS)
+        Ok(new_number(self.first, self.slots.len(), REQUESTS))
     }
 
-    /// A new receive: as [`Slab::insert`], writing only what such a request needs.
+    /// Makes sure of a slot for one more request, where there may be so many.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
+    #[cold]
+    #[inline(never)]
+    fn have_room(&mut self, most: usize) -> Result<()> {
+        if self.has_parked() || self.slots.len() < self.slots.capacity().min(most) {
+            return Ok(());
+        }
+        if self.slots.len() >= most {
+            return fail!(
+                Class::NoMem,
+                "there are {} {REQUESTS}, and can be no more",
+                self.count()
+            );
+        }
+        let more = self.slots.len().max(LEAST_MORE);
+        if self.slots.try_reserve_exact(more).is_ok() {
+            if memory::check(more * BESIDE, REQUESTS).is_ok() {
+                return Ok(());
+            }
+            self.slots.shrink_to_fit();
+        }
+        fail!(
+            Class::NoMem,
+            "there is no memory for more than the {} {REQUESTS}",
+            self.count()
+        )
+    }
+
+    /// A new receive of the program's: as [`Slab::insert`], writing only what such a request needs.
+    ///
+    /// Errors: MPI_ERR_NO_MEM.
     #[inline(always)]
     pub fn insert_receive(
         &mut self,
@@ -376,7 +443,7 @@ impl Slab {
         context: u32,
         peer: i32,
         tag: i32,
-    ) -> Index {
+    ) -> Result<Index> {
         roots::take(owner, &buffer);
         if self.free.len() > RESERVE
             && let Some(index) = self.free.pop_front()
@@ -396,12 +463,12 @@ impl Slab {
             request.total = 0;
             request.status = Status::empty();
             request.posted = NOT_POSTED;
-            return index;
+            return Ok(index);
         }
         let mut request = Request::new(Kind::Receive, buffer, owner, context, 0);
         request.peer = peer;
         request.tag = tag;
-        self.put(request)
+        self.put_into_another(request, PROGRAMS)
     }
 
     /// The request in a slot that is in use.
@@ -496,6 +563,25 @@ mod tests {
         for other in [NULL, SENT, NO_PROC, 0, -1, 0x4400_0000, 0x6c00_0002] {
             assert_eq!(index_of(other), None);
         }
+    }
+
+    /// The program's limit leaves some to the library, and one that is free is used whatever the limit is.
+    #[test]
+    fn the_program_gets_no_more_than_its_requests() {
+        let mut slab = Slab::new(2);
+        let most = 100;
+        let all: Vec<_> = (0..most)
+            .map(|_| slab.put(request(), most).unwrap())
+            .collect();
+        let error = slab.put(request(), most).unwrap_err();
+        assert_eq!(error.class(), Class::NoMem);
+        assert!(error.text().contains("100 requests"), "{error:?}");
+        assert_eq!(slab.count(), most);
+        let own = slab.insert(request());
+        assert!(slab.check_room().is_ok());
+        slab.release(own);
+        all.iter().for_each(|index| slab.release(*index));
+        assert!(slab.put(request(), most).is_ok());
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn request(file: &File, buffer: Buffer) -> Request {
     }
 }
 
-/// The handle of a request that is complete.
+/// The handle of a request that is complete, for which there is room.
 fn completed(file: &File, done: Completion) -> i32 {
     let request = Request {
         phase: Phase::Complete,
@@ -119,6 +119,7 @@ impl File {
         buffer: &Buffer,
     ) -> Result<i32> {
         self.check_access(direction)?;
+        enter().requests().check_room()?;
         let (view, skip) = self.locate(place, buffer)?;
         if view.calls_program() || is_small(&view, skip, buffer) {
             let done = self.transfer_at(function, direction, &view, skip, buffer)?;
@@ -153,6 +154,7 @@ impl File {
         if self.board.ranks() == 1 || self.view().calls_program() {
             return self.begin(function, direction, place, &buffer?);
         }
+        let buffer = enter().requests().check_room().and(buffer);
         let (place, buffer, own) = self.placed(direction, place, buffer);
         if let Some(error) = own {
             self.launch_all(function, direction, place, buffer, |_| ());

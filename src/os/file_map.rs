@@ -291,6 +291,7 @@ mod tests {
         window.fill(at..at + bytes.len(), |memory| {
             // SAFETY: a part of the window, which nobody else uses.
             unsafe { memory.add(at).copy_from(bytes.as_ptr(), bytes.len()) };
+            Ok(())
         })
     }
 

@@ -88,6 +88,7 @@ pub fn iflush(scope: Scope) -> Result<i32> {
     Ok(match find(scope) {
         Some(attached) if is_gone(attached) => requests::SENT,
         Some(attached) => {
+            enter().requests().check_room()?;
             let request = enter().begin_task(SELF, u32::MAX);
             tasks::spawn(async move {
                 tasks::condition(|| is_gone(attached)).await;

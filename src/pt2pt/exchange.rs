@@ -99,6 +99,8 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
         source => engine_from(comm, source, receive.tag)?,
     };
     let mut engine = enter_at(from);
+    // Both, before one of them begins.
+    engine.requests().check_room()?;
     let index = begin_receive(&mut engine, receive, comm);
     if send.peer == PROC_NULL {
         return Ok(index);
@@ -151,7 +153,7 @@ fn begin(send: Half, receive: Half, copy: Option<Box<[u8]>>, comm: &Comm) -> Res
 fn begin_receive(engine: &mut Engine, receive: Half, comm: &Comm) -> u32 {
     if receive.peer != PROC_NULL {
         let wanted = key(comm, receive.peer, receive.tag);
-        return engine.receive(wanted, receive.peer, comm.handle, receive.buffer);
+        return engine.receive_for_library(wanted, receive.peer, comm.handle, receive.buffer);
     }
     let request = Request {
         phase: Phase::Complete,

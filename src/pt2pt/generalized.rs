@@ -35,7 +35,8 @@ static TOLD: AtomicUsize = AtomicUsize::new(0);
 static POLLED: AtomicUsize = AtomicUsize::new(0);
 
 /// MPI_Grequest_start: the request's handle.
-pub fn start(functions: Arc<dyn Functions>) -> i32 {
+pub fn start(functions: Arc<dyn Functions>) -> Result<i32> {
+    enter().requests().check_room()?;
     POLLED.fetch_add(functions.has_poll().into(), Ordering::Relaxed);
     let request = Request {
         others: 1,
@@ -45,7 +46,7 @@ pub fn start(functions: Arc<dyn Functions>) -> i32 {
         })),
         ..Request::new(Kind::General, Buffer::empty(), 0, u32::MAX, 0)
     };
-    requests::handle_of(enter().requests().insert(request))
+    Ok(requests::handle_of(enter().requests().insert(request)))
 }
 
 fn functions(request: &Request) -> Option<Arc<dyn Functions>> {

@@ -32,7 +32,7 @@ use crate::engine::requests::{self, Index, Phase, engine_of};
 use crate::engine::send::Envelope;
 use crate::engine::wait::{Reason, until_at};
 use crate::engine::{
-    Engine, EngineGuard, SingleThreaded, enter_shared, enter_unlocked, has_threads, single_threaded,
+    Engine, EngineGuard, enter_shared, enter_unlocked, has_threads, single_threaded,
 };
 use crate::error::Result;
 use complete::Completion;
@@ -165,33 +165,17 @@ pub fn isend(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Re
     if mode == Mode::Buffered {
         return buffered::send(buffer, dest, tag, comm).map(|()| requests::SENT);
     }
-    Ok(match single_threaded() {
+    match single_threaded() {
         None => isend_of_several(mode, buffer, dest, tag, comm),
-        Some(single_threaded) => isend_of_one(single_threaded, mode, buffer, dest, tag, comm),
-    })
+        Some(single_threaded) => {
+            let engine = enter_unlocked(single_threaded);
+            isend_by(engine, mode, buffer, dest, tag, comm)
+        }
+    }
 }
 
 #[inline(never)]
-fn isend_of_one(
-    single_threaded: SingleThreaded,
-    mode: Mode,
-    buffer: Buffer,
-    dest: i32,
-    tag: i32,
-    comm: &Comm,
-) -> i32 {
-    isend_by(
-        enter_unlocked(single_threaded),
-        mode,
-        buffer,
-        dest,
-        tag,
-        comm,
-    )
-}
-
-#[inline(never)]
-fn isend_of_several(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> i32 {
+fn isend_of_several(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
     isend_by(enter_shared_to(comm, tag), mode, buffer, dest, tag, comm)
 }
 
@@ -203,20 +187,25 @@ fn isend_by(
     dest: i32,
     tag: i32,
     comm: &Comm,
-) -> i32 {
-    let engine = &mut *guard;
+) -> Result<i32> {
     let envelope = envelope(comm, dest, tag);
-    if mode != Mode::Synchronous && engine.send_short(&envelope, &buffer) {
-        return requests::SENT;
+    if mode != Mode::Synchronous && guard.send_short(&envelope, &buffer) {
+        return Ok(requests::SENT);
     }
-    let index = engine.send(mode, &envelope, buffer);
+    isend_long(&mut guard, mode, &envelope, buffer)
+}
+
+#[inline(never)]
+fn isend_long(engine: &mut Engine, mode: Mode, envelope: &Envelope, buffer: Buffer) -> Result<i32> {
+    engine.requests().check_room()?;
+    let index = engine.send(mode, envelope, buffer);
     let request = engine.requests().at(index);
     // An error is told by the call that completes it.
     if request.phase == Phase::Complete && request.error.is_none() {
         engine.requests().release(index);
-        return requests::SENT;
+        return Ok(requests::SENT);
     }
-    requests::handle_of(index)
+    Ok(requests::handle_of(index))
 }
 
 /// MPI_Recv. Its error can be MPI_ERR_TRUNCATE.
@@ -282,8 +271,12 @@ fn recv_by(
             }
         }
     }
-    let index = engine.receive(wanted, source, comm.handle, buffer);
+    let begun = engine.receive(wanted, source, comm.handle, buffer);
     drop(engine);
+    let index = match begun {
+        Ok(index) => index,
+        Err(error) => return Completion::failed(error),
+    };
     let reason = Reason {
         function: "MPI_Recv",
         peer: source,
@@ -303,14 +296,14 @@ pub fn irecv(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> 
         return irecv_of_several(buffer, source, tag, comm);
     };
     let wanted = key(comm, source, tag);
-    let index = enter_unlocked(single_threaded).receive(wanted, source, comm.handle, buffer);
+    let index = enter_unlocked(single_threaded).receive(wanted, source, comm.handle, buffer)?;
     Ok(requests::handle_of(index))
 }
 
 #[inline(never)]
 fn irecv_of_several(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i32> {
     let mut engine = enter_shared(engine_of_several_from(comm, source, tag)?);
-    let index = engine.receive(key(comm, source, tag), source, comm.handle, buffer);
+    let index = engine.receive(key(comm, source, tag), source, comm.handle, buffer)?;
     Ok(requests::handle_of(index))
 }
 

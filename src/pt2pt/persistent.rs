@@ -16,7 +16,7 @@ fn keep(
     tag: i32,
     comm: &Comm,
     mut engine: EngineGuard,
-) -> i32 {
+) -> Result<i32> {
     let context = match kind {
         Kind::Receive | Kind::Task | Kind::General => comm.receive_context(),
         Kind::Send(_) => comm.context(),
@@ -29,13 +29,14 @@ fn keep(
         tag,
         ..Request::new(kind, buffer, comm.handle, context, comm.rank())
     };
-    requests::handle_of(engine.requests().insert(request))
+    engine.requests().check_room()?;
+    Ok(requests::handle_of(engine.requests().insert(request)))
 }
 
 /// MPI_Send_init, MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init.
 pub fn send_init(mode: Mode, buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<i32> {
     let engine = enter_to(comm, tag);
-    Ok(keep(Kind::Send(mode), buffer, dest, tag, comm, engine))
+    keep(Kind::Send(mode), buffer, dest, tag, comm, engine)
 }
 
 /// MPI_Recv_init.
@@ -47,7 +48,7 @@ pub fn recv_init(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<i
         _ => engine_from(comm, source, tag)?,
     };
     let engine = enter_at(engine);
-    Ok(keep(Kind::Receive, buffer, source, tag, comm, engine))
+    keep(Kind::Receive, buffer, source, tag, comm, engine)
 }
 
 /// Checks that a handle can be started.

@@ -119,6 +119,7 @@ fn begin(buffer: Buffer, message: &mut i32) -> Result<Option<(u32, i32)>> {
     let still_there = |comm: &&Comm| comm.receive_context() == context;
     let communicator = comm::get(communicator).filter(still_there);
     let communicator = communicator.map_or(comm::SELF, |comm| comm.handle);
+    engine.requests().check_room()?;
     let request = engine.receive_matched(index, communicator, buffer);
     *message = requests::NULL;
     Ok(Some((request, communicator)))

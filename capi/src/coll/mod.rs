@@ -35,7 +35,7 @@ macro_rules! forms {
             $class fn $nonblocking $([$suffix])? ($($argument: $type,)* request: Out<Request>) on $object {
                 request.not_null()?;
                 let (comm, call) = $body?;
-                request.set(Request(oxmpi::coll::begin(comm, stringify!($nonblocking), call)))
+                request.set(Request(oxmpi::coll::begin(comm, stringify!($nonblocking), call)?))
             }
         }
         entry! {
@@ -45,7 +45,7 @@ macro_rules! forms {
                 request.not_null()?;
                 oxmpi::info::hints(info.0)?;
                 let (comm, call) = $body?;
-                request.set(Request(oxmpi::coll::keep(comm, stringify!($persistent), call)))
+                request.set(Request(oxmpi::coll::keep(comm, stringify!($persistent), call)?))
             }
         }
     };

@@ -32,7 +32,7 @@ entry! {
         decode::running()?;
         request.not_null()?;
         let functions = Generalized::boxed(query_fn, free_fn, cancel_fn, poll_fn.0, extra_state)?;
-        request.set(Request(generalized::start(functions)))
+        request.set(Request(generalized::start(functions)?))
     }
 }
 
@@ -65,6 +65,6 @@ entry! {
             );
         };
         let functions = Generalized::boxed(query, free, cancel, poll.0, extra_state)?;
-        request.set(Request(generalized::start(functions)))
+        request.set(Request(generalized::start(functions)?))
     }
 }

@@ -335,7 +335,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let track = Track::default();
+        let track = Track::new()?;
         put(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
             (target_count, target_datatype), win, Some(&track),
@@ -352,7 +352,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let track = Track::default();
+        let track = Track::new()?;
         get(
             origin_addr, (origin_count, origin_datatype), (target_rank, target_disp),
             (target_count, target_datatype), win, Some(&track),
@@ -386,7 +386,7 @@ entry! {
         request: Out<Request>,
     ) on win {
         request.not_null()?;
-        let track = Track::default();
+        let track = Track::new()?;
         get_accumulate(
             (origin_addr, (origin_count, origin_datatype)), (result_addr, (result_count, result_datatype)),
             (target_rank, target_disp), (target_count, target_datatype), op, win, Some(&track),

@@ -97,6 +97,10 @@ impl Slab {
         self.free.shrink_to(2 * self.free.len());
     }
 
+    pub(super) fn has_parked(&self) -> bool {
+        !self.blocks.parked.is_empty()
+    }
+
     /// A slot for one more request than the queue of free ones is long enough for.
     #[cold]
     #[inline(never)]

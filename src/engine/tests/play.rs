@@ -311,7 +311,9 @@ impl Play {
     }
 
     fn receive(&mut self, at: usize, key: Key, data: Data) {
-        let index = self.engines[at].receive(key, key.source, 0, data.buffer);
+        let index = self.engines[at]
+            .receive(key, key.source, 0, data.buffer)
+            .unwrap();
         self.expect(at, index, data);
     }
 

@@ -140,7 +140,7 @@ impl<'a> Rank<'a> {
             source,
             tag,
         };
-        let index = self.engine.receive(key, source, 0, data.buffer);
+        let index = self.engine.receive(key, source, 0, data.buffer).unwrap();
         self.moved();
         End { index, data }
     }

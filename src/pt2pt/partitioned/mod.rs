@@ -17,7 +17,7 @@ use crate::engine::requests::{self, Extra, Index, Kind, Mode, Phase, Request, Re
 use crate::engine::send::Envelope;
 use crate::engine::wait::poll;
 use crate::engine::{Engine, enter, liveness, tasks};
-use crate::error::{Class, Error, Result, fail};
+use crate::error::{Class, Error, Result, fail, memory};
 use crate::sync::{AtomicU32, Ordering};
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -134,7 +134,14 @@ pub(super) fn of(request: &Request) -> Option<Arc<Partitioned>> {
 }
 
 /// MPI_Psend_init: the request's handle.
-pub fn send_init(whole: Buffer, partitions: usize, dest: i32, tag: i32, comm: &Comm) -> i32 {
+pub fn send_init(
+    whole: Buffer,
+    partitions: usize,
+    dest: i32,
+    tag: i32,
+    comm: &Comm,
+) -> Result<i32> {
+    enter().requests().check_room()?;
     let tag_base = TAG_BASES.fetch_add(partitions as u32, Ordering::Relaxed);
     let plan = Plan {
         tag_base,
@@ -143,7 +150,7 @@ pub fn send_init(whole: Buffer, partitions: usize, dest: i32, tag: i32, comm: &C
     };
     let side = Side::Sender {
         plan,
-        ready: vec![false; partitions],
+        ready: memory::filled(partitions, false, "partitions")?,
         left: partitions,
         pending: Vec::new(),
     };
@@ -155,7 +162,14 @@ pub fn send_init(whole: Buffer, partitions: usize, dest: i32, tag: i32, comm: &C
 }
 
 /// MPI_Precv_init: the request's handle.
-pub fn recv_init(whole: Buffer, partitions: usize, source: i32, tag: i32, comm: &Comm) -> i32 {
+pub fn recv_init(
+    whole: Buffer,
+    partitions: usize,
+    source: i32,
+    tag: i32,
+    comm: &Comm,
+) -> Result<i32> {
+    enter().requests().check_room()?;
     let mut plan = vec![0; PLAN_BYTES].into_boxed_slice();
     let room = Buffer::of_copy(&mut plan);
     let context = comm.receive_context();
@@ -165,7 +179,8 @@ pub fn recv_init(whole: Buffer, partitions: usize, source: i32, tag: i32, comm: 
             source: PLANS + source,
             tag,
         };
-        (enter().receive(key, source, comm.handle, room), plan)
+        let receive = enter().receive_for_library(key, source, comm.handle, room);
+        (receive, plan)
     });
     let side = Side::Receiver {
         expected,
@@ -177,7 +192,7 @@ pub fn recv_init(whole: Buffer, partitions: usize, source: i32, tag: i32, comm: 
     keep(operation)
 }
 
-fn keep(operation: Partitioned) -> i32 {
+fn keep(operation: Partitioned) -> Result<i32> {
     let operation = Arc::new(operation);
     let started = operation.clone();
     let request = Request {
@@ -198,7 +213,7 @@ fn keep(operation: Partitioned) -> i32 {
             operation.rank,
         )
     };
-    requests::handle_of(enter().requests().insert(request))
+    Ok(requests::handle_of(enter().requests().insert(request)))
 }
 
 /// The operation of a handle.

@@ -82,7 +82,8 @@ impl Partitioned {
                 source: PARTS + self.peer,
                 tag: plan.tag(part),
             };
-            let mut receive = |buffer| engine.receive(key, self.peer, self.comm, buffer);
+            let mut receive =
+                |buffer| engine.receive_for_library(key, self.peer, self.comm, buffer);
             match self.whole.cut(from, here) {
                 Some(buffer) => Incoming::Pending(receive(buffer), None),
                 None => {

@@ -312,6 +312,12 @@ impl Tracked {
 pub struct Track(OnceLock<Arc<Tracked>>);
 
 impl Track {
+    /// Errors: MPI_ERR_NO_MEM, there is no request for it.
+    pub fn new() -> Result<Track> {
+        enter_at(0).requests().check_room()?;
+        Ok(Track::default())
+    }
+
     /// A further call of the operation.
     pub fn another(&self, queue: &Arc<Queue>) -> Arc<Tracked> {
         let tracked = self.0.get_or_init(|| {

@@ -173,7 +173,7 @@ impl Origin<'_> {
             tag: head.token,
         };
         let mut engine = enter_at(0);
-        let receive = engine.receive(key, self.rank as i32, comm::NULL, buffer);
+        let receive = engine.receive_for_library(key, self.rank as i32, comm::NULL, buffer);
         let envelope = self.envelope(CALLS, 0);
         engine.send_owned(None, &envelope, call.into_boxed_slice());
         Flight {
