@@ -6,17 +6,25 @@
 use super::access::{Pieces, Spot};
 use super::window::{Way, Window};
 use super::{helper, ways};
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, Scratch};
 use crate::error::{Result, memory};
 use crate::os::peer_memory::{self, PIECES, Piece};
 use smallvec::SmallVec;
 
-/// What a helper gets at once.
+/// What is packed or unpacked at once.
 const CHUNK: usize = 64 << 10;
-/// A piece costs the kernel about 320 ns, in which it copies so many bytes: a smaller gap between two pieces is read along.
-const GAP: usize = 2048;
-/// Longer pieces are not worth a second copy.
-const LONGEST: usize = 4096;
+/// A piece of the target's memory costs the kernel about 320 ns, in which it copies so many bytes to memory that stays in a cache.
+const PIECE_COST: usize = 2048;
+/// How far pieces that are read together with their gaps lie apart, if their copy is to stay in a cache.
+const NEAR: usize = 512 << 10;
+/// As [`PIECE_COST`], of bytes that are copied to new memory.
+const FAR_PIECE_COST: usize = 512;
+/// Most of such memory.
+const IMAGE: usize = 64 << 20;
+/// Each further part of that size walks all pieces again.
+const IMAGES: usize = 32;
+/// A piece of this process's memory costs the kernel more than a copy of so many bytes.
+const SHORT: usize = 512;
 
 /// The memory of one target.
 #[derive(Clone, Copy)]
@@ -71,6 +79,85 @@ fn advance(pieces: &mut Pieces, mut bytes: usize) {
     pieces.drain(..whole);
 }
 
+/// As many pieces of both sides from `at` on as the kernel takes at once: the origin's, the target's, and their bytes.
+fn batch(origin: &Buffer, target: &Buffer, at: usize) -> (Pieces, Pieces, usize) {
+    let (mut local, mut remote) = (Pieces::new(), Pieces::new());
+    let bytes = runs(target, at, origin.len() - at, &mut remote);
+    let bytes = runs(origin, at, bytes, &mut local);
+    truncate(&mut remote, bytes);
+    (local, remote, bytes)
+}
+
+/// The pieces from a packed byte on that lie between two addresses at most [`NEAR`] from each other.
+#[derive(Debug)]
+struct Near {
+    first: usize,
+    end: usize,
+    pieces: usize,
+    /// Packed.
+    bytes: usize,
+}
+
+impl Near {
+    fn of(target: &Buffer, at: usize) -> Near {
+        let mut near = Near {
+            first: usize::MAX,
+            end: 0,
+            pieces: 0,
+            bytes: 0,
+        };
+        let mut last = None;
+        target.runs(at, target.len() - at, |address, bytes| {
+            let begin = address as usize;
+            let (first, end) = (near.first.min(begin), near.end.max(begin + bytes));
+            if end - first > NEAR {
+                return false;
+            }
+            near.pieces += usize::from(last != Some(begin));
+            last = Some(begin + bytes);
+            (near.first, near.end) = (first, end);
+            near.bytes += bytes;
+            true
+        });
+        near
+    }
+
+    fn span(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// Whether reading them together with what lies between them costs less than one by one.
+    fn is_dense(&self) -> bool {
+        self.pieces > 1 && self.pieces * PIECE_COST > self.span()
+    }
+}
+
+/// Whether reading all of the target's elements together with what lies between them costs less than piece by piece. Looks at no more
+/// pieces than that takes.
+fn is_dense(target: &Buffer) -> bool {
+    let range = target.range();
+    let Ok(span) = usize::try_from(range.end - range.start) else {
+        return false;
+    };
+    if span > IMAGE * IMAGES {
+        return false;
+    }
+    let (mut pieces, mut last) = (0_usize, None);
+    target.runs(0, target.len(), |address, bytes| {
+        pieces += usize::from(last != Some(address));
+        last = Some(address.wrapping_add(bytes));
+        pieces * FAR_PIECE_COST <= span
+    });
+    pieces > 1 && pieces * FAR_PIECE_COST > span
+}
+
+/// Whether the runs of a buffer are too short for the kernel; looks at the first ones.
+fn has_short_runs(buffer: &Buffer) -> bool {
+    let mut pieces = Pieces::new();
+    let bytes = runs(buffer, 0, buffer.len(), &mut pieces);
+    pieces.len() > 1 && bytes / pieces.len() < SHORT
+}
+
 fn one(address: usize, bytes: usize) -> Pieces {
     SmallVec::from_slice(&[Piece { address, bytes }])
 }
@@ -93,16 +180,20 @@ impl<'a> Far<'a> {
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn put(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        if self.way != Way::Kernel {
+        if self.way != Way::Kernel || has_short_runs(origin) {
             return self.put_chunks(origin, target);
         }
         let pid = self.pid();
-        self.batches(origin, target, |mut local, mut remote, _| {
+        let mut at = 0;
+        while at < origin.len() {
+            let (mut local, mut remote, bytes) = batch(origin, target, at);
             // SAFETY: the origin's elements, which belong to the operation.
             self.transfer(&mut local, &mut remote, |local, remote| unsafe {
                 peer_memory::write_pieces(pid, local, remote)
-            })
-        })
+            })?;
+            at += bytes;
+        }
+        Ok(())
     }
 
     /// Copies the target's elements to the origin's.
@@ -110,39 +201,50 @@ impl<'a> Far<'a> {
     /// Errors: [`Window::unreachable`].
     #[inline(never)]
     pub fn get(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        if self.way != Way::Kernel {
-            return self.get_chunks(origin, target);
+        let mut near = Near::of(target, 0);
+        if !near.is_dense() && is_dense(target) && self.get_images(origin, target).is_some() {
+            return Ok(());
         }
-        let pid = self.pid();
-        self.batches(origin, target, |mut local, mut remote, at| {
-            if remote.len() > 1 && self.get_span(pid, &remote, origin, at) {
-                return Ok(());
-            }
-            // SAFETY: the origin's elements, which belong to the operation.
-            self.transfer(&mut local, &mut remote, |local, remote| unsafe {
-                peer_memory::read_pieces(pid, local, remote)
-            })
-        })
+        let packs = self.way != Way::Kernel || has_short_runs(origin);
+        let (mut chunk, mut image) = (Vec::new(), None);
+        let mut at = 0;
+        while at < origin.len() {
+            let read = near.is_dense() && self.get_near(origin, target, at, &near, &mut image);
+            at += match (read, packs) {
+                (true, _) => near.bytes,
+                (false, true) => self.get_chunk(origin, target, at, &mut chunk)?,
+                (false, false) => self.get_batch(origin, target, at)?,
+            };
+            near = Near::of(target, at);
+        }
+        Ok(())
     }
 
-    /// Calls `each(local, remote, at)` for as many pieces at once as the kernel takes.
-    fn batches(
+    /// Copies as many pieces from `at` on as the kernel takes. Returns their bytes.
+    fn get_batch(&self, origin: &Buffer, target: &Buffer, at: usize) -> Result<usize> {
+        let pid = self.pid();
+        let (mut local, mut remote, bytes) = batch(origin, target, at);
+        // SAFETY: the origin's elements, which belong to the operation.
+        self.transfer(&mut local, &mut remote, |local, remote| unsafe {
+            peer_memory::read_pieces(pid, local, remote)
+        })?;
+        Ok(bytes)
+    }
+
+    /// As [`Self::get_batch`], through packed memory.
+    fn get_chunk(
         &self,
         origin: &Buffer,
         target: &Buffer,
-        mut each: impl FnMut(Pieces, Pieces, usize) -> Result<()>,
-    ) -> Result<()> {
-        let mut at = 0;
-        while at < origin.len() {
-            let (mut local, mut remote) = (Pieces::new(), Pieces::new());
-            let rest = origin.len() - at;
-            let bytes = runs(target, at, rest, &mut remote);
-            let bytes = runs(origin, at, bytes, &mut local);
-            truncate(&mut remote, bytes);
-            each(local, remote, at)?;
-            at += bytes;
-        }
-        Ok(())
+        at: usize,
+        chunk: &mut Vec<u8>,
+    ) -> Result<usize> {
+        chunk.resize(CHUNK.min(origin.len()), 0);
+        let mut remote = Pieces::new();
+        let bytes = runs(target, at, CHUNK.min(origin.len() - at), &mut remote);
+        self.read(&remote, &mut chunk[..bytes])?;
+        origin.write(at, &chunk[..bytes]);
+        Ok(bytes)
     }
 
     /// Repeats a call of the kernel's until all is copied. Both sides have the same bytes.
@@ -169,33 +271,89 @@ impl<'a> Far<'a> {
         Ok(())
     }
 
-    /// Reads small pieces that lie near each other together with what is between them. False: they do not, or that is not
-    /// mapped.
-    fn get_span(&self, pid: i32, remote: &[Piece], origin: &Buffer, at: usize) -> bool {
-        let bytes: usize = remote.iter().map(|piece| piece.bytes).sum();
-        let first = remote.iter().map(|piece| piece.address).min();
-        let end = remote.iter().map(|piece| piece.address + piece.bytes).max();
-        let (Some(first), Some(end)) = (first, end) else {
+    /// Reads pieces that lie near each other together with what is between them. False: that is not mapped, or there is no memory.
+    fn get_near(
+        &self,
+        origin: &Buffer,
+        target: &Buffer,
+        at: usize,
+        near: &Near,
+        image: &mut Option<Scratch>,
+    ) -> bool {
+        if image.is_none() {
+            let range = target.range();
+            let span = usize::try_from(range.end - range.start).unwrap_or(NEAR);
+            *image = Scratch::try_new(span.min(NEAR));
+        }
+        let begin = image.as_ref().and_then(|image| image.buffer().contiguous());
+        let Some(begin) = begin else {
             return false;
         };
-        let span = end - first;
-        if bytes / remote.len() > LONGEST || span > bytes.saturating_add(remote.len() * GAP) {
+        let (first, span) = (near.first, near.span());
+        if self.read_span(first, begin as usize, span).is_none() {
             return false;
         }
-        // Without memory for it, piece by piece.
-        let Ok(mut all) = memory::filled(span, 0u8, "a span") else {
-            return false;
-        };
-        if peer_memory::read(pid, first as u64, &mut all).is_err() {
-            return false;
-        }
-        let mut at = at;
-        for piece in remote {
-            let from = piece.address - first;
-            origin.write(at, &all[from..from + piece.bytes]);
-            at += piece.bytes;
-        }
+        // SAFETY: the memory has what the target's elements have that are read.
+        let image = unsafe { target.displaced((begin as isize).wrapping_sub(first as isize)) };
+        image.copy_part_to(origin, at..at + near.bytes);
         true
+    }
+
+    /// Reads all that lies between the target's first and last byte, and copies the elements from there. `None`: not all of it is mapped,
+    /// or there is no memory for it; some of the origin's elements may have been written.
+    fn get_images(&self, origin: &Buffer, target: &Buffer) -> Option<()> {
+        let range = target.range();
+        let first = usize::try_from(range.start).ok()?;
+        let span = usize::try_from(range.end - range.start).ok()?;
+        let memory = Scratch::try_new(span.min(IMAGE))?;
+        let begin = memory.buffer().contiguous()?;
+        if span <= IMAGE {
+            self.read_span(first, begin as usize, span)?;
+            // SAFETY: the memory has what lies in the target's range.
+            let image = unsafe { target.displaced((begin as isize).wrapping_sub(first as isize)) };
+            image.copy_to(origin, origin.len());
+            return Some(());
+        }
+        for at in (first..first + span).step_by(IMAGE) {
+            let bytes = IMAGE.min(first + span - at);
+            self.read_span(at, begin as usize, bytes)?;
+            // SAFETY: read just now; nothing else uses the memory.
+            let image = unsafe { std::slice::from_raw_parts(begin, bytes) };
+            let mut packed = 0;
+            target.runs(0, target.len(), |address, length| {
+                let run = address as usize;
+                let (from, to) = (run.max(at), (run + length).min(at + bytes));
+                if from < to {
+                    origin.write(packed + from - run, &image[from - at..to - at]);
+                }
+                packed += length;
+                true
+            });
+        }
+        Some(())
+    }
+
+    /// Copies so many bytes from the target's address to this process's, which is the caller's own. `None`: they are not mapped.
+    fn read_span(&self, remote: usize, local: usize, bytes: usize) -> Option<()> {
+        if self.way == Way::Kernel {
+            let pid = self.pid();
+            let (mut local, mut remote) = (one(local, bytes), one(remote, bytes));
+            // SAFETY: the caller's own memory.
+            let read = self.transfer(&mut local, &mut remote, |local, remote| unsafe {
+                peer_memory::read_pieces(pid, local, remote)
+            });
+            return read.ok();
+        }
+        let mut chunk = memory::filled(CHUNK.min(bytes), 0u8, "a piece").ok()?;
+        for at in (0..bytes).step_by(CHUNK) {
+            let chunk = &mut chunk[..CHUNK.min(bytes - at)];
+            self.read(&one(remote + at, chunk.len()), chunk).ok()?;
+            // SAFETY: the caller's own memory, which nothing refers to.
+            unsafe {
+                std::ptr::copy_nonoverlapping(chunk.as_ptr(), (local + at) as *mut u8, chunk.len());
+            }
+        }
+        Some(())
     }
 
     /// Copies packed bytes to the target's pieces, which have as many.
@@ -236,19 +394,6 @@ impl<'a> Far<'a> {
             let bytes = runs(target, at, CHUNK.min(origin.len() - at), &mut remote);
             origin.read(at, &mut chunk[..bytes]);
             self.write(&remote, &chunk[..bytes])?;
-            at += bytes;
-        }
-        Ok(())
-    }
-
-    fn get_chunks(&self, origin: &Buffer, target: &Buffer) -> Result<()> {
-        let mut chunk = memory::filled(CHUNK.min(origin.len()), 0u8, "a piece")?;
-        let mut at = 0;
-        while at < origin.len() {
-            let mut remote = Pieces::new();
-            let bytes = runs(target, at, CHUNK.min(origin.len() - at), &mut remote);
-            self.read(&remote, &mut chunk[..bytes])?;
-            origin.write(at, &chunk[..bytes]);
             at += bytes;
         }
         Ok(())

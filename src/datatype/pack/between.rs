@@ -56,14 +56,37 @@ impl Buffer {
                     true
                 });
             }
-            _ => self.copy_in_pieces(other, length),
+            _ => self.copy_in_pieces(other, 0..length),
         }
     }
 
-    fn copy_in_pieces(&self, other: &Buffer, length: usize) {
+    /// The same elements `by` bytes further on.
+    ///
+    /// # Safety
+    /// As for [`Buffer::new`], of all bytes of [`Buffer::range`] there.
+    pub unsafe fn displaced(&self, by: isize) -> Buffer {
+        Buffer {
+            address: self.address.wrapping_offset(by),
+            ..*self
+        }
+    }
+
+    /// Copies part of the packed bytes to their places in another buffer, which does not overlap this one.
+    pub fn copy_part_to(&self, other: &Buffer, part: Range<usize>) {
+        other.check(part.start, part.len());
+        match other.contiguous() {
+            // SAFETY: in bounds by `check`; the caller says that the two are apart.
+            Some(target) => self.read(part.start, unsafe {
+                std::slice::from_raw_parts_mut(target.add(part.start), part.len())
+            }),
+            None => self.copy_in_pieces(other, part),
+        }
+    }
+
+    fn copy_in_pieces(&self, other: &Buffer, part: Range<usize>) {
         let mut piece = [0; PIECE];
-        for offset in (0..length).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(length - offset)];
+        for offset in part.clone().step_by(PIECE) {
+            let piece = &mut piece[..PIECE.min(part.end - offset)];
             self.read(offset, piece);
             other.write(offset, piece);
         }
@@ -80,7 +103,7 @@ impl Buffer {
     }
 
     /// The addresses between which all data lies.
-    fn range(&self) -> Range<i128> {
+    pub fn range(&self) -> Range<i128> {
         let address = self.address as usize as i128;
         let Some(datatype) = self.layout.filter(|datatype| datatype.size > 0) else {
             return address..address + self.length as i128;

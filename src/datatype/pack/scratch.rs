@@ -5,16 +5,27 @@
 
 use super::{Buffer, MemoryKind};
 use crate::error::memory::{or_end, room};
+use std::alloc::Layout;
 use std::mem::MaybeUninit;
 use std::ptr::slice_from_raw_parts_mut;
+
+const WHAT: &str = "an operation's data";
 
 /// See the module.
 pub struct Scratch(Buffer);
 
 impl Scratch {
+    /// `None`: there is not so much memory.
+    pub fn try_new(bytes: usize) -> Option<Scratch> {
+        room(bytes, WHAT).ok().map(|memory| Scratch::of(memory, bytes))
+    }
+
     /// Without memory the job ends, with MPI_ERR_NO_MEM: an operation of all ranks is under way.
     pub fn new(bytes: usize) -> Scratch {
-        let mut memory = or_end(room::<MaybeUninit<u8>>(bytes, "an operation's data"));
+        Scratch::of(or_end(room(bytes, WHAT)), bytes)
+    }
+
+    fn of(mut memory: Vec<MaybeUninit<u8>>, bytes: usize) -> Scratch {
         // SAFETY: there is room for so many, which need not be initialized.
         unsafe { memory.set_len(bytes) };
         let memory = memory.into_boxed_slice();
@@ -40,7 +51,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let memory = self.0.address.cast::<MaybeUninit<u8>>();
-        // SAFETY: `new` made it of a box of this length, and nobody else frees it.
+        // SAFETY: it was allocated as a box of this length is, and nobody else frees it.
         drop(unsafe { Box::from_raw(slice_from_raw_parts_mut(memory, self.0.length)) });
     }
 }
@@ -50,7 +61,7 @@ pub(super) fn zeroed(bytes: usize) -> Option<Box<[u8]>> {
     if bytes == 0 {
         return Some(Box::default());
     }
-    let layout = std::alloc::Layout::array::<u8>(bytes).ok()?;
+    let layout = Layout::array::<u8>(bytes).ok()?;
     // SAFETY: the layout is not empty.
     let begin = unsafe { std::alloc::alloc_zeroed(layout) };
     if begin.is_null() {
