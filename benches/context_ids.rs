@@ -96,7 +96,8 @@ fn allocate(
             let rank = &mut ranks[*member];
             let lease = rank.leases.entry(parent.context).or_default();
             match allocation.step(&mut rank.space, lease) {
-                Step::Done(prefix) => {
+                Step::Done(taken) => {
+                    let prefix = taken.prefix;
                     assert!(done.is_none_or(|other| other == prefix), "agreement");
                     assert!(!rank.space.is_free(prefix));
                     done = Some(prefix);
@@ -287,6 +288,7 @@ fn main() {
         eager_words,
         printed,
         alone: printed,
+        seeds: false,
     };
     let mut runs: Vec<Run> = ALL
         .iter()

@@ -227,11 +227,11 @@ impl Proposal {
 
 /// What a step has come to, if it is the last one; the id is in use from now on.
 fn agreed(ids: &mut Ids, step: &Step, engines: u32, site: u32) -> Option<Agreed> {
-    let Step::Done(prefix) = step else {
+    let Step::Done(taken) = step else {
         return None;
     };
     Some(Agreed {
-        context: ids.register(*prefix, site),
+        context: ids.register(*taken, engines, site),
         engines,
     })
 }

@@ -3,7 +3,7 @@
 //! Invariant: a prefix is taken in the space exactly as long as it has a record, is leased to a parent that has one, or is
 //! offered in an agreement under way. All is under one lock, which is never held while entering the engine.
 
-use super::agreement::lease::{LARGEST_OF_GROUP, Lease};
+use super::agreement::lease::{LARGEST_OF_GROUP, Lease, Taken};
 use super::agreement::{Settings, Strategy};
 use super::creation::Creation;
 use super::report;
@@ -15,14 +15,25 @@ use crate::group::Group;
 use crate::os::cancellation::uncancelled;
 use crate::os::tell;
 use parking_lot::Mutex;
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 /// What is known of a context id in use.
 struct Record {
     /// Where its communicator was made, see [`report`].
     site: u32,
+    /// Until [`Children`] have it.
+    seed: Option<Seed>,
     /// Creations on its communicator, from the first on.
     children: Option<Box<Children>>,
+}
+
+/// The id of the first creation on a communicator.
+#[derive(Clone, Copy)]
+struct Seed {
+    prefix: u32,
+    /// What its parent's lease says.
+    engines: NonZeroU16,
 }
 
 /// Creations on one parent: of all its members, and of groups by tag.
@@ -50,6 +61,7 @@ pub(super) static IDS: Mutex<Ids> = Mutex::new(Ids {
         eager_words: 0,
         printed: false,
         alone: false,
+        seeds: false,
     },
     statistics: Statistics {
         live: 0,
@@ -85,6 +97,8 @@ impl Ids {
             self.settings.strategy = STRATEGY.get();
             self.settings.eager_words = eager_words();
             self.space.set_limit(pages());
+            // With one page every id counts, see [`PAGES`].
+            self.settings.seeds = pages() > 1;
         }
         self.records.get_or_insert_with(|| Store::new(STORE.get()))
     }
@@ -102,6 +116,7 @@ impl Ids {
             // A predefined communicator.
             let record = Record {
                 site: report::PREDEFINED,
+                seed: None,
                 children: None,
             };
             self.records().insert(key, record);
@@ -112,6 +127,9 @@ impl Ids {
             unreachable!("a record that was just made is gone")
         };
         let children = record.children.get_or_insert_default();
+        if let Some(seed) = record.seed.take() {
+            children.whole = Lease::seeded(seed.prefix, seed.engines.get().into());
+        }
         let lease = match &creation.group {
             None => &mut children.whole,
             Some((tag, group)) => children.of_group(*tag, group),
@@ -119,10 +137,16 @@ impl Ids {
         (lease, space)
     }
 
-    /// Makes an agreed prefix a context id in use.
-    pub fn register(&mut self, prefix: u32, site: u32) -> u32 {
+    /// Makes an agreed prefix a context id in use. `engines`: how many every member offers.
+    pub fn register(&mut self, taken: Taken, engines: u32, site: u32) -> u32 {
+        let prefix = taken.prefix;
+        let seed = taken.seed.map(|prefix| Seed {
+            prefix,
+            engines: NonZeroU16::new(engines as u16).unwrap_or(NonZeroU16::MIN),
+        });
         let record = Record {
             site,
+            seed,
             children: None,
         };
         self.records().insert(space::in_order(prefix), record);
@@ -175,6 +199,9 @@ pub fn release(context: u32) {
         {
             ids.space.free(prefix);
         }
+    }
+    if let Some(seed) = record.seed {
+        ids.space.free(seed.prefix);
     }
     ids.space.free(context >> 2);
     ids.statistics.live -= 1;
@@ -293,7 +320,9 @@ mod tests {
             })
             .collect();
         assert!(talked < 20, "some ids are leased");
-        assert!(made.iter().all(|agreed| agreed.engines == 3), "{made:?}");
+        // The first one has the seed, and with it what was agreed on for its parent.
+        let engines: Vec<u32> = made.iter().map(|agreed| agreed.engines).collect();
+        assert_eq!((engines[0], &engines[1..]), (1, &[3; 19][..]));
         for agreed in made {
             release(agreed.context);
         }

@@ -2,7 +2,7 @@
 
 use super::alternatives::Alternative;
 use super::eager::Eager;
-use super::lease::{Lease, Place};
+use super::lease::{Lease, Place, Taken};
 use super::steps::{Outcome, Steps, Turn};
 use super::strategy::{Settings, Strategy};
 use crate::context_id::space::{Key, Space};
@@ -34,8 +34,8 @@ impl Agreement {
 /// What the allocation of one id does next.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// This prefix is the communicator's.
-    Done(u32),
+    /// That is the communicator's.
+    Done(Taken),
     Offer(Vec<u32>),
     Wait,
     Exhausted,
@@ -71,8 +71,9 @@ impl Allocation {
         if self.agreement.is_none() {
             let count = if self.settings.strategy == Strategy::Lease {
                 match lease.at(self.number) {
-                    Place::Id(prefix) => return Step::Done(prefix),
+                    Place::Id(taken) => return Step::Done(taken),
                     Place::Wait => return Step::Wait,
+                    Place::Open(count) if self.settings.seeds => 2 * count,
                     Place::Open(count) => count,
                 }
             } else {
@@ -101,9 +102,11 @@ impl Allocation {
             Outcome::Again => {}
             Outcome::Agreed(prefixes) if leases => {
                 self.agreement = None;
-                lease.opened(&prefixes);
+                lease.opened(&prefixes, self.settings.seeds);
             }
-            Outcome::Agreed(prefixes) => self.settled = Some(Step::Done(prefixes[0])),
+            Outcome::Agreed(prefixes) => {
+                self.settled = Some(Step::Done(Taken::only(prefixes[0])));
+            }
             Outcome::Exhausted => {
                 if leases {
                     lease.missed();
@@ -140,6 +143,7 @@ mod tests {
                 eager_words: 1,
                 printed: false,
                 alone: false,
+                seeds: true,
             };
             let mut before = Space::new(8, 4);
             assert!(before.make(0));

@@ -36,4 +36,6 @@ pub struct Settings {
     /// Only with `printed`: the members have one thread each and one allocation at a time, so what needs confirmation
     /// among threads needs none.
     pub alone: bool,
+    /// A communicator gets the id of the first creation on it with its own. Of leases.
+    pub seeds: bool,
 }

@@ -14,6 +14,15 @@ pub fn at_run_time(strategy: Strategy, eager_words: usize) -> Settings {
         eager_words,
         printed: false,
         alone: false,
+        seeds: false,
+    }
+}
+
+/// As a job runs it that has ids for seeds.
+pub fn with_seeds() -> Settings {
+    Settings {
+        seeds: true,
+        ..at_run_time(Strategy::Lease, 1)
     }
 }
 
@@ -135,6 +144,35 @@ pub fn outstanding(settings: Settings) -> Job {
         parents: vec![(16, &[0, 1])],
         in_order: true,
         programs: vec![vec![vec![dup(16)], vec![dup(16), Free(0)], vec![dup(16)]]; 2],
+    }
+}
+
+/// Each thread makes duplicates of a duplicate and frees it, on parents whose creations overlap.
+pub fn of_duplicates(settings: Settings) -> Job {
+    use Statement::CreateOn;
+    let program = |parent| vec![dup(parent), CreateOn(0), Free(0), dup(parent)];
+    Job {
+        settings,
+        spaces: small(2, 2, 2, 5),
+        parents: vec![(16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
+        programs: vec![
+            vec![program(16), program(20)],
+            vec![program(20), program(16)],
+        ],
+    }
+}
+
+/// Two creations on one duplicate, of which one has a seed, in any order of completion, while its parent is duplicated again.
+pub fn twice_on_a_duplicate(settings: Settings) -> Job {
+    use Statement::CreateOn;
+    let program = vec![dup(16), CreateOn(0), CreateOn(0), Free(1), Free(0)];
+    Job {
+        settings,
+        spaces: small(2, 2, 2, 5),
+        parents: vec![(16, &[0, 1]), (20, &[0, 1])],
+        in_order: false,
+        programs: vec![vec![program, vec![dup(20), dup(20)]]; 2],
     }
 }
 

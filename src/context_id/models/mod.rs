@@ -9,7 +9,7 @@ mod explore;
 mod jobs;
 mod scenarios;
 
-use crate::context_id::agreement::lease::Lease;
+use crate::context_id::agreement::lease::{Lease, Taken};
 use crate::context_id::agreement::{Allocation, Settings, Step};
 use crate::context_id::offer::combine;
 use crate::context_id::space::{Key, Space};
@@ -24,6 +24,8 @@ pub enum Statement {
         parent: u32,
         group: Option<(i32, &'static [usize])>,
     },
+    /// A creation on the thread's communicator made by its n-th statement, by all its members.
+    CreateOn(usize),
     /// The thread's communicator made by its n-th statement is freed.
     Free(usize),
 }
@@ -94,8 +96,9 @@ pub struct Go {
 }
 
 impl Job {
-    fn members(&self, statement: &Statement) -> &'static [usize] {
+    fn members(&self, statement: &Statement, program: &[Statement]) -> &'static [usize] {
         match statement {
+            Statement::CreateOn(made) => self.members(&program[*made], program),
             Statement::Create {
                 group: Some((_, members)),
                 ..
@@ -132,13 +135,18 @@ impl Job {
         let thread = &mut process.threads[go.thread];
         let (parent, tag) = match statement {
             Statement::Free(made) => {
-                let (_, prefix) = thread.made[*made].take()?;
+                let (name, prefix) = thread.made[*made].take()?;
                 process.space.free(prefix);
+                let lease = process.leases.remove(&(own_context(name), -1));
+                for prefix in lease.iter().flat_map(drained) {
+                    process.space.free(prefix);
+                }
                 thread.made.push(None);
                 thread.at += 1;
                 return Some(state);
             }
             Statement::Create { parent, group } => (*parent, group.map_or(-1, |group| group.0)),
+            Statement::CreateOn(made) => (own_context(thread.made[*made]?.0), -1),
         };
         let lease = process.leases.entry((parent, tag)).or_default();
         let doing = std::mem::replace(&mut thread.doing, Doing::Begin);
@@ -166,7 +174,11 @@ impl Job {
             }
         };
         match allocation.step(&mut process.space, lease) {
-            Step::Done(prefix) => {
+            Step::Done(Taken { prefix, seed }) => {
+                if let Some(seed) = seed {
+                    let child = Lease::seeded(seed, 1);
+                    process.leases.insert((own_context(name), -1), child);
+                }
                 *wrong |= *agreed.entry(name).or_insert(prefix) != prefix;
                 thread.made.push(Some((name, prefix)));
                 thread.at += 1;
@@ -181,7 +193,8 @@ impl Job {
                 return (state != *before).then_some(state);
             }
             Step::Offer(words) => {
-                let members = self.members(statement);
+                let program = &self.programs[go.process][go.thread];
+                let members = self.members(statement, program);
                 let reduction = reductions.entry(name).or_default();
                 reduction.offers.insert(go.process, words);
                 if reduction.offers.len() == members.len() {
@@ -215,7 +228,16 @@ impl Job {
     }
 }
 
-/// Whether a prefix that was just made belongs to one communicator only, and is not free.
+fn drained(lease: &Lease) -> Vec<u32> {
+    lease.clone().drain().collect()
+}
+
+/// What the communicator is called that a creation makes, as a parent.
+fn own_context((parent, _, number): Name) -> u32 {
+    64 + 16 * parent + number
+}
+
+/// Whether a prefix that was just made belongs to one communicator only, is not free, and not leased.
 fn is_unique(process: &Process, prefix: u32) -> bool {
     let made = process.threads.iter().flat_map(|thread| &thread.made);
     let same: BTreeSet<Name> = made
@@ -223,7 +245,9 @@ fn is_unique(process: &Process, prefix: u32) -> bool {
         .filter(|made| made.1 == prefix)
         .map(|made| made.0)
         .collect();
-    same.len() == 1 && !process.space.is_free(prefix)
+    let mut leases = process.leases.values();
+    let leased = leases.any(|lease| drained(lease).contains(&prefix));
+    same.len() == 1 && !process.space.is_free(prefix) && !leased
 }
 
 impl Model for Job {

@@ -53,6 +53,28 @@ fn the_cure_of_paper_000_does_not() {
 }
 
 #[test]
+fn seeds_are_unique_and_agreed_on() {
+    is_sound("seeds, frees", frees(with_seeds()));
+    is_sound("seeds, groups", groups(with_seeds()));
+}
+
+#[test]
+#[ignore = "large"]
+fn seeds_of_duplicates_of_duplicates_are_unique_and_agreed_on() {
+    let jobs = [
+        (
+            "seeds, duplicates of duplicates",
+            of_duplicates as fn(Settings) -> Job,
+        ),
+        ("seeds, twice on a duplicate", twice_on_a_duplicate),
+        ("seeds, outstanding", outstanding),
+    ];
+    for (name, job) in jobs {
+        is_sound(name, job(with_seeds()));
+    }
+}
+
+#[test]
 fn as_printed_waiting_before_all_have_begun_deadlocks() {
     for strategy in [Strategy::Queue, Strategy::Candidate, Strategy::Highest] {
         is_doomed(
