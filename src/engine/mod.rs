@@ -6,6 +6,7 @@
 
 mod arrival;
 pub mod aside;
+pub mod attached;
 pub mod attend;
 pub mod bsend;
 mod cancel;
@@ -412,8 +413,8 @@ impl Engine {
             self.sending -= 1;
             let bytes = request.total;
             if let Some(extra) = request.extra.take() {
-                if let Some(bsend) = extra.bsend {
-                    bsend::give_back(bsend, bytes);
+                if let Some(charge) = extra.bsend {
+                    attached::give_back(charge, bytes);
                 }
                 if let Some(partner) = extra.partner {
                     self.part_done(partner);

@@ -8,6 +8,7 @@
 
 mod walk;
 
+use super::attached::Charge;
 use super::protocol::Protocol;
 use super::roots;
 use crate::datatype::Status;
@@ -235,8 +236,8 @@ pub const NOT_POSTED: u32 = u32::MAX;
 pub struct Extra {
     /// Memory that the request owns, and that its buffer leads into.
     pub copy: Option<Box<[u8]>>,
-    /// The buffer of buffered sends to give the request's `total` back to.
-    pub bsend: Option<u32>,
+    /// What to give back when it has left; its size is the request's `total`.
+    pub bsend: Option<Charge>,
     /// The receive that this send completes together with.
     pub partner: Option<Index>,
     /// What begins a persistent task again.

@@ -11,13 +11,13 @@ use crate::datatype::Buffer;
 use crate::error::memory;
 
 impl Request {
-    /// A send or receive of the library's own that goes on with memory of its own.
+    /// A send or receive that nobody waits for: it goes on with memory of the library's own, or with what is attached for that.
     pub fn is_withdrawn(&self) -> bool {
         self.detached
             && self
                 .extra
                 .as_ref()
-                .is_some_and(|extra| extra.copy.is_some())
+                .is_some_and(|extra| extra.copy.is_some() || extra.bsend.is_some())
     }
 }
 

@@ -1,12 +1,12 @@
 //! Buffered sends: the attached buffers and what is in use of them.
 //!
-//! The data of a buffered send is kept in memory of the library's own; what the program attached is the capacity that it
-//! is charged to, so that a send fails exactly when the standard's model says there is no room.
+//! What the program attached is the capacity that messages are charged to, so that a send fails exactly when the standard's model says
+//! there is no room. Where the data is kept is the engine's matter ([`attached`](crate::engine::attached)).
 
 use super::{enter_to, envelope, origin};
 use crate::comm::{Comm, SELF};
 use crate::datatype::Buffer;
-use crate::engine::bsend::{self, BSEND_OVERHEAD, BsendBuffer};
+use crate::engine::attached::{self, BSEND_OVERHEAD, BsendBuffer, Charge, Kept, LONG};
 use crate::engine::wait::{Reason, until_in};
 use crate::engine::{Engine, enter, in_use, requests, tasks};
 use crate::error::{Class, Result, fail};
@@ -28,8 +28,8 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug)]
 struct Attached {
     scope: Scope,
-    address: usize,
-    bytes: usize,
+    memory: Buffer,
+    automatic: bool,
     bsend: u32,
 }
 
@@ -43,19 +43,20 @@ fn find(scope: Scope) -> Option<Attached> {
         .copied()
 }
 
-/// MPI_Buffer_attach and its kin; `address` may be [`AUTOMATIC`].
+/// MPI_Buffer_attach and its kin: memory without holes, or none for [`AUTOMATIC`].
 ///
 /// Errors: MPI_ERR_BUFFER if one is attached there already.
-pub fn attach(scope: Scope, address: usize, bytes: usize) -> Result<()> {
+pub fn attach(scope: Scope, memory: Option<Buffer>) -> Result<()> {
     if find(scope).is_some() {
         return fail!(Class::Buffer, "a buffer is attached already");
     }
-    let automatic = address == AUTOMATIC;
-    let bsend = bsend::open(BsendBuffer::of(bytes, automatic));
+    let automatic = memory.is_none();
+    let memory = memory.unwrap_or_else(Buffer::empty);
+    let bsend = attached::open(BsendBuffer::of(memory, automatic));
     ATTACHED.lock().push(Attached {
         scope,
-        address,
-        bytes: if automatic { 0 } else { bytes },
+        memory,
+        automatic,
         bsend,
     });
     Ok(())
@@ -68,11 +69,15 @@ pub fn detach(scope: Scope) -> Result<Option<(usize, usize)>> {
         return Ok(None);
     };
     drain(attached, "MPI_Buffer_detach");
-    bsend::close(attached.bsend);
+    attached::close(attached.bsend);
     ATTACHED
         .lock()
         .retain(|other| other.scope != attached.scope);
-    Ok(Some((attached.address, attached.bytes)))
+    let address = match attached.automatic {
+        true => AUTOMATIC,
+        false => attached.memory.address() as usize,
+    };
+    Ok(Some((address, attached.memory.len())))
 }
 
 /// MPI_Buffer_flush and its kin: waits until all messages in the buffer have left.
@@ -130,7 +135,7 @@ fn drain(attached: Attached, function: &'static str) {
 
 /// Whether all messages in a buffer have left.
 fn is_gone(attached: Attached) -> bool {
-    bsend::state(attached.bsend).messages == 0
+    attached::state(attached.bsend).messages == 0
 }
 
 /// The buffer for sends on a communicator: the most specific one (MPI 5.0, 3.6), that of the communicator, of the session that
@@ -142,8 +147,8 @@ fn nearest(communicator: i32) -> Option<Attached> {
         .or_else(|| find(Scope::Process))
 }
 
-/// Charges a send on a communicator to its buffer; returns the number of that.
-fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
+/// Charges a send on a communicator to its buffer.
+fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<Charge> {
     let Some(attached) = nearest(communicator) else {
         return fail!(
             Class::Buffer,
@@ -152,35 +157,52 @@ fn charge(engine: &mut Engine, communicator: i32, bytes: usize) -> Result<u32> {
         );
     };
     let number = attached.bsend;
-    if !bsend::take(number, bytes) {
-        // Some of what is in the buffer may have left since.
-        engine.progress();
-        if !bsend::take(number, bytes) {
-            let bsend = bsend::state(number);
-            return fail!(
-                Class::Buffer,
-                "the attached buffer of {} bytes has {} in use; this message needs {}",
-                bsend.capacity,
-                bsend.used,
-                bytes + BSEND_OVERHEAD
-            );
-        }
+    if let Some(charge) = attached::take(number, bytes) {
+        return Ok(charge);
     }
-    Ok(number)
+    // Some of what is in the buffer may have left since.
+    engine.progress();
+    if let Some(charge) = attached::take(number, bytes) {
+        return Ok(charge);
+    }
+    let bsend = attached::state(number);
+    fail!(
+        Class::Buffer,
+        "the attached buffer of {} bytes has {} in use; this message needs {}",
+        bsend.capacity,
+        bsend.used,
+        bytes + BSEND_OVERHEAD
+    )
 }
 
 /// MPI_Bsend and MPI_Ibsend.
 ///
 /// Errors: MPI_ERR_BUFFER if there is no room.
 pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
+    if buffer.len() >= LONG {
+        return send_long(buffer, dest, tag, comm);
+    }
     let mut engine = enter_to(comm, tag);
     let bsend = charge(&mut engine, comm.handle, buffer.len())?;
     let envelope = envelope(comm, dest, tag);
     if engine.send_short(&envelope, &buffer) {
-        bsend::give_back(bsend, buffer.len());
+        attached::give_back(bsend, buffer.len());
     } else {
         engine.send_copy(Some(bsend), &envelope, buffer)?;
     }
+    Ok(())
+}
+
+/// The data is copied before the engine is entered, which other threads can use meanwhile.
+fn send_long(buffer: Buffer, dest: i32, tag: i32, comm: &Comm) -> Result<()> {
+    let at_once = nearest(comm.handle).and_then(|near| attached::take(near.bsend, buffer.len()));
+    let charge = match at_once {
+        Some(charge) => charge,
+        None => charge(&mut enter_to(comm, tag), comm.handle, buffer.len())?,
+    };
+    let kept = Kept::of(Some(charge), &buffer)?;
+    let envelope = envelope(comm, dest, tag);
+    enter_to(comm, tag).send_kept(Some(charge), &envelope, kept);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use crate::decode::{self, BUFFER_AUTOMATIC};
 use crate::param::*;
 use crate::pointers::*;
+use oxmpi::datatype::Buffer;
 use oxmpi::error::{Class, Result};
 use oxmpi::fail;
 use oxmpi::process::session as core;
@@ -12,14 +13,15 @@ fn attach(scope: Scope, buffer: Memory, size: Count) -> Result<()> {
     let Ok(bytes) = u64::try_from(size.0) else {
         return fail!(Class::Arg, "size is {}; it must not be negative", size.0);
     };
-    let address = match buffer.0 as usize {
-        BUFFER_AUTOMATIC => buffered::AUTOMATIC,
-        address => address,
-    };
-    if address == 0 && bytes > 0 {
+    if buffer.0 as usize == BUFFER_AUTOMATIC {
+        return buffered::attach(scope, None);
+    }
+    if buffer.0.is_null() && bytes > 0 {
         return fail!(Class::Buffer, "buffer is NULL, but {bytes} bytes are meant");
     }
-    buffered::attach(scope, address, bytes as usize)
+    // SAFETY: the program leaves the memory to the library until it detaches it.
+    let memory = unsafe { Buffer::bytes(buffer.0.cast(), bytes as usize) };
+    buffered::attach(scope, Some(memory))
 }
 
 fn detach(scope: Scope, address: AddressOut, size: Out<Count>) -> Result<()> {

@@ -314,7 +314,7 @@ impl Partitioned {
     /// Sends the plan.
     fn tell(&self, plan: Plan) {
         let envelope = self.envelope(PLANS, self.tag);
-        enter().send_owned(None, &envelope, plan.encode().into());
+        enter().send_owned(&envelope, plan.encode().into());
     }
 
     /// MPI_Start.

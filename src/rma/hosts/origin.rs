@@ -175,7 +175,7 @@ impl Origin<'_> {
         let mut engine = enter_at(0);
         let receive = engine.receive_for_library(key, self.rank as i32, comm::NULL, buffer);
         let envelope = self.envelope(CALLS, 0);
-        engine.send_owned(None, &envelope, call.into_boxed_slice());
+        engine.send_owned(&envelope, call.into_boxed_slice());
         Flight {
             receive,
             answer,
@@ -265,7 +265,7 @@ impl Origin<'_> {
         };
         let call = wire::encode(&head, &[], 0);
         let envelope = self.envelope(CALLS, 0);
-        enter_at(0).send_owned(None, &envelope, call.into_boxed_slice());
+        enter_at(0).send_owned(&envelope, call.into_boxed_slice());
     }
 
     /// Has calls made of all elements. `next` begins the call for the elements from a byte on, of so many bytes at most, and says how many bytes

@@ -309,5 +309,5 @@ fn send(process: u32, token: i32, result: Result<Vec<u8>>) {
         peer: process as i32,
         communicator: comm::NULL,
     };
-    engine.send_owned(None, &envelope, bytes);
+    engine.send_owned(&envelope, bytes);
 }
