@@ -10,6 +10,7 @@ use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers
 use crate::events::{self, Event, Safety};
 use crate::os::{monotonic_nanoseconds, schedule};
 use crate::sync::{AtomicU64, Ordering};
+use crate::transport;
 use crate::variables::Variable;
 use std::time::Duration;
 
@@ -114,6 +115,9 @@ pub(super) fn long_wait<R>(
             if tasks::prepare_sleep() {
                 began = 0;
                 continue;
+            }
+            if let Some(heap) = transport::heap() {
+                heap.tidy_up();
             }
             if now - asked > liveness::interval().as_nanos() as u64 {
                 asked = now;

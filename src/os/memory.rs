@@ -5,7 +5,9 @@
 pub use super::quota::memory_left as left;
 use rustix::fs::MemfdFlags;
 use std::io::{Error, Result};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
 /// Gives free memory of the allocator back to the system.
 pub fn trim() {
@@ -68,15 +70,54 @@ pub fn allocate(fd: BorrowedFd<'_>, offset: u64, bytes: u64) -> Result<()> {
     }
 }
 
-/// The size of a file, bytes.
-pub fn size(fd: BorrowedFd<'_>) -> Result<u64> {
+fn status(fd: BorrowedFd<'_>) -> Result<libc::stat> {
     // SAFETY: an all-zero stat is a valid value for the call to fill.
     let mut stat: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: `stat` is a valid place.
     if unsafe { libc::fstat(fd.as_raw_fd(), &mut stat) } != 0 {
         return Err(Error::last_os_error());
     }
-    Ok(stat.st_size as u64)
+    Ok(stat)
+}
+
+/// The size of a file, bytes.
+pub fn size(fd: BorrowedFd<'_>) -> Result<u64> {
+    Ok(status(fd)?.st_size as u64)
+}
+
+/// The bytes of a file that have memory.
+pub fn allocated(fd: BorrowedFd<'_>) -> Result<u64> {
+    Ok(status(fd)?.st_blocks as u64 * 512)
+}
+
+/// The parts of a range of a file that have memory: offsets in the file.
+///
+/// Errors: what the kernel says; it is the last that comes.
+pub fn parts_with_memory(
+    fd: BorrowedFd<'_>,
+    range: Range<u64>,
+) -> impl Iterator<Item = Result<Range<u64>>> {
+    let seek = move |from: u64, what| {
+        // SAFETY: a plain call on a descriptor that is open.
+        let found = unsafe { libc::lseek(fd.as_raw_fd(), from as libc::off_t, what) };
+        u64::try_from(found).map_err(|_| Error::last_os_error())
+    };
+    let mut at = range.start;
+    std::iter::from_fn(move || {
+        let first = match seek(at, libc::SEEK_DATA) {
+            Ok(first) if first < range.end => first,
+            Ok(_) => return None,
+            // None behind.
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) => return None,
+            Err(error) => {
+                at = range.end;
+                return Some(Err(error));
+            }
+        };
+        let end = seek(first, libc::SEEK_HOLE).map(|end| end.min(range.end));
+        at = *end.as_ref().unwrap_or(&range.end);
+        Some(end.map(|end| first..end))
+    })
 }
 
 /// Makes a file at least so long; sparse.
@@ -103,6 +144,15 @@ pub fn file_limit() -> Option<u64> {
     // SAFETY: `limit` is a valid place.
     let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } != 0;
     (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+/// Whether the kernel uses huge pages for shared memory where it is told to, and nowhere else.
+pub fn takes_advice_of_huge_pages() -> bool {
+    static TAKES: OnceLock<bool> = OnceLock::new();
+    *TAKES.get_or_init(|| {
+        let setting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
+        std::fs::read_to_string(setting).is_ok_and(|text| text.contains("[advise]"))
+    })
 }
 
 /// The kernel's page, bytes.
@@ -221,6 +271,11 @@ impl Mapping {
         self.advise(offset, bytes, libc::MADV_REMOVE)
     }
 
+    /// Lets the kernel use huge pages in a range, where it does so if it is told.
+    pub fn use_huge_pages(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.advise(offset, bytes, libc::MADV_HUGEPAGE)
+    }
+
     fn advise(&self, offset: usize, bytes: usize, advice: i32) -> Result<()> {
         let address = self
             .at(offset, bytes)
@@ -313,6 +368,10 @@ mod tests {
             *a.at(5000, 1).unwrap() = 7;
             assert_eq!(*b.at(5000, 1).unwrap(), 7);
         }
+        let parts = parts_with_memory(fd.as_fd(), 4096..1 << 20);
+        let parts: Vec<_> = parts.map(Result::unwrap).collect();
+        assert_eq!((parts.len(), parts[0].clone()), (1, 4096..8192));
+        assert_eq!(allocated(fd.as_fd()).unwrap(), 4096);
         assert!(a.at(1 << 20, 1).is_none());
         assert!(a.at(usize::MAX, 2).is_none());
     }

@@ -38,7 +38,7 @@ use crate::transport::deaths;
 use crate::transport::ofi::{FABRIC, Fabric};
 use crate::transport::shm::endpoint::Endpoint;
 use crate::transport::shm::layout;
-use crate::transport::{State as PageState, Transport, World as PageWorld};
+use crate::transport::{self, State as PageState, Transport, World as PageWorld};
 use parking_lot::Mutex;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
@@ -433,7 +433,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
 }
 
 fn install_hooks() {
-    // SAFETY: the handler only stores to an atomic, which is safe in a forked child.
+    // SAFETY: the handler only stores to atomics, which is safe in a forked child.
     unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     // SAFETY: the handler only stores to the segment, which is never unmapped.
     unsafe { libc::atexit(exiting) };
@@ -466,6 +466,7 @@ fn install_hooks() {
 extern "C" fn forked() {
     if JOB.get().is_some() {
         GATE.store(State::Forked as u32, Ordering::Release);
+        transport::note_fork();
     }
 }
 

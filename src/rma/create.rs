@@ -1,6 +1,6 @@
 //! Making windows and ending them.
 //!
-//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs two more. A
+//! The ranks of the parent tell each other what they have in one allgather of its own; a contiguous shared window needs one more. A
 //! window has no communicator and no context id: what its ranks share is its block, in a range of the heap that the lowest rank makes.
 //!
 //! Invariant: either all ranks have the window, or all get an error of one class and nothing is left.
@@ -231,9 +231,12 @@ fn bring(comm: &Comm, wish: &Wish, offer: &mut Offer, taken: &mut Taken) -> Resu
             LINE
         };
         let alignment = alignment.clamp(apart, MOST_ALIGNMENT);
-        let part = heap
-            .obtain(bytes, alignment)
-            .map_err(|why| no_memory("a window", bytes, &why))?;
+        // An adapter that is to reach the memory by itself needs its pages.
+        let part = match offer.rma {
+            true => heap.obtain(bytes, alignment),
+            false => heap.lend_zeros(bytes, alignment),
+        };
+        let part = part.map_err(|why| no_memory("a window", bytes, &why))?;
         offer.place = Place::Heap(taken.take(part));
     }
     Ok(())
@@ -446,7 +449,7 @@ fn lay_out(
     if rank == 0 {
         let alignment = info::alignment(&wish.hints).unwrap_or(PAGE);
         let alignment = alignment.clamp(PAGE, MOST_ALIGNMENT);
-        match heap.allocate(total, alignment as u64) {
+        match heap.promise(total, alignment) {
             Ok(offset) => start = taken.take(offset),
             Err(why) => own = Err(no_memory("a shared window", total, &why)),
         }
@@ -462,16 +465,6 @@ fn lay_out(
         offer.place = Place::Heap(at);
         at += offer.bytes;
     }
-    let own = match (all[rank].place, all[rank].bytes) {
-        (Place::Heap(offset), bytes @ 1..) => heap
-            .populate(offset, bytes)
-            .map_err(|why| no_memory("a part of a shared window", bytes, &why)),
-        _ => Ok(()),
-    };
-    let errors = exchange_words(comm, function, [class_number(&own) as u64])?;
-    agree(own, errors.iter().map(|words| words[0] as i32), |rank| {
-        format!("rank {rank} has no memory for its part of a shared window of {total} bytes")
-    })?;
     Ok(start)
 }
 
@@ -536,7 +529,7 @@ fn give_back(window: &'static Window) -> Result<()> {
     }
     let Memory { part, shared } = window.memory;
     if part != 0 {
-        heap.release(part);
+        heap.take_back_zeros(part);
     }
     let block = window.block;
     let ranks = match &window.hosts {

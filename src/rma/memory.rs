@@ -5,31 +5,26 @@ use super::room::{LINE, MOST_ALIGNMENT};
 use crate::error::{Class, Result, fail};
 use crate::info::Info;
 use crate::transport::heap;
-use parking_lot::Mutex;
-use std::collections::BTreeSet;
 
-/// Offsets of the heap that the program has.
-static OWN: Mutex<Option<BTreeSet<u64>>> = Mutex::new(None);
-
-/// Memory of `bytes` bytes, aligned to a cache line or as the hint says. Returns the address.
+/// Memory of `bytes` bytes, aligned to a cache line or as the hint says. Returns the address. Its pages are allocated when it is touched,
+/// and it may have the content of what was given back before.
 ///
 /// Errors: MPI_ERR_NO_MEM.
 pub fn allocate(bytes: usize, hints: &Info) -> Result<usize> {
     let alignment = info::alignment(hints).map_or(LINE, |wish| wish.max(LINE));
-    if let Some(heap) = heap().filter(|_| alignment <= MOST_ALIGNMENT)
-        && let Ok(offset) = heap.obtain(bytes.max(1) as u64, alignment)
-    {
-        if let Some(address) = heap.at(offset, bytes as u64) {
-            OWN.lock().get_or_insert_default().insert(offset);
-            return Ok(address as usize);
+    let no_memory = || fail!(Class::NoMem, "there is no memory for {bytes} bytes");
+    if let Some(heap) = heap().filter(|_| alignment <= MOST_ALIGNMENT) {
+        match heap.lend(bytes.max(1) as u64, alignment) {
+            Ok(Some(address)) => return Ok(address as usize),
+            Ok(None) => {}
+            Err(_) => return no_memory(),
         }
-        heap.release(offset);
     }
     let mut address = std::ptr::null_mut();
     // SAFETY: the place is ours, the alignment a power of two and a multiple of a pointer's size.
     let code = unsafe { libc::posix_memalign(&mut address, alignment, bytes.max(1)) };
     if code != 0 {
-        return fail!(Class::NoMem, "there is no memory for {bytes} bytes");
+        return no_memory();
     }
     Ok(address as usize)
 }
@@ -47,13 +42,11 @@ pub unsafe fn free(address: usize) -> Result<()> {
         unsafe { libc::free(address as *mut _) };
         return Ok(());
     };
-    let is_own = OWN.lock().as_mut().is_some_and(|own| own.remove(&offset));
-    if !is_own {
+    if !heap.take_back(offset) {
         return fail!(
             Class::Base,
             "base is {address:#x}, which is no memory of MPI_Alloc_mem, or was given back"
         );
     }
-    heap.release(offset);
     Ok(())
 }

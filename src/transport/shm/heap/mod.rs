@@ -9,11 +9,14 @@
 //! once. Offsets are from the heap's first byte and mean the same to all ranks. Ranges of pages come from a buddy allocator ([`buddy`]);
 //! small pieces from pages that a process divides for itself ([`pieces`]).
 //!
-//! Invariants: nothing is touched whose pages were not allocated before, by [`Heap::populate`] or the allocator itself, so a lack of memory is
-//! an error and never SIGBUS. A process has access only to the granules of the heap in which it uses something: who reads all of its
-//! memory, for a core dump say, would allocate the whole heap.
+//! Invariants: the library touches nothing of its own whose pages were not allocated before, by [`Heap::populate`] or the allocator itself, so
+//! a lack of memory is an error. Memory of the program ([`lent`]) is allocated by the kernel when it is touched, as malloc's is. A process has
+//! access only to the granules of the heap in which it uses something: who reads all of its memory, for a core dump say, would allocate
+//! the whole heap.
 
 mod buddy;
+mod lent;
+mod look;
 mod pieces;
 mod state;
 mod view;
@@ -21,12 +24,15 @@ mod view;
 use super::layout::Segment;
 use crate::os::memory::{self, Mapping};
 use crate::os::process::identity;
-use crate::os::{monotonic_nanoseconds, schedule};
+use crate::os::schedule;
 use crate::queue::barrier;
 use crate::queue::range_lock::{self, Table as RangeTable};
 use crate::queue::shape;
 use crate::sync::{AtomicU32, Ordering};
 use buddy::Buddy;
+use lent::Lent;
+pub use lent::note_fork;
+use look::Look;
 use parking_lot::{Mutex, MutexGuard};
 use pieces::Pieces;
 pub use state::Shared;
@@ -49,10 +55,8 @@ pub const RANGE_TABLES: usize = 16;
 /// Bytes of the locks and tables in front of the bitmap.
 const FIXED_BYTES: usize = LOCK_BYTES + RANGE_TABLES * size_of::<RangeTable>();
 
-/// Bytes that are allocated between two looks at the memory that is left.
+/// Bytes that are allocated at once.
 const STEP: u64 = 8 << 20;
-/// How long such a look is good for small amounts, nanoseconds.
-const LOOK_LASTS: u64 = 50_000_000;
 /// Bytes that are left to other programs.
 const MARGIN: u64 = 64 << 20;
 
@@ -84,16 +88,12 @@ pub struct Heap {
     /// Threads of this process take the shared lock one after the other.
     turn: Mutex<()>,
     look: Mutex<Look>,
+    /// The library's own.
     pieces: Mutex<Pieces>,
+    /// The program's.
+    lent: Mutex<Lent>,
     /// Blocks of this process's that ranks may still use: offset and ranks, see [`Heap::release_when_left`].
     waiting: Mutex<Vec<(u64, u32)>>,
-}
-
-/// How much may be allocated without another look at the memory left.
-struct Look {
-    bytes: u64,
-    /// CLOCK_MONOTONIC nanoseconds.
-    until: u64,
 }
 
 /// The shared lock; given back when dropped.
@@ -119,8 +119,9 @@ impl Heap {
             pid: std::process::id(),
             view: OnceLock::new(),
             turn: Mutex::new(()),
-            look: Mutex::new(Look { bytes: 0, until: 0 }),
-            pieces: Mutex::new(Pieces::new()),
+            look: Mutex::new(Look::new()),
+            pieces: Mutex::new(Pieces::new(1)),
+            lent: Mutex::new(Lent::new()),
             waiting: Mutex::new(Vec::new()),
         }
     }
@@ -261,6 +262,9 @@ impl Heap {
         let page = self
             .buddy(view)
             .allocate(pages, (align / PAGE as u64).ilog2())?;
+        self.shared()
+            .reserved
+            .fetch_add(u64::from(pages) * PAGE as u64, Ordering::Relaxed);
         drop(locked);
         Ok(u64::from(page) * PAGE as u64)
     }
@@ -278,17 +282,19 @@ impl Heap {
         if self.at(first, end - first).is_none() {
             return Err(Error::from_raw_os_error(libc::EINVAL));
         }
-        self.ask_for(end - first)?;
+        self.ask_for(end - first, look::For::Now)?;
         let (start, has_file) = (self.start(), self.has_file());
         let mut at = first;
         while at < end {
             let step = STEP.min(end - at);
-            let done = self
-                .ask_for_step(at, first, step)
-                .and_then(|()| match has_file {
-                    true => memory::allocate(self.fd.as_fd(), start + at, step),
-                    false => view.populate(at as usize, step as usize),
-                });
+            let asked = match at == first {
+                true => Ok(()),
+                false => self.ask_for(step, look::For::Now),
+            };
+            let done = asked.and_then(|()| match has_file {
+                true => memory::allocate(self.fd.as_fd(), start + at, step),
+                false => view.populate(at as usize, step as usize),
+            });
             if let Err(error) = done {
                 let _ = view.punch(first as usize, (at + step - first) as usize);
                 return Err(match error.raw_os_error() {
@@ -299,31 +305,6 @@ impl Heap {
             }
             at += step;
         }
-        Ok(())
-    }
-
-    fn ask_for_step(&self, at: u64, first: u64, step: u64) -> Result<()> {
-        match at == first {
-            true => Ok(()),
-            false => self.ask_for(step),
-        }
-    }
-
-    /// Whether so much memory is left. Small amounts are allowed for a while after one look.
-    fn ask_for(&self, bytes: u64) -> Result<()> {
-        let mut look = self.look.lock();
-        let now = monotonic_nanoseconds();
-        if now >= look.until || bytes > look.bytes {
-            let left = memory::left().unwrap_or(u64::MAX);
-            let spare = left.saturating_sub(MARGIN);
-            if bytes > spare {
-                return Err(Error::from_raw_os_error(libc::ENOMEM));
-            }
-            // The other ranks look, too.
-            look.bytes = (spare / 16 / self.segment.ranks() as u64).min(STEP);
-            look.until = now + LOOK_LASTS;
-        }
-        look.bytes = look.bytes.saturating_sub(bytes);
         Ok(())
     }
 
@@ -345,10 +326,24 @@ impl Heap {
         };
         // Before somebody else can have the range, and without the lock, for it takes a while.
         let _ = view.punch(offset as usize, pages as usize * PAGE);
-        if let Ok(_locked) = self.lock() {
-            self.buddy(view).free(page);
-        }
+        self.give_up(offset);
         true
+    }
+
+    /// Takes back a range that has no pages any more.
+    fn give_up(&self, offset: u64) {
+        let page = (offset / PAGE as u64) as u32;
+        let Ok(view) = self.view() else {
+            return;
+        };
+        if let Ok(_locked) = self.lock()
+            && let Some(pages) = self.buddy(view).used(page)
+        {
+            self.buddy(view).free(page);
+            self.shared()
+                .reserved
+                .fetch_sub(u64::from(pages) * PAGE as u64, Ordering::Relaxed);
+        }
     }
 
     /// The bytes that were reserved for the range at an offset, in whole pages; `None` if there is none.
@@ -368,7 +363,7 @@ impl Heap {
     /// Errors: as [`Heap::allocate`] and [`Heap::populate`].
     pub fn obtain(&self, bytes: u64, align: usize) -> Result<u64> {
         if bytes <= pieces::LONGEST as u64 && align <= pieces::SHORTEST {
-            return self.pieces.lock().obtain(self, bytes as usize);
+            return self.pieces.lock().obtain(self, bytes as usize, true);
         }
         let offset = self.allocate(bytes, align as u64)?;
         match self.populate(offset, bytes) {

@@ -6,11 +6,12 @@
 //! to 8,192         32 KB     eighths of the power of two below: much of the memory of many small windows is here
 //! ```
 //!
-//! Invariant: a slab is in `slabs` while one of its pieces is given out, and then goes back; but the last one stays until another one is
+//! Invariant: a slab is in `slabs` while one of its pieces is given out, and then goes back; but the last ones stay until more are
 //! empty, so that what is made and freed in turn costs no calls of the kernel.
 
 use super::{Heap, PAGE};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
 use std::io::{Error, Result};
 
 /// The largest piece, bytes.
@@ -36,6 +37,48 @@ fn slab_of(size: usize) -> usize {
     if size <= SHORT { PAGE } else { LONG_SLAB }
 }
 
+/// Sizes of pieces.
+const CLASSES: usize = 22;
+
+/// The number of a size: six powers of two, then eight sizes for each of two.
+fn class_of(size: usize) -> usize {
+    match size {
+        ..=SHORT => (size.ilog2() - SHORTEST.ilog2()) as usize,
+        _ if size <= 2 * SHORT => 5 + (size - SHORT) / (SHORT / 8),
+        _ => 13 + (size - 2 * SHORT) / (SHORT / 4),
+    }
+}
+
+/// A hash of offsets in the heap, for tables of this process alone: nobody chooses them.
+#[derive(Clone, Copy, Default)]
+pub struct OfOffset(u64);
+
+impl BuildHasher for OfOffset {
+    type Hasher = OfOffset;
+
+    fn build_hasher(&self) -> OfOffset {
+        OfOffset(0)
+    }
+}
+
+impl Hasher for OfOffset {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // 2^64 by the golden ratio. The table uses the highest and the lowest bits.
+        let mixed = (self.0 ^ word >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed.rotate_left(26);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// A slab in pieces.
 struct Divided {
     /// Bytes of a piece.
@@ -53,26 +96,30 @@ impl Divided {
 /// See the module.
 pub struct Pieces {
     /// By offset in the heap.
-    slabs: HashMap<u64, Divided>,
+    slabs: HashMap<u64, Divided, OfOffset>,
     /// For each size, slabs of which pieces are free.
-    free: BTreeMap<usize, Vec<u64>>,
-    /// The slab of which no piece is given out.
-    empty: Option<u64>,
+    free: [Vec<u64>; CLASSES],
+    /// Slabs of which no piece is given out, the longest empty ones first.
+    empty: Vec<u64>,
+    /// How many of them stay.
+    most_empty: usize,
 }
 
 impl Pieces {
-    pub fn new() -> Pieces {
+    /// Of slabs of which so many stay when they are empty.
+    pub fn new(most_empty: usize) -> Pieces {
         Pieces {
-            slabs: HashMap::new(),
-            free: BTreeMap::new(),
-            empty: None,
+            slabs: HashMap::default(),
+            free: [const { Vec::new() }; CLASSES],
+            empty: Vec::new(),
+            most_empty,
         }
     }
 
-    /// A piece of zeros.
-    pub fn obtain(&mut self, heap: &Heap, bytes: usize) -> Result<u64> {
+    /// A piece, of zeros if wanted.
+    pub fn obtain(&mut self, heap: &Heap, bytes: usize, zeros: bool) -> Result<u64> {
         let size = size_of_piece(bytes);
-        let free = self.free.entry(size).or_default();
+        let free = &mut self.free[class_of(size)];
         let slab = match free.last() {
             Some(slab) => *slab,
             None => {
@@ -88,8 +135,10 @@ impl Pieces {
             }
         };
         let divided = self.slabs.get_mut(&slab).expect("a slab of pieces");
-        if self.empty == Some(slab) {
-            self.empty = None;
+        if divided.used == 0
+            && let Some(place) = self.empty.iter().rposition(|empty| *empty == slab)
+        {
+            self.empty.remove(place);
         }
         let piece = divided.used.trailing_ones();
         divided.used |= 1 << piece;
@@ -97,6 +146,9 @@ impl Pieces {
             free.pop();
         }
         let offset = slab + u64::from(piece) * size as u64;
+        if !zeros {
+            return Ok(offset);
+        }
         let address = heap
             .at(offset, size as u64)
             .ok_or_else(|| Error::from_raw_os_error(libc::ENOMEM))?;
@@ -105,43 +157,41 @@ impl Pieces {
         Ok(offset)
     }
 
-    /// The slab that an offset lies in.
-    fn slab_at(&self, offset: u64) -> Option<u64> {
-        [PAGE, LONG_SLAB].into_iter().find_map(|bytes| {
-            let slab = offset / bytes as u64 * bytes as u64;
-            let divided = self.slabs.get(&slab)?;
-            (slab_of(divided.size) == bytes).then_some(slab)
-        })
-    }
-
     /// Whether it is a piece that is given out, which goes back; `None`: it is in no slab of pieces.
     pub fn release(&mut self, heap: &Heap, offset: u64) -> Option<bool> {
-        let slab = self.slab_at(offset)?;
-        let divided = self.slabs.get_mut(&slab)?;
-        let (inside, size) = ((offset - slab) as usize, divided.size);
-        let bit = 1u64 << (inside / size);
-        if !inside.is_multiple_of(size) || divided.used & bit == 0 {
-            return Some(false);
+        for bytes in [PAGE, LONG_SLAB] {
+            let slab = offset & !(bytes as u64 - 1);
+            let Some(divided) = self.slabs.get_mut(&slab) else {
+                continue;
+            };
+            if slab_of(divided.size) != bytes {
+                continue;
+            }
+            let (inside, size) = ((offset - slab) as u32, divided.size as u32);
+            let bit = 1u64 << (inside / size);
+            if !inside.is_multiple_of(size) || divided.used & bit == 0 {
+                return Some(false);
+            }
+            if divided.used == divided.all() {
+                self.free[class_of(divided.size)].push(slab);
+            }
+            divided.used &= !bit;
+            if divided.used == 0 {
+                self.empty.push(slab);
+                if self.empty.len() > self.most_empty {
+                    let oldest = self.empty.remove(0);
+                    self.give_back(heap, oldest);
+                }
+            }
+            return Some(true);
         }
-        let was_full = divided.used == divided.all();
-        divided.used &= !bit;
-        let free = self.free.entry(size).or_default();
-        if was_full {
-            free.push(slab);
-        }
-        if divided.used == 0
-            && let Some(old) = self.empty.replace(slab)
-        {
-            self.give_back(heap, old);
-        }
-        Some(true)
+        None
     }
 
     /// Gives an empty slab back.
     fn give_back(&mut self, heap: &Heap, slab: u64) {
         let divided = self.slabs.remove(&slab).expect("a slab of pieces");
-        let free = self.free.entry(divided.size).or_default();
-        free.retain(|other| *other != slab);
+        self.free[class_of(divided.size)].retain(|other| *other != slab);
         heap.free(slab);
     }
 }
@@ -152,12 +202,15 @@ mod tests {
 
     #[test]
     fn pieces_are_long_enough_and_a_bit_each() {
+        let mut classes = std::collections::BTreeSet::new();
         for bytes in 1..=LONGEST {
             let size = size_of_piece(bytes);
             assert!(size >= bytes && size.is_multiple_of(SHORTEST));
             assert!(size <= bytes.max(SHORTEST) * 2);
             assert!(bytes <= SHORT || size - bytes <= bytes / 8);
             assert!((2..=64).contains(&(slab_of(size) / size)));
+            classes.insert((class_of(size), size));
         }
+        assert!(classes.iter().map(|(class, _)| *class).eq(0..CLASSES));
     }
 }

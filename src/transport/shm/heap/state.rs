@@ -19,6 +19,8 @@ pub struct Shared {
     pub lock: AtomicU32,
     pub state: AtomicU32,
     pub bytes: AtomicU64,
+    /// Bytes of all used ranges.
+    pub reserved: AtomicU64,
     pub lists: Lists,
 }
 
@@ -50,6 +52,7 @@ pub const SHAPE: u64 = shape::combine(&[
         lock,
         state,
         bytes,
+        reserved,
         lists
     }),
 ]);

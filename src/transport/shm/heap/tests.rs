@@ -168,3 +168,126 @@ fn sizes_respect_limits() {
     assert_eq!(size_for(16 << 30, Some(0), 1 << 29), LEAST);
     assert!(first_page(1 << 20) * PAGE < 20 << 20);
 }
+
+#[test]
+fn lent_memory_is_allocated_when_it_is_touched() {
+    let heap = heaps(2)[1];
+    let (bytes, block) = (64 << 20, 512);
+    heap.open_now().unwrap();
+    let before = blocks(heap);
+    let address = heap.lend(bytes, 64).unwrap().unwrap();
+    let window = heap.lend_zeros(bytes, 64).unwrap();
+    assert!(blocks(heap) - before < (1 << 20) / block);
+    let offset = heap.offset_of(address as usize).unwrap();
+    fill(heap, offset, bytes / 2, 3);
+    fill(heap, window + bytes / 2, bytes / 2, 4);
+    assert!(holds(heap, offset, bytes / 2, 3));
+    assert!(blocks(heap) - before >= bytes / block);
+    assert!(heap.take_back(offset) && !heap.take_back(offset));
+    assert!(heap.take_back_zeros(window));
+    heap.tidy(0, u64::MAX);
+    assert!(blocks(heap) - before < (1 << 20) / block);
+}
+
+#[test]
+fn what_comes_back_is_lent_again_with_its_pages() {
+    let heap = heaps(1)[0];
+    let sizes = [1, 64, 8192, 8193, 100_000, 2 << 20, (16 << 20) + 1];
+    for bytes in sizes {
+        let first = heap.lend(bytes, 64).unwrap().unwrap();
+        let window = heap.lend_zeros(bytes, 64).unwrap();
+        let offset = heap.offset_of(first as usize).unwrap();
+        fill(heap, offset, bytes, 9);
+        fill(heap, window, bytes, 8);
+        assert!(heap.take_back(offset) && heap.take_back_zeros(window));
+        let before = blocks(heap);
+        let again = heap.lend(bytes, 64).unwrap().unwrap();
+        let zeros = heap.lend_zeros(bytes, 64).unwrap();
+        assert!(holds(heap, zeros, bytes, 0));
+        fill(heap, heap.offset_of(again as usize).unwrap(), bytes, 7);
+        assert!(holds(heap, zeros, bytes, 0));
+        assert!(blocks(heap) <= before, "{bytes} bytes");
+        assert!(heap.take_back(heap.offset_of(again as usize).unwrap()));
+        assert!(heap.take_back_zeros(zeros));
+    }
+}
+
+#[test]
+fn lent_ranges_never_overlap_and_all_come_back() {
+    let heap = heaps(1)[0];
+    let mut state = 5u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    heap.open_now().unwrap();
+    let before = blocks(heap);
+    // Offset, bytes, value, whether it is a part of a window.
+    let mut held: Vec<(u64, u64, u8, bool)> = Vec::new();
+    for step in 0..4000u64 {
+        if random(2) == 0 || held.is_empty() {
+            let longest = [64, 9000, 100_000, 3 << 20][random(4) as usize];
+            let bytes = 1 + random(longest);
+            let align = 64 << random(10);
+            let (value, zeros) = (step as u8 | 1, random(2) == 0);
+            let offset = if zeros {
+                let offset = heap.lend_zeros(bytes, align).unwrap();
+                assert!(holds(heap, offset, bytes, 0));
+                offset
+            } else {
+                let address = heap.lend(bytes, align).unwrap().unwrap();
+                heap.offset_of(address as usize).unwrap()
+            };
+            assert!(offset.is_multiple_of(align as u64));
+            fill(heap, offset, bytes, value);
+            held.push((offset, bytes, value, zeros));
+        } else {
+            let (offset, bytes, value, zeros) =
+                held.swap_remove(random(held.len() as u64) as usize);
+            assert!(holds(heap, offset, bytes, value));
+            let taken = match zeros {
+                true => heap.take_back_zeros(offset),
+                false => heap.take_back(offset) && !heap.take_back(offset),
+            };
+            assert!(taken);
+        }
+        if random(100) == 0 {
+            let most = random(8 << 20);
+            heap.tidy(0, most);
+        }
+    }
+    for (offset, bytes, value, zeros) in held {
+        assert!(holds(heap, offset, bytes, value));
+        assert!(match zeros {
+            true => heap.take_back_zeros(offset),
+            false => heap.take_back(offset),
+        });
+    }
+    heap.tidy(0, u64::MAX);
+    // Entries and empty slabs stay.
+    let grown = blocks(heap) - before;
+    assert!(grown < 8192, "{grown} blocks of 512 bytes are left");
+    assert_eq!(
+        heap.lent.lock().kept_bytes(),
+        0,
+        "and nothing is kept any more"
+    );
+}
+
+#[test]
+fn more_than_there_is_is_not_lent() {
+    let heap = heaps(1)[0];
+    let lacking = |result: Result<()>| result.unwrap_err().raw_os_error() == Some(libc::ENOMEM);
+    for bytes in [memory::physical() + (1 << 30), 10 << 40, u64::MAX / 2] {
+        assert!(lacking(heap.lend(bytes, 64).map(|_| ())));
+        assert!(lacking(heap.lend_zeros(bytes, 64).map(|_| ())));
+    }
+    // What was promised counts.
+    let most = memory::left().unwrap() / 3 * 2;
+    let first = heap.promise(most, 64).unwrap();
+    assert!(lacking(heap.promise(most, 64).map(|_| ())));
+    assert!(heap.free(first));
+    assert!(heap.free(heap.promise(most, 64).unwrap()));
+}

@@ -1,6 +1,6 @@
 //! The mapped heap: which parts of it this process may touch, and the entries of pages that lie in it.
 //!
-//! Invariant: a granule is accessible before anything in it is named, and what is named is allocated by whoever has it.
+//! Invariant: a granule is accessible before anything in it is named.
 
 use super::buddy::Entries;
 use super::state::Entry;
@@ -108,6 +108,12 @@ impl View {
     pub fn punch(&self, offset: usize, bytes: usize) -> Result<()> {
         self.accessible(offset, bytes)?;
         self.map.punch(offset, bytes)
+    }
+
+    /// Lets the kernel use huge pages in a range, as [`Mapping::use_huge_pages`].
+    pub fn use_huge_pages(&self, offset: usize, bytes: usize) -> Result<()> {
+        self.accessible(offset, bytes)?;
+        self.map.use_huge_pages(offset, bytes)
     }
 
     fn accessible(&self, offset: usize, bytes: usize) -> Result<()> {
