@@ -5,6 +5,7 @@
 use crate::list::{Exit, Line};
 use crate::streams::collect;
 use crate::toolchain::Toolchain;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -93,17 +94,12 @@ fn wait(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<Exi
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
     }
-    for (signal, pause) in [("USR1", 500), ("TERM", 3000), ("KILL", 0)] {
-        let target = match signal {
-            "KILL" => format!("-{}", child.id()),
-            _ => child.id().to_string(),
-        };
-        let _ = Command::new("kill")
-            .args(["-s", signal, "--", &target])
-            .stderr(Stdio::null())
-            .status();
+    let pid = Pid::from_child(child);
+    for (signal, pause) in [(Signal::USR1, 500), (Signal::TERM, 3000)] {
+        let _ = kill_process(pid, signal);
         std::thread::sleep(Duration::from_millis(pause));
     }
+    let _ = kill_process_group(pid, Signal::KILL);
     child.wait().map_err(|error| error.to_string())?;
     Ok(None)
 }
