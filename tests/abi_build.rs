@@ -2,7 +2,7 @@
 
 mod abi;
 
-use abi::{have, output, run, scratch, stage, staged};
+use abi::{has_program, have, have_fortran, output, run, scratch, stage, staged};
 use std::process::Command;
 
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdio.h>\n\
@@ -128,7 +128,7 @@ fn cmake_finds_us() {
 /// at an option of gfortran's.
 #[test]
 fn cmake_builds_a_target_of_c_and_fortran() {
-    if !have("cmake") || !have("gfortran") {
+    if !have("cmake") || !have_fortran() {
         return;
     }
     let work = scratch("cmake-mixed");
@@ -154,7 +154,7 @@ fn cmake_builds_a_target_of_c_and_fortran() {
         stage().join("bin").display(),
         std::env::var("PATH").unwrap()
     );
-    let compiler = if have("clang") { "clang" } else { "gcc" };
+    let compiler = if has_program("clang") { "clang" } else { "gcc" };
     let c = format!("-DCMAKE_C_COMPILER={compiler}");
     for arguments in [
         vec![

@@ -3,7 +3,7 @@
 
 mod abi;
 
-use abi::{exported, facts, have, library, output, run, scratch, stage, staged};
+use abi::{exported, facts, have_fortran, library, output, run, scratch, stage, staged};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -106,7 +106,7 @@ fn the_wrapper_answers_like_those_of_others() {
     );
     // What a program of mpif.h needs is in the command of a file, and not where flags are asked for: those end up in
     // the commands of other languages.
-    if have("gfortran") {
+    if have_fortran() {
         let mpifort =
             |arguments: &[&str]| run(staged("mpifort").arg("-fc=gfortran").args(arguments));
         for question in ["-show", "-compile_info", "-link_info", "--showme:compile"] {
@@ -135,7 +135,7 @@ fn compile(work: &Path, source: &str, arguments: &[&str], program: &str) {
 /// A C tool sees what Fortran programs call, of every style, and not what it calls itself as PMPI.
 #[test]
 fn a_tool_in_c_sees_the_calls_of_a_fortran_program() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let work = scratch("fortran-tool");
@@ -164,7 +164,7 @@ fn a_tool_in_c_sees_the_calls_of_a_fortran_program() {
 
 #[test]
 fn old_programs_in_fixed_form_compile() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let work = scratch("fortran-fixed");
@@ -182,7 +182,7 @@ fn old_programs_in_fixed_form_compile() {
 /// docs/heat: the same numbers and the same picture from C and from three styles of Fortran.
 #[test]
 fn the_example_gives_the_same_in_all_languages() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let work = scratch("fortran-heat");

@@ -2,7 +2,7 @@
 
 mod abi;
 
-use abi::{facts, have, output, run, scratch, staged};
+use abi::{facts, has_program, output, run, scratch, skip, staged};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
@@ -63,7 +63,8 @@ fn strict_compilers_take_the_header() {
         ("clang++", "mpicxx", "-cxx=", "cpp", &cxx),
     ];
     for (compiler, wrapper, option, extension, standards) in compilers {
-        if !have(compiler) {
+        if !has_program(compiler) {
+            skip(&format!("{compiler} is not there"), Some("clang"));
             continue;
         }
         for standard in standards {
@@ -74,7 +75,6 @@ fn strict_compilers_take_the_header() {
                 &format!("empty.{extension}"),
             ]));
             if !known.status.success() {
-                println!("skipped: {compiler} does not know {standard}");
                 continue;
             }
             run(staged(wrapper).current_dir(&work).args([

@@ -3,7 +3,7 @@
 
 mod abi;
 
-use abi::{exported, facts, have, run, scratch, stage, staged};
+use abi::{exported, facts, have_fortran, run, scratch, stage, staged};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn the_module_mpi_takes_an_element_for_an_array() {
     let Some(bindings) = bindings("f77") else {
         return;
     };
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let mut text = format!("subroutine elements(callback, f08_statuses)\n{DECLARATIONS}");
@@ -155,7 +155,7 @@ fn mpi_f08_has_the_linker_names_of_the_standard() {
         }
     }
     assert!(expected.len() > 1150, "{}", expected.len());
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     program.push_str(
@@ -275,7 +275,7 @@ fn build(work: &Path, wrapper: &str, source: &str, text: &str, arguments: &[&str
 /// As the standard's example in 19.1.5 writes it: the tool has procedures of the specific names, and calls PMPI.
 #[test]
 fn a_tool_in_fortran_is_reached_by_programs_of_mpi_f08() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let procedure = |name: &str, buffer: &str, request: &str| {
@@ -338,7 +338,7 @@ fn a_tool_in_fortran_is_reached_by_programs_of_mpi_f08() {
 /// A tool in C passes descriptors on without a look at them, so it serves every compiler.
 #[test]
 fn a_tool_in_c_is_reached_by_the_linker_names() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let tool = "#include <stdio.h>\n#define SEND const void *buf, int *count, int *type, int *dest, int *tag, int *comm\n\

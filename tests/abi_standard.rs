@@ -4,7 +4,7 @@
 
 mod abi;
 
-use abi::{exported, facts, output, root, run, scratch, stage, staged};
+use abi::{exported, facts, output, root, run, scratch, skip, stage, staged};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -27,7 +27,9 @@ fn peer() -> Option<PathBuf> {
         (places.into_iter().flatten().find(has_mpich)).or_else(|| fetched(own).filter(has_mpich))
     });
     if peer.is_none() {
-        println!("skipped: there is no MPICH 5, and pip could not fetch its wheel");
+        let reason = "there is no MPICH 5, and pip could not fetch its wheel";
+        let venv = abi::has_package("python3-venv");
+        skip(reason, (!venv).then_some("python3-venv"));
     }
     peer.clone()
 }

@@ -3,7 +3,7 @@
 
 mod abi;
 
-use abi::{have, output, run, scratch, stage};
+use abi::{have_fortran, output, run, scratch, stage};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -372,7 +372,7 @@ fn a_sysroot_is_taken_into_account() {
 
 #[test]
 fn modules_are_compiled_at_their_first_use() {
-    if !have("gfortran") {
+    if !have_fortran() {
         return;
     }
     let moved = Moved::new("wrapper-modules");

@@ -23,6 +23,8 @@
 mod job;
 #[path = "c_suite/list.rs"]
 mod list;
+#[path = "harness/parts.rs"]
+mod parts;
 #[path = "harness/streams.rs"]
 mod streams;
 #[path = "c_suite/toolchain.rs"]
@@ -150,14 +152,30 @@ fn main() -> ExitCode {
         }
     })];
     for line in lines {
-        let ignored = (line.long && !flag("C_SUITE_LONG"))
+        let missing = line.missing(&suite.subject);
+        let mut ignored = (line.long && !flag("C_SUITE_LONG"))
             || line.skip_on(&suite.subject).is_some()
             || (line.unwrapped && is_slow(&suite.wrap));
+        if let (Some((reason, package)), false) = (&missing, ignored) {
+            ignored = true;
+            if wanted(&arguments, &line.name) {
+                parts::skip(&line.name, reason, Some(package));
+            }
+        }
         let suite = suite.clone();
         let name = line.name.clone();
         trials.push(Trial::test(name, move || run_line(&suite, &line)).with_ignored_flag(ignored));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether the command line names this trial.
+fn wanted(arguments: &Arguments, name: &str) -> bool {
+    let names = |text: &String| match arguments.exact {
+        true => name == text,
+        false => name.contains(text.as_str()),
+    };
+    arguments.filter.as_ref().is_none_or(names) && !arguments.skip.iter().any(names)
 }
 
 /// Without a library to test nothing may look like a success.

@@ -416,31 +416,3 @@ fn the_man_pages_are_current() {
         );
     }
 }
-
-/// Both judges of man pages, where they are installed.
-#[test]
-fn the_man_pages_have_no_mistakes() {
-    use std::process::Command;
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/man");
-    for judge in [
-        &["groff", "-man", "-Tutf8", "-ww", "-z"][..],
-        &["mandoc", "-Tlint", "-Wwarning"],
-    ] {
-        for name in ["mpiexec.1", "mpicc.1", "oxmpi.7"] {
-            let output = Command::new(judge[0])
-                .args(&judge[1..])
-                .arg(format!("{folder}/{name}"))
-                .output();
-            let Ok(output) = output else {
-                println!("skipped: {name} by {}, which is not installed", judge[0]);
-                continue;
-            };
-            let said = [output.stdout, output.stderr].concat();
-            let said = String::from_utf8_lossy(&said);
-            assert!(
-                said.trim().is_empty() && output.status.success(),
-                "{judge:?} {name}: {said}"
-            );
-        }
-    }
-}

@@ -1,6 +1,9 @@
 //! What the ABI tests share: the staged prefix, and running compilers and programs on it.
 #![allow(dead_code)] // each test file uses a part
 
+#[path = "../harness/parts.rs"]
+mod parts;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -35,15 +38,47 @@ pub fn scratch(name: &str) -> PathBuf {
     path
 }
 
-/// Whether a program can be found on PATH. A test that needs a missing one says so and passes.
-pub fn have(program: &str) -> bool {
-    let found = std::env::var_os("PATH").is_some_and(|path| {
-        std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
-    });
-    if !found {
-        println!("skipped: {program} is not installed");
+/// The name of the test that runs in this thread.
+fn name() -> String {
+    let file = std::env::args().next().unwrap_or_default();
+    let file = Path::new(&file).file_stem().unwrap_or_default();
+    let file = file.to_string_lossy().into_owned();
+    let file = file
+        .rsplit_once('-')
+        .map_or(file.as_str(), |(name, _)| name);
+    let thread = std::thread::current();
+    format!("{file}::{}", thread.name().unwrap_or_default())
+}
+
+/// Says why the test of this thread is left out, or a part of it.
+pub fn skip(reason: &str, package: Option<&str>) {
+    parts::skip(&name(), reason, package);
+}
+
+/// Whether a package of `.ci/packages` is there. A test that needs a missing one says so and passes.
+pub fn have(package: &str) -> bool {
+    parts::has_all(&name(), &[package])
+}
+
+/// As [`have`], but says nothing.
+pub fn has_package(package: &str) -> bool {
+    parts::has(package)
+}
+
+/// As [`have`], of gfortran and what `make` has made by it.
+pub fn have_fortran() -> bool {
+    let found = parts::fortran(&stage());
+    if let Err(reason) = &found {
+        skip(reason, Some("gfortran"));
     }
-    found
+    found.is_ok()
+}
+
+/// Whether a program can be found on PATH.
+pub fn has_program(program: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    })
 }
 
 /// Runs a command that must succeed, and returns what it printed on stdout.
@@ -93,7 +128,7 @@ pub fn facts(name: &str) -> Option<String> {
     };
     let text = std::fs::read_to_string(directory.join(name)).ok();
     if text.is_none() {
-        println!("skipped: no {name}");
+        skip("there are no facts about other libraries' ABI", None);
     }
     text
 }

@@ -9,14 +9,13 @@
 //! repeated; on oxmpi only), `without="text"` (must not be in stderr; likewise), `each="begin*end"` (every line of stdout looks so; on oxmpi only), `quiet` (no closing line though the code is 0), `since=4.1` (version of MPI
 //! the program needs), `reference=no:"why"`, `reference=np2` (the reference runs at most 2 ranks),
 //! `oxmpi=no:"why"` (only the reference can
-//! do it yet), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
+//! do it yet), `needs=PACKAGE` (of `.ci/packages`, as Fortran and `OXMPI_FABRIC` need theirs), `standard=no:"why"` (not compiled for the standard ABI), `fabric=no:"why"` (not with `C_SUITE_FABRIC`), `compare=no`, `launcher=own` (says nothing about
 //! oxmpi under another launcher), `styles=mpi_f08` (a Fortran program that is not for all of mpif.h, mpi and mpi_f08), `alone` (without mpiexec), `seconds=N`, `long`, `wrap=no` (not under valgrind).
 
+use crate::parts;
 use crate::toolchain::Toolchain;
-use oxmpi::os::library::Library;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::OnceLock;
 
 #[derive(Clone)]
 pub enum Exit {
@@ -59,24 +58,28 @@ pub struct Line {
     /// Why it cannot be run on two nodes with a fabric between them.
     pub not_over_fabric: Option<String>,
     pub styles: Vec<String>,
-}
-
-/// Whether the dynamic loader finds libfabric.
-fn has_fabric() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| Library::open_local("libfabric.so.1").is_ok())
+    /// The package that has a program which it starts.
+    pub needs: Option<String>,
 }
 
 impl Line {
-    /// Why this line says nothing about that library, if it does not.
-    pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
-        if self.extension == "F90" && on.fortran.is_none() {
-            return Some("there is no Fortran compiler".into());
+    /// What this line needs and this machine lacks: the reason, and the package.
+    pub fn missing(&self, on: &Toolchain) -> Option<(String, &str)> {
+        if self.extension == "F90"
+            && let Err(reason) = &on.fortran
+        {
+            return Some((reason.clone(), "gfortran"));
         }
         let wants_fabric = |(name, _): &(String, String)| name == "OXMPI_FABRIC";
-        if self.environment.iter().any(wants_fabric) && !has_fabric() {
-            return Some("libfabric is not installed".into());
-        }
+        let fabric = on.over_fabric || self.environment.iter().any(wants_fabric);
+        let fabric = fabric.then_some("libfabric1");
+        let mut needs = [fabric, self.needs.as_deref()].into_iter().flatten();
+        let missing = needs.find(|package| !parts::has(package))?;
+        Some((format!("{missing} is not there"), missing))
+    }
+
+    /// Why this line says nothing about that library, if it does not.
+    pub fn skip_on(&self, on: &Toolchain) -> Option<String> {
         // Compiled by the reference's modules, whichever library it then runs on.
         let its_modules = self.extension == "F90" && on.library_path.is_some();
         if on.is_reference || its_modules {
@@ -205,6 +208,7 @@ fn line(
         not_standard: None,
         not_over_fabric: None,
         styles: Vec::new(),
+        needs: None,
     };
     let mut label = String::new();
     let words =
@@ -260,6 +264,7 @@ fn line(
             }
             "styles" => line.styles = value.split(',').map(str::to_owned).collect(),
             "launcher" if value == "own" => line.own_launcher = true,
+            "needs" => line.needs = Some(value.into()),
             "alone" => line.alone = true,
             "seconds" => line.seconds = Some(value.parse().map_err(|_| bad())?),
             "long" => line.long = true,

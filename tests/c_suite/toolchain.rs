@@ -3,6 +3,7 @@
 //! library's header is newer.
 
 use crate::list::Line;
+use crate::parts;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,8 +16,8 @@ pub struct Toolchain {
     pub name: String,
     pub cc: PathBuf,
     pub cxx: PathBuf,
-    /// None where there is no Fortran compiler.
-    pub fortran: Option<PathBuf>,
+    /// Or why there is none.
+    pub fortran: Result<PathBuf, String>,
     pub mpiexec: PathBuf,
     /// Set for the ranks, so that a program built elsewhere finds this library.
     pub library_path: Option<PathBuf>,
@@ -142,15 +143,12 @@ fn toolchain(
     std::fs::create_dir_all(&build).map_err(|error| format!("{}: {error}", build.display()))?;
     let cc = cc.into();
     let fortran = PathBuf::from(cc.display().to_string().replace("mpicc", "mpifort"));
-    let compiles = Command::new(&fortran).arg("--version").output();
     Ok(Toolchain {
         name: name.into(),
         version: version(&cc, &build)?,
         cc,
         cxx: cxx.into(),
-        fortran: compiles
-            .is_ok_and(|output| output.status.success())
-            .then_some(fortran),
+        fortran: has_fortran(&fortran).map(|()| fortran),
         mpiexec: mpiexec.into(),
         library_path: None,
         is_reference: true,
@@ -161,6 +159,23 @@ fn toolchain(
         stamp: SystemTime::UNIX_EPOCH,
         built: Mutex::default(),
     })
+}
+
+/// Errors: why the wrapper compiles no Fortran.
+fn has_fortran(wrapper: &Path) -> Result<(), String> {
+    if std::env::var_os("C_SUITE_FC").is_none() {
+        match wrapper.ancestors().nth(2) {
+            // One of our prefixes; MPICH's wrapper comes with its modules.
+            Some(prefix) if prefix.join("lib/oxmpi").exists() => parts::fortran(prefix)?,
+            _ if !parts::has("gfortran") => return Err("gfortran is not there".into()),
+            _ => (),
+        }
+    }
+    let compiles = Command::new(wrapper).arg("--version").output();
+    match compiles.is_ok_and(|output| output.status.success()) {
+        true => Ok(()),
+        false => Err(format!("{} finds no compiler", wrapper.display())),
+    }
 }
 
 /// The header tells, through the preprocessor.
@@ -233,7 +248,7 @@ impl Toolchain {
         std::fs::create_dir_all(directory).map_err(|error| error.to_string())?;
         let compiler = match (line.extension, &self.fortran) {
             ("cc", _) => &self.cxx,
-            ("F90", Some(fortran)) => fortran,
+            ("F90", Ok(fortran)) => fortran,
             _ => &self.cc,
         };
         let mut command = Command::new(compiler);

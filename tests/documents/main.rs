@@ -6,6 +6,9 @@
 
 mod blocks;
 mod names;
+mod packages;
+#[path = "../harness/parts.rs"]
+mod parts;
 
 use blocks::{Block, blocks, examples};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -45,6 +48,11 @@ fn main() -> ExitCode {
             blocks::pages_are_read();
             Ok(())
         }),
+        Trial::test("packages", || no_mistakes(packages::mistakes())),
+        Trial::test("packages/scripts", {
+            let stage = stage.clone();
+            move || no_mistakes(packages::scripts(&stage.folder))
+        }),
         Trial::test("links", || no_mistakes(links())),
         Trial::test("blocks_are_marked", || no_mistakes(unmarked())),
         Trial::test("messages", || no_mistakes(names::messages(root()))),
@@ -62,6 +70,15 @@ fn main() -> ExitCode {
         }),
         Trial::test("options", || no_mistakes(names::options(root()))),
     ];
+    for judge in JUDGES {
+        let name = format!("man_pages_by/{}", judge[0]);
+        trials.push(Trial::test(name.clone(), move || {
+            match parts::has_all(&name, &judge[..1]) {
+                true => no_mistakes(judged(judge)),
+                false => Ok(()),
+            }
+        }));
+    }
     for page in pages().into_iter().chain(man_pages()) {
         let commands = commands(&page);
         if commands.is_empty() {
@@ -90,6 +107,27 @@ fn man_pages() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join("docs/man")).unwrap();
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     found.sort();
+    found
+}
+
+/// Programs that read man pages, with the options by which they warn of everything. Their packages have their names.
+const JUDGES: [&[&str]; 2] = [
+    &["groff", "-man", "-Tutf8", "-ww", "-z"],
+    &["mandoc", "-Tlint", "-Wwarning"],
+];
+
+/// What a judge says of the man pages.
+fn judged(judge: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for page in man_pages() {
+        let mut command = Command::new(judge[0]);
+        let output = command.args(&judge[1..]).arg(&page).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        if !said.trim_ascii().is_empty() || !output.status.success() {
+            let said = String::from_utf8_lossy(&said);
+            found.push(format!("{}: {}: {said}", shown(&page), output.status));
+        }
+    }
     found
 }
 

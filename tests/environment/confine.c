@@ -200,11 +200,6 @@ static void make_files(const char *kind)
     snprintf(mounted, sizeof mounted, "%s/mounted", own_folder);
     snprintf(options, sizeof options, "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work", own_folder, own_folder, own_folder);
     if (!strncmp(kind, "fuse", 4)) {
-        if (system("command -v bindfs >/dev/null") != 0) {
-            command("rm -r %s");
-            fprintf(stderr, "confine: bindfs is not installed\n");
-            exit(not_permitted);
-        }
         /* Its descriptors would keep ours open. */
         command(kind[4] ? "cd %s && bindfs --no-allow-other -o direct_io upper mounted </dev/null >/dev/null 2>&1"
                         : "cd %s && bindfs --no-allow-other upper mounted </dev/null >/dev/null 2>&1");

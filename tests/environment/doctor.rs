@@ -3,7 +3,7 @@
 
 use crate::harness::Folder;
 use crate::stage::Stage;
-use crate::{NOT_PERMITTED, clean_run, confined, skip};
+use crate::{NOT_PERMITTED, clean_run, confined, parts};
 use libtest_mimic::{Failed, Trial};
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ fn run(stage: &Stage, case: &Case) -> Result<(), Failed> {
     words.extend(["sh".into(), "-c".into(), script]);
     let outcome = clean_run(stage, "doctor", &words)?;
     if outcome.code == NOT_PERMITTED {
-        skip(case.name, &outcome.error);
+        parts::skip(case.name, &outcome.error, None);
         return Ok(());
     }
     // Another user may not be had, or may not read the staged prefix.
@@ -227,7 +227,7 @@ fn run(stage: &Stage, case: &Case) -> Result<(), Failed> {
         .iter()
         .find(|text| outcome.error.contains(**text));
     if !case.prefix.is_empty() && outcome.output.is_empty() && refused.is_some() {
-        skip(case.name, &outcome.error);
+        parts::skip(case.name, &outcome.error, None);
         return Ok(());
     }
     let found = findings(&outcome.output);

@@ -15,6 +15,8 @@ mod holders;
 mod marks;
 mod netpipe;
 mod open_sessions;
+#[path = "../harness/parts.rs"]
+mod parts;
 mod stage;
 
 use harness::{Folder, Outcome};
@@ -248,7 +250,7 @@ fn main() -> ExitCode {
     };
     let ours = CASES.iter().map(|case| {
         let stage = stage.clone();
-        Trial::test(case.name, move || run(&stage, case))
+        Trial::test(case.name, move || run(&stage, case.name, case))
     });
     let files = FILE_SYSTEMS.iter().flat_map(|system| {
         let stage = &stage;
@@ -260,7 +262,7 @@ fn main() -> ExitCode {
             };
             let name = format!("{}/{program}", system.replace('=', "/"));
             let stage = stage.clone();
-            Trial::test(name, move || run(&stage, &case))
+            Trial::test(name.clone(), move || run(&stage, &name, &case))
         })
     });
     let others = netpipe::trials(&stage)
@@ -272,26 +274,22 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// The launcher, or why there is none.
-fn launcher(stage: &Stage, hydra: bool) -> Result<String, String> {
-    if hydra {
-        return stage::installed("mpiexec.hydra").ok_or("no mpiexec.hydra is installed".into());
+fn launcher(stage: &Stage, hydra: bool) -> String {
+    match hydra {
+        true => "/usr/bin/mpiexec.hydra".into(),
+        false => stage.program("bin/mpiexec"),
     }
-    Ok(stage.program("bin/mpiexec"))
 }
 
-fn skip(name: &str, reason: &str) {
-    eprintln!("skipped: {name}: {}", reason.trim());
-}
-
-fn run(stage: &Stage, case: &Case) -> Result<(), Failed> {
-    let mpiexec = match launcher(stage, case.hydra) {
-        Ok(path) => path,
-        Err(reason) => {
-            skip(case.name, &reason);
-            return Ok(());
-        }
-    };
+fn run(stage: &Stage, name: &str, case: &Case) -> Result<(), Failed> {
+    let fuse = case.all.iter().any(|word| word.starts_with("files=fuse"));
+    let needs = [(case.hydra, "mpich"), (fuse, "bindfs")];
+    let needs = needs.iter().filter(|(wanted, _)| *wanted);
+    let needs: Vec<&str> = needs.map(|(_, package)| *package).collect();
+    if !parts::has_all(name, &needs) {
+        return Ok(());
+    }
+    let mpiexec = launcher(stage, case.hydra);
     let program = stage.test(case.program);
     let mut words = confined(stage, case.all);
     words.push(mpiexec);
@@ -304,7 +302,7 @@ fn run(stage: &Stage, case: &Case) -> Result<(), Failed> {
     }
     let outcome = clean_run(stage, case.program, &words)?;
     if outcome.code == NOT_PERMITTED {
-        skip(case.name, &outcome.error);
+        parts::skip(name, &outcome.error, None);
         return Ok(());
     }
     let closing = format!("{}: passed on {} ranks\n", case.program, case.ranks);

@@ -81,12 +81,3 @@ impl Stage {
         self.build.join(name).to_string_lossy().into_owned()
     }
 }
-
-/// The path of a program that the system has, if it has it.
-pub fn installed(name: &str) -> Option<String> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|path| path.is_file())
-        .map(|path| path.to_string_lossy().into_owned())
-}

@@ -23,6 +23,8 @@
 mod launcher;
 #[path = "../harness/marks.rs"]
 mod marks;
+#[path = "../harness/parts.rs"]
+mod parts;
 #[path = "../harness/staged.rs"]
 mod staged;
 #[path = "../harness/streams.rs"]
@@ -294,7 +296,14 @@ fn main() -> ExitCode {
         .iter()
         .map(|(name, variables)| {
             let bench = bench.clone();
-            Trial::test(*name, move || run_trial(&bench, name, variables, &[]))
+            Trial::test(*name, move || {
+                let fabric = ["libfabric1"];
+                let needs = if *name == HOSTS { &fabric[..] } else { &[] };
+                match parts::has_all(&format!("killed: {name}"), needs) {
+                    true => run_trial(&bench, name, variables, &[]),
+                    false => Ok(()),
+                }
+            })
         })
         .collect();
     // Survivors that give up and stay outside of MPI.

@@ -1,6 +1,7 @@
 //! Debuggers as ranks outlive the programs that they have started. Skipped where gdb is not installed.
 
 use crate::harness::{Outcome, ROLE, mpiexec, own_path};
+use crate::parts;
 use crate::terminal::{INTERRUPT, Terminal};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -11,15 +12,6 @@ pub const TESTS: &[(&str, fn())] = &[
         interrupted_at_the_prompt,
     ),
 ];
-
-fn is_installed() -> bool {
-    let found = std::process::Command::new("gdb").arg("--version").output();
-    let found = found.is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: gdb is not installed");
-    }
-    found
-}
 
 /// Ranks in gdb, which runs these commands.
 fn in_gdb(ranks: &str, role: &str, commands: &[&str]) -> Outcome {
@@ -36,7 +28,7 @@ fn in_gdb(ranks: &str, role: &str, commands: &[&str]) -> Outcome {
 }
 
 fn one_rank_aborts() {
-    if is_installed() {
+    if parts::has_all("debuggers::one_rank_aborts", &["gdb"]) {
         let outcome = in_gdb("1", "abort:5", &["run", "shell sleep 2 && echo still-here"]);
         assert_eq!(outcome.code, 5, "{outcome:?}");
         outcome.says("ended the job with exit code 5");
@@ -46,7 +38,7 @@ fn one_rank_aborts() {
 
 /// The job goes on as long as its debugger, and says so.
 fn a_rank_of_two_dies() {
-    if is_installed() {
+    if parts::has_all("debuggers::a_rank_of_two_dies", &["gdb"]) {
         let commands = [
             "run",
             // Until mpiexec has had a look at it.
@@ -65,7 +57,7 @@ fn a_rank_of_two_dies() {
 }
 
 fn interrupted_at_the_prompt() {
-    if is_installed() {
+    if parts::has_all("debuggers::interrupted_at_the_prompt", &["gdb"]) {
         let shell = Terminal::shell();
         shell.types("$MPIEXEC -n 1 gdb -nx -q; echo code-$?-\n");
         shell.shows("(gdb)");

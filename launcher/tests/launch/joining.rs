@@ -1,7 +1,7 @@
 //! Joining a job under every launcher, and not joining one that cannot be joined.
 
 use crate::harness::{Folder, Outcome, ROLE, launcher, mpiexec, own_path, role};
-use std::path::Path;
+use crate::parts;
 use std::process::Command;
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -94,16 +94,12 @@ fn by_pmi_from_our_server() {
 }
 
 /// MPICH's launcher, if this machine has it.
-fn hydra() -> Option<&'static str> {
-    let found = Path::new("/usr/bin/mpiexec.hydra").exists();
-    if !found {
-        println!("skipped: there is no mpiexec.hydra");
-    }
-    found.then_some("/usr/bin/mpiexec.hydra")
+fn hydra(test: &str) -> Option<&'static str> {
+    parts::has_all(test, &["mpich"]).then_some("/usr/bin/mpiexec.hydra")
 }
 
 fn under_hydra() {
-    let Some(hydra) = hydra() else {
+    let Some(hydra) = hydra("joining::under_hydra") else {
         return;
     };
     let own = own_path();
@@ -154,7 +150,7 @@ fn a_launcher_inside_a_rank() {
         .run();
     assert_eq!(outcome.good().sorted().len(), 2);
     assert!(outcome.output.contains("1 of 2 by mpiexec"));
-    if let Some(hydra) = hydra() {
+    if let Some(hydra) = hydra("joining::a_launcher_inside_a_rank") {
         let inner = format!("exec {hydra} -n 2 {}", own_path());
         let outcome = mpiexec(["-n", "1", "sh", "-c", &inner])
             .env(ROLE, "hello")

@@ -14,6 +14,8 @@ mod joining;
 #[path = "../../../tests/harness/marks.rs"]
 mod marks;
 mod options;
+#[path = "../../../tests/harness/parts.rs"]
+mod parts;
 mod reports;
 mod roles;
 mod terminal;
