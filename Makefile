@@ -36,6 +36,7 @@
 # make tarball, wheel, deb          packages, into target/packages (docs/install.md)
 # make check-packages               they, CMake, meson, autoconf and a module file find us and work, also in a moved prefix
 # make check-debian                 the Debian packages in a new system without any MPI (as root, from Debian's archive)
+# make check-bare                   the commands of README on a new system with gcc, make and Rust alone, then with all packages (root; an hour)
 # make check-licences               licences of all dependencies, by cargo-deny where it is installed
 # make install    PREFIX=/usr/local DESTDIR=
 # PROFILE=dev with any of them: not optimized, quickly built
@@ -55,7 +56,7 @@ fortran := $(built)/fortran
 mpifort := $(fortran)/libmpifort.so.12
 programs := oxmpicc mpiexec
 
-.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
+.PHONY: all stage copy help demo portable tarball wheel deb check-packages check-debian check-bare check-licences check check-rust check-c check-long check-reference check-abi check-standard-abi \
 	check-clients check-flang check-environment check-random check-killed check-cluster check-cluster-suite check-fabric check-mpi4py check-valgrind check-loom check-miri check-asan check-tsan check-fuzz check-aarch64 check-deep bench bench-compare bench-threads lint support bindings install clean
 
 all: stage
@@ -188,6 +189,7 @@ check-long: stage
 	$(MAKE) --no-print-directory check-random
 	$(MAKE) --no-print-directory check-killed
 	$(MAKE) --no-print-directory check-packages
+	$(MAKE) --no-print-directory check-bare
 
 # Every part runs, whatever the ones before it found; the last lines have the time of each (docs/testing.md).
 check-deep:
@@ -238,6 +240,9 @@ check-packages: stage
 
 check-debian: deb
 	tests/packages/debian
+
+check-bare:
+	tests/portability/bare
 
 check-licences:
 	packaging/third-party
