@@ -114,7 +114,8 @@ copy:
 	install -m 644 $(built)/libmpi_abi.so $(TO)/lib/libmpi_abi.so.1
 	ln -sf libmpi_abi.so.1 $(TO)/lib/libmpi_abi.so
 	mkdir -p $(TO)/include/standard
-	install -m 644 include/standard/mpi.h include/standard/mpi.symbols $(TO)/include/standard/
+	@# With their times: programs of the C suite that are older are compiled again.
+	install -p -m 644 include/standard/mpi.h include/standard/mpi.symbols $(TO)/include/standard/
 	sed 's/@VERSION@/$(version)/' capi/standard/oxmpi-abi.pc.in > $(TO)/lib/pkgconfig/oxmpi-abi.pc
 	install -m 644 $(cxx) $(TO)/lib/
 	for name in libmpicxx.so libmpichcxx.so libmpichcxx.so.12; do \
@@ -122,7 +123,7 @@ copy:
 	install -m 644 $(mpifort) $(TO)/lib/
 	for name in libmpifort.so libmpichfort.so libmpichfort.so.12; do \
 	  ln -sf libmpifort.so.12 $(TO)/lib/$$name; done
-	install -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
+	install -p -m 644 include/mpi.h include/mpi.symbols $(fortran)/mpif.h $(TO)/include/
 	mkdir -p $(TO)/share/man/man1 $(TO)/share/man/man7
 	install -m 644 docs/man/*.1 $(TO)/share/man/man1/
 	install -m 644 docs/man/*.7 $(TO)/share/man/man7/

@@ -11,6 +11,9 @@
 //! | `OXMPI_STAGE` | the staged prefix; default `target/stage` |
 //! | `COUNTS_WRITE` | the reason to write beside each count that has changed by over 3 %, more or less |
 
+#[path = "../harness/parts.rs"]
+mod parts;
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -112,22 +115,30 @@ fn prefix() -> Result<PathBuf, String> {
     std::path::absolute(prefix).map_err(|error| error.to_string())
 }
 
-/// Why nothing can be counted here.
-fn obstacle() -> Option<String> {
-    if Command::new("valgrind").arg("--version").output().is_err() {
-        return Some("there is no valgrind; install valgrind".to_owned());
-    }
-    let header = Path::new("/usr/include/valgrind/callgrind.h");
-    if !header.exists() {
-        return Some("valgrind has no headers; install valgrind".to_owned());
-    }
-    // A library of another profile is staged from target/debug.
+/// Whether the staged library is of another profile than release: then it is that of target/debug.
+fn is_unoptimized() -> bool {
     let length = |path: PathBuf| std::fs::metadata(path).ok().map(|file| file.len());
     let staged = prefix()
         .ok()
         .and_then(|prefix| length(prefix.join("lib/libmpi.so.12")));
-    let debug = length(root().join("target/debug/libmpi.so"));
-    (staged.is_some() && staged == debug).then(|| "the staged library is not optimized".to_owned())
+    staged.is_some() && staged == length(root().join("target/debug/libmpi.so"))
+}
+
+/// Whether nothing can be compared here, which it says.
+fn is_left_out(recorded: &Recorded, writes: bool) -> bool {
+    if !parts::has_all("counts", &["valgrind"]) {
+        return true;
+    }
+    let tools = tools().unwrap_or_else(|error| error);
+    let why = match () {
+        () if is_unoptimized() => "the staged library is not optimized".to_owned(),
+        () if !writes && tools != recorded.made_with => {
+            format!("the counts are of {}, here is {tools}", recorded.made_with)
+        }
+        () => return false,
+    };
+    parts::skip("counts", &why, None);
+    true
 }
 
 /// The least count of each path, instructions a call.
@@ -226,20 +237,13 @@ fn main() -> ExitCode {
         }
     };
     let reason = std::env::var("COUNTS_WRITE").ok();
-    let skipped = obstacle().or_else(|| {
-        let tools = tools().unwrap_or_else(|error| error);
-        (reason.is_none() && tools != recorded.made_with)
-            .then(|| format!("the counts are of {}, here is {tools}", recorded.made_with))
-    });
-    if let Some(why) = &skipped {
-        println!("skipped: {why}");
-    }
-    let counts = match skipped.is_some() || arguments.list {
+    let is_left_out = is_left_out(&recorded, reason.is_some());
+    let counts = match is_left_out || arguments.list {
         true => Ok(Vec::new()),
         false => count(),
     };
     if let (Some(reason), Ok(counts)) = (&reason, &counts)
-        && skipped.is_none()
+        && !is_left_out
     {
         if reason.trim().is_empty() {
             eprintln!("COUNTS_WRITE is empty: it is the reason");
@@ -274,7 +278,7 @@ fn main() -> ExitCode {
     }));
     let trials = trials
         .into_iter()
-        .map(|trial| trial.with_ignored_flag(skipped.is_some()))
+        .map(|trial| trial.with_ignored_flag(is_left_out))
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

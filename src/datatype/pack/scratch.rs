@@ -17,7 +17,9 @@ pub struct Scratch(Buffer);
 impl Scratch {
     /// `None`: there is not so much memory.
     pub fn try_new(bytes: usize) -> Option<Scratch> {
-        room(bytes, WHAT).ok().map(|memory| Scratch::of(memory, bytes))
+        room(bytes, WHAT)
+            .ok()
+            .map(|memory| Scratch::of(memory, bytes))
     }
 
     /// Without memory the job ends, with MPI_ERR_NO_MEM: an operation of all ranks is under way.
