@@ -25,11 +25,12 @@ pub(super) struct Pattern {
     pub holds: u64,
     /// The first byte of the window that is data.
     pub first: u32,
-    /// The pattern in pieces of 16 bytes, from `first` on.
+    /// How to pack it in pieces of 16 bytes, from `first` on, where that costs less than the moves.
     pub pack: Option<Shuffles>,
-    pub unpack: Option<Shuffles>,
-    /// One body as moves of 1, 2, 4, 8 or 16 bytes, for processors that permute no bytes.
+    /// One body as moves of 1, 2, 4, 8, 16 or 32 bytes, for processors that permute no bytes.
     pub moves: Vec<Move>,
+    /// Whether the bodies are nothing but equal blocks in loops.
+    pub nest: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +76,8 @@ impl Pattern {
             holds: 0,
             first: 0,
             pack: None,
-            unpack: None,
-            moves: Vec::new(),
+            moves: moves(&blocks),
+            nest: is_nest(&body.body),
         };
         let mut packed = 0;
         for index in 0..bodies as i64 {
@@ -93,26 +94,25 @@ impl Pattern {
                 }
             }
         }
-        pattern.moves = moves(&blocks);
-        pattern.shuffle();
+        pattern.first = pattern.holds.trailing_zeros();
+        pattern.pack = pattern.shuffles();
         Some(pattern)
+    }
+
+    fn shuffles(&self) -> Option<Shuffles> {
+        let length = WIDTH - (self.holds.leading_zeros() + self.first) as usize;
+        let moves = self.moves.len() * self.bodies as usize;
+        Shuffles::of(self.size, length, moves, |byte| {
+            self.gather[byte] as usize - self.first as usize
+        })
     }
 }
 
-impl Pattern {
-    fn shuffle(&mut self) {
-        let (first, size) = (self.holds.trailing_zeros(), self.size);
-        let length = (WIDTH as u32 - self.holds.leading_zeros() - first) as usize;
-        let offset = |byte: usize| Some(self.gather[byte] as usize - first as usize);
-        let packed = |byte: usize| match self.scatter[byte + first as usize] {
-            0xff => None,
-            byte => Some(byte as usize),
-        };
-        let (pack, unpack) = (
-            Shuffles::of(size, length, offset),
-            Shuffles::of(length, size, packed),
-        );
-        (self.first, self.pack, self.unpack) = (first, pack, unpack);
+fn is_nest(form: &Form) -> bool {
+    match form {
+        Form::Block(_) => true,
+        Form::Loop(form) => is_nest(&form.body.body),
+        Form::Indexed(_) | Form::Sequence(_) => false,
     }
 }
 
@@ -150,21 +150,21 @@ fn collect(form: &Form, at: i64, blocks: &mut Vec<(i64, usize)>) -> bool {
     }
 }
 
+/// A block is moves of one width, of which the last two may overlap.
 fn moves(blocks: &[(i64, usize)]) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut packed = 0;
     for (at, bytes) in blocks {
-        let mut done = 0;
-        while done < *bytes {
-            let piece = 1 << (bytes - done).min(16).ilog2();
+        let width = 1 << (*bytes).min(32).ilog2();
+        for piece in 0..bytes.div_ceil(width) {
+            let from = (piece * width).min(bytes - width);
             moves.push(Move {
-                at: (at + done as i64) as i32,
-                packed: packed as u8,
-                bytes: piece as u8,
+                at: (at + from as i64) as i32,
+                packed: (packed + from) as u8,
+                bytes: width as u8,
             });
-            packed += piece;
-            done += piece;
         }
+        packed += bytes;
     }
     moves
 }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(pattern.gather[..6], [0, 1, 2, 3, 8, 9]);
         assert_eq!(pattern.scatter[32], 28);
         let widths: Vec<u8> = pattern.moves.iter().map(|step| step.bytes).collect();
-        assert_eq!(widths, [4, 16, 8, 1]);
+        assert_eq!(widths, [4, 16, 16]);
     }
 
     #[test]

@@ -106,11 +106,6 @@ const CIRCLES: &[&[&str]] = &[
         "datatype/pack/shuffle.rs",
         "datatype/pattern.rs",
     ],
-    &[
-        "datatype/pack/blocks.rs",
-        "datatype/pack/permute.rs",
-        "datatype/pack/wide.rs",
-    ],
     &["engine/arrival.rs", "engine/receive.rs"],
     &[
         "engine/long_wait.rs",

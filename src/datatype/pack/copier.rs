@@ -6,8 +6,9 @@
 #![allow(unsafe_code)]
 
 use super::super::form::{Form, Indexed, Repeat, Sequence};
-use super::blocks::{copy, listed, patterned, strided};
+use super::blocks::{by_pattern, listed, patterned, strided};
 use super::nest::{DEPTH, each_row};
+use super::piece::copy;
 
 /// Copies `length` packed bytes of a form from its packed byte `skip` on: into `packed` if `PACK`, else out of it.
 ///
@@ -87,7 +88,7 @@ unsafe fn repeat<const PACK: bool>(body: &Repeat, user: *mut u8, packed: *mut u8
     unsafe {
         loop {
             let (outer, last) = (&levels[..used - 1], levels[used - 1]);
-            if let Some(pattern) = inner.pattern() {
+            if let Some(pattern) = inner.pattern().filter(|found| by_pattern::<PACK>(found)) {
                 return patterned::<PACK>(pattern, user, packed, outer, last);
             }
             match &inner.body {

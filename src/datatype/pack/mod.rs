@@ -12,24 +12,27 @@ mod copier;
 #[cfg(test)]
 pub mod copies;
 mod endless;
+pub(super) mod level;
 mod nest;
 mod parts;
 mod permute;
+mod piece;
+mod plain;
 mod prefix;
 mod scratch;
 mod shuffle;
 mod wide;
 
 pub(super) use copier::repeat_runs;
+pub use level::VARIABLES;
+#[cfg(test)]
+pub use level::use_kernels;
 pub use parts::Parts;
 pub use prefix::PREFIX;
 pub(super) use prefix::Prefix;
 pub use scratch::Scratch;
 use scratch::zeroed;
 pub(super) use shuffle::Shuffles;
-pub use wide::VARIABLES;
-#[cfg(test)]
-pub use wide::use_kernels;
 
 use super::Datatype;
 use crate::error::{Class, Result, fail};

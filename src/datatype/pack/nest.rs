@@ -8,8 +8,6 @@ pub const DEPTH: usize = 6;
 
 /// From this distance on the processor does not see by itself what comes next, so that far-away blocks are asked for ahead.
 pub const FAR: u64 = 512;
-/// So many blocks ahead.
-pub const AHEAD: i64 = 16;
 
 /// How often the loops run altogether.
 #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
@@ -20,10 +18,18 @@ pub fn rows(outer: &[Level]) -> u64 {
 /// Visits the start of each row in order, the last loop being the innermost. No loop may be empty.
 #[inline(always)]
 pub fn each_row(outer: &[Level], user: *mut u8, mut visit: impl FnMut(*mut u8)) {
+    let ((rows, step), outer) = match outer {
+        [outer @ .., last] => (*last, outer),
+        [] => ((1, 0), outer),
+    };
     let mut index = [0; DEPTH];
     let mut user = user;
     'rows: loop {
-        visit(user);
+        let mut row = user;
+        for _ in 0..rows {
+            visit(row);
+            row = row.wrapping_offset(step as isize);
+        }
         for level in (0..outer.len()).rev() {
             let (count, stride) = outer[level];
             index[level] += 1;

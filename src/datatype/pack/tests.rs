@@ -36,6 +36,77 @@ fn streaming_packs_what_reading_packs() {
     }
 }
 
+/// Blocks of the user's memory: (displacement, bytes).
+fn moves_exactly(layout: &Layout, blocks: &[(usize, usize)], what: &str) {
+    let datatype = keep(Datatype::derived(0, layout.clone(), Contents::named()));
+    let end = blocks.iter().map(|(at, bytes)| at + bytes).max().unwrap();
+    let places: Vec<usize> = (blocks.iter().flat_map(|(at, bytes)| *at..at + bytes)).collect();
+    let mut memory: Vec<u8> = (0..end).map(|at| (at * 7 + at / 251) as u8).collect();
+    let expected: Vec<u8> = places.iter().map(|at| memory[*at]).collect();
+    // Memory of exactly the size of the data: nothing outside is to be read or written.
+    let mut packed = vec![0xee; places.len()];
+    in_memory(&mut memory, 0, 1, datatype).read(0, &mut packed);
+    assert!(packed == expected, "packing {what}");
+    memory.fill(0xee);
+    let mut wanted = memory.clone();
+    (places.iter().zip(&expected)).for_each(|(at, byte)| wanted[*at] = *byte);
+    in_memory(&mut memory, 0, 1, datatype).write(0, &expected);
+    assert!(memory == wanted, "unpacking {what}");
+}
+
+#[test]
+fn blocks_of_every_length_at_every_level() {
+    let byte = get(super::super::BYTE).unwrap().layout();
+    for kernels in 0..level::Kernels::ALL.len() {
+        use_kernels(kernels);
+        for bytes in (1..=140).step_by(if cfg!(miri) { 31 } else { 1 }) {
+            for (count, gap) in [(2, 1), (3, 5), (4, 8), (7, bytes), (33, 3), (6, 600)] {
+                let strided = |stride: usize| -> Vec<_> {
+                    (0..count).map(|block| (block * stride, bytes)).collect()
+                };
+                let stride = bytes + gap;
+                let layout = Layout::strided(count as u64, bytes as u64, stride as i128, byte);
+                let what = format!("{count} x {bytes} of {stride} at level {kernels}");
+                moves_exactly(&layout.unwrap(), &strided(stride), &what);
+                // Of mixed lengths, and of equal ones at mixed distances.
+                let mut at = 0;
+                let mut next = |length: usize, gap: usize| {
+                    let block = (at, length);
+                    at += length + gap;
+                    block
+                };
+                let blocks: Vec<_> = (0..count)
+                    .map(|block| next(1 + (bytes * (block + 3)) % 140, 1 + gap % (block + 2)))
+                    .collect();
+                moves_exactly(
+                    &listed(&blocks, byte),
+                    &blocks,
+                    &format!("{blocks:?}, {kernels}"),
+                );
+                at = 0;
+                let mut next = |gap: usize| {
+                    let block = (at, bytes);
+                    at += bytes + gap;
+                    block
+                };
+                let blocks: Vec<_> = (0..count).map(|block| next(1 + block * gap % 7)).collect();
+                moves_exactly(
+                    &listed(&blocks, byte),
+                    &blocks,
+                    &format!("{blocks:?}, {kernels}"),
+                );
+            }
+        }
+    }
+    use_kernels(level::Kernels::ALL.len() - 1);
+}
+
+fn listed(blocks: &[(usize, usize)], byte: &Layout) -> Layout {
+    let blocks: Vec<(i64, i64)> =
+        (blocks.iter().map(|(at, bytes)| (*at as i64, *bytes as i64))).collect();
+    super::super::layout::tests::of(&blocks, byte).unwrap()
+}
+
 #[test]
 fn every_piece_of_every_type() {
     for datatype in predefined::all() {

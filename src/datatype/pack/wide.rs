@@ -1,103 +1,22 @@
 //! Kernels on registers of 64 bytes with a mask for each byte (AVX-512): a masked load or store touches only what the mask
 //! names, also where the rest is not mapped, so one instruction moves any block of up to 64 bytes, without a branch on its
-//! length. Whether the processor has them is found at run time; elsewhere `kernels` says so and nothing here is called.
+//! length. Whether the processor has them is found at run time (`level`); elsewhere nothing here is called.
 //!
 //! Packed bytes are written 64 at a time as long as that stays within them: what is too much is overwritten next.
 #![allow(unsafe_code)]
 
 use super::nest::Level;
-use crate::choice;
-use crate::variables::{Listed, Variable};
-use std::sync::OnceLock;
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Kernels {
-    Plain,
-    /// Permutations of 16 bytes (AVX2).
-    Shuffles,
-    /// Masks for bytes.
-    Masks,
-    /// And permutations of 64 bytes.
-    Permutes,
-}
-
-#[cfg(test)]
-impl Kernels {
-    const ALL: [Kernels; 4] = {
-        use Kernels::*;
-        [Plain, Shuffles, Masks, Permutes]
-    };
-}
-
-choice! {
-    /// Which kernels may be used.
-    enum Allowed { Best = "best", Masks = "masks", Shuffles = "shuffles", Plain = "plain" }
-}
-
-static DATATYPE_KERNELS: Variable<Allowed> = Variable::new(
-    "DATATYPE_KERNELS",
-    Allowed::Best,
-    "How data with holes is moved: best uses what the processor has (AVX-512), masks does without permutations of 64 bytes, \
-     shuffles needs AVX2 only, plain nothing. To compare.",
-);
-pub static VARIABLES: &[&dyn Listed] = &[&DATATYPE_KERNELS];
-
-/// What this processor has and may be used.
-#[inline]
-pub fn kernels() -> Kernels {
-    static USED: OnceLock<Kernels> = OnceLock::new();
-    let used = *USED.get_or_init(|| {
-        let allowed = match DATATYPE_KERNELS.get() {
-            Allowed::Best => Kernels::Permutes,
-            Allowed::Masks => Kernels::Masks,
-            Allowed::Shuffles => Kernels::Shuffles,
-            Allowed::Plain => Kernels::Plain,
-        };
-        allowed.min(find())
-    });
-    #[cfg(test)]
-    return used.min(Kernels::ALL[MOST.load(crate::sync::Ordering::Relaxed)]);
-    #[cfg(not(test))]
-    used
-}
-
-/// For tests, which try all.
-#[cfg(test)]
-static MOST: crate::sync::AtomicUsize = crate::sync::AtomicUsize::new(3);
-
-/// For tests: at most these, numbered from the plain ones on.
-#[cfg(test)]
-pub fn use_kernels(most: usize) {
-    MOST.store(most, crate::sync::Ordering::Relaxed);
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-fn find() -> Kernels {
-    use std::is_x86_feature_detected as has;
-    if !has!("avx2") {
-        Kernels::Plain
-    } else if !(has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("bmi2")) {
-        Kernels::Shuffles
-    } else if has!("avx512vbmi") {
-        Kernels::Permutes
-    } else {
-        Kernels::Masks
-    }
-}
-
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-fn find() -> Kernels {
-    Kernels::Plain
-}
-
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use avx512::*;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod avx512 {
-    use super::super::nest::{AHEAD, FAR, each_row, rows};
+    use super::super::nest::{FAR, each_row, rows};
     use super::*;
     use std::arch::x86_64::*;
+
+    /// Far blocks that are asked for ahead.
+    const AHEAD: i64 = 16;
 
     /// The lowest `bytes` bits, at most 64.
     #[inline(always)]
@@ -229,7 +148,7 @@ mod avx512 {
         // SAFETY: pieces of the block.
         unsafe {
             if bytes > 512 {
-                return super::super::blocks::copy::<PACK>(user, packed, bytes as usize);
+                return super::super::piece::copy::<PACK>(user, packed, bytes as usize);
             }
             while bytes > 64 {
                 block::<PACK>(user, packed, u64::MAX, 64, 64);
