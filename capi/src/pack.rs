@@ -53,7 +53,7 @@ entry! {
         let at = position.read()?.0;
         let to = window(("outbuf", outbuf.0.cast()), ("outsize", outsize.0), at, from.len())?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
-        from.read(0, unsafe { std::slice::from_raw_parts_mut(to, from.len()) });
+        from.pack(unsafe { std::slice::from_raw_parts_mut(to, from.len()) });
         position.set(BlockDisplacement(at + from.len() as i64))
     }
 }
@@ -69,7 +69,7 @@ entry! {
         let inbuf = ("inbuf", inbuf.0.cast_mut().cast());
         let from = window(inbuf, ("insize", insize.0), at, to.len())?;
         // SAFETY: `window` saw that so many bytes are left in the caller's buffer.
-        to.write(0, unsafe { std::slice::from_raw_parts(from, to.len()) });
+        to.unpack(unsafe { std::slice::from_raw_parts(from, to.len()) });
         position.set(BlockDisplacement(at + to.len() as i64))
     }
 }

@@ -10,6 +10,27 @@ const LONG: usize = 256;
 const PIECE: usize = 8192;
 
 impl Buffer {
+    /// As `read` of the whole buffer, into memory of the program's own: what has no holes by the C library's copy, because nothing was
+    /// just written by another core.
+    #[inline]
+    pub fn pack(&self, out: &mut [u8]) {
+        let Some(source) = self.contiguous().filter(|_| out.len() == self.len()) else {
+            return self.read(0, out);
+        };
+        // SAFETY: in bounds, as was seen; the memory is ours by the contract of `new`, and not that of a reference of someone else's.
+        unsafe { ptr::copy_nonoverlapping(source, out.as_mut_ptr(), out.len()) };
+    }
+
+    /// As `write` of the whole buffer, out of memory of the program's own; see [`Self::pack`].
+    #[inline]
+    pub fn unpack(&self, data: &[u8]) {
+        let Some(target) = self.contiguous().filter(|_| data.len() == self.len()) else {
+            return self.write(0, data);
+        };
+        // SAFETY: as in `pack`.
+        unsafe { ptr::copy_nonoverlapping(data.as_ptr(), target, data.len()) };
+    }
+
     /// Copies the first `length` packed bytes to the same places of another buffer; the two may be the same memory.
     pub fn copy_to(&self, other: &Buffer, length: usize) {
         self.check(0, length);
