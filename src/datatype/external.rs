@@ -3,6 +3,9 @@
 //! A C `long` has four bytes there: of a longer integer the least significant bytes are kept, and the sign. Invariant: the
 //! native bytes pass through a piece of fixed size, whatever the size of the message.
 
+#![allow(unsafe_code)]
+
+use super::pack::level::{self, kernels};
 use super::{Buffer, Element, Scalar, Signature};
 
 const PIECE: usize = 4096;
@@ -121,8 +124,14 @@ fn is_only_turned(element: Element) -> bool {
     element.scalar != Scalar::LongDouble && element.scalar.size() == usize::from(element.external)
 }
 
-/// Reverses the bytes of each of some scalars.
+/// Reverses the bytes of each of some scalars, with the registers of the level that is used.
 fn turn(size: usize, from: &[u8], into: &mut [u8]) {
+    // SAFETY: what the processor has was looked at.
+    unsafe { level::at(kernels(), || turn_plainly(size, from, into)) }
+}
+
+#[inline(always)]
+fn turn_plainly(size: usize, from: &[u8], into: &mut [u8]) {
     match size {
         1 => into.copy_from_slice(from),
         2 => turn_each::<2>(from, into),
@@ -133,6 +142,7 @@ fn turn(size: usize, from: &[u8], into: &mut [u8]) {
 }
 
 /// Of a size that the compiler knows, it makes shuffles of registers.
+#[inline(always)]
 fn turn_each<const SIZE: usize>(from: &[u8], into: &mut [u8]) {
     let (from, _) = from.as_chunks::<SIZE>();
     let (into, _) = into.as_chunks_mut::<SIZE>();
