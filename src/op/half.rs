@@ -3,7 +3,10 @@
 //!
 //! Invariant: the conversions have no branches, so that the compiler makes vector instructions of them.
 
-use super::lane::Number;
+#![allow(unsafe_code)]
+
+use super::lane::{Combine, Number};
+use super::wide::Width;
 
 /// IEEE half precision.
 #[derive(Clone, Copy)]
@@ -108,6 +111,69 @@ impl Half {
         bits = if magnitude > INFINITY { nan } else { bits };
         Half((sign | bits) as u16)
     }
+}
+
+/// Reduces as many as the processor converts at once, in single precision; returns how many bytes those are.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+pub(super) fn blend_converted<F: Combine<Half>>(
+    width: Width,
+    source: &[u8],
+    target: &mut [u8],
+) -> usize {
+    use std::arch::x86_64::*;
+    macro_rules! blend {
+        ($from:expr, $lanes:literal, $wide:ty, $load:ident, $widen:ident, $narrow:ident, $store:ident) => {{
+            let targets = target[$from..].chunks_exact_mut(2 * $lanes);
+            let sources = source[$from..].chunks_exact(2 * $lanes);
+            let blocks = targets.len();
+            for (target, source) in targets.zip(sources) {
+                // SAFETY: inlined into functions of the width only, which has the instructions; so many bytes are there; vectors and
+                // arrays of numbers are of one size.
+                unsafe {
+                    let single = |bytes: *const u8| {
+                        let wide = $widen($load(bytes.cast()));
+                        std::mem::transmute::<$wide, [f32; $lanes]>(wide)
+                    };
+                    let (a, mut b) = (single(source.as_ptr()), single(target.as_ptr()));
+                    for (a, b) in a.into_iter().zip(&mut b) {
+                        *b = F::single(a, *b);
+                    }
+                    let half = $narrow::<_MM_FROUND_TO_NEAREST_INT>(std::mem::transmute::<[f32; $lanes], $wide>(b));
+                    $store(target.as_mut_ptr().cast(), half);
+                }
+            }
+            $from + blocks * 2 * $lanes
+        }};
+    }
+    let done = match width {
+        Width::Plain => return 0,
+        Width::Avx2 => 0,
+        Width::Avx512 => blend!(
+            0,
+            16,
+            __m512,
+            _mm256_loadu_si256,
+            _mm512_cvtph_ps,
+            _mm512_cvtps_ph,
+            _mm256_storeu_si256
+        ),
+    };
+    blend!(
+        done,
+        8,
+        __m256,
+        _mm_loadu_si128,
+        _mm256_cvtph_ps,
+        _mm256_cvtps_ph,
+        _mm_storeu_si128
+    )
+}
+
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[inline(always)]
+pub(super) fn blend_converted<F: Combine<Half>>(_: Width, _: &[u8], _: &mut [u8]) -> usize {
+    0
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! The loops of the predefined reductions: from operation and type to one simple loop.
 //!
-//! Cost: one pass over all buffers, which the compiler vectorises. `oracle.rs` compares each kernel with its definition.
+//! Cost: a look-up in a table and one pass over all buffers, which the compiler vectorises. `oracle.rs` compares each kernel with its
+//! definition.
+#![allow(unsafe_code)]
 
 use super::extended::Extended80;
 use super::half::{Brain, Half};
-use super::lane::{Bits, Lane, Number};
+use super::lane::{Bits, Combine, Number};
 use super::numbers::Complex;
 use super::softfloat::Binary128;
-use super::wide::Sources;
+use super::wide::{self, Loop, Loops, Sources};
 use super::{Form, Operation, pair};
 use crate::datatype::{Category, Datatype, Scalar};
 
 /// The operation has been checked to be defined on the datatype. Only pair types have holes.
+#[inline]
 pub(super) fn apply(
     operation: Operation,
     sources: Sources,
@@ -19,83 +22,138 @@ pub(super) fn apply(
     datatype: &Datatype,
     form: Form,
 ) {
-    match datatype.category {
+    let table = match datatype.category {
         Category::Pair => {
-            if let Some(last) = sources.last {
-                super::copy(last, inout);
-            }
-            for input in sources.left.iter().rev() {
-                pair::apply(operation, input, inout, datatype.scalars, form);
-            }
-            if let Some(second) = sources.second {
-                second.put::<false>(0, inout);
-            }
+            return pair::apply(operation, sources, inout, datatype.scalars, form);
         }
-        Category::Complex => match datatype.scalars[0] {
-            Scalar::F16 => complex::<Half>(operation, sources, inout),
-            Scalar::F32 => complex::<f32>(operation, sources, inout),
-            Scalar::F64 => complex::<f64>(operation, sources, inout),
-            Scalar::LongDouble => complex::<Extended80>(operation, sources, inout),
-            Scalar::F128 => complex::<Binary128>(operation, sources, inout),
-            scalar => unreachable!("{scalar:?} is no part of a complex type"),
-        },
-        _ => match datatype.scalars[0] {
-            Scalar::I8 => integer::<i8>(operation, sources, inout),
-            Scalar::I16 => integer::<i16>(operation, sources, inout),
-            Scalar::I32 => integer::<i32>(operation, sources, inout),
-            Scalar::I64 => integer::<i64>(operation, sources, inout),
-            Scalar::I128 => integer::<i128>(operation, sources, inout),
-            Scalar::U8 => integer::<u8>(operation, sources, inout),
-            Scalar::U16 => integer::<u16>(operation, sources, inout),
-            Scalar::U32 => integer::<u32>(operation, sources, inout),
-            Scalar::U64 => integer::<u64>(operation, sources, inout),
-            Scalar::F16 => number::<Half>(operation, sources, inout),
-            Scalar::BF16 => number::<Brain>(operation, sources, inout),
-            Scalar::F32 => number::<f32>(operation, sources, inout),
-            Scalar::F64 => number::<f64>(operation, sources, inout),
-            Scalar::LongDouble => number::<Extended80>(operation, sources, inout),
-            Scalar::F128 => number::<Binary128>(operation, sources, inout),
-        },
+        Category::Complex => &COMPLEX,
+        _ => &NUMBERS,
+    };
+    let Some(loops) = table[datatype.scalars[0] as usize][operation as usize] else {
+        unreachable!("{} on {:?} was refused", operation.name(), datatype.scalars)
+    };
+    // SAFETY: the processor has registers of this width.
+    unsafe { loops[wide::width() as usize](sources, inout) };
+}
+
+/// The operations, each a type, and so a loop, of its own.
+macro_rules! combine {
+    ($($name:ident: $bound:ident = |$a:ident, $b:ident| $result:expr;)*) => {
+        $(
+            struct $name;
+            impl<T: $bound> Combine<T> for $name {
+                #[inline(always)]
+                fn combine($a: T, $b: T) -> T {
+                    $result
+                }
+                combine!(@single $bound $name);
+            }
+        )*
+    };
+    (@single Number $name:ident) => {
+        #[inline(always)]
+        fn single(a: f32, b: f32) -> f32 {
+            <$name as Combine<f32>>::combine(a, b)
+        }
+    };
+    (@single Bits $name:ident) => {};
+}
+
+combine! {
+    Max: Number = |a, b| if b.less(a) { a } else { b };
+    Min: Number = |a, b| if a.less(b) { a } else { b };
+    Sum: Number = |a, b| a.add(b);
+    Prod: Number = |a, b| a.multiply(b);
+    LogicalAnd: Number = |a, b| T::from_truth(a.is_true() & b.is_true());
+    LogicalOr: Number = |a, b| T::from_truth(a.is_true() | b.is_true());
+    LogicalXor: Number = |a, b| T::from_truth(a.is_true() ^ b.is_true());
+    TruthAnd: Bits = |a, b| T::from_truth(a.is_true()).and(T::from_truth(b.is_true()));
+    TruthOr: Bits = |a, b| T::from_truth(a.is_true()).or(T::from_truth(b.is_true()));
+    TruthXor: Bits = |a, b| T::from_truth(a.is_true()).xor(T::from_truth(b.is_true()));
+    BitAnd: Bits = |a, b| a.and(b);
+    BitOr: Bits = |a, b| a.or(b);
+    BitXor: Bits = |a, b| a.xor(b);
+}
+
+impl<T: Number> Combine<Complex<T>> for Sum {
+    #[inline(always)]
+    fn combine(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+        a.add(b)
     }
 }
 
-fn number<T: Number>(operation: Operation, sources: Sources, inout: &mut [u8]) {
-    match operation {
-        Operation::Max => T::each(sources, inout, |a, b| if b.less(a) { a } else { b }),
-        Operation::Min => T::each(sources, inout, |a, b| if a.less(b) { a } else { b }),
-        Operation::Sum => T::each(sources, inout, T::add),
-        Operation::Prod => T::each(sources, inout, T::multiply),
-        Operation::LogicalAnd => T::each(sources, inout, |a, b| {
-            T::from_truth(a.is_true() & b.is_true())
-        }),
-        Operation::LogicalOr => T::each(sources, inout, |a, b| {
-            T::from_truth(a.is_true() | b.is_true())
-        }),
-        Operation::LogicalXor => T::each(sources, inout, |a, b| {
-            T::from_truth(a.is_true() ^ b.is_true())
-        }),
-        _ => unreachable!("{} on numbers was refused", operation.name()),
+impl<T: Number> Combine<Complex<T>> for Prod {
+    #[inline(always)]
+    fn combine(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+        a.multiply(b)
     }
 }
 
-fn integer<T: Bits>(operation: Operation, sources: Sources, inout: &mut [u8]) {
-    // Each closure is a type, and so a loop, of its own; one with a function inside would be a loop of calls.
-    let truth = |value: T| T::from_truth(value.is_true());
-    match operation {
-        Operation::LogicalAnd => T::each(sources, inout, |a, b| truth(a).and(truth(b))),
-        Operation::LogicalOr => T::each(sources, inout, |a, b| truth(a).or(truth(b))),
-        Operation::LogicalXor => T::each(sources, inout, |a, b| truth(a).xor(truth(b))),
-        Operation::BitAnd => T::each(sources, inout, T::and),
-        Operation::BitOr => T::each(sources, inout, T::or),
-        Operation::BitXor => T::each(sources, inout, T::xor),
-        _ => number::<T>(operation, sources, inout),
-    }
+/// The loops on one type, by the operation's number.
+type Row = [Option<Loops>; 15];
+
+macro_rules! row {
+    ($type:ty: $($operation:ident by $function:ident)*) => {{
+        let mut row: Row = [None; 15];
+        $(row[Operation::$operation as usize] = Some(Loop::<$type, $function>::ALL);)*
+        row
+    }};
 }
 
-fn complex<T: Number>(operation: Operation, sources: Sources, inout: &mut [u8]) {
-    match operation {
-        Operation::Sum => Complex::<T>::each(sources, inout, Complex::add),
-        Operation::Prod => Complex::<T>::each(sources, inout, Complex::multiply),
-        _ => unreachable!("{} on complex numbers was refused", operation.name()),
-    }
+macro_rules! fraction {
+    ($type:ty) => {
+        row!($type: Max by Max Min by Min Sum by Sum Prod by Prod
+            LogicalAnd by LogicalAnd LogicalOr by LogicalOr LogicalXor by LogicalXor)
+    };
 }
+
+macro_rules! integer {
+    ($type:ty) => {
+        row!($type: Max by Max Min by Min Sum by Sum Prod by Prod
+            LogicalAnd by TruthAnd LogicalOr by TruthOr LogicalXor by TruthXor
+            BitAnd by BitAnd BitOr by BitOr BitXor by BitXor)
+    };
+}
+
+macro_rules! complex {
+    ($type:ty) => {
+        row!(Complex<$type>: Sum by Sum Prod by Prod)
+    };
+}
+
+/// By the number of the scalar.
+type Table = [Row; 15];
+
+macro_rules! table {
+    ($($scalar:ident: $row:expr;)*) => {{
+        let mut table: Table = [[None; 15]; 15];
+        $(table[Scalar::$scalar as usize] = $row;)*
+        table
+    }};
+}
+
+static NUMBERS: Table = table! {
+    I8: integer!(i8);
+    I16: integer!(i16);
+    I32: integer!(i32);
+    I64: integer!(i64);
+    I128: integer!(i128);
+    U8: integer!(u8);
+    U16: integer!(u16);
+    U32: integer!(u32);
+    U64: integer!(u64);
+    F16: fraction!(Half);
+    BF16: fraction!(Brain);
+    F32: fraction!(f32);
+    F64: fraction!(f64);
+    LongDouble: fraction!(Extended80);
+    F128: fraction!(Binary128);
+};
+
+static COMPLEX: Table = table! {
+    F16: complex!(Half);
+    F32: complex!(f32);
+    F64: complex!(f64);
+    LongDouble: complex!(Extended80);
+    F128: complex!(Binary128);
+};

@@ -3,24 +3,43 @@
 //! Invariant: a lane of `SIZE` bytes is loaded and stored without regard to alignment, and computing with it has no
 //! branches (but in software arithmetic), so that the compiler turns the loops over lanes into vector instructions.
 
-use super::wide::{self, Sources};
+use super::wide::Width;
 
 /// A value in a buffer.
 pub(super) trait Lane: Copy {
     const SIZE: usize;
     /// Whether vector registers can compute with it.
     const VECTOR: bool;
+    /// Whether long vectors are reduced in blocks that stay in registers also where there is one source: a second cache's lines come
+    /// faster so.
+    const IN_BLOCKS: bool = true;
     fn load(bytes: &[u8]) -> Self;
     fn store(self, bytes: &mut [u8]);
 
-    /// `inout = function(..., inout)` for each value, with the widest registers if they hold several.
+    /// `target = function(source, target)` for each value, compiled for registers of this width.
     #[inline(always)]
-    fn each(sources: Sources, inout: &mut [u8], function: impl Fn(Self, Self) -> Self) {
-        if Self::VECTOR {
-            wide::each(sources, inout, function);
-        } else {
-            wide::each_in_turn(sources, 0, inout, function);
-        }
+    fn blend<F: Combine<Self>>(_width: Width, source: &[u8], target: &mut [u8]) {
+        blend_each::<Self, F>(source, target);
+    }
+}
+
+/// As [`Lane::blend`], in any width.
+#[inline(always)]
+pub(super) fn blend_each<T: Lane, F: Combine<T>>(source: &[u8], target: &mut [u8]) {
+    let targets = target.chunks_exact_mut(T::SIZE);
+    for (target, source) in targets.zip(source.chunks_exact(T::SIZE)) {
+        F::combine(T::load(source), T::load(target)).store(target);
+    }
+}
+
+/// An operation on values.
+pub(super) trait Combine<T> {
+    fn combine(a: T, b: T) -> T;
+
+    /// As `combine`, of numbers that were widened to single precision; of those with fractions only.
+    #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
+    fn single(_a: f32, _b: f32) -> f32 {
+        unreachable!("an operation on bits")
     }
 }
 

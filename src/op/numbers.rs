@@ -1,9 +1,10 @@
 //! The number types that reductions compute in: C's own, those of the files beside this one, and complex numbers of them.
 
 use super::extended::Extended80;
-use super::half::{Brain, Half};
-use super::lane::{Bits, Lane, Number};
+use super::half::{self, Brain, Half};
+use super::lane::{Bits, Combine, Lane, Number, blend_each};
 use super::softfloat::Binary128;
+use super::wide::Width;
 
 macro_rules! lane {
     ($($type:ty)*) => {
@@ -24,7 +25,26 @@ macro_rules! lane {
     };
 }
 
-lane!(i8 i16 i32 i64 i128 u8 u16 u32 u64 f32 f64 Half Brain Extended80 Binary128);
+lane!(i8 i16 i32 i64 i128 u8 u16 u32 u64 f32 f64 Brain Extended80 Binary128);
+
+impl Lane for Half {
+    const SIZE: usize = 2;
+    const VECTOR: bool = true;
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        Self::from_ne_bytes(bytes.try_into().expect("a whole lane"))
+    }
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.to_ne_bytes());
+    }
+    /// Where the processor converts them, it does.
+    #[inline(always)]
+    fn blend<F: Combine<Self>>(width: Width, source: &[u8], target: &mut [u8]) {
+        let done = half::blend_converted::<F>(width, source, target);
+        blend_each::<Self, F>(&source[done..], &mut target[done..]);
+    }
+}
 
 macro_rules! integer {
     ($($type:ty)*) => {
@@ -121,6 +141,7 @@ pub(super) struct Complex<T> {
 impl<T: Number> Lane for Complex<T> {
     const SIZE: usize = 2 * T::SIZE;
     const VECTOR: bool = T::VECTOR;
+    const IN_BLOCKS: bool = false;
 
     #[inline(always)]
     fn load(bytes: &[u8]) -> Self {

@@ -1,70 +1,292 @@
 //! MPI_MAXLOC and MPI_MINLOC: the extreme value and, of equal values, the lowest index.
 //!
 //! Elements are packed, value and index without a hole, or laid out as in a C program's struct.
+#![allow(unsafe_code)]
 
 use super::extended::Extended80;
-use super::lane::Number;
+use super::lane::{Combine, Lane, Number};
+use super::wide::{self, Loop, Loops, Sources};
 use super::{Form, Operation};
 use crate::datatype::Scalar;
+use std::hint::select_unpredictable;
 
 pub(super) fn apply(
     operation: Operation,
-    input: &[u8],
+    sources: Sources,
     inout: &mut [u8],
     scalars: &[Scalar],
     form: Form,
 ) {
-    let to = (operation == Operation::MaxLoc, form);
-    match (scalars[0], scalars[1]) {
-        (Scalar::I16, Scalar::I32) => each::<i16, i32>(to, input, inout),
-        (Scalar::I32, Scalar::I32) => each::<i32, i32>(to, input, inout),
-        (Scalar::I64, Scalar::I32) => each::<i64, i32>(to, input, inout),
-        (Scalar::F32, Scalar::I32) => each::<f32, i32>(to, input, inout),
-        (Scalar::F64, Scalar::I32) => each::<f64, i32>(to, input, inout),
-        (Scalar::LongDouble, Scalar::I32) => each::<Extended80, i32>(to, input, inout),
-        (Scalar::F32, Scalar::F32) => each::<f32, f32>(to, input, inout),
-        (Scalar::F64, Scalar::F64) => each::<f64, f64>(to, input, inout),
+    let (packed, laid) = match (scalars[0], scalars[1]) {
+        (Scalar::I16, Scalar::I32) => (packed::<i16, i32>(operation), Some(laid::<i16>(operation))),
+        (Scalar::I32, Scalar::I32) => (packed::<i32, i32>(operation), None),
+        (Scalar::I64, Scalar::I32) => (packed::<i64, i32>(operation), Some(laid::<i64>(operation))),
+        (Scalar::F32, Scalar::I32) => (packed::<f32, i32>(operation), None),
+        (Scalar::F64, Scalar::I32) => (packed::<f64, i32>(operation), Some(laid::<f64>(operation))),
+        (Scalar::LongDouble, Scalar::I32) => {
+            let laid = laid::<Extended80>(operation);
+            (packed::<Extended80, i32>(operation), Some(laid))
+        }
+        (Scalar::F32, Scalar::F32) => (packed::<f32, f32>(operation), None),
+        (Scalar::F64, Scalar::F64) => (packed::<f64, f64>(operation), None),
         (value, index) => unreachable!("there is no pair type of {value:?} and {index:?}"),
+    };
+    let width = wide::width() as usize;
+    match (form, laid) {
+        (Form::Laid, Some(laid)) => {
+            let ([input], None, None) = (sources.left, sources.last, sources.second) else {
+                unreachable!("several operands with holes")
+            };
+            // SAFETY: the processor has registers of this width.
+            unsafe { laid[width](input, inout) };
+        }
+        // SAFETY: as above.
+        _ => unsafe { packed[width](sources, inout) },
     }
 }
 
-/// `to`: whether to the greatest value, and how the elements lie. Each of the four cases is a loop of its own.
-fn each<V: Number, I: Number>(to: (bool, Form), input: &[u8], inout: &mut [u8]) {
-    match to {
-        (true, Form::Packed) => locate::<V, I, true, true>(input, inout),
-        (true, Form::Laid) => locate::<V, I, true, false>(input, inout),
-        (false, Form::Packed) => locate::<V, I, false, true>(input, inout),
-        (false, Form::Laid) => locate::<V, I, false, false>(input, inout),
+/// The loops over elements without holes.
+fn packed<V: Number, I: Number>(operation: Operation) -> &'static Loops {
+    match operation {
+        Operation::MaxLoc => &Loop::<Pair<V, I>, Greatest>::ALL,
+        _ => &Loop::<Pair<V, I>, Least>::ALL,
     }
+}
+
+/// The loops over elements as they lie in a program's memory.
+fn laid<V: Laid>(operation: Operation) -> &'static LaidLoops {
+    match operation {
+        Operation::MaxLoc => &Locate::<V, Greatest>::ALL,
+        _ => &Locate::<V, Least>::ALL,
+    }
+}
+
+/// A value and its index.
+#[derive(Clone, Copy)]
+struct Pair<V, I> {
+    value: V,
+    index: I,
+}
+
+impl<V: Number, I: Number> Lane for Pair<V, I> {
+    const SIZE: usize = V::SIZE + I::SIZE;
+    const VECTOR: bool = V::SIZE == I::SIZE;
+    const IN_BLOCKS: bool = false;
+
+    #[inline(always)]
+    fn load(bytes: &[u8]) -> Self {
+        Pair {
+            value: V::load(&bytes[..V::SIZE]),
+            index: I::load(&bytes[V::SIZE..]),
+        }
+    }
+
+    #[inline(always)]
+    fn store(self, bytes: &mut [u8]) {
+        self.value.store(&mut bytes[..V::SIZE]);
+        self.index.store(&mut bytes[V::SIZE..]);
+    }
+}
+
+/// Whether `b` stays where `a` comes. Without branches: what wins is not predictable.
+trait Stays<V, I> {
+    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool;
+}
+
+struct Greatest;
+struct Least;
+
+impl<V: Number, I: Number> Stays<V, I> for Greatest {
+    #[inline(always)]
+    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
+        a.value.less(b.value) | (!b.value.less(a.value) & !a.index.less(b.index))
+    }
+}
+
+impl<V: Number, I: Number> Stays<V, I> for Least {
+    #[inline(always)]
+    fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
+        b.value.less(a.value) | (!a.value.less(b.value) & !a.index.less(b.index))
+    }
+}
+
+impl<V: Number, I: Number, F: Stays<V, I>> Combine<Pair<V, I>> for F {
+    #[inline(always)]
+    fn combine(a: Pair<V, I>, b: Pair<V, I>) -> Pair<V, I> {
+        let stays = F::stays(&a, &b);
+        Pair {
+            value: if stays { b.value } else { a.value },
+            index: if stays { b.index } else { a.index },
+        }
+    }
+}
+
+/// A value that lies in a struct with an `int` behind it, with holes.
+trait Laid: Number {
+    /// What the value is compared as.
+    type Value: Number;
+    /// Where the index lies.
+    const INDEX: usize = if Self::SIZE < 4 { 4 } else { Self::SIZE };
+    /// Size of the struct.
+    const STEP: usize = if Self::SIZE < 4 { 8 } else { 2 * Self::SIZE };
+
+    /// What is compared, made of whole words of 8 bytes, so that the compiler's vectors have lanes of one width.
+    fn words(element: &[u8]) -> Pair<Self::Value, i64>;
+}
+
+/// The four bytes from `at` on as the upper half of a number, whose order is theirs.
+#[inline(always)]
+fn upper(word: u64, at: usize) -> i64 {
+    let shift = if cfg!(target_endian = "little") {
+        32 - 8 * at
+    } else {
+        8 * at
+    };
+    ((word << shift) & 0xffff_ffff << 32) as i64
 }
 
 #[inline(always)]
-fn locate<V: Number, I: Number, const GREATEST: bool, const PACKED: bool>(
-    input: &[u8],
-    inout: &mut [u8],
-) {
-    let (index_at, step) = if PACKED {
-        (V::SIZE, V::SIZE + I::SIZE)
-    } else {
-        let index_at = V::SIZE.next_multiple_of(I::SIZE);
-        let step = (index_at + I::SIZE).next_multiple_of(V::SIZE.max(I::SIZE));
-        (index_at, step)
-    };
-    // The last element may end before its padding.
-    for (target, source) in inout.chunks_mut(step).zip(input.chunks(step)) {
-        let (target_value, target_index) = target[..index_at + I::SIZE].split_at_mut(index_at);
-        let (source_value, source_index) = source[..index_at + I::SIZE].split_at(index_at);
-        let (a, b) = (
-            V::load(&source_value[..V::SIZE]),
-            V::load(&target_value[..V::SIZE]),
-        );
-        let (i, j) = (I::load(source_index), I::load(target_index));
-        let (low, high) = if GREATEST { (b, a) } else { (a, b) };
-        // Without branches: what wins is not predictable.
-        let keeps = high.less(low) | (!low.less(high) & j.less(i));
-        if keeps { b } else { a }.store(&mut target_value[..V::SIZE]);
-        if keeps { j } else { i }.store(target_index);
+fn word(element: &[u8], number: usize) -> u64 {
+    u64::from_ne_bytes(element.as_chunks().0[number])
+}
+
+impl Laid for i16 {
+    type Value = i64;
+    #[inline(always)]
+    fn words(element: &[u8]) -> Pair<i64, i64> {
+        let word = word(element, 0);
+        Pair {
+            value: upper(word, 0) << 16,
+            index: upper(word, 4),
+        }
     }
+}
+
+macro_rules! of_a_word {
+    ($($value:ty)*) => {
+        $(
+            impl Laid for $value {
+                type Value = $value;
+                #[inline(always)]
+                fn words(element: &[u8]) -> Pair<$value, i64> {
+                    Pair {
+                        value: <$value>::from_ne_bytes(word(element, 0).to_ne_bytes()),
+                        index: upper(word(element, 1), 0),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+of_a_word!(i64 f64);
+
+impl Laid for Extended80 {
+    type Value = Extended80;
+    #[inline(always)]
+    fn words(element: &[u8]) -> Pair<Extended80, i64> {
+        Pair {
+            value: Extended80::load(&element[..Extended80::SIZE]),
+            index: upper(word(element, 2), 0),
+        }
+    }
+}
+
+/// As [`Loops`], of one source, for elements with holes.
+type LaidLoops = [unsafe fn(&[u8], &mut [u8]); 3];
+
+struct Locate<V, F>(V, F);
+
+impl<V: Laid, F: Stays<V::Value, i64>> Locate<V, F> {
+    const ALL: LaidLoops = [locate::<V, F>, locate_avx2::<V, F>, locate_avx512::<V, F>];
+}
+
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")
+)]
+unsafe fn locate_avx512<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
+    locate::<V, F>(input, inout);
+}
+
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    target_feature(enable = "avx2")
+)]
+unsafe fn locate_avx2<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
+    locate::<V, F>(input, inout);
+}
+
+#[inline(always)]
+fn locate<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
+    let group = GROUP * V::STEP;
+    let whole = inout.len() / V::STEP * V::STEP;
+    let mut at = 0;
+    while at + group <= whole {
+        locate_group::<V, F>(&input[at..][..group], &mut inout[at..][..group]);
+        at += group;
+    }
+    if at < whole && whole >= group {
+        // A group that overlaps with the one before: what was chosen once stays.
+        let from = whole - group;
+        locate_group::<V, F>(&input[from..whole], &mut inout[from..whole]);
+        at = whole;
+    }
+    let mut targets = inout[at..].chunks_exact_mut(V::STEP);
+    let mut sources = input[at..].chunks_exact(V::STEP);
+    for (target, source) in targets.by_ref().zip(sources.by_ref()) {
+        choose::<V>(
+            F::stays(&V::words(source), &V::words(target)),
+            source,
+            target,
+        );
+    }
+    // The last element may end before its padding.
+    let (source, target) = (sources.remainder(), targets.into_remainder());
+    if !target.is_empty() {
+        let pair = |element: &[u8]| {
+            let mut whole = [0; 32];
+            whole[..V::INDEX + 4].copy_from_slice(&element[..V::INDEX + 4]);
+            V::words(&whole)
+        };
+        choose::<V>(F::stays(&pair(source), &pair(target)), source, target);
+    }
+}
+
+/// Elements that are looked at together; not so few that the compiler makes no loop of them.
+const GROUP: usize = 32;
+
+#[inline(always)]
+fn locate_group<V: Laid, F: Stays<V::Value, i64>>(source: &[u8], target: &mut [u8]) {
+    let mut stay = [0u64; GROUP];
+    let elements = (source.chunks_exact(V::STEP)).zip(target.chunks_exact(V::STEP));
+    for (stay, (source, target)) in stay.iter_mut().zip(elements) {
+        *stay = u64::from(F::stays(&V::words(source), &V::words(target)));
+    }
+    // Where everything stays, nothing is stored.
+    if stay.iter().fold(1, |all, stay| all & stay) == 1 {
+        return;
+    }
+    let elements = (source.chunks_exact(V::STEP)).zip(target.chunks_exact_mut(V::STEP));
+    for (stay, (source, target)) in stay.into_iter().zip(elements) {
+        choose::<V>(stay != 0, source, target);
+    }
+}
+
+/// Puts the source's element in the place of the target's, unless that stays.
+#[inline(always)]
+fn choose<V: Laid>(stays: bool, source: &[u8], target: &mut [u8]) {
+    let (source, target) = (&source[..V::INDEX + 4], &mut target[..V::INDEX + 4]);
+    let from = select_unpredictable(stays, target.as_ptr(), source.as_ptr());
+    // SAFETY: either has so many bytes; each part is read before it is written.
+    let (value, index) = unsafe {
+        (
+            V::load(std::slice::from_raw_parts(from, V::SIZE)),
+            from.add(V::INDEX).cast::<[u8; 4]>().read(),
+        )
+    };
+    value.store(&mut target[..V::SIZE]);
+    target[V::INDEX..].copy_from_slice(&index);
 }
 
 #[cfg(test)]
@@ -84,24 +306,20 @@ mod tests {
     fn the_lowest_index_of_equal_values() {
         let a = [(1.0, 7), (2.0, 1), (3.0, 5), (3.0, 2)];
         let b = [(2.0, 3), (1.0, 4), (3.0, 2), (3.0, 5)];
-        let scalars = [Scalar::F64, Scalar::I32];
+        let locate = |operation, input: &[u8], inout: &mut [u8]| {
+            let sources = Sources {
+                left: &[input],
+                last: None,
+                second: None,
+            };
+            let scalars = [Scalar::F64, Scalar::I32];
+            apply(operation, sources, inout, &scalars, Form::Packed);
+        };
         let mut inout = bytes(&b);
-        apply(
-            Operation::MaxLoc,
-            &bytes(&a),
-            &mut inout,
-            &scalars,
-            Form::Packed,
-        );
+        locate(Operation::MaxLoc, &bytes(&a), &mut inout);
         assert_eq!(inout, bytes(&[(2.0, 3), (2.0, 1), (3.0, 2), (3.0, 2)]));
         let mut inout = bytes(&b);
-        apply(
-            Operation::MinLoc,
-            &bytes(&a),
-            &mut inout,
-            &scalars,
-            Form::Packed,
-        );
+        locate(Operation::MinLoc, &bytes(&a), &mut inout);
         assert_eq!(inout, bytes(&[(1.0, 7), (1.0, 4), (3.0, 2), (3.0, 2)]));
     }
 }

@@ -4,7 +4,7 @@
 //! Invariant: all three give the same bits, because no operation's order is changed and nothing is fused.
 #![allow(unsafe_code)]
 
-use super::lane::Lane;
+use super::lane::{Combine, Lane};
 use crate::choice;
 use crate::datatype::nontemporal;
 use crate::variables::{Listed, Variable};
@@ -33,7 +33,7 @@ static REDUCTION_KERNELS: Variable<Allowed> = Variable::new(
 pub static VARIABLES: &[&dyn Listed] = &[&REDUCTION_KERNELS];
 
 #[inline]
-fn width() -> Width {
+pub(super) fn width() -> Width {
     static FOUND: OnceLock<Width> = OnceLock::new();
     #[cfg(test)]
     if let Some(width) = AT_MOST.get() {
@@ -55,12 +55,12 @@ thread_local! {
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn find() -> Width {
     use std::is_x86_feature_detected as has;
-    if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-        Width::Avx512
-    } else if has!("avx2") {
-        Width::Avx2
-    } else {
+    if !(has!("avx2") && has!("f16c")) {
         Width::Plain
+    } else if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+        Width::Avx512
+    } else {
+        Width::Avx2
     }
 }
 
@@ -122,52 +122,73 @@ impl<'a> Second<'a> {
 /// What is reduced at a time of all sources: so much stays in registers, and every source is read once.
 const BLOCK: usize = nontemporal::BLOCK;
 
-/// `inout = function(..., inout)` for each lane, see [`Sources`].
+/// The loop of one operation on one type for each [`Width`], which is the index. Each gives `inout = function(..., inout)` for each lane,
+/// see [`Sources`].
+///
+/// # Safety
+/// The processor has registers of this width.
+pub(super) type Loops = [unsafe fn(Sources, &mut [u8]); 3];
+
+/// Lanes of type `T` and the operation `F`.
+pub(super) struct Loop<T, F>(PhantomData<(T, F)>);
+
+impl<T: Lane, F: Combine<T>> Loop<T, F> {
+    pub(super) const ALL: Loops = match (cfg!(all(target_arch = "x86_64", not(miri))), T::VECTOR) {
+        (true, true) => [each_plainly::<T, F>, each_avx2::<T, F>, each_avx512::<T, F>],
+        _ => [each_plainly::<T, F>; 3],
+    };
+}
+
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")
+)]
+unsafe fn each_avx512<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
+    each::<T, F>(Width::Avx512, sources, inout);
+}
+
+#[cfg_attr(
+    all(target_arch = "x86_64", not(miri)),
+    target_feature(enable = "avx2,f16c")
+)]
+unsafe fn each_avx2<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
+    each::<T, F>(Width::Avx2, sources, inout);
+}
+
+/// With what every processor has.
+fn each_plainly<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
+    each::<T, F>(Width::Plain, sources, inout);
+}
+
 #[inline(always)]
-pub(super) fn each<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    match width() {
-        // SAFETY: the processor has the features; `find` says so.
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        Width::Avx512 => unsafe { each_avx512(sources, inout, function) },
-        // SAFETY: as above.
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
-        Width::Avx2 => unsafe { each_avx2(sources, inout, function) },
-        _ => each_plainly(sources, inout, function),
+fn each<T: Lane, F: Combine<T>>(width: Width, sources: Sources, inout: &mut [u8]) {
+    /// Bytes that are in the first cache with those of the source.
+    const SHORT: usize = 8 << 10;
+    if let ([source], None, None) = (sources.left, sources.last, sources.second)
+        && (inout.len() <= SHORT || !T::IN_BLOCKS)
+    {
+        return T::blend::<F>(width, &source[..inout.len()], inout);
     }
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn each_avx512<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    each_plainly(sources, inout, function);
-}
-
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "avx2")]
-fn each_avx2<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
-    each_plainly(sources, inout, function);
-}
-
-/// With what every processor has, or what the function has that this is inlined into.
-#[inline(always)]
-fn each_plainly<T: Lane>(sources: Sources, inout: &mut [u8], function: impl Fn(T, T) -> T) {
+    if !T::VECTOR {
+        return each_in_turn::<T, F>(width, sources, 0, inout);
+    }
     let (blocks, rest) = inout.split_at_mut(inout.len() / BLOCK * BLOCK);
     // Two loops: a block that is looked at again does not stay in registers.
     match sources.second {
-        None => each_block(sources, blocks, &function, |_, _| {}),
-        Some(second) => each_block(sources, blocks, &function, |at, made| {
+        None => each_block::<T, F>(width, sources, blocks, |_, _| {}),
+        Some(second) => each_block::<T, F>(width, sources, blocks, |at, made| {
             second.put::<true>(at, made);
         }),
     }
-    each_in_turn(sources, blocks.len(), rest, function);
+    each_in_turn::<T, F>(width, sources, blocks.len(), rest);
 }
 
 /// The loop over whole blocks; `made` is told of each.
 #[inline(always)]
-fn each_block<T: Lane>(
+fn each_block<T: Lane, F: Combine<T>>(
+    width: Width,
     Sources { left, last, .. }: Sources,
     blocks: &mut [u8],
-    function: &impl Fn(T, T) -> T,
     made: impl Fn(usize, &[u8]),
 ) {
     for (at, target) in blocks.chunks_exact_mut(BLOCK).enumerate() {
@@ -179,10 +200,7 @@ fn each_block<T: Lane>(
             None => target,
         });
         for source in left.iter().rev() {
-            let source = source[range.clone()].chunks_exact(T::SIZE);
-            for (target, source) in block.chunks_exact_mut(T::SIZE).zip(source) {
-                function(T::load(source), T::load(target)).store(target);
-            }
+            T::blend::<F>(width, &source[range.clone()], &mut block);
         }
         target.copy_from_slice(&block);
         made(range.start, target);
@@ -191,20 +209,17 @@ fn each_block<T: Lane>(
 
 /// From `at` on, one source after the other.
 #[inline(always)]
-pub(super) fn each_in_turn<T: Lane>(
+fn each_in_turn<T: Lane, F: Combine<T>>(
+    width: Width,
     sources: Sources,
     at: usize,
     inout: &mut [u8],
-    function: impl Fn(T, T) -> T,
 ) {
     if let Some(last) = sources.last {
         inout.copy_from_slice(&last[at..at + inout.len()]);
     }
     for source in sources.left.iter().rev() {
-        let targets = inout.chunks_exact_mut(T::SIZE);
-        for (target, source) in targets.zip(source[at..].chunks_exact(T::SIZE)) {
-            function(T::load(source), T::load(target)).store(target);
-        }
+        T::blend::<F>(width, &source[at..][..inout.len()], inout);
     }
     if let Some(second) = sources.second {
         second.put::<false>(at, inout);
