@@ -74,19 +74,45 @@ entry! {
         inbuf: SendBuffer, inoutbuf: RecvBuffer, count: Count, datatype: Datatype, op: Op,
     ) {
         decode::running()?;
-        let op = core::get(op.0)?;
+        let Some(operation) = core::predefined(op.0) else {
+            return reduce(inbuf, inoutbuf, count, datatype, op);
+        };
         let number = decode::count("count", count)?;
         let kind = decode::committed_datatype("datatype", datatype)?;
-        let input = decode::buffer_of(INBUF, inbuf.0.cast_mut(), number, kind)?;
-        let inout = decode::buffer_of(INOUTBUF, inoutbuf.0, number, kind)?;
-        if input.is_empty() {
-            return op.check(kind);
+        let (input, inout) = (inbuf.0.cast::<u8>(), inoutbuf.0.cast::<u8>());
+        let nowhere = |address: *const u8| address.is_null() || address as usize == decode::IN_PLACE;
+        if number == 0 || nowhere(input) || nowhere(inout) {
+            return reduce(inbuf, inoutbuf, count, datatype, op);
         }
-        let addresses = (inbuf.0.cast(), inoutbuf.0.cast());
-        match in_memory(addresses, number, kind) {
-            Some(elements) => op.apply_laid(elements),
-            None => through_copies(&op, input, inout, number, kind),
+        match in_memory((input, inout), number, kind) {
+            Some(elements) => operation.apply_laid(elements),
+            None => reduce(inbuf, inoutbuf, count, datatype, op),
         }
+    }
+}
+
+/// MPI_Reduce_local, whatever the arguments are.
+#[cold]
+#[inline(never)]
+fn reduce(
+    inbuf: SendBuffer,
+    inoutbuf: RecvBuffer,
+    count: Count,
+    datatype: Datatype,
+    op: Op,
+) -> Result<()> {
+    let op = core::get(op.0)?;
+    let number = decode::count("count", count)?;
+    let kind = decode::committed_datatype("datatype", datatype)?;
+    let input = decode::buffer_of(INBUF, inbuf.0.cast_mut(), number, kind)?;
+    let inout = decode::buffer_of(INOUTBUF, inoutbuf.0, number, kind)?;
+    if input.is_empty() {
+        return op.check(kind);
+    }
+    let addresses = (inbuf.0.cast(), inoutbuf.0.cast());
+    match in_memory(addresses, number, kind) {
+        Some(elements) => op.apply_laid(elements),
+        None => through_copies(&op, input, inout, number, kind),
     }
 }
 
@@ -97,12 +123,15 @@ fn in_memory<'a>(
     count: u64,
     datatype: &'static DatatypeObject,
 ) -> Option<core::Elements<'a>> {
-    let (from, length) = match datatype.is_contiguous() {
-        true => (0, count as usize * datatype.size as usize),
-        false => {
-            let (from, to) = pack::reach(count, datatype);
-            (from as isize, usize::try_from(to - from).ok()?)
-        }
+    let (from, length) = if datatype.is_contiguous() {
+        (0, count as usize * datatype.size as usize)
+    } else if datatype.is_predefined() {
+        // A value and its index: the last one ends before its padding.
+        let last = (count as usize - 1).checked_mul(datatype.extent as usize)?;
+        (0, last.checked_add(datatype.true_extent as usize)?)
+    } else {
+        let (from, to) = pack::reach(count, datatype);
+        (from as isize, usize::try_from(to - from).ok()?)
     };
     let (first, second) = (input.wrapping_offset(from), inout.wrapping_offset(from));
     if (first as usize).abs_diff(second as usize) < length {

@@ -130,8 +130,9 @@ pub enum Op {
 
 static OPS: SharedTable<UserOperation> = SharedTable::new(ObjectType::Op);
 
+/// The predefined operation of a handle.
 #[inline]
-fn predefined(handle: i32) -> Option<Operation> {
+pub fn predefined(handle: i32) -> Option<Operation> {
     let position = handle.checked_sub(MAX)?;
     let entry = OPERATIONS.get(usize::try_from(position).ok()?)?;
     Some(entry.0)
@@ -205,6 +206,21 @@ impl Operation {
             second: None,
         };
         kernel::apply(self, sources, inout, datatype, Form::Packed);
+    }
+
+    /// As [`Op::apply_laid`].
+    #[inline]
+    pub fn apply_laid(self, elements: Elements<'_>) -> Result<()> {
+        let datatype = elements.datatype;
+        rules::check(self, datatype)?;
+        assert_eq!(elements.origin, 0, "predefined types count from their data");
+        let sources = Sources {
+            left: &[elements.input],
+            last: None,
+            second: None,
+        };
+        kernel::apply(self, sources, elements.inout, datatype, Form::Laid);
+        Ok(())
     }
 }
 
@@ -302,18 +318,7 @@ impl Op {
     #[inline]
     pub fn apply_laid(&self, elements: Elements<'_>) -> Result<()> {
         match self {
-            Op::Predefined(operation) => {
-                let datatype = elements.datatype;
-                rules::check(*operation, datatype)?;
-                assert_eq!(elements.origin, 0, "predefined types count from their data");
-                let sources = Sources {
-                    left: &[elements.input],
-                    last: None,
-                    second: None,
-                };
-                kernel::apply(*operation, sources, elements.inout, datatype, Form::Laid);
-                Ok(())
-            }
+            Op::Predefined(operation) => operation.apply_laid(elements),
             Op::User(operation) => operation.function.call(elements),
         }
     }

@@ -6,31 +6,47 @@ use super::Operation;
 use crate::datatype::{Category, Datatype};
 use crate::error::{Class, Result, fail};
 
+/// The categories of types that each operation is defined on, a bit for each, by the operation's number.
+static DEFINED: [u16; 15] = {
+    use Category::*;
+    let ordered = of(&[Integer, FortranInteger, Address, Floating]);
+    let summed = ordered | of(&[Complex]);
+    let logical = ordered | of(&[Logical]);
+    let bits = of(&[Integer, FortranInteger, Address, Byte]);
+    let located = of(&[Pair]);
+    let mut defined = [0; 15];
+    defined[Operation::Max as usize] = ordered;
+    defined[Operation::Min as usize] = ordered;
+    defined[Operation::Sum as usize] = summed;
+    defined[Operation::Prod as usize] = summed;
+    defined[Operation::LogicalAnd as usize] = logical;
+    defined[Operation::LogicalOr as usize] = logical;
+    defined[Operation::LogicalXor as usize] = logical;
+    defined[Operation::BitAnd as usize] = bits;
+    defined[Operation::BitOr as usize] = bits;
+    defined[Operation::BitXor as usize] = bits;
+    defined[Operation::MinLoc as usize] = located;
+    defined[Operation::MaxLoc as usize] = located;
+    defined
+};
+
+const fn of(categories: &[Category]) -> u16 {
+    let (mut bits, mut index) = (0, 0);
+    while index < categories.len() {
+        bits |= 1 << categories[index] as u16;
+        index += 1;
+    }
+    bits
+}
+
 #[inline]
 pub(super) fn check(operation: Operation, datatype: &Datatype) -> Result<()> {
-    use Category::*;
-    use Operation::*;
-    let category = datatype.category;
-    let defined = match operation {
-        Max | Min => matches!(category, Integer | FortranInteger | Address | Floating),
-        Sum | Prod => matches!(
-            category,
-            Integer | FortranInteger | Address | Floating | Complex
-        ),
-        LogicalAnd | LogicalOr | LogicalXor => {
-            matches!(
-                category,
-                Integer | FortranInteger | Address | Logical | Floating
-            )
-        }
-        BitAnd | BitOr | BitXor => matches!(category, Integer | FortranInteger | Address | Byte),
-        MinLoc | MaxLoc => category == Pair,
-        Replace | NoOp => return for_windows(operation),
-    };
-    if defined {
-        Ok(())
-    } else {
-        refuse(operation, datatype)
+    if DEFINED[operation as usize] >> datatype.category as u16 & 1 != 0 {
+        return Ok(());
+    }
+    match operation {
+        Operation::Replace | Operation::NoOp => for_windows(operation),
+        _ => refuse(operation, datatype),
     }
 }
 
