@@ -1,4 +1,4 @@
-//! What is attached for buffered sends, and the copies of messages that are kept there.
+//! Memory attached for buffered sends, and the copies of messages that are kept there.
 //!
 //! They belong to the process: messages of one buffer may leave by several engines. A long message is copied into the attached memory,
 //! where that has room in one piece: new memory would cost a fault a page, for each message again. Invariant: what is in use of a buffer is
@@ -25,7 +25,7 @@ pub struct BsendBuffer {
     open: bool,
 }
 
-/// What is in use of a buffer.
+/// The parts of a buffer that are in use.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     /// Bytes.

@@ -2,7 +2,7 @@
 
 use super::{Class, Error, Exhausted, Result};
 
-/// What is smaller, bytes, is not asked for beforehand by [`check`].
+/// Requests below this size, bytes, are not tried beforehand by [`check`].
 const SMALL: usize = 64 << 10;
 
 #[cold]
@@ -24,7 +24,7 @@ pub fn room<T>(count: usize, what: &str) -> Result<Vec<T>> {
     }
 }
 
-/// So many copies of a value.
+/// A vector of `count` copies of a value.
 ///
 /// Errors: MPI_ERR_NO_MEM.
 #[inline]

@@ -115,7 +115,7 @@ impl Operations {
             if outcome.is_there() {
                 return Poll::Ready(());
             }
-            // Who has the lock does it.
+            // The holder of the lock does it.
             let mut all = self.in_steps.try_lock();
             let first = all.as_mut().and_then(|all| all.front_mut());
             let Some(first) = first.filter(|first| Arc::ptr_eq(&first.outcome, outcome)) else {

@@ -130,7 +130,7 @@ trait Laid: Number {
     /// Size of the struct.
     const STEP: usize = if Self::SIZE < 4 { 8 } else { 2 * Self::SIZE };
 
-    /// What is compared, made of whole words of 8 bytes, so that the compiler's vectors have lanes of one width.
+    /// The compared parts, made of whole words of 8 bytes, so that the compiler's vectors have lanes of one width.
     fn words(element: &[u8]) -> Pair<Self::Value, i64>;
 }
 

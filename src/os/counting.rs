@@ -23,7 +23,7 @@ fn count(bytes: isize) {
     });
 }
 
-/// What is not had is not counted.
+/// Counts memory unless the allocation failed.
 fn counted(memory: *mut u8, bytes: isize) -> *mut u8 {
     if !memory.is_null() {
         count(bytes);

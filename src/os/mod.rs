@@ -36,7 +36,7 @@ pub fn monotonic_nanoseconds() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// The same clock at its last tick, some milliseconds ago: a quarter of the price.
+/// This clock at its last tick, some milliseconds ago: a quarter of the price.
 pub fn coarse_nanoseconds() -> u64 {
     let mut now = libc::timespec {
         tv_sec: 0,

@@ -11,7 +11,7 @@ use crate::error::{Result, memory};
 use crate::os::peer_memory::{self, PIECES, Piece};
 use smallvec::SmallVec;
 
-/// What is packed or unpacked at once.
+/// Bytes that are packed or unpacked at once.
 const CHUNK: usize = 64 << 10;
 /// A piece of the target's memory costs the kernel about 320 ns, in which it copies so many bytes to memory that stays in a cache.
 const PIECE_COST: usize = 2048;

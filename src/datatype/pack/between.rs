@@ -81,7 +81,7 @@ impl Buffer {
         }
     }
 
-    /// The same elements `by` bytes further on.
+    /// These elements, `by` bytes further on.
     ///
     /// # Safety
     /// As for [`Buffer::new`], of all bytes of [`Buffer::range`] there.
