@@ -63,6 +63,7 @@ fn bind(wish: Option<&str>) {
     let situation = Situation {
         quota: None,
         threads: None,
+        crowd: wish.is_none(),
     };
     if let Ok(Some(bound)) = binding::bind(wish, RANKS, &machine, &situation) {
         assert_eq!(bound.len(), RANKS);

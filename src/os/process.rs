@@ -121,6 +121,23 @@ pub enum Fork {
 ///
 /// Errors: more than one thread, or what the kernel says.
 pub fn fork() -> Result<Fork> {
+    // SAFETY: `split` calls this only where there is no other thread that could hold a lock the child needs.
+    split(|| i64::from(unsafe { libc::fork() }))
+}
+
+/// As [`fork`], but the new process is a child of this one's parent: that one waits for it, and gets SIGCHLD, if this one was
+/// started so. Session, process group and all else are inherited from this process.
+///
+/// Errors: also that the kernel, or a filter of system calls, knows no CLONE_PARENT. What ignores it instead is found by [`parent`].
+pub fn fork_sibling() -> Result<Fork> {
+    // The signal at its end is that of this process, whatever is said here.
+    let flags = i64::from(libc::CLONE_PARENT | libc::SIGCHLD);
+    // SAFETY: as for `fork`; without a stack of its own the child goes on on a copy of this one, and the other arguments are not
+    // used with these flags.
+    split(|| unsafe { libc::syscall(libc::SYS_clone, flags, 0_i64, 0_i64, 0_i64, 0_i64) })
+}
+
+fn split(call: impl FnOnce() -> i64) -> Result<Fork> {
     // A folder has two links and one for each of its folders, here the threads.
     if metadata("/proc/self/task").is_ok_and(|folder| folder.nlink() > 3) {
         return Err(Error::new(
@@ -128,21 +145,28 @@ pub fn fork() -> Result<Fork> {
             "fork with more than one thread",
         ));
     }
-    // SAFETY: there is no other thread that could hold a lock the child needs.
-    match unsafe { libc::fork() } {
+    match call() {
         -1 => Err(Error::last_os_error()),
         0 => Ok(Fork::Child),
-        child => Ok(Fork::Parent(child)),
+        child => Ok(Fork::Parent(child as i32)),
     }
 }
 
-/// The process that `command` starts will lead a session of its own, and a process group, without a terminal. `name` is what the
-/// program is called. To be called last, when program (a path), arguments and environment are complete, and after all other
-/// closures: this one does not return.
+/// What a process that is started leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// A session of its own, without a terminal, and so a process group.
+    Session,
+    /// A process group of its own, in the session of the process that starts it.
+    Group,
+}
+
+/// The process that `command` starts will lead a session or a process group. `name` is what the program is called. To be called
+/// last, when program (a path), arguments and environment are complete, and after all other closures: this one does not return.
 ///
 /// What the kernel cannot execute is an error of the start, which it would not be otherwise: with a closure to call, the standard
 /// library starts programs by execvp, which gives all of that to the shell.
-pub fn lead_session(command: &mut Command, name: &OsStr) -> Result<()> {
+pub fn lead(command: &mut Command, name: &OsStr, leads: Leads) -> Result<()> {
     let text = |bytes: &[u8]| CString::new(bytes).map_err(Error::other);
     let program = text(command.get_program().as_bytes())?;
     let names = std::iter::once(name).chain(command.get_args());
@@ -163,7 +187,11 @@ pub fn lead_session(command: &mut Command, name: &OsStr) -> Result<()> {
         let _texts = (&arguments, &variables);
         // SAFETY: plain calls; both lists end with a null pointer and lead to texts that the closure owns.
         unsafe {
-            if libc::setsid() != -1 {
+            let led = match leads {
+                Leads::Session => libc::setsid(),
+                Leads::Group => libc::setpgid(0, 0),
+            };
+            if led != -1 {
                 libc::execve(
                     program.as_ptr(),
                     words.as_ptr().cast(),

@@ -1,7 +1,8 @@
 /* confine WHAT... -- PROGRAM ARGUMENTS...: runs a program where something is missing.
  *
  *   shm=64m        /dev/shm is a fresh file system of that size       shm=ro   ... that nobody may write to
- *   deny=EPERM:process_vm,membarrier,memfd                            these system calls fail so (a seccomp filter)
+ *   deny=EPERM:process_vm,membarrier,memfd,sibling                    these system calls fail so (a seccomp filter); sibling:
+ *                                                                     clone with CLONE_PARENT
  *   core           one processor for all                             cores=2  ... so many at most
  *   quota=100000   a tree of control groups, as containers see it, that grants so many microseconds in 100 ms
  *   pid            a namespace of process ids of its own
@@ -111,9 +112,9 @@ static void deny(const char *text)
 {
     int code = !strncmp(text, "EPERM:", 6) ? EPERM : !strncmp(text, "ENOSYS:", 7) ? ENOSYS : 0;
     int memory = strstr(text, "process_vm") != NULL, barrier = strstr(text, "membarrier") != NULL;
-    int file = strstr(text, "memfd") != NULL, length = 0;
-    struct sock_filter filter[10];
-    if (code == 0 || !(memory || barrier || file)) {
+    int file = strstr(text, "memfd") != NULL, sibling = strstr(text, "sibling") != NULL, length = 0;
+    struct sock_filter filter[16];
+    if (code == 0 || !(memory || barrier || file || sibling)) {
         fprintf(stderr, "confine: deny=%s is not understood\n", text);
         exit(wrong_use);
     }
@@ -129,6 +130,13 @@ static void deny(const char *text)
         STOP(SYS_membarrier);
     if (file)
         STOP(SYS_memfd_create);
+    if (sibling) {
+        /* The C library's fork calls it too, without this flag, in the low half of the first argument. */
+        filter[length++] = (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
+        filter[length++] = (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0]));
+        filter[length++] = (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_PARENT, 0, 1);
+        filter[length++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) code);
+    }
     filter[length++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = { (unsigned short) length, filter };
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
@@ -141,6 +149,12 @@ static void deny(const char *text)
         must_fail("membarrier", SYS_membarrier, code);
     if (file)
         must_fail("memfd_create", SYS_memfd_create, code);
+    errno = 0;
+    if (sibling && (syscall(SYS_clone, CLONE_PARENT | CLONE_SIGHAND, 0, 0, 0, 0) != -1 || errno != code)) {
+        /* Without the filter the flags contradict each other: EINVAL. */
+        fprintf(stderr, "confine: the filter does not stop clone: errno %d\n", errno);
+        exit(wrong_use);
+    }
 }
 
 static void limit_quota(const char *microseconds)

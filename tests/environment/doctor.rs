@@ -13,7 +13,7 @@ struct Case {
     missing: &'static [&'static str],
     /// Words before the shell.
     prefix: &'static [&'static str],
-    /// For the shell, before the doctor starts.
+    /// For the shell, before the doctor starts; MPIEXEC is its program.
     before: &'static str,
     /// Lines that the page must have: the beginning, and a text in the finding.
     lines: &'static [(&'static str, &'static str)],
@@ -37,6 +37,7 @@ const CASES: &[Case] = &[
         lines: &[
             ("ok library", "/lib/libmpi.so.12"),
             ("ok shared memory", "works"),
+            ("ok sessions", "where ranks share cores"),
             JOB_RUNS,
         ],
         ..PLAIN
@@ -134,6 +135,20 @@ const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "doctor/siblings_forbidden",
+        missing: &["deny=EPERM:sibling"],
+        before: "own=$(MPIEXEC -n 2 -sessions one sh -c 'set -- $(cat /proc/$$/stat); test $1 = $6 && echo own') && \
+                 test \"$(echo $own)\" = 'own own'",
+        lines: &[
+            (
+                "note sessions",
+                "CLONE_PARENT fails (Operation not permitted",
+            ),
+            JOB_RUNS,
+        ],
+        ..PLAIN
+    },
+    Case {
         name: "doctor/quota",
         missing: &["quota=50000"],
         lines: &[("note CPU quota", "the time of 0.5 cores"), JOB_RUNS],
@@ -211,11 +226,9 @@ fn run(stage: &Stage, case: &Case) -> Result<(), Failed> {
     let mut words = vec!["env".to_owned(), format!("SCRATCH={}", scratch.0.display())];
     words.extend(confined(stage, case.missing));
     words.extend(case.prefix.iter().map(|word| (*word).to_owned()));
-    let script = format!(
-        "{} && exec {} -doctor",
-        case.before,
-        stage.program("bin/mpiexec")
-    );
+    let mpiexec = stage.program("bin/mpiexec");
+    let before = case.before.replace("MPIEXEC", &mpiexec);
+    let script = format!("{before} && exec {mpiexec} -doctor");
     words.extend(["sh".into(), "-c".into(), script]);
     let outcome = clean_run(stage, "doctor", &words)?;
     if outcome.code == NOT_PERMITTED {

@@ -22,11 +22,14 @@ use std::time::Duration;
 pub type Binding = Option<Vec<Vec<usize>>>;
 
 /// What the default depends on besides the ranks.
+#[derive(Clone, Copy)]
 pub struct Situation {
     /// How many processors' worth of time this container has; `None` without a limit.
     pub quota: Option<f64>,
     /// OMP_NUM_THREADS, if it is set.
     pub threads: Option<usize>,
+    /// Whether ranks that share a core are kept on it: they have a session in common, in which yielding works.
+    pub crowd: bool,
 }
 
 /// That no other job of this user on this host is bound by default; it ends with the descriptor. Without one if other users have
@@ -159,15 +162,17 @@ fn default(ranks: usize, processors: &[usize], situation: &Situation) -> Binding
     let count = processors.len();
     let share = count / ranks.max(1);
     let limited = situation.quota.is_some_and(|quota| quota < count as f64);
+    let least = usize::from(situation.crowd);
+    let share = share.max(least);
     let overloaded = situation.threads.is_some_and(|threads| threads > share);
-    if ranks < 2 || share == 0 || limited || overloaded {
+    if ranks < 2 || count == 0 || share == 0 || limited || overloaded {
         return None;
     }
-    Some(
-        (0..ranks)
-            .map(|rank| processors[rank * count / ranks..(rank + 1) * count / ranks].to_vec())
-            .collect(),
-    )
+    let part = |rank: usize| {
+        let (first, end) = (rank * count / ranks, (rank + 1) * count / ranks);
+        processors[first..end.max(first + least)].to_vec()
+    };
+    Some((0..ranks).map(part).collect())
 }
 
 #[cfg(test)]
@@ -178,6 +183,7 @@ mod tests {
     const FREE: Situation = Situation {
         quota: None,
         threads: None,
+        crowd: false,
     };
 
     /// Two sockets of two cores with two threads each; thread 2 of core N is processor N + 4.
@@ -209,14 +215,39 @@ mod tests {
     fn the_default_leaves_others_alone() {
         let quota = Situation {
             quota: Some(4.0),
-            threads: None,
+            ..FREE
         };
         assert_eq!(bind(None, 2, &machine(), &quota), Ok(None));
         let threads = Situation {
-            quota: None,
             threads: Some(5),
+            ..FREE
         };
         assert_eq!(bind(None, 2, &machine(), &threads), Ok(None));
+    }
+
+    #[test]
+    fn more_ranks_than_processors_are_bound_where_that_is_wanted() {
+        let crowd = Situation {
+            crowd: true,
+            ..FREE
+        };
+        let bind = |ranks, situation| bind(None, ranks, &machine(), &situation).unwrap();
+        assert_eq!(bind(9, crowd).unwrap()[..3], [[0], [0], [4]]);
+        assert_eq!(bind(17, crowd).unwrap().concat().len(), 17);
+        assert_eq!(bind(3, crowd), bind(3, FREE));
+        let threads = |threads| Situation {
+            threads: Some(threads),
+            crowd: true,
+            ..FREE
+        };
+        assert_eq!(bind(9, threads(1)), bind(9, crowd));
+        assert_eq!(bind(9, threads(2)), None);
+        let quota = Situation {
+            quota: Some(4.0),
+            crowd: true,
+            ..FREE
+        };
+        assert_eq!(bind(9, quota), None);
     }
 
     #[test]

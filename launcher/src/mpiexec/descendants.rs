@@ -4,7 +4,7 @@
 //! Invariant: when `end_all` returns true there is no process below this one.
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
@@ -33,13 +33,14 @@ fn processes() -> impl Iterator<Item = Process> {
     })
 }
 
-/// The process groups in the sessions of these leaders that others lead.
-pub fn further_groups(leaders: &[i32]) -> Vec<i32> {
-    if leaders.is_empty() {
+/// The process groups in these sessions but those that have these leaders.
+pub fn further_groups(sessions: &[i32], leaders: &HashSet<i32>) -> Vec<i32> {
+    if sessions.is_empty() {
         return Vec::new();
     }
+    let sessions: HashSet<&i32> = sessions.iter().collect();
     let further = processes()
-        .filter(|it| it.group != it.session && leaders.contains(&it.session))
+        .filter(|it| !leaders.contains(&it.group) && sessions.contains(&it.session))
         .map(|it| it.group);
     let mut groups: Vec<i32> = further.collect();
     groups.sort_unstable();

@@ -3,6 +3,7 @@
 //! The supervisor raises its own limit as far as it may; ranks get back the one that mpiexec was started with.
 
 use super::input::Source;
+use super::leader;
 use super::plan::Plan;
 use super::request::Label;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -45,7 +46,9 @@ impl Descriptors {
     pub fn arrange(plan: &Plan, inputs: &[Source], direct: bool) -> io::Result<Descriptors> {
         let ranks = plan.here().count();
         let streams = Streams::of(plan, inputs, direct);
-        let wanted = streams.needed(Supply::All, ranks) + SPARE;
+        // The first leader of a session is among them.
+        let spare = SPARE + leader::most_at_once(plan).saturating_sub(1);
+        let wanted = streams.needed(Supply::All, ranks) + spare;
         let before = getrlimit(Resource::Nofile);
         let open = |below: u64| match std::fs::read_dir("/proc/self/fd") {
             Ok(entries) => {
@@ -78,7 +81,7 @@ impl Descriptors {
             setrlimit(Resource::Nofile, limit)?;
         }
         let limit = current.max(raised);
-        let room = (limit as usize).saturating_sub(open(limit) + SPARE);
+        let room = (limit as usize).saturating_sub(open(limit) + spare);
         match streams.choose(ranks, room) {
             Some(supply) => Ok(Descriptors {
                 supply,

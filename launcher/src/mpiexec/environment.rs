@@ -4,6 +4,7 @@
 
 use super::options;
 use super::request::{Pass, Program, Request};
+use super::sessions::Sessions;
 use oxmpi::launch::names;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -78,6 +79,12 @@ pub fn apply(request: &mut Request, get: &dyn Fn(&str) -> Option<String>) -> Res
     if request.bind_to.is_none() {
         request.bind_to = get("HYDRA_BINDING").or_else(|| get("HYDRA_BIND"));
     }
+    if request.sessions.is_none()
+        && let Some(value) = get("OXMPI_SESSIONS")
+    {
+        let parsed = Sessions::parse(&value);
+        request.sessions = Some(parsed.map_err(|error| format!("OXMPI_SESSIONS: {error}"))?);
+    }
     if request.ranks_per_host.is_none()
         && let Some(value) = get("HYDRA_PPN")
     {
@@ -150,6 +157,7 @@ mod tests {
             "MPIEXEC_TIMEOUT" => Some("3".to_owned()),
             "HYDRA_ENV" => Some("none".to_owned()),
             "HYDRA_PPN" => Some("2".to_owned()),
+            "OXMPI_SESSIONS" => Some("one".to_owned()),
             _ => None,
         };
         let mut request = Request::default();
@@ -157,7 +165,10 @@ mod tests {
         assert_eq!(request.timeout, Some(3.0));
         assert_eq!(request.pass, Some(Pass::Nothing));
         assert_eq!(request.ranks_per_host, Some(2));
-        let wrong = |name: &str| (name == "MPIEXEC_TIMEOUT").then(|| "soon".to_owned());
-        assert!(apply(&mut Request::default(), &wrong).is_err());
+        assert_eq!(request.sessions, Some(Sessions::One));
+        for wrong in ["MPIEXEC_TIMEOUT", "OXMPI_SESSIONS"] {
+            let get = |name: &str| (name == wrong).then(|| "soon".to_owned());
+            assert!(apply(&mut Request::default(), &get).is_err());
+        }
     }
 }

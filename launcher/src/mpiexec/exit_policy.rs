@@ -135,7 +135,7 @@ impl Supervisor<'_> {
         }
         let goes_on = self.ending.is_none() && !rank.is_running();
         let left_some = |pid| test_kill_process_group(pid).is_ok();
-        if goes_on && !(rank.own_session && Pid::from_raw(rank.pid).is_some_and(left_some)) {
+        if goes_on && !(rank.session.is_some() && Pid::from_raw(rank.pid).is_some_and(left_some)) {
             self.segment.rank(rank.seat).status.set_exited();
         }
     }
@@ -220,7 +220,7 @@ impl Supervisor<'_> {
 
     /// A signal that somebody sent to mpiexec.
     pub(super) fn told_signal(&mut self, signal: i32, by_kernel: bool) {
-        let at_terminal = self.ranks.iter().any(|rank| !rank.own_session);
+        let at_terminal = self.ranks.iter().any(|rank| rank.session.is_none());
         self.tell_spawned(signal);
         match signal {
             // The rank has got it too, and may live on: a debugger, an interpreter at its prompt.

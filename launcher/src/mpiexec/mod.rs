@@ -3,6 +3,7 @@
 
 mod activity;
 mod allocation;
+mod balance;
 pub mod binding;
 mod debugger;
 mod descendants;
@@ -18,6 +19,7 @@ mod front;
 pub mod hosts;
 mod input;
 mod layout;
+mod leader;
 mod left_open;
 mod lines;
 pub mod machine;
@@ -35,6 +37,7 @@ mod rank;
 pub mod rankfile;
 pub mod request;
 mod server;
+mod sessions;
 mod singleton;
 mod sink;
 mod spawned;

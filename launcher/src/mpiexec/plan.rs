@@ -8,6 +8,7 @@ use super::hosts::Listed;
 use super::machine::Machine;
 use super::nodes::frames::Start;
 use super::request::{MOST_RANKS, OutputFolder, Program, Request};
+use super::sessions::{self, Sessions};
 use super::{allocation, hosts, own_hosts, rankfile};
 use oxmpi::launch::map::NodeMap;
 use oxmpi::launch::sets;
@@ -42,6 +43,8 @@ pub struct RankPlan {
     pub program: usize,
     /// Empty: not bound.
     pub processors: Vec<usize>,
+    /// Which of its host's sessions of several ranks it is in; `None`: it has one of its own.
+    pub session: Option<u32>,
     pub output_file: Option<PathBuf>,
     pub error_file: Option<PathBuf>,
     /// Files that forwarded output and error output are written to as well.
@@ -74,8 +77,10 @@ pub struct Plan {
     pub spawned: bool,
     /// The socket to a process that is the only rank and was started by somebody else, and its id.
     pub singleton: Option<(OwnedFd, i32)>,
+    /// The processors of this host, if more ranks than these share them and each is bound to one by default.
+    pub crowd: Option<Vec<usize>>,
     /// Held as long as the job lives.
-    _claim: Option<Claim>,
+    claim: Option<Claim>,
 }
 
 /// Why nothing was started, and the exit code for it.
@@ -142,10 +147,11 @@ pub fn make(mut request: Request) -> Result<Plan, Refusal> {
         preput: Vec::new(),
         spawned: false,
         singleton: None,
-        _claim: claim,
+        crowd: None,
+        claim,
     };
     plan.add_programs(programs, &counts)?;
-    plan.set_processors(bound);
+    plan.set_processors(bound, &machine);
     Ok(plan)
 }
 
@@ -232,7 +238,8 @@ fn make_for_several(
         preput: Vec::new(),
         spawned: false,
         singleton: None,
-        _claim: None,
+        crowd: None,
+        claim: None,
     };
     plan.add_programs(programs, &counts)?;
     let mut seats = vec![0; places.len()];
@@ -279,7 +286,8 @@ pub fn of_start(start: Start, place: u32) -> Result<Plan, String> {
         preput: Vec::new(),
         spawned: false,
         singleton: None,
-        _claim: None,
+        crowd: None,
+        claim: None,
     };
     plan.bind_here()?;
     // On this host nobody has made them.
@@ -346,20 +354,35 @@ impl Plan {
         let count = self.here().count();
         check_room(&self.request, count, &machine)?;
         let (bound, claim) = bind(&self.request, count, &machine)?;
-        self._claim = claim;
-        self.set_processors(bound);
+        self.claim = claim;
+        self.set_processors(bound, &machine);
         Ok(())
     }
 
-    /// Gives the ranks of this host their processors, in their order.
-    fn set_processors(&mut self, bound: Binding) {
+    /// Gives the ranks of this host their processors, in their order, and their sessions.
+    fn set_processors(&mut self, bound: Binding, machine: &Machine) {
         let mut bound = bound.map(Vec::into_iter);
         let otherwise = self.request.processors.clone().unwrap_or_default();
         let place = self.place;
-        for rank in self.ranks.iter_mut().filter(|rank| rank.place == place) {
+        let here = self.ranks.iter_mut().filter(|rank| rank.place == place);
+        for rank in here {
             let bound = bound.as_mut().and_then(Iterator::next);
             let bound = bound.filter(|processors| !processors.is_empty());
             rank.processors = bound.unwrap_or_else(|| otherwise.clone());
+        }
+        let all: Vec<usize> = machine.processors.iter().map(|it| it.number).collect();
+        let is_default = self.claim.is_some();
+        let usable = |rank: &RankPlan| match rank.processors.is_empty() {
+            true => all.clone(),
+            false => rank.processors.clone(),
+        };
+        let usable: Vec<Vec<usize>> = self.here().map(usable).collect();
+        let usable: Vec<&[usize]> = usable.iter().map(Vec::as_slice).collect();
+        self.crowd = (is_default && usable.len() > all.len()).then(|| all.clone());
+        let sessions = sessions::arrange(self.request.sessions.unwrap_or_default(), &usable);
+        let here = self.ranks.iter_mut().filter(|rank| rank.place == place);
+        for (rank, session) in here.zip(sessions) {
+            rank.session = session;
         }
     }
 
@@ -401,6 +424,7 @@ impl Plan {
                     place: 0,
                     program: index,
                     processors: Vec::new(),
+                    session: None,
                     output_file,
                     error_file,
                     copies,
@@ -448,6 +472,7 @@ fn bind(
     let situation = Situation {
         quota: schedule::cpu_quota(),
         threads: threads.and_then(|threads| threads.split(',').next()?.trim().parse().ok()),
+        crowd: request.sessions.unwrap_or_default() == Sessions::Core,
     };
     let each = request
         .cores_per_rank

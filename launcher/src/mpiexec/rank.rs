@@ -68,7 +68,8 @@ pub struct Rank {
     /// What that keeper said last for the table.
     pub told_row: Option<Row>,
     pub pid: i32,
-    pub own_session: bool,
+    /// The leader of its session; `None`: the session is not of mpiexec's making.
+    pub session: Option<i32>,
     pub pmi: Option<OwnedFd>,
     pub lines: Lines,
     /// Numbers of its streams in `Output`.

@@ -4,6 +4,7 @@
 
 use super::layout::Order;
 use super::options::{self, Takes};
+use super::sessions::Sessions;
 use super::words;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -181,6 +182,7 @@ pub struct Request {
     pub hardware_threads: bool,
     pub rank_file: Option<String>,
     pub bind_to: Option<String>,
+    pub sessions: Option<Sessions>,
     pub report_bindings: bool,
     pub label: Label,
     /// Each line begins with the time.

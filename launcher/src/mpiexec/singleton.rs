@@ -78,7 +78,7 @@ impl Supervisor<'_> {
             elsewhere: None,
             told_row: None,
             pid: *pid,
-            own_session: false,
+            session: None,
             pmi: Some(pmi),
             lines: Lines::default(),
             sources: Vec::new(),

@@ -8,10 +8,11 @@
 use super::descriptors::{Descriptors, Supply};
 use super::environment::Variables;
 use super::input::Source;
+use super::leader::{Failure, Leader};
 use super::plan::{Plan, RankPlan};
 use super::request::Label;
 use oxmpi::launch::names;
-use oxmpi::os::process::{lead_session, limit_files};
+use oxmpi::os::process::{Leads, lead, limit_files};
 use rustix::fs::fstat;
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -20,7 +21,7 @@ use rustix::termios::isatty;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -28,10 +29,28 @@ use std::process::{Command, Stdio};
 /// A process that has been started, and our ends of what leads to it.
 pub struct Started {
     pub pid: i32,
-    /// Leader of a session of its own.
-    pub own_session: bool,
+    /// The leader of its session; `None`: the session is mpiexec's own.
+    pub session: Option<i32>,
     /// `None`: all ranks share one.
     pub pmi: Option<OwnedFd>,
+    pub input: Option<OwnedFd>,
+    pub output: Option<OwnedFd>,
+    pub error: Option<OwnedFd>,
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    Program,
+    /// It is text that the kernel cannot execute.
+    Shell,
+}
+
+/// A rank's ends.
+pub struct Theirs<'a> {
+    pub pmi: BorrowedFd<'a>,
+    /// Input is /dev/null; else, without a descriptor, mpiexec's own, as are the others.
+    pub null_input: bool,
     pub input: Option<OwnedFd>,
     pub output: Option<OwnedFd>,
     pub error: Option<OwnedFd>,
@@ -42,12 +61,15 @@ const SHELL: &str = "/bin/sh";
 
 /// What is common to all ranks.
 pub struct Starter<'a> {
-    plan: &'a Plan,
+    pub plan: &'a Plan,
     segment: &'a OwnedFd,
     segment_inode: u64,
     /// One rank whose output needs no treatment has mpiexec's own descriptors.
     pub direct: bool,
+    /// One rank at a terminal stays in mpiexec's session.
     own_session: bool,
+    /// This process.
+    keeper: u32,
     inputs: Vec<Source>,
     pub descriptors: Descriptors,
     /// Our end and that of all ranks, where there are not enough descriptors for a pair each.
@@ -88,74 +110,62 @@ impl<'a> Starter<'a> {
             direct,
             // To read from a terminal, or to change it, a process must be in its session and in the foreground group.
             own_session: !(direct && terminal),
+            keeper: std::process::id(),
             all_processors: sched_getaffinity(None).ok(),
         })
     }
 
-    /// Starts one rank. What the kernel cannot execute is run by the shell if it is text, as a shell and execvp do.
-    pub fn start(&self, rank: usize) -> io::Result<Started> {
+    /// Starts one rank, with a leader in its session. What the kernel cannot execute is run by the shell if it is text, as a shell
+    /// and execvp do.
+    pub fn start(&self, rank: usize, leader: Option<&Leader>) -> Result<Started, Failure> {
         let program = &self.plan.programs[self.plan.ranks[rank].program];
-        if let Some((tool, words)) = self.plan.ranks[rank].tool.split_first() {
-            let mut command = Command::new(tool);
-            command.args(words).arg(&program.executable);
-            let started = self.start_by(command, rank);
-            return started.map_err(|error| explained(&tool.to_string_lossy(), error));
-        }
-        let started = match self.start_by(Command::new(&program.executable), rank) {
-            Err(error) if is_not_executable(&error) && is_text(&program.executable) => {
-                let mut shell = Command::new(SHELL);
-                shell.arg(&program.executable);
-                self.start_by(shell, rank)
+        let tool = self.plan.ranks[rank].tool.first();
+        let is_script =
+            |error: &io::Error| is_not_executable(error) && is_text(&program.executable);
+        let started = match self.start_by(How::Program, rank, leader) {
+            Err(Failure::Rank(error)) if tool.is_none() && is_script(&error) => {
+                self.start_by(How::Shell, rank, leader)
             }
             other => other,
         };
-        started.map_err(|error| explained(&program.shown, error))
+        let shown = match tool {
+            Some(tool) => tool.to_string_lossy(),
+            None => program.shown.as_str().into(),
+        };
+        started.map_err(|failure| match failure {
+            Failure::Rank(error) => Failure::Rank(explained(&shown, error)),
+            Failure::Refused => failure,
+        })
     }
 
-    fn start_by(&self, mut command: Command, rank: usize) -> io::Result<Started> {
+    fn start_by(&self, how: How, rank: usize, leader: Option<&Leader>) -> Result<Started, Failure> {
         let plan = &self.plan.ranks[rank];
-        let program = &self.plan.programs[plan.program];
+        let folder = &self.plan.programs[plan.program].folder;
+        if let Some(folder) = folder.as_ref().filter(|it| !it.is_dir()) {
+            let shown = folder.display();
+            let error = format!("-wdir {shown}: no such folder");
+            return Err(io::Error::other(error).into());
+        }
         let own_pmi = match self.shared_pmi {
             Some(_) => None,
             None => Some(pmi_pair()?),
         };
-        if command.get_program() == program.executable {
-            command.arg0(&program.shown);
-        }
-        command
-            .args(&program.arguments)
-            .env_clear()
-            .envs(&program.variables);
-        self.add_place(
-            &mut command,
-            rank,
-            plan.program,
-            self.pmi_of_ranks(&own_pmi)?,
-            &program.variables,
-        )?;
-        if let Some(folder) = &program.folder {
-            if !folder.is_dir() {
-                let shown = folder.display();
-                return Err(io::Error::other(format!("-wdir {shown}: no such folder")));
-            }
-            command.current_dir(folder);
-        }
-        let input = match self.inputs[rank] {
-            Source::Inherit => {
-                command.stdin(Stdio::inherit());
-                None
-            }
-            Source::Null => {
-                command.stdin(Stdio::null());
-                None
-            }
-            Source::Pipe => {
-                let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-                ioctl_fionbio(&writer, true)?;
-                command.stdin(reader);
-                Some(writer)
-            }
+        let pmi = own_pmi.as_ref().or(self.shared_pmi.as_ref());
+        let (_, pmi) = pmi.ok_or(Errno::BADF)?;
+        let mut theirs = Theirs {
+            pmi: pmi.as_fd(),
+            null_input: self.inputs[rank] == Source::Null,
+            input: None,
+            output: None,
+            error: None,
         };
+        let mut input = None;
+        if self.inputs[rank] == Source::Pipe {
+            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            ioctl_fionbio(&writer, true)?;
+            theirs.input = Some(reader);
+            input = Some(writer);
+        }
         let (stdout, output) = self.stream(plan.output_file.as_deref())?;
         let one_file = plan.error_file == plan.output_file && plan.error_file.is_some();
         let (stderr, error) = match &stdout {
@@ -171,26 +181,25 @@ impl<'a> Starter<'a> {
             }
             _ => self.stream(plan.error_file.as_deref())?,
         };
-        command.stdout(stdout.map_or_else(Stdio::inherit, Stdio::from));
-        command.stderr(stderr.map_or_else(Stdio::inherit, Stdio::from));
-        if let Some(limit) = &self.descriptors.before {
-            limit_files(&mut command, limit.current, limit.maximum);
-        }
-        // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
-        // would get what another user's single process gets.
-        if self.own_session {
-            let name = match command.get_program() == program.executable {
-                true => program.shown.as_ref(),
-                false => command.get_program(),
+        (theirs.output, theirs.error) = (stdout, stderr);
+        let (pid, session) = match leader {
+            Some(leader) => {
+                let pid = leader.start_rank(rank, how, &theirs)?;
+                (pid, Some(leader.session()))
             }
-            .to_owned();
-            lead_session(&mut command, &name)?;
-        }
-        self.bind(plan);
-        let child = command.spawn()?;
+            None => {
+                // The kernel divides a busy processor among sessions first (autogroup). In mpiexec's session all ranks together
+                // would get what another user's single process gets.
+                let leads = self.own_session.then_some(Leads::Session);
+                let mut command = self.command(rank, how, theirs, leads)?;
+                self.bind(plan);
+                let pid = command.spawn()?.id() as i32;
+                (pid, self.own_session.then_some(pid))
+            }
+        };
         Ok(Started {
-            pid: child.id() as i32,
-            own_session: self.own_session,
+            pid,
+            session,
             pmi: own_pmi.map(|(ours, _)| ours),
             input,
             output,
@@ -198,15 +207,77 @@ impl<'a> Starter<'a> {
         })
     }
 
-    /// The ranks' end of the socket for PMI-1, which the next process inherits.
-    fn pmi_of_ranks<'b>(&'b self, own: &'b Option<(OwnedFd, OwnedFd)>) -> io::Result<&'b OwnedFd> {
-        match own.as_ref().or(self.shared_pmi.as_ref()) {
-            Some((_, theirs)) => {
-                fcntl_setfd(theirs, FdFlags::empty())?;
-                Ok(theirs)
-            }
-            None => Err(io::Error::from(Errno::BADF)),
+    /// This process, which the leader of a session has started for it, is to be a rank. Returns why it cannot.
+    pub fn become_rank(&self, rank: usize, how: How, theirs: Theirs<'_>) -> io::Error {
+        self.bind(&self.plan.ranks[rank]);
+        match self.command(rank, how, theirs, Some(Leads::Group)) {
+            Ok(mut command) => command.exec(),
+            Err(error) => error,
         }
+    }
+
+    /// What starts a rank. The next process that this one starts inherits the socket for PMI-1, too.
+    fn command(
+        &self,
+        rank: usize,
+        how: How,
+        theirs: Theirs<'_>,
+        leads: Option<Leads>,
+    ) -> io::Result<Command> {
+        let plan = &self.plan.ranks[rank];
+        let program = &self.plan.programs[plan.program];
+        let mut command = match (plan.tool.split_first(), how) {
+            (Some((tool, words)), _) => {
+                let mut command = Command::new(tool);
+                command.args(words).arg(&program.executable);
+                command
+            }
+            (None, How::Program) => {
+                let mut command = Command::new(&program.executable);
+                command.arg0(&program.shown);
+                command
+            }
+            (None, How::Shell) => {
+                let mut command = Command::new(SHELL);
+                command.arg(&program.executable);
+                command
+            }
+        };
+        command
+            .args(&program.arguments)
+            .env_clear()
+            .envs(&program.variables);
+        self.add_place(
+            &mut command,
+            rank,
+            plan.program,
+            theirs.pmi,
+            &program.variables,
+        )?;
+        fcntl_setfd(theirs.pmi, FdFlags::empty())?;
+        if let Some(folder) = &program.folder {
+            command.current_dir(folder);
+        }
+        match (theirs.null_input, theirs.input) {
+            (true, _) => command.stdin(Stdio::null()),
+            (false, None) => command.stdin(Stdio::inherit()),
+            (false, Some(reader)) => command.stdin(reader),
+        };
+        let stream = |it: Option<OwnedFd>| it.map_or_else(Stdio::inherit, Stdio::from);
+        command.stdout(stream(theirs.output));
+        command.stderr(stream(theirs.error));
+        if let Some(limit) = &self.descriptors.before {
+            limit_files(&mut command, limit.current, limit.maximum);
+        }
+        if let Some(leads) = leads {
+            let name = match command.get_program() == program.executable {
+                true => program.shown.as_ref(),
+                false => command.get_program(),
+            }
+            .to_owned();
+            lead(&mut command, &name, leads)?;
+        }
+        Ok(command)
     }
 
     /// Our end of the socket that all ranks share, if they do.
@@ -240,7 +311,7 @@ impl<'a> Starter<'a> {
         command: &mut Command,
         rank: usize,
         appnum: usize,
-        pmi: &OwnedFd,
+        pmi: BorrowedFd<'_>,
         variables: &Variables,
     ) -> io::Result<()> {
         let size = self.plan.size;
@@ -250,7 +321,7 @@ impl<'a> Starter<'a> {
             (names::SIZE, size as u64),
             (names::SEGMENT, self.segment.as_raw_fd() as u64),
             (names::SEGMENT_INODE, self.segment_inode),
-            (names::KEEPER, u64::from(std::process::id())),
+            (names::KEEPER, u64::from(self.keeper)),
             (names::PMI_INODE, fstat(pmi)?.st_ino),
             (names::APPNUM, appnum as u64),
             (names::PMI_FD, pmi.as_raw_fd() as u64),

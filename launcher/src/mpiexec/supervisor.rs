@@ -3,10 +3,12 @@
 //!
 //! Invariant: when `run` returns no process of the job is left.
 
+use super::balance::Balance;
 use super::complain;
 use super::descendants;
 use super::ending::{Cause, Ending};
 use super::input::Input;
+use super::leader::Leaders;
 use super::left_open::LeftOpen;
 use super::limit_behind;
 use super::nodes::below::AtKeeper;
@@ -21,7 +23,7 @@ use super::rank::{Life, Rank, Stage};
 use super::request::Label;
 use super::server::Server;
 use super::spawned::Spawned;
-use super::start::Starter;
+use super::start::{Started, Starter};
 use oxmpi::launch::wire::Lines;
 use oxmpi::launch::{SegmentPlan, create_segment};
 use oxmpi::os::memory::Mapping;
@@ -34,7 +36,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::signal::{
     SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTOU, SIGUSR1,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -104,6 +106,7 @@ pub struct Supervisor<'a> {
     pub(super) ends: Ends,
     /// By number; those that have ended leave their places to others.
     pub(super) spawned: Vec<Spawned>,
+    pub(super) balance: Option<Balance>,
 }
 
 /// Runs the job; the exit code.
@@ -266,6 +269,7 @@ impl<'a> Supervisor<'a> {
             at_keeper: AtKeeper::default(),
             ends: Ends::default(),
             spawned: Vec::new(),
+            balance: Balance::new(plan, Instant::now()),
         })
     }
 
@@ -291,9 +295,13 @@ impl<'a> Supervisor<'a> {
             {
                 self.say(text);
             }
+            let mut leaders = Leaders::new(plan);
             for rank in 0..plan.ranks.len() {
                 match plan.ranks[rank].place == plan.place {
-                    true => self.start_rank(&starter, rank)?,
+                    true => {
+                        let started = leaders.start_rank(&starter, rank)?;
+                        self.add_started(started, rank)?;
+                    }
                     false => self.add_elsewhere(rank)?,
                 }
             }
@@ -324,8 +332,7 @@ impl<'a> Supervisor<'a> {
         self.input.advance(&self.epoll);
     }
 
-    fn start_rank(&mut self, starter: &Starter<'_>, number: usize) -> io::Result<()> {
-        let started = starter.start(number)?;
+    fn add_started(&mut self, started: Started, number: usize) -> io::Result<()> {
         if let Some(pmi) = &started.pmi {
             epoll::add(&self.epoll, pmi, tag(PMI, number), EventFlags::IN)?;
         }
@@ -336,7 +343,7 @@ impl<'a> Supervisor<'a> {
             elsewhere: None,
             told_row: None,
             pid: started.pid,
-            own_session: started.own_session,
+            session: started.session,
             pmi: started.pmi,
             lines: Lines::default(),
             sources: Vec::new(),
@@ -402,7 +409,11 @@ impl<'a> Supervisor<'a> {
             if self.is_over(now) {
                 return;
             }
-            let due = [due, output_due, tree_due].into_iter().flatten().min();
+            let balance_due = self.tend_balance(now);
+            let due = [due, output_due, tree_due, balance_due]
+                .into_iter()
+                .flatten()
+                .min();
             let timeout = due.map(|due| {
                 let rest = due.saturating_duration_since(now);
                 // Rounded up, or the last millisecond would be spent in a busy loop.
@@ -486,18 +497,19 @@ impl<'a> Supervisor<'a> {
         let here = here.filter(|_| self.plan.singleton.is_none());
         for rank in here.filter(|rank| rank.is_running()) {
             match Pid::from_raw(rank.pid) {
-                Some(pid) if !rank.own_session => {
+                Some(pid) if rank.session.is_none() => {
                     let _ = kill_process(pid, signal);
                 }
                 Some(pid) => {
                     let _ = kill_process_group(pid, signal);
-                    sessions.push(rank.pid);
+                    sessions.extend(rank.session);
                 }
                 None => {}
             }
         }
         // Such as the command of `timeout` in a script, which has a process group of its own.
-        for group in descendants::further_groups(&sessions) {
+        let led: HashSet<i32> = self.ranks.iter().map(|rank| rank.pid).collect();
+        for group in descendants::further_groups(&sessions, &led) {
             if let Some(group) = Pid::from_raw(group) {
                 let _ = kill_process_group(group, signal);
             }
@@ -508,7 +520,11 @@ impl<'a> Supervisor<'a> {
     pub(super) fn suspend_ranks(&mut self) {
         // A rank at the terminal puts it in order first. To one that is stopped already the signal means nothing.
         let here = |rank: &&Rank| rank.elsewhere.is_none();
-        let at_terminal = self.ranks.iter().filter(here).all(|rank| !rank.own_session);
+        let at_terminal = self
+            .ranks
+            .iter()
+            .filter(here)
+            .all(|rank| rank.session.is_none());
         self.signal_ranks(if at_terminal {
             Signal::TSTP
         } else {

@@ -34,6 +34,7 @@ pub(super) const HONOURED: &[(&str, &str)] = &[
     ("HYDRA_BINDING", "As -bind-to."),
     ("HYDRA_BIND", "The same."),
     ("HYDRA_PPN", "As -ppn: ranks of each host."),
+    ("OXMPI_SESSIONS", "As -sessions: rank, core or one."),
     ("HYDRA_ENV", "all or none: which variables ranks inherit."),
     ("HYDRA_DEBUG", "1: as -v."),
 ];

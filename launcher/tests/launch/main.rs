@@ -18,6 +18,7 @@ mod options;
 mod parts;
 mod reports;
 mod roles;
+mod sessions;
 mod terminal;
 
 use libtest_mimic::{Arguments, Trial};
@@ -36,6 +37,7 @@ fn main() {
         reports::TESTS,
         joining::TESTS,
         hosts::TESTS,
+        sessions::TESTS,
         terminal::TESTS,
         debuggers::TESTS,
     ]

@@ -199,9 +199,14 @@ fn interrupted() {
 
 /// Ctrl-Z stops all processes of all ranks, in whatever process group; `fg` continues them.
 fn suspended() {
+    suspended_with("-sessions rank");
+    suspended_with("-sessions one");
+}
+
+fn suspended_with(options: &str) {
     let shell = Terminal::shell();
     let script = "echo up-$PMI_RANK-; timeout 1000 sleep 777; echo over-$?-";
-    shell.types(&format!("$MPIEXEC -n 2 sh -c '{script}'\n"));
+    shell.types(&format!("$MPIEXEC -n 2 {options} sh -c '{script}'\n"));
     shell.are(2, "sleep 777", 'S');
     shell.types(SUSPEND);
     shell.shows("Stopped");

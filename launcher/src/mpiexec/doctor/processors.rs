@@ -2,6 +2,7 @@
 
 use super::Finding;
 use super::view::View;
+use crate::mpiexec::leader;
 use crate::mpiexec::machine::Machine;
 use crate::mpiexec::plan::usable_processors;
 use oxmpi::os::schedule;
@@ -17,6 +18,7 @@ pub fn findings(view: &View) -> Vec<Finding> {
     found.extend(load(view, usable.len()));
     found.push(governor(view));
     found.push(autogroup(view));
+    found.push(sessions(leader::try_sibling()));
     found.push(clock(view));
     found
 }
@@ -107,12 +109,28 @@ fn autogroup(view: &View) -> Finding {
         .file("/proc/sys/kernel/sched_autogroup_enabled")
         .as_deref()
     {
-        Some("1") => Finding::ok(
-            WHAT,
-            "on: Linux shares busy cores among sessions first; each rank has a session of its own",
-        ),
+        Some("1") => Finding::ok(WHAT, "on: Linux shares busy cores among sessions first"),
         Some(_) => Finding::ok(WHAT, "off"),
         None => Finding::ok(WHAT, "not known to this kernel"),
+    }
+}
+
+/// `tried`: whether a process in a session can start one that is a child of mpiexec.
+fn sessions(tried: std::io::Result<()>) -> Finding {
+    const WHAT: &str = "sessions";
+    match tried {
+        Ok(()) => Finding::ok(
+            WHAT,
+            "each rank has one; where ranks share cores, those of a core can have one in common (-sessions core)",
+        ),
+        Err(error) => Finding::note(
+            WHAT,
+            format!(
+                "clone with CLONE_PARENT fails ({error}): each rank has one, also with -sessions core"
+            ),
+            "in a container: a seccomp profile that allows clone with this flag; or switch autogroup off (sysctl \
+             kernel.sched_autogroup_enabled=0)",
+        ),
     }
 }
 
@@ -147,6 +165,17 @@ mod tests {
         assert_eq!(some[1].state, State::Note);
         assert!(some[1].found.contains("1.5 cores"), "{some:?}");
         assert_eq!(cores(8, 2, Some(2.0))[1].state, State::Ok);
+    }
+
+    #[test]
+    fn a_refused_clone_is_a_note() {
+        let refused = sessions(Err(std::io::Error::from_raw_os_error(1)));
+        assert_eq!(refused.state, State::Note);
+        assert!(
+            refused.found.contains("Operation not permitted"),
+            "{refused:?}"
+        );
+        assert_eq!(sessions(Ok(())).state, State::Ok);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Supervisor<'_> {
             elsewhere: Some(plan.place),
             told_row: None,
             pid: 0,
-            own_session: true,
+            session: Some(0),
             pmi: None,
             lines: Lines::default(),
             sources,

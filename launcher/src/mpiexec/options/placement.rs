@@ -4,6 +4,7 @@ use super::Takes::{None as No, One, Two};
 use super::{Choice, choice, list, positive};
 use crate::mpiexec::machine::number_list;
 use crate::mpiexec::request::Parsing;
+use crate::mpiexec::sessions::Sessions;
 
 pub const WHERE: &[Choice] = &[
     choice(
@@ -40,6 +41,16 @@ pub const WHERE: &[Choice] = &[
          there are more ranks than cores)",
         |parsing, given| {
             parsing.request.bind_to = Some(given[0].clone());
+            Ok(())
+        },
+    ),
+    choice(
+        &["sessions"],
+        One("WHAT"),
+        "what has a session of its own, in which its ranks yield to each other: rank (each; default), core (where ranks share cores, \
+         those of a core, which they then stay on unless -bind-to says otherwise), one (all ranks of a host together)",
+        |parsing, given| {
+            parsing.request.sessions = Some(Sessions::parse(&given[0])?);
             Ok(())
         },
     ),
