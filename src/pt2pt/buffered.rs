@@ -1,7 +1,7 @@
 //! Buffered sends: the attached buffers and what is in use of them.
 //!
 //! What the program attached is the capacity that messages are charged to, so that a send fails exactly when the standard's model says
-//! there is no room. Where the data is kept is the engine's matter ([`attached`](crate::engine::attached)).
+//! there is no room. Where the data is kept is the engine's matter ([`attached`]).
 
 use super::{enter_to, envelope, origin};
 use crate::comm::{Comm, SELF};
