@@ -159,7 +159,7 @@ fn main() -> ExitCode {
         if let (Some((reason, package)), false) = (&missing, ignored) {
             ignored = true;
             if wanted(&arguments, &line.name) {
-                parts::skip(&line.name, reason, Some(package));
+                parts::skip(&line.name, reason, *package);
             }
         }
         let suite = suite.clone();

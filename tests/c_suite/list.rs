@@ -63,19 +63,19 @@ pub struct Line {
 }
 
 impl Line {
-    /// What this line needs and this machine lacks: the reason, and the package.
-    pub fn missing(&self, on: &Toolchain) -> Option<(String, &str)> {
+    /// What this line needs and this machine lacks: the reason, and the package, if one has it.
+    pub fn missing(&self, on: &Toolchain) -> Option<(String, Option<&str>)> {
         if self.extension == "F90"
-            && let Err(reason) = &on.fortran
+            && let Err(without) = &on.fortran
         {
-            return Some((reason.clone(), "gfortran"));
+            return Some((without.reason.clone(), without.package));
         }
         let wants_fabric = |(name, _): &(String, String)| name == "OXMPI_FABRIC";
         let fabric = on.over_fabric || self.environment.iter().any(wants_fabric);
         let fabric = fabric.then_some("libfabric1");
         let mut needs = [fabric, self.needs.as_deref()].into_iter().flatten();
         let missing = needs.find(|package| !parts::has(package))?;
-        Some((format!("{missing} is not there"), missing))
+        Some((format!("{missing} is not there"), Some(missing)))
     }
 
     /// Why this line says nothing about that library, if it does not.

@@ -17,7 +17,7 @@ pub struct Toolchain {
     pub cc: PathBuf,
     pub cxx: PathBuf,
     /// Or why there is none.
-    pub fortran: Result<PathBuf, String>,
+    pub fortran: Result<PathBuf, WithoutFortran>,
     pub mpiexec: PathBuf,
     /// Set for the ranks, so that a program built elsewhere finds this library.
     pub library_path: Option<PathBuf>,
@@ -161,20 +161,35 @@ fn toolchain(
     })
 }
 
-/// Errors: why the wrapper compiles no Fortran.
-fn has_fortran(wrapper: &Path) -> Result<(), String> {
+/// Why a wrapper compiles no Fortran, and the package that would help.
+pub struct WithoutFortran {
+    pub reason: String,
+    pub package: Option<&'static str>,
+}
+
+fn has_fortran(wrapper: &Path) -> Result<(), WithoutFortran> {
+    let without = |reason, package| Err(WithoutFortran { reason, package });
+    if wrapper.is_absolute() && !wrapper.exists() {
+        // There is no wrapper for the standard ABI.
+        return without(format!("{} is not there", wrapper.display()), None);
+    }
+    let gfortran = Some("gfortran");
     if std::env::var_os("C_SUITE_FC").is_none() {
-        match wrapper.ancestors().nth(2) {
-            // One of our prefixes; MPICH's wrapper comes with its modules.
-            Some(prefix) if prefix.join("lib/oxmpi").exists() => parts::fortran(prefix)?,
-            _ if !parts::has("gfortran") => return Err("gfortran is not there".into()),
+        // In one of our prefixes; MPICH's wrapper comes with its modules.
+        let prefix = wrapper.ancestors().nth(2);
+        let ours = prefix.filter(|prefix| prefix.join("lib/oxmpi").exists());
+        match ours.map(parts::fortran) {
+            Some(Err(reason)) => return without(reason, gfortran),
+            None if !parts::has("gfortran") => {
+                return without("gfortran is not there".into(), gfortran);
+            }
             _ => (),
         }
     }
     let compiles = Command::new(wrapper).arg("--version").output();
     match compiles.is_ok_and(|output| output.status.success()) {
         true => Ok(()),
-        false => Err(format!("{} finds no compiler", wrapper.display())),
+        false => without(format!("{} finds no compiler", wrapper.display()), gfortran),
     }
 }
 
