@@ -12,6 +12,7 @@ int main(int argc, char **argv)
     unsigned char *memory, *packed, *attached;
     MPI_Aint *addresses;
     MPI_Datatype type, holes, *types;
+    MPI_Comm comm;
     MPI_Request *requests;
     MPI_Status *statuses;
     start(&argc, &argv);
@@ -42,6 +43,11 @@ int main(int argc, char **argv)
     MPI(MPI_Type_free(&type));
     TWICE(MPI_Type_create_struct(COUNT, lengths, addresses, types, &type));
     MPI(MPI_Type_free(&type));
+    /* Many neighbors. */
+    for (int i = 0; i < COUNT; i++)
+        places[i] = 0;
+    TWICE(MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, COUNT, places, MPI_UNWEIGHTED, 0, places, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm));
+    MPI(MPI_Comm_free(&comm));
     /* Many requests in one call. */
     TWICE(MPI_Request_get_status_all(COUNT, requests, &flag, statuses));
     CHECK(flag);

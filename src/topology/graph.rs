@@ -2,7 +2,7 @@
 //!
 //! Invariant: all nodes of edges are ranks.
 
-use crate::error::{Class, Result, fail};
+use crate::error::{Class, Result, fail, memory};
 
 /// The nodes are the ranks; node n's neighbors are `edges[index[n - 1]..index[n]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,7 +92,7 @@ pub struct Adjacent {
 impl Adjacent {
     /// Neighbors from the caller's arrays; without weights there are none to check.
     ///
-    /// Errors: MPI_ERR_RANK for what is no rank below `size`, MPI_ERR_ARG for a negative weight.
+    /// Errors: MPI_ERR_RANK for what is no rank below `size`, MPI_ERR_ARG for a negative weight, MPI_ERR_NO_MEM.
     pub fn list(
         names: (&str, &str),
         ranks: Vec<i32>,
@@ -109,7 +109,7 @@ impl Adjacent {
             );
         }
         let weights = match weights {
-            None => vec![1; ranks.len()],
+            None => memory::filled(ranks.len(), 1, "weights")?,
             Some(weights) => weights,
         };
         if let Some(at) = weights.iter().position(|weight| *weight < 0) {
@@ -121,9 +121,10 @@ impl Adjacent {
             );
         }
         let neighbors = ranks.into_iter().zip(weights);
-        Ok(neighbors
-            .map(|(rank, weight)| Neighbor { rank, weight })
-            .collect())
+        memory::collected(
+            neighbors.map(|(rank, weight)| Neighbor { rank, weight }),
+            "neighbors",
+        )
     }
 }
 
