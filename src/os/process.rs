@@ -206,16 +206,23 @@ pub fn lead(command: &mut Command, name: &OsStr, leads: Leads) -> Result<()> {
     Ok(())
 }
 
-/// Does what SIGTSTP does by default: stops this process until it is continued, unless nobody is there to continue it (the kernel
-/// does not stop orphaned process groups). For a process with one thread that has no handler for it.
-pub fn suspend() {
-    let set = set_of(&[libc::SIGTSTP]);
-    // SAFETY: plain calls; the set is valid, and nobody asks for the one before.
+/// Does what SIGTSTP does by default, for a process that has taken it: stops this process until it is continued, unless nobody is there
+/// to continue it (the kernel does not stop orphaned process groups). What is to be done first runs while the stop is pending: a SIGCONT
+/// that comes meanwhile, or has come already, takes it back, where a stop raised afterwards would wait for another one. For a
+/// process with one thread that blocks both signals.
+pub fn suspend(first: impl FnOnce()) {
+    let stop = set_of(&[libc::SIGTSTP]);
+    // SAFETY: plain calls; the sets are valid, and nobody asks for the mask before.
     unsafe {
-        libc::raise(libc::SIGTSTP);
+        let mut pending = set_of(&[]);
+        libc::sigpending(&mut pending);
+        if libc::sigismember(&pending, libc::SIGCONT) != 1 {
+            libc::raise(libc::SIGTSTP);
+        }
+        first();
         // Until it is unblocked it is only pending.
-        libc::sigprocmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
-        libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_UNBLOCK, &stop, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_BLOCK, &stop, std::ptr::null_mut());
     }
 }
 

@@ -111,11 +111,13 @@ fn watch(guard: i32, mut line: UnixStream) -> i32 {
             continue;
         }
         let origin = if signal.by_kernel { BY_KERNEL } else { 0 };
-        let _ = line.write_all(&[signal.number as u8 | origin]);
+        let number = signal.number as u8;
         if signal.number == SIGTSTP {
-            suspend();
+            suspend(|| drop(line.write_all(&[number | origin])));
             // It goes on: it was continued, or not stopped at all, as where mpiexec is all that runs in a terminal.
             let _ = line.write_all(&[SIGCONT as u8]);
+        } else {
+            let _ = line.write_all(&[number | origin]);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::harness::{
     MPIEXEC, Outcome, Running, launcher, leftovers, mpiexec, own_path, role, role_with, signal_to,
 };
 use rustix::process::Signal;
+use std::time::{Duration, Instant};
 
 pub const TESTS: &[(&str, fn())] = &[
     (
@@ -296,8 +297,13 @@ fn grandchildren_die_too() {
 fn stopped_and_continued() {
     let running = mpiexec(["-n", "1", "sh", "-c", "sleep 0.2; echo done"]).start();
     running.wait_for(1, "sleep");
-    running.signal(Signal::TSTP);
-    running.signal(Signal::CONT);
+    // A signal to go on may come at any moment of the stop: it is never lost.
+    for turn in 0..400 {
+        running.signal(Signal::TSTP);
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_micros(turn) {}
+        running.signal(Signal::CONT);
+    }
     let outcome: Outcome = running.finish();
     assert_eq!(outcome.good().output, "done\n");
     // Long enough for the rank to end before, on a busy machine too.
