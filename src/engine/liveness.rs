@@ -437,6 +437,7 @@ impl Engine {
         if !HAS_LOST_ANY.load(Ordering::Relaxed) && self.sending == 0 {
             return;
         }
+        self.transport.pass_over_the_dead();
         let table = self.transport.table().clone();
         let is_lost = |process: u32| {
             table.has(process)

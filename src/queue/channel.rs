@@ -199,6 +199,11 @@ impl<'m> Receiver<'m> {
         }
     }
 
+    /// The ring, of which a consumer passes over what producers that have died left open.
+    pub fn ring(&mut self) -> &mut ring::Consumer<'m> {
+        &mut self.ring
+    }
+
     /// Gives the packet that `peek` showed back. True if producers who found no room should be woken.
     #[inline(always)]
     pub fn advance(&mut self, header: &Header) -> bool {

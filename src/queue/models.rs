@@ -2,7 +2,7 @@
 use super::bulk_ring;
 use super::channel::{Receiver, Sender};
 use super::eventcount::EventCount;
-use super::ring::{self, Consumer, Header, Producer, Ring, fresh};
+use super::ring::{self, Claim, Consumer, Header, Producer, Ring, fresh};
 use crate::sync::{AtomicU32, Ordering, fence};
 use loom::sync::Notify;
 use loom::thread;
@@ -124,7 +124,7 @@ fn two_producers_share_a_ring() {
         let (ring, mut consumer) = shared(4);
         let senders: Vec<_> = [10, 20]
             .map(|tag| {
-                let mut producer = ring.producer();
+                let mut producer = ring.producer(Box::leak(Box::new(Claim::new())), 0);
                 thread::spawn(move || assert!(push(&mut producer, tag, 8)))
             })
             .into();
@@ -145,6 +145,47 @@ fn two_producers_share_a_ring() {
             sender.join().unwrap();
         }
     });
+}
+
+/// One producer dies at any step up to its commit. What the other one sends comes, and nothing is taken for a packet that is none.
+#[test]
+fn a_producer_may_die_before_its_commit() {
+    for dies_after_claim in [false, true] {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(move || {
+            let (ring, mut consumer) = shared(8);
+            let claims: &'static [Claim; 2] = Box::leak(Box::new([Claim::new(), Claim::new()]));
+            let dead = Arc::new(AtomicU32::new(0));
+            let (mut dies, is_dead) = (ring.producer(&claims[0], 5), dead.clone());
+            let first = thread::spawn(move || {
+                match dies_after_claim {
+                    true => assert!(dies.leave_open(2)),
+                    false => dies.tells(2),
+                }
+                is_dead.store(1, Ordering::Release);
+            });
+            let mut lives = ring.producer(&claims[1], 5);
+            let second = thread::spawn(move || assert!(push(&mut lives, 9, 8)));
+            let header = loop {
+                if let Some(header) = consumer.peek() {
+                    break header;
+                }
+                let told = || {
+                    let lives = dead.load(Ordering::Acquire) == 0;
+                    vec![(claims[0].read(), lives), (claims[1].read(), true)]
+                };
+                if let Some(slots) = consumer.abandoned(5, told) {
+                    assert_eq!(slots, 2);
+                    consumer.pass_over(slots);
+                }
+                thread::yield_now();
+            };
+            assert_eq!(header.tag, 9);
+            first.join().unwrap();
+            second.join().unwrap();
+        });
+    }
 }
 
 #[test]

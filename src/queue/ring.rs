@@ -4,9 +4,12 @@
 //! number: the position it was filled for, plus one. Only heads get one and the consumer never writes a slot, so a continuation
 //! slot keeps an old number and can never be taken for a head. Invariant: slots in `head..tail` belong to their producer until
 //! the head has its sequence number, then to the consumer until `head` is published beyond them.
+//!
+//! A producer that shares the ring may die between its claim and the sequence number. So it says in memory of its own what it is about
+//! to claim ([`Claim`]), and the consumer passes over the slots of the dead ([`Consumer::abandoned`]).
 
 use super::shape::{self, shape};
-use crate::sync::{AtomicU32, Ordering, UnsafeCell, fence};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, fence};
 
 /// Bytes of a slot: half a cache line, so that a message of one word costs half a transfer where messages follow each
 /// other, and one where they do not.
@@ -85,6 +88,7 @@ pub const SHAPE: u64 = shape::combine(&[
         origin
     }),
     shape!(Slot { sequence, body }),
+    size_of::<Claim>() as u64,
     shape!(Control {
         tail,
         _apart,
@@ -94,6 +98,42 @@ pub const SHAPE: u64 = shape::combine(&[
         _rest
     }),
 ]);
+
+/// What a producer claims of a shared ring, told before the ring's counter moves: position, ring and number of slots in one word.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Claim(AtomicU64);
+
+/// A [`Claim`] as it was read; no slots: none was ever made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    position: u32,
+    ring: u16,
+    slots: u16,
+}
+
+impl Claim {
+    #[cfg(any(test, loom))]
+    pub fn new() -> Self {
+        Claim(AtomicU64::new(0))
+    }
+
+    #[inline]
+    fn tell(&self, position: u32, ring: u16, slots: u32) {
+        let word = u64::from(position) << 32 | u64::from(ring) << 16 | u64::from(slots as u16);
+        // Release: pairs with `read`. A claim that has taken the place of one before says that that packet was committed.
+        self.0.store(word, Ordering::Release);
+    }
+
+    pub fn read(&self) -> Claimed {
+        let word = self.0.load(Ordering::Acquire);
+        Claimed {
+            position: (word >> 32) as u32,
+            ring: (word >> 16) as u16,
+            slots: word as u16,
+        }
+    }
+}
 
 /// Where a ring is; its ends are made of it. A fresh ring is all zero.
 #[derive(Debug)]
@@ -156,9 +196,10 @@ impl<'m> Ring<'m> {
         Self { control, slots }
     }
 
-    /// A producer that shares the ring with others.
-    pub fn producer(&self) -> Producer<'m> {
-        self.end(false)
+    /// A producer that shares the ring with others. Before it claims slots it says so in `claim`, which no other producer writes
+    /// meanwhile, by the number of this ring.
+    pub fn producer(&self, claim: &'m Claim, number: u16) -> Producer<'m> {
+        self.end(Some((claim, number)))
     }
 
     /// The only producer of the ring, which writes without compare-and-swap.
@@ -166,17 +207,17 @@ impl<'m> Ring<'m> {
     /// # Safety
     /// No other producer of this ring exists, in any process, as long as this one does.
     pub unsafe fn sole_producer(&self) -> Producer<'m> {
-        self.end(true)
+        self.end(None)
     }
 
-    fn end(&self, exclusive: bool) -> Producer<'m> {
+    fn end(&self, shared: Option<(&'m Claim, u16)>) -> Producer<'m> {
         Producer {
             ring: self.view(),
             tail: self.control.tail.load(Ordering::Relaxed),
             head_seen: self.control.head.load(Ordering::Acquire),
             held: false,
             passes: false,
-            exclusive,
+            shared,
         }
     }
 
@@ -228,7 +269,8 @@ pub struct Producer<'m> {
     /// Whether the consumer wanted data to be held back at the last check.
     held: bool,
     passes: bool,
-    exclusive: bool,
+    /// Where it says what it claims, and of which ring; `None`: the only producer.
+    shared: Option<(&'m Claim, u16)>,
 }
 
 impl<'m> Producer<'m> {
@@ -260,7 +302,7 @@ impl<'m> Producer<'m> {
     /// Whether an exclusive producer has room for a head slot.
     #[inline]
     pub fn has_room(&mut self) -> bool {
-        debug_assert!(self.exclusive);
+        debug_assert!(self.shared.is_none());
         self.fits_after_refresh(1)
     }
 
@@ -305,8 +347,8 @@ impl<'m> Producer<'m> {
 
     #[inline(always)]
     fn claim(&mut self, slots: u32) -> Option<u32> {
-        if !self.exclusive {
-            return self.claim_shared(slots);
+        if let Some((claim, number)) = self.shared {
+            return self.claim_shared(claim, number, slots);
         }
         if !self.fits_after_refresh(slots) {
             return None;
@@ -339,9 +381,9 @@ impl<'m> Producer<'m> {
     pub fn pass(&mut self, passes: bool) {
         self.passes = passes;
         if self.held && !passes {
-            let tail = match self.exclusive {
-                true => self.tail,
-                false => self.ring.control.tail.load(Ordering::Relaxed),
+            let tail = match self.shared {
+                None => self.tail,
+                Some(_) => self.ring.control.tail.load(Ordering::Relaxed),
             };
             self.close(tail);
         }
@@ -359,14 +401,16 @@ impl<'m> Producer<'m> {
         self.held && self.check_hold()
     }
 
-    fn claim_shared(&mut self, slots: u32) -> Option<u32> {
+    fn claim_shared(&mut self, claim: &Claim, number: u16, slots: u32) -> Option<u32> {
         let tail = &self.ring.control.tail;
         loop {
             let position = tail.load(Ordering::Relaxed);
             if self.ring.fits(position, slots, self.head_seen) {
                 let next = position.wrapping_add(slots);
+                claim.tell(position, number, slots);
+                // Release: pairs with `Consumer::abandoned`, which finds what was told.
                 if tail
-                    .compare_exchange(position, next, Ordering::Relaxed, Ordering::Relaxed)
+                    .compare_exchange(position, next, Ordering::Release, Ordering::Relaxed)
                     .is_ok()
                 {
                     return Some(position);
@@ -383,6 +427,24 @@ impl<'m> Producer<'m> {
                     return None;
                 }
             }
+        }
+    }
+
+    /// Claims slots of a shared ring and never fills them, as one that dies then.
+    #[cfg(any(test, loom))]
+    pub fn leave_open(&mut self, slots: u32) -> bool {
+        self.shared.is_some() && self.claim(slots).is_some()
+    }
+
+    /// Says that it will claim, and never does.
+    #[cfg(loom)]
+    pub fn tells(&mut self, slots: u32) {
+        if let Some((claim, number)) = self.shared {
+            claim.tell(
+                self.ring.control.tail.load(Ordering::Relaxed),
+                number,
+                slots,
+            );
         }
     }
 
@@ -504,6 +566,46 @@ impl<'m> Consumer<'m> {
         // Release: pairs with the Acquire in `Producer::claim`.
         control.head.store(self.head, Ordering::Release);
         self.is_space_wanted()
+    }
+
+    /// How many slots the consumer is to [`Consumer::pass_over`] in a ring of this number, because a producer has claimed them and died.
+    /// `claims` reads those of all producers, each after it was asked whether that producer lives.
+    pub fn abandoned(
+        &self,
+        number: u16,
+        claims: impl FnOnce() -> Vec<(Claimed, bool)>,
+    ) -> Option<u32> {
+        let is_committed = |position: u32| {
+            let sequence = &self.ring.slot(position).sequence;
+            sequence.load(Ordering::Acquire) == position.wrapping_add(1)
+        };
+        // Acquire, and first: pairs with `claim_shared`. Whatever has moved the counter up to here is told by now.
+        let tail = self.ring.control.tail.load(Ordering::Acquire);
+        if tail == self.head || is_committed(self.head) {
+            return None;
+        }
+        let mut claims = claims();
+        claims.retain(|(it, _)| it.slots != 0 && it.ring == number);
+        let at = |position: u32| claims.iter().filter(move |(it, _)| it.position == position);
+        // One that lives will commit, or has lost against another one and claims anew.
+        if at(self.head).any(|(_, lives)| *lives) || is_committed(self.head) {
+            return None;
+        }
+        // Several may have died having told of this position, of whom one has moved the counter. Behind its slots the ring ends, or
+        // another packet begins; inside them none does. So it is the one with the least slots of those that end so.
+        let slots = at(self.head).map(|(it, _)| u32::from(it.slots));
+        let ends = |slots: &u32| {
+            let end = self.head.wrapping_add(*slots);
+            end == tail || at(end).next().is_some() || is_committed(end)
+        };
+        slots.filter(ends).min()
+    }
+
+    /// Gives slots back that were never filled. True: as of [`Consumer::advance`].
+    #[cold]
+    pub fn pass_over(&mut self, slots: u32) -> bool {
+        self.head = self.head.wrapping_add(slots);
+        self.publish()
     }
 
     /// Wants producers to hold data back, or not any more. They see it when they next check for space.

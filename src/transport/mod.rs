@@ -472,6 +472,21 @@ impl Transport {
         }
     }
 
+    /// See [`Endpoint::pass_over_the_dead`].
+    #[cold]
+    pub fn pass_over_the_dead(&mut self) {
+        self.shm.pass_over_the_dead();
+        for link in self.links.iter_mut().flatten() {
+            link.end().pass_over_the_dead();
+        }
+    }
+
+    /// Dies between claim and commit of a packet to the first process of this host.
+    #[cfg(test)]
+    pub fn leave_open(&mut self, slots: u32) {
+        self.shm.leave_open(0, slots);
+    }
+
     /// Says that a push found no room, before sleeping.
     pub fn request_space(&self, to: Route) {
         match to {

@@ -404,6 +404,7 @@ fn withdrawn(rank: &mut Rank<'_>, mut dice: Dice) {
 /// What waits for a process that has ended gets an error; what it had sent arrives.
 fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
     let bytes = dice.one_of(&[8, 5000, 100_000]);
+    let open = dice.one_of(&[0, 1, 4]);
     let lost = rank.processes - 1;
     if rank.me == lost {
         let sends: Vec<End> = (0..lost)
@@ -412,7 +413,7 @@ fn lost_peer(rank: &mut Rank<'_>, mut dice: Dice) {
         for send in sends {
             rank.complete(send);
         }
-        return rank.end();
+        return rank.end(open);
     }
     rank.expect(lost, 1, bytes);
     let marked = rank.send(Mode::Synchronous, lost, 2, bytes);

@@ -100,6 +100,12 @@ impl<'a> Rank<'a> {
             if (0..3).any(|_| self.engine.progress()) {
                 self.moved();
             } else {
+                // As a waiting call asks from time to time.
+                self.engine.give_up_unowned();
+                if self.engine.progress() {
+                    self.moved();
+                    continue;
+                }
                 assert!(
                     scheduler::pause(false),
                     "process {} waits in vain: {what}",
@@ -275,8 +281,11 @@ impl<'a> Rank<'a> {
         self.shared.notes[about].load(Ordering::Relaxed)
     }
 
-    /// Ends this process without a word.
-    pub fn end(&mut self) {
+    /// Ends this process without a word, while it writes a packet of so many slots to process 0; 0: while it writes nothing.
+    pub fn end(&mut self, slots: u32) {
+        if slots > 0 {
+            self.engine.transport.leave_open(slots);
+        }
         self.engine.transport.table().own().set_exited();
         self.ended = true;
     }

@@ -17,6 +17,7 @@ use crate::os::memory::Mapping;
 use crate::queue::channel::Receiver;
 use crate::queue::ring::{self, Ring};
 use crate::sync::Ordering;
+use crate::transport::Loss;
 use crate::transport::peer::Page;
 use crate::transport::wire::Header;
 use std::io::{Error, ErrorKind, Result};
@@ -168,7 +169,7 @@ impl Endpoint {
     ) -> Self {
         let out = |peer| {
             let bell = bells.map_or_else(|| common.segment.rank(peer), |bells| bells[peer]);
-            Outbound::new(common.segment, common.engine, peer, bell)
+            Outbound::new(&common, peer, bell)
         };
         // SAFETY: `claim` let this process alone be the rank, and each of its engines has one end.
         let inbox = unsafe { inbox.consumer() };
@@ -363,6 +364,40 @@ impl Endpoint {
         match origin {
             Some(peer) => self.out[peer].notifier().wake(true),
             None => self.out.iter().for_each(|out| out.notifier().wake(true)),
+        }
+    }
+
+    /// Claims slots of a peer's inbox and never fills them, where packets to it still go there.
+    #[cfg(test)]
+    pub fn leave_open(&mut self, peer: usize, slots: u32) {
+        self.out[peer].leave_open(slots);
+    }
+
+    /// Passes over what ranks that have died claimed of the inbox and never filled, so that it shows what others have put behind it. To be
+    /// called from time to time once a rank has died.
+    #[cold]
+    pub fn pass_over_the_dead(&mut self) {
+        let Common {
+            segment,
+            me,
+            engine,
+            ranks,
+            ..
+        } = self.common;
+        let claim = |rank| {
+            let page = segment.rank(rank);
+            // In this order: one that is dead claims nothing any more.
+            let lives = !matches!(page.status.loss(), Some(Loss::Exited | Loss::NeverStarted));
+            (page.claims[engine].read(), lives)
+        };
+        // The first is the inbox.
+        let inbox = self.inbound[0].channel.ring();
+        let mut has_room = false;
+        while let Some(slots) = inbox.abandoned(me as u16, || (0..ranks).map(claim).collect()) {
+            has_room |= inbox.pass_over(slots);
+        }
+        if has_room {
+            self.wake_producers(None);
         }
     }
 

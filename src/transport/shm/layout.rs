@@ -8,7 +8,7 @@ use crate::node;
 use crate::os::memory::{self, Mapping};
 use crate::queue::bulk_ring::{self, BulkRing};
 use crate::queue::eventcount::{self, EventCount};
-use crate::queue::ring::{self, Control, Ring, SLOT_BYTES, Slot};
+use crate::queue::ring::{self, Claim, Control, Producer, Ring, SLOT_BYTES, Slot};
 use crate::queue::shape::{self, shape};
 use crate::queue::shares;
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
@@ -70,6 +70,7 @@ const LAYOUT: u64 = {
             core,
             further,
             _pad,
+            claims,
             status,
             settings
         }),
@@ -151,6 +152,8 @@ pub struct RankPage {
     /// Which of its engines but the first are in use, a set of bits.
     further: AtomicU32,
     _pad: [u8; 52],
+    /// What each of its engines claims of an inbox of others.
+    pub claims: [Claim; ENGINES],
     pub status: Page,
     pub settings: Settings,
 }
@@ -334,6 +337,12 @@ impl<'m> Segment<'m> {
         (open >> engine & 1 != 0).then(|| self.further_inbox(rank, engine))
     }
 
+    /// The end of one of `me`'s engines that writes to the inbox of `rank`'s engine of that number. `None`: as of [`Segment::inbox_of`].
+    pub fn sender(&self, me: usize, rank: usize, engine: usize) -> Option<Producer<'m>> {
+        let inbox = self.inbox_of(rank, engine)?;
+        Some(inbox.producer(&self.rank(me).claims[engine], rank as u16))
+    }
+
     fn further_inbox(&self, rank: usize, engine: usize) -> Ring<'m> {
         assert!(rank < self.ranks && (1..ENGINES).contains(&engine));
         let offset = further_inbox(self.ranks, rank, engine);
@@ -481,7 +490,7 @@ mod tests {
         assert!(segment.private(0).is_none());
         assert!(segment.private(second + 1).is_none());
         assert!(segment.private(usize::MAX - 63).is_none());
-        let mut producer = segment.inbox(2).producer();
+        let mut producer = segment.sender(0, 2, 0).unwrap();
         let header = crate::queue::ring::Header::default();
         assert!(producer.push(&header, |_, _| {}));
         assert_eq!(consumer(segment.inbox(2)).peek(), Some(header));
@@ -490,7 +499,9 @@ mod tests {
         assert_eq!(segment.reserve_inboxes(fd.as_fd(), 1, 4), 4);
         assert!(segment.inbox_of(1, 3).is_none());
         let further = segment.open_inbox(1, 3);
-        assert!(further.producer().push(&header, |_, _| {}));
+        let mut sender = segment.sender(0, 1, 3).unwrap();
+        assert!(sender.push(&header, |_, _| {}));
+        assert_eq!(consumer(further).peek(), Some(header));
         let again = segment.inbox_of(1, 3).unwrap();
         assert_eq!(consumer(again).peek(), Some(header));
         assert!(consumer(segment.inbox(1)).peek().is_none());
@@ -538,7 +549,7 @@ mod tests {
         };
         let all = || (0..ranks).flat_map(|rank| (0..ENGINES).map(move |engine| (rank, engine)));
         for (rank, engine) in all() {
-            let mut producer = segment.inbox_of(rank, engine).unwrap().producer();
+            let mut producer = segment.sender(0, rank, engine).unwrap();
             while producer.push(&named(rank, engine), |_, _| {}) {}
         }
         for (rank, engine) in all() {

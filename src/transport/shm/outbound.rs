@@ -118,15 +118,17 @@ impl Common {
 
 impl Outbound {
     /// To a peer that is woken by what is in the page `bell`.
-    pub fn new(
-        segment: Segment<'static>,
-        engine: usize,
-        peer: usize,
-        bell: &'static RankPage,
-    ) -> Self {
+    pub fn new(common: &Common, peer: usize, bell: &'static RankPage) -> Self {
+        let Common {
+            segment,
+            me,
+            engine,
+            ..
+        } = *common;
+        let claim = &segment.rank(me).claims[engine];
         Self {
             // An unused one is given the right ring before anything is sent.
-            channel: Sender::new(segment.inbox(peer).producer()),
+            channel: Sender::new(segment.inbox(peer).producer(claim, peer as u16)),
             stage: match engine {
                 0 => Stage::Inbox,
                 _ => Stage::Unused,
@@ -138,6 +140,14 @@ impl Outbound {
             notifier: Notifier::of(bell, engine),
             watch: Watch::new(),
             stays_small: false,
+        }
+    }
+
+    /// See [`Producer::leave_open`].
+    #[cfg(test)]
+    pub fn leave_open(&mut self, slots: u32) {
+        if let Some(ring) = self.channel.ring() {
+            ring.leave_open(slots);
         }
     }
 
@@ -192,10 +202,10 @@ impl Outbound {
     #[cold]
     #[inline(never)]
     fn begin(&mut self, common: &Common, peer: usize) -> bool {
-        let Some(inbox) = common.segment.inbox_of(peer, common.engine) else {
+        let Some(inbox) = common.segment.sender(common.me, peer, common.engine) else {
             return false;
         };
-        self.channel = Sender::new(inbox.producer());
+        self.channel = Sender::new(inbox);
         self.stage = Stage::Inbox;
         true
     }
@@ -386,8 +396,8 @@ mod tests {
         };
         let packet = Header::default();
         let push = |out: &mut Outbound| out.push(&common, fd, 1, &packet, |_, _| {});
-        let mut out = Outbound::new(segment, 0, 1, segment.rank(1));
-        let mut others = segment.inbox(1).producer();
+        let mut out = Outbound::new(&common, 1, segment.rank(1));
+        let mut others = segment.sender(0, 1, 0).unwrap();
         while others.push(&packet, |_, _| {}) {}
         assert!(!push(&mut out));
         let before = segment.allocate(fd, 1).unwrap();
