@@ -3,9 +3,12 @@
 //! Invariant: each page of the range belongs to exactly one free block, which is in the list of its order, or to one used range.
 //! Only the first page of either has an entry with a tag; the tags of all others are zero. What was allocated trims its block to the
 //! pages wanted and has the entries that freeing it needs, so freeing never fails.
+//!
+//! A range is used from the store of its tag on, and until that is taken away: whichever process dies holding the lock, after whichever
+//! store, the used ranges are true, and [`Buddy::rebuild`] makes all else of them.
 
 use super::state::{Entry, Lists, ORDERS};
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::{AtomicU32, Ordering, compiler_fence};
 use std::io::{Error, Result};
 
 const FREE: u32 = 1 << 8;
@@ -17,6 +20,8 @@ pub trait Entries {
     fn find(&self, page: u32) -> Option<&Entry>;
     /// Makes it be there.
     fn make(&self, page: u32) -> Result<()>;
+    /// The first page behind one without an entry that may have one.
+    fn behind_missing(&self, page: u32) -> u32;
 }
 
 /// The allocator, for those who hold its lock.
@@ -32,7 +37,12 @@ fn get(word: &AtomicU32) -> u32 {
     word.load(Ordering::Relaxed) // ordered by the lock
 }
 
+/// One step of a change. After the death of the process that makes it others see all steps before it: the compiler keeps their order,
+/// and a processor gives up none of a process that ends.
 fn set(word: &AtomicU32, value: u32) {
+    #[cfg(test)]
+    tests::step();
+    compiler_fence(Ordering::SeqCst);
     word.store(value, Ordering::Relaxed); // ordered by the lock
 }
 
@@ -49,16 +59,48 @@ fn blocks(start: u32, pages: u32) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl<E: Entries> Buddy<'_, E> {
-    /// Puts all pages into the lists, which are empty.
+    /// Puts all pages into the lists, of which none is used.
+    ///
+    /// Errors: no memory for entries.
     pub fn fill(&self) -> Result<()> {
-        let (first, pages) = (self.first, self.end - self.first);
-        for (start, _) in blocks(first, pages) {
+        for (start, _) in blocks(self.first, self.end - self.first) {
             self.entries.make(start)?;
         }
-        for (start, order) in blocks(first, pages) {
-            self.push(start, order);
-        }
+        self.rebuild();
         Ok(())
+    }
+
+    /// Makes the lists anew from the used ranges, whatever they were. Pages between those stay out of use where there is no memory for
+    /// their entries. Returns how many pages are used.
+    pub fn rebuild(&self) -> u64 {
+        self.lists.0.iter().for_each(|head| set(head, 0));
+        let mut used = Vec::new();
+        let (mut page, mut behind_last) = (self.first, self.first);
+        while page < self.end {
+            let Some(entry) = self.entries.find(page) else {
+                page = self.entries.behind_missing(page);
+                continue;
+            };
+            match get(&entry.tag) {
+                USED if page >= behind_last => {
+                    let pages = get(&entry.pages);
+                    behind_last = page + pages;
+                    used.push((page, pages));
+                }
+                _ => set(&entry.tag, 0),
+            }
+            page += 1;
+        }
+        let mut at = self.first;
+        for (start, pages) in used.iter().copied().chain([(self.end, 0)]) {
+            for (block, order) in blocks(at, start - at) {
+                if self.entries.make(block).is_ok() {
+                    self.push(block, order);
+                }
+            }
+            at = start + pages;
+        }
+        used.iter().map(|(_, pages)| u64::from(*pages)).sum()
     }
 
     fn entry(&self, page: u32) -> &Entry {
@@ -159,6 +201,25 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
+    thread_local! {
+        /// Steps that this thread still makes before it dies.
+        static STEPS: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+
+    pub fn step() {
+        let left = STEPS.get();
+        assert_ne!(left, 0, "dies here");
+        STEPS.set(left - 1);
+    }
+
+    /// Does something, and dies before the step after so many. Whether it died.
+    fn dies_after(steps: usize, work: impl FnOnce()) -> bool {
+        STEPS.set(steps);
+        let died = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_err();
+        STEPS.set(usize::MAX);
+        died
+    }
+
     /// Entries in plain memory, of which as many can be made as are left.
     struct Plain {
         all: Vec<Entry>,
@@ -187,6 +248,10 @@ mod tests {
             self.made[page as usize]
                 .get()
                 .then(|| &self.all[page as usize])
+        }
+
+        fn behind_missing(&self, page: u32) -> u32 {
+            page + 1
         }
 
         fn make(&self, page: u32) -> Result<()> {
@@ -293,6 +358,64 @@ mod tests {
                 buddy.free(start);
             }
             assert_eq!(free_blocks(&buddy), whole);
+        }
+    }
+
+    /// At every step of an allocation and of a free, with neighbours of all kinds: what others use stays theirs, nothing is given out
+    /// twice, and all that is not used is free again.
+    #[test]
+    fn the_lists_are_made_anew_after_a_death_at_any_step() {
+        let work: [(&str, fn(&Buddy<'_, Plain>, u32)); 3] = [
+            ("allocates", |buddy, _| drop(buddy.allocate(5, 0))),
+            ("allocates aligned", |buddy, _| drop(buddy.allocate(3, 4))),
+            ("frees", |buddy, range| buddy.free(range)),
+        ];
+        for (what, work) in work {
+            let mut steps = 0;
+            loop {
+                let (lists, plain) = (lists(), Plain::new(256));
+                let buddy = Buddy {
+                    lists: &lists,
+                    entries: &plain,
+                    first: 3,
+                    end: 250,
+                };
+                buddy.fill().unwrap();
+                let ranges: Vec<u32> = [3, 1, 7, 16, 2, 30, 5]
+                    .iter()
+                    .map(|pages| buddy.allocate(*pages, 0).unwrap())
+                    .collect();
+                // Holes on both sides of the range that is given back.
+                buddy.free(ranges[1]);
+                buddy.free(ranges[3]);
+                let (range, others) = (ranges[2], [ranges[0], ranges[4], ranges[5], ranges[6]]);
+                let died = dies_after(steps, || work(&buddy, range));
+                let used = buddy.rebuild();
+                let free: u32 = free_blocks(&buddy)
+                    .iter()
+                    .map(|(_, order)| 1 << order)
+                    .sum();
+                assert_eq!(u64::from(free) + used, 247, "{what}, {steps} steps");
+                for (start, pages) in others.iter().zip([3, 2, 30, 5]) {
+                    assert_eq!(buddy.used(*start), Some(pages), "{what}, {steps} steps");
+                }
+                // All that is used, whoever died with it, can be given back, and then all is as at the beginning.
+                (3..250)
+                    .filter(|page| buddy.used(*page).is_some())
+                    .for_each(|page| buddy.free(page));
+                assert_eq!(
+                    free_blocks(&buddy)
+                        .iter()
+                        .map(|(_, order)| 1u32 << order)
+                        .sum::<u32>(),
+                    247
+                );
+                if !died {
+                    assert!(steps > 5, "{what}");
+                    break;
+                }
+                steps += 1;
+            }
         }
     }
 }

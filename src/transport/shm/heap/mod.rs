@@ -166,25 +166,37 @@ impl Heap {
             let died = tries.is_multiple_of(1000)
                 && index < self.segment.ranks()
                 && self.segment.rank(index).status.has_died();
-            if died {
-                // What it was changing is half changed: nobody allocates any more. What is allocated stays good.
-                shared.state.store(BROKEN, Ordering::Relaxed);
-                let _ =
-                    shared
-                        .lock
-                        .compare_exchange(holder, 0, Ordering::Release, Ordering::Relaxed);
+            // What it was changing is half changed. Acquire: all that it has done.
+            let (order, otherwise) = (Ordering::Acquire, Ordering::Relaxed);
+            if died
+                && shared
+                    .lock
+                    .compare_exchange(holder, own, order, otherwise)
+                    .is_ok()
+            {
+                let (ready, order) = (READY, Ordering::Relaxed);
+                let _ = shared.state.compare_exchange(ready, BROKEN, order, order);
+                break;
             }
         }
         let locked = Locked {
             heap: self,
             _turn: turn,
         };
-        if shared.state.load(Ordering::Relaxed) == BROKEN {
-            return Err(Error::other(
-                "a rank has died while it allocated memory that the ranks of the node share",
-            ));
+        if let Some(view) = self.view.get() {
+            self.mend(view);
         }
         Ok(locked)
+    }
+
+    /// Makes the allocator's lists anew, if a rank has died that was changing them. The caller has the lock.
+    fn mend(&self, view: &View) {
+        let shared = self.shared();
+        if shared.state.load(Ordering::Relaxed) == BROKEN {
+            let used = self.buddy(view).rebuild() * PAGE as u64;
+            shared.reserved.store(used, Ordering::Relaxed);
+            shared.state.store(READY, Ordering::Relaxed);
+        }
     }
 
     /// The mapped heap, made by the first rank that asks.
@@ -231,7 +243,11 @@ impl Heap {
                 shared.state.store(READY, Ordering::Relaxed);
                 view
             }
-            _ => View::new(map(shared.bytes.load(Ordering::Relaxed))?)?,
+            _ => {
+                let view = View::new(map(shared.bytes.load(Ordering::Relaxed))?)?;
+                self.mend(&view);
+                view
+            }
         };
         drop(locked);
         Ok(self.view.get_or_init(|| view))

@@ -9,7 +9,7 @@ pub const ORDERS: usize = 32;
 // Values of `Shared::state`.
 pub const NONE: u32 = 0;
 pub const READY: u32 = 1;
-/// A rank has died with the lock.
+/// A rank has died with the lock: the lists of free blocks are to be made anew.
 pub const BROKEN: u32 = 2;
 
 /// State of the heap, in the segment's header.

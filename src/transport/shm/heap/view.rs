@@ -139,6 +139,10 @@ impl Entries for View {
         Some(unsafe { &*entry.cast() })
     }
 
+    fn behind_missing(&self, page: u32) -> u32 {
+        (page / ENTRIES_IN_PAGE as u32 + 1) * ENTRIES_IN_PAGE as u32
+    }
+
     fn make(&self, page: u32) -> Result<()> {
         let (word, bit) = self.bit(page);
         if word.load(Ordering::Relaxed) & bit == 0 {
