@@ -1,7 +1,7 @@
 //! A lock in a word of memory that processes share: zero while it is free, else the number of its holder and one.
 //!
-//! A waiter checks whether the holder has died. Invariant: a lock whose holder has died stays taken for ever, and each waiter gets an
-//! error (models below, for loom).
+//! A waiter checks whether the holder has died. Invariant: a lock whose holder has died stays taken, and each waiter is told (models
+//! below, for loom); where what it guards is good nevertheless, one of them takes it over.
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -37,6 +37,14 @@ pub fn take(
             return Err(holder);
         }
     }
+}
+
+/// Takes the lock over from a holder that has died, if what it guards is good at every step of a change. False: another one has done so.
+#[cold]
+pub fn take_over(word: &AtomicU32, holder: u32, process: u32) -> bool {
+    let (order, otherwise) = (Ordering::Acquire, Ordering::Relaxed);
+    word.compare_exchange(holder + 1, process + 1, order, otherwise)
+        .is_ok()
 }
 
 /// The holder, if it has died with the lock.

@@ -8,8 +8,9 @@
 //!
 //! A locker waits for earlier tickets only, so there is no deadlock, and nobody is passed over for ever. Two that share a range do not
 //! wait for each other. Invariants: a slot is written with the table's lock; a waiter names itself at a slot and then looks at its ticket,
-//! an owner clears the ticket and then takes the names, so that one sees the other (models below, for loom). Whoever waits for an
-//! owner that has died gets an error; the range stays locked.
+//! an owner clears the ticket and then takes the names, so that one sees the other (models below, for loom). A process that waits for an
+//! owner that has died gets an error; the range stays locked. A slot counts from its bit in `taken` on, which is set when all else of it is
+//! written: so the table's lock is taken over from a holder that has died.
 
 #[cfg(all(test, loom))]
 mod models;
@@ -168,29 +169,58 @@ impl Locks<'_> {
     fn enter<L: Locker>(self, me: &L) -> Result<u64, L::Failure> {
         loop {
             if !try_take(&self.head.lock, me.process()) {
-                self.enter_late(me)?;
+                self.enter_late(me);
             }
             // Acquire: pairs with `free`; nothing of what was in the slot before comes later.
             let taken = self.head.taken.load(Ordering::Acquire);
             if taken != self.all() {
                 return Ok(taken);
             }
-            // As many lockers as slots: they do not hold for long.
+            // As many lockers as slots: they do not hold for long, unless they have died.
+            let result = self.reclaim(me);
             give_back(&self.head.lock);
-            me.pause();
+            result?;
         }
     }
 
+    /// Frees the slots of those that have died between the end of their lock and that of their slot, when all slots are taken.
+    ///
+    /// Errors: all have died with a range locked.
     #[cold]
-    fn enter_late<L: Locker>(self, me: &L) -> Result<(), L::Failure> {
+    fn reclaim<L: Locker>(self, me: &L) -> Result<(), L::Failure> {
+        if !me.pause() {
+            return Ok(());
+        }
+        let owner = |slot: &Slot| slot.process.load(Ordering::Relaxed);
+        let mut lost = None;
+        for (number, slot) in self.slots.iter().enumerate() {
+            let process = owner(slot);
+            if !me.has_died(process) {
+                return Ok(());
+            }
+            if slot.ticket.load(Ordering::Relaxed) == 0 {
+                self.head.taken.fetch_and(!(1 << number), Ordering::Release);
+                return Ok(());
+            }
+            lost = Some(process);
+        }
+        lost.map_or(Ok(()), |process| Err(me.failure(process)))
+    }
+
+    #[cold]
+    fn enter_late<L: Locker>(self, me: &L) {
         let lock = &self.head.lock;
-        let taken = named_lock::take(lock, me.process(), || me.pause(), |it| me.has_died(it));
-        taken.map_err(|holder| me.failure(holder))
+        let take = || named_lock::take(lock, me.process(), || me.pause(), |it| me.has_died(it));
+        while let Err(holder) = take() {
+            if named_lock::take_over(lock, holder, me.process()) {
+                return;
+            }
+        }
     }
 
     /// Locks a range, when all have unlocked that came before and want it too.
     ///
-    /// Errors: one of those has died, or a process that was about to lock something.
+    /// Errors: one of those has died, or all processes of a full table.
     #[inline(always)]
     pub fn lock<L: Locker>(self, me: &L, range: &Range) -> Result<Held, L::Failure> {
         let taken = self.enter(me)?;
@@ -387,9 +417,49 @@ mod tests {
         assert_eq!(head.taken.load(Ordering::Relaxed), 0);
         let all = locks.lock(&Alone(1), &range(0, u64::MAX, true)).unwrap();
         locks.unlock(&Alone(1), all);
-        // Died with the table's lock.
-        assert!(try_take(&head.lock, 9));
-        let result = locks.lock(&Alone(1), &range(0, 1, true));
+        // Died with the table's lock, with a slot half written, and one step later.
+        for is_taken in [false, true] {
+            assert!(try_take(&head.lock, 9));
+            let half = &slots[1];
+            half.ticket
+                .store(head.last.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            half.process.store(9, Ordering::Relaxed);
+            if is_taken {
+                half.object.store(1, Ordering::Relaxed);
+                half.first.store(50, Ordering::Relaxed);
+                half.last.store(59, Ordering::Relaxed);
+                half.exclusive.store(1, Ordering::Relaxed);
+                head.taken.store(1 << 1, Ordering::Relaxed);
+                head.last.fetch_add(1, Ordering::Relaxed);
+            }
+            let held = locks.lock(&Alone(1), &range(0, 1, true)).unwrap();
+            let meets = locks
+                .lock(&Alone(2), &range(50, 50, true))
+                .map(|it| locks.unlock(&Alone(2), it));
+            assert_eq!(meets.err(), is_taken.then_some(9));
+            locks.unlock(&Alone(1), held);
+        }
+    }
+
+    /// Slots of the dead fill a table: those that hold nothing are free again, and where all hold something it is an error.
+    #[test]
+    fn a_table_of_dead_owners_is_an_error() {
+        let (head, slots): (_, Vec<Slot>) = (fresh_head(), (0..4).map(|_| fresh_slot()).collect());
+        let locks = Locks {
+            head: &head,
+            slots: &slots,
+        };
+        for first in 0..4 {
+            let _ = locks
+                .lock(&Alone(9), &range(10 * first, 10 * first, true))
+                .unwrap();
+        }
+        let result = locks.lock(&Alone(1), &range(100, 100, true));
         assert_eq!(result.unwrap_err(), 109);
+        // It had just ended its lock of this one.
+        slots[2].ticket.store(0, Ordering::Relaxed);
+        let held = locks.lock(&Alone(1), &range(100, 100, true)).unwrap();
+        locks.unlock(&Alone(1), held);
+        assert_eq!(head.taken.load(Ordering::Relaxed), 0b1011);
     }
 }

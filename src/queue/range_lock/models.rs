@@ -174,6 +174,16 @@ fn dies_with_the_first(me: &Process<'_>) {
     me.0.sleepers.wake_all();
 }
 
+/// Between the two steps of a change under the table's lock.
+fn dies_with_the_table(me: &Process<'_>) {
+    while !try_take(&me.0.head.lock, me.process()) {
+        thread::yield_now();
+    }
+    let last = me.0.head.last.load(Ordering::Relaxed);
+    me.0.head.last.store(last + 1, Ordering::Relaxed);
+    me.0.died[me.1].store(1, Ordering::Release);
+}
+
 /// Before the one that dies, or an error that names it.
 fn adds_or_is_told(me: &Process<'_>) {
     assert!(matches!(me.adds(0, 1), Ok(()) | Err(0)));
@@ -246,6 +256,17 @@ fn whoever_waits_for_a_dead_one_is_told() {
         &[dies_with_the_first, adds_or_is_told, adds_behind],
         3,
         true,
+        None,
+    );
+}
+
+#[test]
+fn the_table_is_taken_over_from_a_dead_one() {
+    explore(&[dies_with_the_table, adds_to_both], 3, false, None);
+    explore(
+        &[dies_with_the_table, adds_to_both, adds_to_the_first],
+        3,
+        false,
         None,
     );
 }
