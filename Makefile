@@ -26,7 +26,7 @@
 # make check-fuzz                   parsers of what comes from other processes, FUZZ_SECONDS=60 each
 # make check-aarch64                the library for aarch64: no warning, unit tests under qemu
 # make check-tsan                   the C tests of threads on a library with the thread sanitizer
-# make bench      the benchmarks, against the peers that are installed
+# make bench      all pages of measurements and their pictures, against the peers (an hour and a half; BENCH=--short: half an hour)
 # make bench-compare OLD=PREFIX     this build beside another one, cell by cell
 # make bench-threads                messages of several threads, and what lifetimes cost
 # make lint       rustfmt, clippy, rustdoc, and that the generated files are current
@@ -357,9 +357,9 @@ support:
 clean:
 	$(CARGO) clean
 
-# all libraries, all benchmarks, about 24 minutes; a part: make bench BENCH="--quick --only latency"
+# a part: make bench BENCH="--only windows,files"; one benchmark of messages: benches/run.py --quick --only latency
 bench: all
-	python3 benches/run.py $(BENCH)
+	python3 benches/all.py $(BENCH)
 
 # the build in OLD beside this one; the head of benches/compare.py has the options for BENCH="..."
 bench-compare: all

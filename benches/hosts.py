@@ -18,13 +18,14 @@ import tempfile
 import time
 from pathlib import Path
 
+import pages
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 STAGE = Path(os.environ.get("OXMPI_PREFIX") or ROOT / "target" / "stage")
 PEERS = Path(os.environ.get("OXMPI_PEERS") or ROOT / "target" / "peers")
 KIT = Path(os.environ.get("OXMPI_CLUSTER_KIT") or "/work/shared/cluster")
 PAGE = HERE / "RESULTS-hosts.md"
-MARK = "<!-- measured by benches/hosts.py -->\n"
 PROGRAMS = ["latency", "bandwidth", "collective", "hello", "idle"]
 SIZES = [8, 65536, 262144, 2097152]
 
@@ -185,8 +186,7 @@ def main():
         shutil.rmtree(state, ignore_errors=True)
     print(text)
     if words.write:
-        head = PAGE.read_text().split(MARK)[0] if PAGE.exists() else ""
-        PAGE.write_text(head + MARK + "\n" + text)
+        pages.replace(PAGE, "Messages between hosts", text)
 
 
 if __name__ == "__main__":

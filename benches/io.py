@@ -12,14 +12,13 @@ fails or takes too long has no cells from there on.
 
 import argparse
 import os
-import shlex
 import statistics
-import sys
 import tempfile
 import time
 from collections import defaultdict
 
 import libraries
+import pages
 from run import execute
 
 LIMIT = 20  # s for a run
@@ -109,6 +108,23 @@ def table(place, rounds, columns):
     return "\n".join([*lines, ""])
 
 
+# What is drawn of 2 ranks in the first folder: times of a call.
+DRAWN = ["write_at_8", "read_at_8", "write_at_64K", "write_16_of_64", "read_16_of_64", "deep_write_8", "write_shared_8", "write_ordered_8",
+         "iwrite_at_8_wait", "set_view_100000", "open_close_self", "open_close_world"]
+
+
+def drawn(rounds, columns):
+    """Row -> library -> median, by hand among the libraries."""
+    rows = {}
+    for column in columns:
+        title = HAND if column == HAND else libraries.LIBRARIES[column].title
+        for row in DRAWN:
+            found = [round[column][row, "ns"][0] for round in rounds if (row, "ns") in round.get(column, {})]
+            if found:
+                rows.setdefault(row, {})[title] = statistics.median(found)
+    return {row: rows[row] for row in DRAWN if row in rows}
+
+
 def kind_of(directory):
     """The type of the file system."""
     found = "", "?"
@@ -149,13 +165,16 @@ def main():
         for place in places:
             if time.monotonic() - begun < 60 * options.minutes:
                 found[place].append({column: run(column, *place[:2], options) for column in columns})
-    pages = [table(place, found[place], columns) for place in places if found[place]]
+    texts = [table(place, found[place], columns) for place in places if found[place]]
     took = f"{(time.monotonic() - begun) / 60:.1f} minutes, {min(map(len, found.values()))} to {max(map(len, found.values()))} rounds"
-    head = (f"# Files\n\nMade by `benches/io.py {shlex.join(sys.argv[1:])}` ({took}): ns a call or MB/s of all ranks together, in the page cache\n"
-            "but for sync. The libraries take turns. `benches/io.c` has the rows, `benches/io.py` what the columns mean.\n\n")
-    print(head + "\n".join(pages))
+    text = (f"{took[0].upper()}{took[1:]}: ns a call or MB/s of all ranks together, in the page cache but for sync. The libraries take turns.\n"
+            "`benches/io.c` has the rows, `benches/io.py` what the columns mean.\n\n" + "\n".join(texts))
+    print(text)
     if options.write:
-        (libraries.HERE / "RESULTS-io.md").write_text(head + "\n".join(pages))
+        pages.replace(libraries.HERE / "RESULTS-io.md", "Files", text)
+        place = next((place for place in places if place[0] == 2 and found[place]), None)
+        if place:
+            pages.draw("files", f"Files (less is better), 2 ranks, {place[1]} ({place[2]})", "ns a call", drawn(found[place], columns))
 
 
 if __name__ == "__main__":

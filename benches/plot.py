@@ -1,7 +1,7 @@
-"""Draws charts as SVG: plot.py CHARTS.json [DIRECTORY]. Needs matplotlib; report.py starts it with a Python that has it.
+"""Draws charts as SVG: plot.py CHARTS.json [DIRECTORY]. Needs matplotlib; report.py and pages.py start it with a Python that has it.
 
-CHARTS.json is what report.py leaves beside the pictures: medians by placement of the cores, so that a picture can be drawn again
-without measuring. Text stays text, on a white ground, so that it reads in light and dark pages.
+CHARTS.json is what report.py or pages.py leaves beside the pictures: medians, by placement of the cores or by row, so that a picture can
+be drawn again without measuring. Text stays text, on a white ground, so that it reads in light and dark pages.
 """
 
 import json
@@ -94,6 +94,25 @@ def some(values, wanted=("8 B", "64 KB")):
             for name, row in values.items()}
 
 
+def bars(data, path):
+    """Groups of bars: a row is a group, a library a colour."""
+    rows = data["rows"]
+    names = list(dict.fromkeys(name for values in rows.values() for name in values))
+    width = 0.8 / len(names)
+    figure, axes = pyplot.subplots(figsize=(max(7.5, 1.1 * len(rows)), 5))
+    for at, name in enumerate(names):
+        there = [(x + at * width, values[name]) for x, values in enumerate(rows.values()) if name in values]
+        axes.bar(*zip(*there), width, label=name, color=colour(name))
+    axes.set_yscale("log")
+    axes.set_xticks([x + 0.4 - width / 2 for x in range(len(rows))], list(rows), rotation=35, ha="right", fontsize=8)
+    axes.set_ylabel(data["unit"])
+    axes.set_ylim(top=axes.get_ylim()[1] * 3)  # room for the legend
+    axes.set_title(data["title"])
+    axes.grid(True, axis="y", alpha=0.25)
+    axes.legend(fontsize=8)
+    save(figure, path)
+
+
 def draw(place, charts, cores, directory):
     sized = [what for what in ("latency", "bandwidth") if charts.get(what)]
     crowds = {int(ranks): values for ranks, values in charts.get("collective", {}).items()}
@@ -129,6 +148,9 @@ def main():
     source = Path(sys.argv[1])
     directory = Path(sys.argv[2]) if len(sys.argv) > 2 else source.parent
     data = json.loads(source.read_text())
+    if "rows" in data:
+        bars(data, directory / f"{source.stem}.svg")
+        return
     for place, charts in data["places"].items():
         draw(place, charts, data["cores"], directory)
 

@@ -23,6 +23,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import pages
+
 ROOT = Path(__file__).resolve().parent.parent
 STAGE = Path(os.environ.get("OXMPI_PREFIX") or ROOT / "target" / "stage")
 WORK = ROOT / "target" / "programs"
@@ -146,10 +148,7 @@ def main():
         lines.append(f"| {program.name} | {program.ranks} | {said['oxmpi'] or 'failed'} | " + " | ".join(times) + " |")
         print(lines[-1], flush=True)
     head = f"| program | ranks | on oxmpi | {' | '.join(f'{name}, s' for name in libraries)} |"
-    text = f"""# Real programs
-
-Unmodified programs of Debian's packages on oxmpi and on Debian's MPICH, in turns; seconds of the whole command, median of
-{options.rounds}, {os.cpu_count()} cores. Made by `benches/programs.py --rounds {options.rounds} --write`, whose head says what each needs.
+    text = f"""Seconds of the whole command, median of {options.rounds}, in turns; the head of programs.py says what each needs.
 
 {head}
 |---|---|---|{'---|' * len(libraries)}
@@ -158,7 +157,7 @@ Unmodified programs of Debian's packages on oxmpi and on Debian's MPICH, in turn
     if missing:
         text += f"\nNot installed, so left out: {', '.join(missing)}.\n"
     if options.write:
-        (ROOT / "benches" / "RESULTS-programs.md").write_text(text)
+        pages.replace(ROOT / "benches" / "RESULTS-programs.md", "Real programs", text)
     sys.exit(0 if good else 1)
 
 

@@ -8,6 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import libraries
+import pages
 from libraries import LIBRARIES, WORK
 
 OWN, LIMIT = "oxmpi", "limit"
@@ -282,17 +283,9 @@ def plots_of(medians, data, directory):
         "machine": call["machine"], "cores": CORES,
         "line_ns": {place: round(medians.lines[place][0], 1) for place in charts if place in medians.lines}, "places": charts,
     }, indent=1) + "\n")
-    python = sys.executable
-    if subprocess.run([python, "-c", "import matplotlib"], capture_output=True).returncode:
-        environment = WORK / "plot-venv"
-        try:
-            if not (environment / "installed").exists():
-                libraries.virtual_environment(environment, ["matplotlib"])
-                (environment / "installed").touch()
-        except libraries.Unavailable as error:
-            print(f"no plots: {error}")
-            return ""
-        python = str(environment / "bin" / "python")
+    python = pages.with_matplotlib()
+    if not python:
+        return ""
     subprocess.run([python, str(libraries.HERE / "plot.py"), str(source), str(directory)], check=True)
     drawn = [path for path in sorted(directory.glob("*.svg")) if path.stem.rsplit("-", 1)[-1] in charts or path.stem.split("-")[0] == "collectives"]
     return "\n" + "".join(f"![{path.stem}]({directory.name}/{path.name})\n" for path in drawn)

@@ -11,10 +11,10 @@ program has no cells from there on.
 import argparse
 import os
 import statistics
-import sys
 from collections import defaultdict
 
 import libraries
+import pages
 from run import execute
 
 LIMIT = 90  # s for a program
@@ -42,7 +42,13 @@ def near(one, two):
     return not probes or min(probes) <= 0 or max(probes) / min(probes) < 1.4
 
 
+# What is drawn: rows of the synchronisation and of the operations in memory of MPI_Win_allocate.
+DRAWN = ["lock_exclusive 2 (ns)", "lock_all 2 (ns)", "fence 2 (ns)", "pscw 2 (ns)", "put_flush 8 (ns)", "get_flush 8 (ns)", "accumulate 8 (ns)",
+         "fetch_and_op 8 (ns)", "compare_and_swap 8 (ns)", "get_accumulate 8 (ns)"]
+
+
 def table(title, program, arguments, ranks, chosen, rounds):
+    """The table as text, and its medians: row -> library -> value."""
     cells = defaultdict(lambda: defaultdict(list))
     for _ in range(rounds):
         first = None
@@ -54,10 +60,12 @@ def table(title, program, arguments, ranks, chosen, rounds):
                     cells[row][library.name].append(value)
     lines = [f"### {title}, {ranks} ranks", "", "| row | " + " | ".join(library.title for library in chosen) + " |",
              "|---|" + "---:|" * len(chosen)]
-    for row, values in cells.items():
-        medians = [f"{statistics.median(values[library.name]):.4g}" if values[library.name] else "-" for library in chosen]
-        lines.append(f"| {row} | " + " | ".join(medians) + " |")
-    return "\n".join([*lines, ""])
+    medians = {row: {library.title: statistics.median(values[library.name]) for library in chosen if values[library.name]}
+               for row, values in cells.items()}
+    for row, values in medians.items():
+        found = [f"{values[library.title]:.4g}" if library.title in values else "-" for library in chosen]
+        lines.append(f"| {row} | " + " | ".join(found) + " |")
+    return "\n".join([*lines, ""]), medians
 
 
 def main():
@@ -77,16 +85,19 @@ def main():
         except libraries.Unavailable as why:
             print(f"left out: {name}: {why}")
     libraries.build(chosen)
-    pages = []
+    texts, drawn = [], {}
     for ranks in options.ranks:
         for title, program, arguments in CASES:
             if program == "rma_ops" and ranks != options.ranks[0]:
                 continue
-            pages.append(table(title, program, [*arguments, options.seconds], ranks, chosen, options.rounds))
-            print(pages[-1], flush=True)
+            text, medians = table(title, program, [*arguments, options.seconds], ranks, chosen, options.rounds)
+            texts.append(text)
+            print(text, flush=True)
+            if ranks == options.ranks[0] and "create" not in arguments:
+                drawn.update((row, medians[row]) for row in DRAWN if row in medians)
     if options.write:
-        head = f"# Windows\n\nMade by `benches/rma.py {' '.join(sys.argv[1:])}`; ns a call or MB/s. The libraries take turns.\n\n"
-        (libraries.HERE / "RESULTS-rma.md").write_text(head + "\n".join(pages))
+        pages.replace(libraries.HERE / "RESULTS-rma.md", "Windows", "ns a call or MB/s. The libraries take turns.\n\n" + "\n".join(texts))
+        pages.draw("windows", f"Windows of MPI_Win_allocate (less is better), {options.ranks[0]} ranks", "ns a call", drawn)
 
 
 if __name__ == "__main__":

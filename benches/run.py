@@ -18,7 +18,6 @@ measured while the class changed, or while others used the machine, is repeated,
 import argparse
 import json
 import os
-import platform
 import re
 import resource
 import signal
@@ -29,6 +28,7 @@ import uuid
 from pathlib import Path
 
 import libraries
+import pages
 import report
 from libraries import LIBRARIES, ROOT, WORK, Unavailable
 
@@ -265,22 +265,11 @@ def plan(benchmarks, options, available):
                     yield benchmark, library, ranks
 
 
-def text_of(command):
-    try:
-        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=10).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""
-
-
 def description(options, headers):
-    model = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
-    virtual = " (virtual machine)" if re.search(r"flags.*\bhypervisor\b", Path("/proc/cpuinfo").read_text()) else ""
-    memory = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())[1]) / 2**20
     return {
         "command": f"benches/{Path(sys.argv[0]).name} " + " ".join(sys.argv[1:]),
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-        "machine": f"{model[1] if model else platform.machine()}{virtual}, {os.cpu_count()} cores, {memory:.0f} GB, Linux {platform.release()}",
-        "revision": text_of(["git", "describe", "--always", "--dirty"]),
+        "machine": pages.machine(), "revision": pages.revision(),
         "header": "oxmpi's mpi.h" if headers == libraries.STAGE else "MPICH's mpi.h",
         "libraries": options.libs, "rounds": options.rounds,
     }

@@ -15,10 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pages
 from hosts import HERE, PEERS, ROOT, STAGE, results, table
 
 PAGE = HERE / "RESULTS-spawn.md"
-MARK = "<!-- measured by benches/spawn.py -->\n"
 OPEN_MPI = ["--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"]
 
 
@@ -78,8 +78,7 @@ def main():
         shutil.rmtree(work, ignore_errors=True)
     print(text)
     if words.write:
-        head = PAGE.read_text().split(MARK)[0] if PAGE.exists() else "# Processes that are spawned\n\n"
-        PAGE.write_text(head + MARK + "\n" + text)
+        pages.replace(PAGE, "Processes that are spawned", text)
 
 
 if __name__ == "__main__":

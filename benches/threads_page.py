@@ -7,6 +7,7 @@ in that class is a dash.
 import os
 import statistics
 
+import pages
 from libraries import LIBRARIES
 
 SCHEMES = ["collected", "suppressed", "counting", "never"]
@@ -95,6 +96,23 @@ def targets(medians):
     return "\n".join([*lines, *(f"| {what} | " + " | ".join(values) + " |" for what, values in cells.items()), ""])
 
 
+def drawn(medians):
+    """Rows of the picture: MPI_THREAD_MULTIPLE, predefined objects in both shapes, and the windows of threads.c."""
+    rows = {}
+    for row in ROWS:
+        program, arguments = row
+        threads = next(part for part in arguments if isinstance(part, int))
+        if "multiple" not in arguments or "derived" in arguments:
+            continue
+        shape = "paper, " if "paper" in arguments else "pairs, " if "pairs" in arguments else f"{WHERES[arguments[1]]}, "
+        for column in ["oxmpi/collected" if program == "neighbor" else "oxmpi", *PEERS]:
+            rate = medians.get(key(row, column))
+            if rate:
+                title = LIBRARIES[column.split("/")[0]].title
+                rows.setdefault(f"{shape}{threads} thread{'s' * (threads > 1)}", {})[title] = rate / 1e6
+    return rows
+
+
 def instructions_text(found):
     lines = ["| level | objects | " + " | ".join(SCHEMES) + " | collected / never |", "|---" * (len(SCHEMES) + 3) + "|"]
     for level in ("single", "multiple"):
@@ -111,13 +129,14 @@ def write(results, page):
     text = ("# Threads: rates of messages, and what lifetimes cost\n\nMade by `benches/threads.py`; do not edit. The benchmark is "
             "`benches/neighbor.c` (paper 003): 12 receives and 12 sends of 0 bytes a round and thread, with predefined objects or with a "
             "communicator and a datatype for each thread. The schemes of oxmpi are docs/objects.md's, \"Lifetimes\"; `never` gives nothing "
-            "back and is the bound. The ratio is that of oxmpi as it comes (collected) to the best peer.\n")
+            "back and is the bound. The ratio is that of oxmpi as it comes (collected) to the best peer.\n\n" + pages.machine() + "\n")
     runs = results.get("runs", [])
     tables = ""
     for where, name in CLASSES.items():
         medians = medians_of(runs, where)
         if len(medians) * 2 > len({entry["key"] for entry in runs}):
             counts = [sum(entry["where"] == where and entry["key"] == found for entry in runs) for found in medians]
+            pages.draw("threads", f"Message rates by threads (more is better), {name}", "million messages/s", drawn(medians))
             tables += (f"\n## Rates on {name}\n\nMillions of messages a second, both directions, medians of {min(counts)} to {max(counts)} "
                        f"interleaved runs on {os.cpu_count()} cores, {when['rates']}. What is asked for:\n\n{targets(medians)}\n"
                        f"{rates_text(medians)}")
