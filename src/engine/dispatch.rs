@@ -80,6 +80,7 @@ pub(super) struct Limits {
     eager: usize,
     /// See [`super::pressure`].
     pub(super) unexpected: usize,
+    pub(super) messages: usize,
     /// From here on the receiver reads the sender's memory on an oversubscribed node.
     single_copy: usize,
 }
@@ -90,6 +91,7 @@ impl Limits {
             // An RTS has 32 bits for it.
             eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
             unexpected: super::pressure::limit(),
+            messages: super::pressure::MOST_MESSAGES,
             single_copy: if SINGLE_COPY.get() {
                 SINGLE_COPY_BYTES.get() as usize
             } else {
@@ -101,10 +103,11 @@ impl Limits {
 
 #[cfg(test)]
 impl Limits {
-    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize) -> Self {
+    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize, messages: usize) -> Self {
         Self {
             eager,
             unexpected,
+            messages,
             single_copy,
         }
     }
