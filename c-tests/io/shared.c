@@ -111,6 +111,43 @@ static void ordered(int split)
     MPI(MPI_File_close(&file));
 }
 
+/* Accesses of one rank alone between those of all, without waiting: what a rank writes just before it comes counts for all. */
+static void mixed(int split)
+{
+    enum { ROUNDS = 40 };
+    int records = 2 * ROUNDS * size, found, *seen = calloc((size_t) records, sizeof *seen);
+    MPI_File file;
+    MPI_Offset at;
+    barrier();
+    if (rank == 0)
+        unlink(name);
+    barrier();
+    file = file_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR);
+    MPI(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    for (int i = 0; i < ROUNDS; i++) {
+        int alone = (2 * i * size) + rank, together = alone + size;
+        if (rank == i % size)
+            usleep(300); /* the others are in the call below */
+        if (split) {
+            MPI(MPI_File_write_ordered_begin(file, &together, 1, MPI_INT));
+            MPI(MPI_File_write_shared(file, &alone, 1, MPI_INT, MPI_STATUS_IGNORE));
+            MPI(MPI_File_write_ordered_end(file, &together, MPI_STATUS_IGNORE));
+        } else {
+            MPI(MPI_File_write_shared(file, &alone, 1, MPI_INT, MPI_STATUS_IGNORE));
+            MPI(MPI_File_write_ordered(file, &together, 1, MPI_INT, MPI_STATUS_IGNORE));
+        }
+    }
+    barrier();
+    MPI(MPI_File_get_position_shared(file, &at));
+    CHECK_INT(at, records);
+    for (int i = 0; i < records; i++) {
+        file_read(name, &found, sizeof found, (off_t) i * 4);
+        CHECK(found >= 0 && found < records && !seen[found]++);
+    }
+    MPI(MPI_File_close(&file));
+    free(seen);
+}
+
 static void sequential(void)
 {
     MPI_File file;
@@ -143,6 +180,8 @@ int main(int argc, char **argv)
     records();
     ordered(0);
     ordered(1);
+    mixed(0);
+    mixed(1);
     sequential();
     barrier();
     if (rank == 0)

@@ -80,6 +80,7 @@ pub(super) struct Limits {
     eager: usize,
     /// See [`super::pressure`].
     pub(super) unexpected: usize,
+    pub(super) messages: usize,
     /// From here on the receiver reads the sender's memory on an oversubscribed node.
     single_copy: usize,
 }
@@ -90,6 +91,7 @@ impl Limits {
             // An RTS has 32 bits for it.
             eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
             unexpected: super::pressure::limit(),
+            messages: super::pressure::MOST_MESSAGES,
             single_copy: if SINGLE_COPY.get() {
                 SINGLE_COPY_BYTES.get() as usize
             } else {
@@ -101,10 +103,11 @@ impl Limits {
 
 #[cfg(test)]
 impl Limits {
-    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize) -> Self {
+    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize, messages: usize) -> Self {
         Self {
             eager,
             unexpected,
+            messages,
             single_copy,
         }
     }
@@ -234,6 +237,7 @@ impl Engine {
         let route = self.peers.route(process);
         let request = self.requests.at(index);
         let (buffer, total) = (request.buffer, request.total);
+        let is_copy = matches!(request.kind, Kind::Send(Mode::Buffered));
         let mut header = Header {
             flags: match request.kind {
                 Kind::Send(Mode::Synchronous) => SYNCHRONOUS,
@@ -246,7 +250,7 @@ impl Engine {
             ..own
         };
         let held = self.is_held_back(process, header.context);
-        let protocol = self.choose_protocol(process, &buffer, held);
+        let protocol = self.choose_protocol(process, &buffer, held, is_copy);
         let mut rts = Rts {
             total: total as u64,
             token: index,
@@ -318,11 +322,18 @@ impl Engine {
         self.dispatch_eager_part(process, index)
     }
 
-    /// How the data of a message that is announced will travel.
-    fn choose_protocol(&mut self, process: usize, buffer: &Buffer, held: bool) -> Protocol {
+    /// How the data of a message that is announced will travel. `is_copy`: the data is the library's own copy. What of that does not leave
+    /// before the CTS would leave only when the sender calls MPI again, and has been copied once already: the receiver reads it.
+    fn choose_protocol(
+        &mut self,
+        process: usize,
+        buffer: &Buffer,
+        held: bool,
+        is_copy: bool,
+    ) -> Protocol {
         let (peer, bytes) = (self.peers.of(process), buffer.len());
         let route = peer.route;
-        let readable = self.oversubscribed
+        let readable = (self.oversubscribed || is_copy && bytes > self.limits.eager)
             && bytes >= self.limits.single_copy
             && !peer.cannot_read_us
             && self.transport.may_be_readable(route)
@@ -537,7 +548,7 @@ impl Engine {
         if request.protocol == Protocol::Read {
             // The receiver could not: a way that is left.
             let buffer = request.buffer;
-            let protocol = self.choose_protocol(process, &buffer, false);
+            let protocol = self.choose_protocol(process, &buffer, false, false);
             self.requests.at(cts.sender).protocol = protocol;
         } else if request.protocol == Protocol::Straight {
             // Its buffer has holes.

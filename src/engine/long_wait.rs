@@ -29,6 +29,9 @@ const AT_ONCE: u64 = 1_000;
 /// Yields without a change of threads before a wait sleeps, on an oversubscribed node. Under autogroup `sched_yield` yields only within the
 /// session: on a busy machine it has no effect for a time slice, in which the awaited rank may not run.
 const KEPT: u32 = 24;
+/// Nanoseconds after which a wait that sleeps names its communicator, which looks at all there are: ranks that share cores sleep in most
+/// waits, and few of these last.
+const NAMED_AFTER: u64 = 1_000_000;
 /// Bounded sleep, where a wake-up could be missed.
 pub(super) const BOUNDED_SLEEP: Duration = Duration::from_millis(1);
 /// How long a thread that was woken for what others had done sleeps for its own engines only.
@@ -108,8 +111,9 @@ pub(super) fn long_wait<R>(
         }
         let waited = now - began;
         if contended || kept >= KEPT || waited > sleep_after {
-            // A rank that sleeps has the time.
-            if let Some(published) = published.as_mut() {
+            if waited > NAMED_AFTER
+                && let Some(published) = published.as_mut()
+            {
                 published.name();
             }
             if tasks::prepare_sleep() {

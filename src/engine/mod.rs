@@ -201,6 +201,8 @@ pub struct Engine {
     refused: refusal::Refused,
     /// Peers that are to hold data back.
     holding: u32,
+    /// Whether that is because of all messages together.
+    crowded: bool,
     /// The largest `unexpected_bytes` of a peer since memory was last given back.
     most_unexpected: usize,
 }
@@ -332,6 +334,7 @@ impl Engine {
             refuses: false,
             refused: refusal::Refused::default(),
             holding: 0,
+            crowded: false,
             most_unexpected: 0,
             transport,
         }

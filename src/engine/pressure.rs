@@ -1,10 +1,12 @@
-//! Back-pressure: the memory for unexpected messages is bounded for each sender.
+//! Back-pressure: the memory for unexpected messages is bounded for each sender, and their number for all senders together.
 //!
 //! A receiver with more than [`UNEXPECTED_BYTES`] of a sender sets a word beside the position that the sender looks at when its
 //! ring or bulk ring seems full. The ring then gives no room to the short ways of sending, and messages of the program are
 //! announced without data, until half of it is left. So a send that blocks waits for its receive, and of others only the RTS is
-//! kept. Before it sees the word a sender sends a lap of the ring or bulk ring at most. Invariant: `unexpected_bytes` of a peer
-//! is the size of its messages in [`super::unexpected`].
+//! kept. Before it sees the word a sender sends a lap of the ring or bulk ring at most. With more than [`MOST_MESSAGES`] of all senders
+//! that of each one whose message comes is set, until half are left: so ranks that send by blocking calls, however many they are, never
+//! come near the number of messages that an engine can tell apart. Invariants: `unexpected_bytes` of a peer is the size of its messages in
+//! [`super::unexpected`]; a peer is held back while it has too many bytes, or there are too many messages.
 //!
 //! RTS packets come in the order of the sends, so matching does not notice. The library's own messages are never held back:
 //! collective operations rely on it that a small message leaves.
@@ -25,6 +27,9 @@ pub(super) fn limit() -> usize {
     UNEXPECTED_BYTES.get() as usize
 }
 
+/// Unexpected messages of all senders; an engine can tell four times as many apart.
+pub(super) const MOST_MESSAGES: usize = 1 << 20;
+
 /// What an unexpected message needs beside its data: the message, its node in the lists, the allocation.
 const OVERHEAD: usize = size_of::<Message>() + 64;
 /// If one sender had more unexpected bytes than this, memory is given back when the last message has gone.
@@ -36,7 +41,9 @@ impl Engine {
         let peer = self.peers.of(process);
         peer.unexpected_bytes += eager + OVERHEAD;
         self.most_unexpected = self.most_unexpected.max(peer.unexpected_bytes);
-        if peer.unexpected_bytes > self.limits.unexpected {
+        let are_many = self.messages.count() > self.limits.messages;
+        if peer.unexpected_bytes > self.limits.unexpected || are_many {
+            self.crowded |= are_many;
             if !peer.holds {
                 peer.holds = true;
                 self.holding += 1;
@@ -45,14 +52,32 @@ impl Engine {
         }
     }
 
-    /// The end of [`Engine::count_unexpected`].
+    /// The end of [`Engine::count_unexpected`], when the message is taken.
     pub(super) fn count_taken(&mut self, process: usize, eager: usize) {
         let peer = self.peers.of(process);
         peer.unexpected_bytes -= eager + OVERHEAD;
-        if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {
+        if self.crowded {
+            self.leave_crowd();
+        } else if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {
             peer.holds = false;
             self.holding -= 1;
             self.transport.end_hold(peer.route, self.holding == 0);
+        }
+    }
+
+    /// Lets those go on who were held back because of others' messages, once these are few enough.
+    #[cold]
+    fn leave_crowd(&mut self) {
+        if self.messages.count() > self.limits.messages / 2 {
+            return;
+        }
+        self.crowded = false;
+        for (_, peer) in self.peers.met_mut() {
+            if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {
+                peer.holds = false;
+                self.holding -= 1;
+                self.transport.end_hold(peer.route, self.holding == 0);
+            }
         }
     }
 

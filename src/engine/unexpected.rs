@@ -72,6 +72,11 @@ impl Messages {
         requests::new_number(self.first, self.slots.len(), MESSAGES)
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     /// Bytes of their data.
     pub fn bytes(&self) -> usize {
         let live = self.slots.iter().flatten();
@@ -93,7 +98,7 @@ impl Messages {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.free.len() == self.slots.len()
+        self.count() == 0
     }
 
     /// Gives the memory of the tables back, once there is no message.

@@ -11,8 +11,6 @@
 //! agreement, which the ranks tell each other in the next one.
 
 use super::errors::failure;
-use super::workers;
-use crate::engine::has_threads;
 use crate::error::{Class, Result, fail};
 use crate::os::file::{self as os, File as Descriptor, How};
 use crate::sync::{AtomicI64, Ordering};
@@ -47,6 +45,14 @@ impl Pointer<'_> {
                 Ok(_) => return Ok(found),
                 Err(now) => from = now,
             }
+        }
+    }
+
+    /// Where this rank has seen it last, without the small file.
+    pub fn own_view(self) -> i64 {
+        match self {
+            Pointer::Word(word) => word.load(Ordering::Relaxed),
+            Pointer::Apart(apart) => apart.agreed(),
         }
     }
 
@@ -263,10 +269,10 @@ impl Apart {
         Ok(agreed.or_newer(found.flatten()).value)
     }
 
-    /// Whether the small file may be newer than what was agreed on: what this rank tells in an agreement. Another thread may be about to
-    /// change it.
-    pub fn may_be_changed(&self) -> bool {
-        self.has_path() && (has_threads() || workers::is_worker() || self.state.lock().is_changed)
+    /// Whether the small file may be newer than what was agreed on: what this rank tells in an agreement. `meanwhile`: another thread may be
+    /// about to change it.
+    pub fn may_be_changed(&self, meanwhile: bool) -> bool {
+        self.has_path() && (meanwhile || self.state.lock().is_changed)
     }
 
     /// What the ranks have agreed on last.
@@ -362,10 +368,10 @@ mod tests {
         assert_eq!(step(&ranks[0]).unwrap(), 100);
         assert_eq!(step(&ranks[1]).unwrap(), 110);
         assert_eq!(Pointer::Apart(&ranks[0]).load().unwrap(), 120);
-        assert!(ranks[0].may_be_changed());
+        assert!(ranks[0].may_be_changed(false));
         assert_eq!(ranks[0].add_for_all(5).unwrap(), 120);
         ranks.iter().for_each(|rank| rank.agree(125));
-        assert!(!ranks[1].may_be_changed());
+        assert!(!ranks[1].may_be_changed(false));
         assert_eq!(step(&ranks[1]).unwrap(), 125);
         // Agreed on without the file, which is out of date then.
         ranks.iter().for_each(|rank| rank.agree(0));

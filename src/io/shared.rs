@@ -6,7 +6,9 @@ use super::file::File;
 use super::pointer::Pointer;
 use super::position::Whence;
 use super::transfer::{byte_at, etypes};
+use super::workers;
 use crate::datatype::Buffer;
+use crate::engine::has_threads;
 use crate::error::{Class, Result, fail};
 use crate::pt2pt::complete::Completion;
 use crate::sync::Ordering;
@@ -45,7 +47,8 @@ impl Steps<'_, BLOCK> {
         });
         let mut values = NOTHING;
         values[0] = checked.as_ref().map_or(0, |(etypes, ..)| *etypes as u64);
-        values[1] = file.pointer_may_be_changed();
+        values[1] = file.pointer_may_be_changed(BLOCK);
+        values[2] = file.board.pointer().own_view() as u64;
         let (own, bytes, buffer) = match checked {
             Ok((_, bytes, buffer)) => (Ok(()), bytes, buffer),
             Err(error) => (Err(error), 0, Buffer::empty()),
@@ -53,23 +56,27 @@ impl Steps<'_, BLOCK> {
         let all = self.agree_on(own, values).await?;
         let amounts = all.iter().map(|values| values[0] as i64);
         let before = amounts.clone().take(file.board.rank()).sum::<i64>();
-        let is_changed = all.iter().any(|values| values[1] != 0);
-        let from = self.advance_for_all(amounts.sum(), is_changed).await?;
+        let seen = match all.iter().any(|values| values[1] != 0) {
+            true => None,
+            // A rank that comes has moved it before, by its own accesses: the last one sees where it is.
+            false => all.iter().map(|values| values[2] as i64).max(),
+        };
+        let from = self.advance_for_all(amounts.sum(), seen).await?;
         let from = from.saturating_add(before);
         let skip = byte_at(&view, "the shared file pointer", from, bytes);
         Ok(skip.and_then(|skip| file.transfer_at(self.function, direction, &view, skip, &buffer)))
     }
 
-    /// Moves the pointer, with all ranks: where it was. They have told each other whether any of them may have changed it.
+    /// Moves the pointer, with all ranks: where it was, which they know (`seen`) if none of them can move it alone meanwhile. They do so
+    /// only after a further round.
     ///
     /// Errors: what the system says of the file that has the pointer; a rank is lost.
-    async fn advance_for_all(&self, etypes: i64, is_changed: bool) -> Result<i64> {
-        let pointer = self.file.board.pointer();
-        if let (Pointer::Apart(apart), false) = (pointer, is_changed) {
-            let from = apart.agreed();
-            apart.agree(from.saturating_add(etypes));
+    async fn advance_for_all(&self, etypes: i64, seen: Option<i64>) -> Result<i64> {
+        if let Some(from) = seen {
+            self.file.put_pointer(from.saturating_add(etypes));
             return Ok(from);
         }
+        let pointer = self.file.board.pointer();
         let mut own = Ok(0);
         if self.file.rank() == 0 {
             own = match pointer {
@@ -89,11 +96,13 @@ impl Steps<'_, BLOCK> {
 }
 
 impl File {
-    /// What a rank tells in a round in which all move the pointer: not 0 if ranks on other nodes cannot know where it is.
-    fn pointer_may_be_changed(&self) -> u64 {
+    /// What a rank tells in a round in which all move the pointer: not 0 if a thread of it may move it meanwhile, as the program's may unless
+    /// the call blocks, or if ranks on other nodes cannot know where it is.
+    fn pointer_may_be_changed(&self, blocks: bool) -> u64 {
+        let meanwhile = !blocks || has_threads() || workers::is_worker();
         match self.board.pointer() {
-            Pointer::Word(_) => 0,
-            Pointer::Apart(apart) => apart.may_be_changed().into(),
+            Pointer::Word(_) => meanwhile.into(),
+            Pointer::Apart(apart) => apart.may_be_changed(meanwhile).into(),
         }
     }
 
@@ -119,7 +128,7 @@ impl File {
     /// Errors: those of [`Pointer::load`].
     pub(super) fn pointer_seen(&self) -> Result<i64> {
         match self.board.pointer() {
-            Pointer::Apart(apart) if !apart.may_be_changed() => Ok(apart.agreed()),
+            Pointer::Apart(apart) if !apart.may_be_changed(has_threads()) => Ok(apart.agreed()),
             pointer => pointer.load(),
         }
     }
@@ -137,7 +146,7 @@ impl File {
         let number = whence.as_ref().map_or(0, |whence| *whence as u64);
         let mut values = NOTHING;
         (values[0], values[1]) = (offset as u64, number);
-        values[2] = self.pointer_may_be_changed();
+        values[2] = self.pointer_may_be_changed(true);
         let all = self.agree_on(function, whence.map(|_| ()), values)?;
         same("offset", all.iter().map(|values| values[0] as i64))?;
         same("whence", all.iter().map(|values| values[1] as i64))?;

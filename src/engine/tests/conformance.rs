@@ -63,6 +63,10 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
             "held back" => dice.one_of(&[1000, 50_000]),
             _ => usize::MAX,
         },
+        match name {
+            "held back" => dice.one_of(&[1, 20, usize::MAX]),
+            _ => usize::MAX,
+        },
     );
     let (job, mut engines) = build(&shape);
     for engine in &mut engines {

@@ -111,6 +111,7 @@ impl Play {
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
             dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
             dice.one_of(&[usize::MAX, 1000, 100_000]),
+            dice.one_of(&[usize::MAX, usize::MAX, 1, 8, 50]),
         );
         for engine in &mut engines {
             engine.transport.set_oversubscribed(oversubscribed);
