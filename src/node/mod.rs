@@ -186,9 +186,16 @@ impl Node {
         }
     }
 
+    /// What those who have not joined cannot change: they add cores of this machine and lower quotas, and so more ranks than it has
+    /// cores for stay too many.
+    fn is_certain(&self) -> bool {
+        self.all_joined() || self.estimate() == OVERSUBSCRIBED
+    }
+
     fn await_decision(&self) -> u32 {
         let begin = Instant::now();
-        while !self.is_decided() && !self.all_joined() && begin.elapsed() < JOIN_TIMEOUT {
+        let waits = !self.is_certain();
+        while waits && !self.is_decided() && !self.all_joined() && begin.elapsed() < JOIN_TIMEOUT {
             match begin.elapsed() < Duration::from_millis(1) {
                 true => schedule::yield_now(),
                 false => std::thread::sleep(Duration::from_micros(100)),
@@ -306,6 +313,20 @@ mod tests {
         node.shared.join_with(mask(100..101), Some(4.0));
         assert_eq!(node.usable_cores(), 3.0);
         assert!(!node.is_oversubscribed());
+    }
+
+    /// Ranks that wait for others to start must not hold the cores on which these do so.
+    #[test]
+    fn too_many_ranks_for_the_machine_wait_for_nobody() {
+        let cores = schedule::online_cores();
+        for (ranks, expected) in [(cores, false), (cores + 1, true), (100 * cores, true)] {
+            let node = Node::empty(ranks);
+            assert_eq!(node.is_certain(), expected, "{ranks} ranks");
+        }
+        let slow = Node::empty(2);
+        slow.shared.join_with(mask(0..1), Some(0.5));
+        assert!(slow.is_certain() && !slow.all_joined());
+        assert_eq!(slow.await_decision(), OVERSUBSCRIBED);
     }
 
     /// A rank that decides before the others have joined decides for them too.

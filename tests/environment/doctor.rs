@@ -138,7 +138,9 @@ const CASES: &[Case] = &[
         name: "doctor/siblings_forbidden",
         missing: &["deny=EPERM:sibling"],
         before: "own=$(MPIEXEC -n 2 -sessions one sh -c 'set -- $(cat /proc/$$/stat); test $1 = $6 && echo own') && \
-                 test \"$(echo $own)\" = 'own own'",
+                 test \"$(echo $own)\" = 'own own' && \
+                 free=$(MPIEXEC -n $(($(nproc) + 1)) grep Cpus_allowed_list /proc/self/status | sort -u) && \
+                 test \"$free\" = \"$(grep Cpus_allowed_list /proc/self/status)\"",
         lines: &[
             (
                 "note sessions",

@@ -3,7 +3,8 @@
 //! Default: the usable processors are divided evenly among the ranks, neighbours together. So each rank keeps its
 //! caches, threads inside a rank (OpenMP, BLAS) find their share by the affinity mask, two jobs at once spread over the
 //! whole machine instead of both sitting on its first cores, and one rank a core results only when the job fills the
-//! machine. Nothing is bound when there are more ranks than processors, one rank, a CPU quota that is smaller than the
+//! machine. With more ranks than processors neighbours share one, on which they take turns by yielding, if they have a session in
+//! common. Nothing is bound when there are one rank, a CPU quota that is smaller than the
 //! mask (the processors are shared with others we cannot see), or more OpenMP threads than a share has processors; nor
 //! while another job of this user is bound: of many small jobs side by side, all busy in rank 0, each would sit on the same processor.
 

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sessions {
     /// One of its own for each rank.
-    #[default]
     Rank,
     /// One for each core, if ranks share cores.
+    #[default]
     Core,
     /// One for all ranks of a host.
     One,

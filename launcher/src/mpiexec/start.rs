@@ -192,7 +192,11 @@ impl<'a> Starter<'a> {
                 // would get what another user's single process gets.
                 let leads = self.own_session.then_some(Leads::Session);
                 let mut command = self.command(rank, how, theirs, leads)?;
-                self.bind(plan);
+                match (&self.plan.crowd, plan.session) {
+                    // Without the session on a processor in common ranks do not yield to each other there.
+                    (Some(all), Some(_)) => self.bind(all),
+                    _ => self.bind(&plan.processors),
+                }
                 let pid = command.spawn()?.id() as i32;
                 (pid, self.own_session.then_some(pid))
             }
@@ -209,7 +213,7 @@ impl<'a> Starter<'a> {
 
     /// This process, which the leader of a session has started for it, is to be a rank. Returns why it cannot.
     pub fn become_rank(&self, rank: usize, how: How, theirs: Theirs<'_>) -> io::Error {
-        self.bind(&self.plan.ranks[rank]);
+        self.bind(&self.plan.ranks[rank].processors);
         match self.command(rank, how, theirs, Some(Leads::Group)) {
             Ok(mut command) => command.exec(),
             Err(error) => error,
@@ -352,13 +356,13 @@ impl<'a> Starter<'a> {
     }
 
     /// The child inherits the processors of this thread.
-    fn bind(&self, plan: &RankPlan) {
-        if plan.processors.is_empty() {
+    fn bind(&self, processors: &[usize]) {
+        if processors.is_empty() {
             // The one before may have been bound.
             return self.unbind();
         }
         let mut set = CpuSet::new();
-        for processor in plan.processors.iter().filter(|it| **it < CpuSet::MAX_CPU) {
+        for processor in processors.iter().filter(|it| **it < CpuSet::MAX_CPU) {
             set.set(*processor);
         }
         let _ = sched_setaffinity(None, &set);

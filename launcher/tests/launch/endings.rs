@@ -17,8 +17,8 @@ pub const TESTS: &[(&str, fn())] = &[
         a_script_may_interrupt_its_job,
     ),
     (
-        "endings::each_rank_leads_a_session",
-        each_rank_leads_a_session,
+        "endings::ranks_are_in_other_sessions",
+        ranks_are_in_other_sessions,
     ),
     (
         "endings::exit_codes_of_any_program",
@@ -193,13 +193,16 @@ fn a_script_may_interrupt_its_job() {
 }
 
 /// Linux divides processors among sessions first.
-fn each_rank_leads_a_session() {
+fn ranks_are_in_other_sessions() {
+    let own = rustix::process::getsid(None).expect("a session");
     // The session is the sixth field.
-    let script = "test $(cut -d ' ' -f 6 /proc/$$/stat) = $$ && echo leads";
-    for ranks in ["1", "3"] {
-        let outcome = mpiexec(["-n", ranks, "sh", "-c", script]).run();
-        let lines = outcome.good().output.lines().filter(|it| *it == "leads");
-        assert_eq!(lines.count().to_string(), ranks, "{outcome:?}");
+    let script = "cut -d ' ' -f 6 /proc/$$/stat";
+    for ranks in [1, 3, 40] {
+        let outcome = mpiexec(["-n", &ranks.to_string(), "sh", "-c", script]).run();
+        let sessions: Vec<&str> = outcome.good().output.lines().collect();
+        assert_eq!(sessions.len(), ranks, "{outcome:?}");
+        let own = own.as_raw_nonzero().to_string();
+        assert!(!sessions.contains(&own.as_str()), "{outcome:?}");
     }
     // A process group of its own does not hide a process from signals to the job.
     let script = "trap 'echo got' INT; timeout 1000 sleep 777; exit 1";

@@ -121,12 +121,12 @@ fn sessions(tried: std::io::Result<()>) -> Finding {
     match tried {
         Ok(()) => Finding::ok(
             WHAT,
-            "each rank has one; where ranks share cores, those of a core can have one in common (-sessions core)",
+            "where ranks share cores, those of a core have one in common (-sessions core); else each rank has one",
         ),
         Err(error) => Finding::note(
             WHAT,
             format!(
-                "clone with CLONE_PARENT fails ({error}): each rank has one, also with -sessions core"
+                "clone with CLONE_PARENT fails ({error}): each rank has one, so that ranks that share cores cannot yield to each other"
             ),
             "in a container: a seccomp profile that allows clone with this flag; or switch autogroup off (sysctl \
              kernel.sched_autogroup_enabled=0)",

@@ -37,8 +37,8 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["bind-to", "binding"],
         One("WHAT"),
-        "core[:N], hwthread[:N], socket, numa, none, user:0,1,.. (an equal share of the cores each; none if \
-         there are more ranks than cores)",
+        "core[:N], hwthread[:N], socket, numa, none, user:0,1,.. (an equal share of the cores each; if \
+         there are more ranks than cores, neighbours have one in common)",
         |parsing, given| {
             parsing.request.bind_to = Some(given[0].clone());
             Ok(())
@@ -47,8 +47,8 @@ pub const WHERE: &[Choice] = &[
     choice(
         &["sessions"],
         One("WHAT"),
-        "what has a session of its own, in which its ranks yield to each other: rank (each; default), core (where ranks share cores, \
-         those of a core, which they then stay on unless -bind-to says otherwise), one (all ranks of a host together)",
+        "what has a session of its own, in which its ranks yield to each other: core (where ranks share cores, those of a core, \
+         which they then stay on unless -bind-to says otherwise; default), rank (each), one (all ranks of a host together)",
         |parsing, given| {
             parsing.request.sessions = Some(Sessions::parse(&given[0])?);
             Ok(())
