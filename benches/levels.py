@@ -3,9 +3,9 @@
 
 usage: benches/levels.py [--rounds N] [--seconds S] [--write]
 
-A processor without AVX-512 is played by OXMPI_DATATYPE_KERNELS and OXMPI_REDUCTION_KERNELS; the C library, which the peers copy by,
-and Open MPI's reductions are kept from it, too, where the level says so. What an instruction costs elsewhere is not played: a table is
-of its processor. Each cell is the median over the rounds. --write: into benches/RESULTS-levels.md.
+Levels that the processor lacks are left out. A processor with less is played by OXMPI_DATATYPE_KERNELS and OXMPI_REDUCTION_KERNELS; the
+C library, which the peers copy by, and Open MPI's reductions are kept from wider registers, too, where the level says so. What an
+instruction costs elsewhere is not played: a table is of its processor. Each cell is the median over the rounds. --write: into benches/RESULTS-levels.md.
 """
 
 import argparse
@@ -20,10 +20,23 @@ from datetime import date
 import libraries
 from run import RESULT
 
-TUNABLES = "glibc.cpu.hwcaps=" + ",".join(f"-AVX512{part}" for part in ("F", "VL", "BW", "DQ", "CD"))
-WITHOUT = {"GLIBC_TUNABLES": TUNABLES, "OMPI_MCA_op_avx_support": "63"}
-# Level, its name for packing and for reductions, and what the peers' libraries are kept from.
-LEVELS = [("AVX-512", "best", "best", {}), ("AVX2", "shuffles", "avx2", WITHOUT), ("SSE2", "plain", "plain", WITHOUT)]
+FLAGS = set(re.search(r"^flags\s*: (.*)", open("/proc/cpuinfo").read(), re.M)[1].split())
+
+
+def without(features, **more):
+    """What the C library is kept from, and more of the kind."""
+    return {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=" + ",".join("-" + feature for feature in features), **more}
+
+
+AVX512 = [f"AVX512{part}" for part in ("F", "VL", "BW", "DQ", "CD")]
+# Level, the processor's flag for it, its name for packing and for reductions, and what the peers' libraries are kept from. At SSE2 Open MPI has
+# to do without the component that it has for AVX.
+LEVELS = [
+    ("AVX-512", "avx512f", "best", "best", {}),
+    ("AVX2", "avx2", "shuffles", "avx2", without(AVX512, OMPI_MCA_op_avx_support="63")),
+    ("SSE2", "sse2", "plain", "plain", without([*AVX512, "AVX2", "AVX_Fast_Unaligned_Load"], OMPI_MCA_op="^avx")),
+]
+LEVELS = [(level, *rest) for level, flag, *rest in LEVELS if flag in FLAGS]
 PEERS = ["mpich", "openmpi", "impi"]
 FILE = libraries.HERE / "RESULTS-levels.md"
 
@@ -42,17 +55,17 @@ def measured(library, program, arguments, environment):
 def table(program, arguments, rounds):
     values = defaultdict(list)
     for _ in range(rounds):
-        for level, packing, reducing, without in LEVELS:
-            own = {**without, "OXMPI_DATATYPE_KERNELS": packing, "OXMPI_REDUCTION_KERNELS": reducing}
+        for level, packing, reducing, kept_from in LEVELS:
+            own = {**kept_from, "OXMPI_DATATYPE_KERNELS": packing, "OXMPI_REDUCTION_KERNELS": reducing}
             for name in ["oxmpi", *PEERS]:
-                environment = own if name == "oxmpi" else without
+                environment = own if name == "oxmpi" else kept_from
                 for row, value in measured(libraries.LIBRARIES[name], program, arguments, environment).items():
                     values[row, level, name].append(value)
     medians = {cell: statistics.median(found) for cell, found in values.items()}
     rows = sorted({row for row, _, _ in medians if not row[0].startswith("hand_")}, key=lambda row: (row[1], row[0]))
     higher = program == "datatype"
     lines = []
-    for level, packing, _, _ in LEVELS:
+    for level, *_ in LEVELS:
         hand = ["plain loop"] if higher else []
         lines += ["", f"### {level}", "", "| | oxmpi | " + " | ".join([*(libraries.LIBRARIES[name].title for name in PEERS), *hand]) +
                   " | gain over best peer |", "|---|" + "---:|" * (len(PEERS) + 2 + len(hand))]

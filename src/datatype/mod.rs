@@ -6,6 +6,7 @@
 mod basic;
 mod bounds;
 mod contents;
+pub mod copying;
 pub mod create;
 pub mod external;
 mod form;

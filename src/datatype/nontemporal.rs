@@ -34,6 +34,8 @@ pub unsafe fn copy(source: *const u8, target: *mut u8, length: usize) {
                 (source.add(before), target.add(before), length - before);
             let done = if std::is_x86_feature_detected!("avx512f") {
                 x86::copy_512(source, target, length)
+            } else if std::is_x86_feature_detected!("avx2") {
+                x86::copy_256(source, target, length)
             } else {
                 x86::copy_128(source, target, length)
             };
@@ -176,6 +178,34 @@ mod x86 {
         at
     }
 
+    /// As [`copy_512`], two lines at a time.
+    ///
+    /// # Safety
+    /// As for [`copy_512`].
+    #[target_feature(enable = "avx2")]
+    pub unsafe fn copy_256(source: *const u8, target: *mut u8, length: usize) -> usize {
+        let whole = length & !127;
+        let mut at = 0;
+        while at < whole {
+            // SAFETY: `at + 128 <= length`; the target is aligned to 64.
+            unsafe {
+                let from = source.add(at).cast::<__m256i>();
+                let to = target.add(at).cast::<__m256i>();
+                let a = _mm256_loadu_si256(from);
+                let b = _mm256_loadu_si256(from.add(1));
+                let c = _mm256_loadu_si256(from.add(2));
+                let d = _mm256_loadu_si256(from.add(3));
+                _mm256_stream_si256(to, a);
+                _mm256_stream_si256(to.add(1), b);
+                _mm256_stream_si256(to.add(2), c);
+                _mm256_stream_si256(to.add(3), d);
+            }
+            at += 128;
+        }
+        // SAFETY: the rest of the range, which begins at a line.
+        whole + unsafe { copy_128(source.add(whole), target.add(whole), length - whole) }
+    }
+
     /// Copies eight bytes past the caches.
     ///
     /// # Safety
@@ -211,12 +241,24 @@ mod x86 {
         target: *mut u8,
         length: usize,
     ) -> usize {
-        let part = (length / STREAMS) & !63;
+        let mut begin = 0;
+        if length >= 128 {
+            // Stores across two lines take twice as long: what comes before the first whole line goes with a part of that.
+            // SAFETY: the range is longer.
+            unsafe {
+                let (from, to) = (source.cast::<__m256i>(), target.cast::<__m256i>());
+                let (a, b) = (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)));
+                _mm256_storeu_si256(to, a);
+                _mm256_storeu_si256(to.add(1), b);
+            }
+            begin = target.align_offset(64);
+        }
+        let part = ((length - begin) / STREAMS) & !63;
         let mut at = 0;
         while at < part {
             for stream in 0..STREAMS {
-                let at = stream * part + at;
-                // SAFETY: `at + 64 <= STREAMS * part <= length`.
+                let at = begin + stream * part + at;
+                // SAFETY: `at + 64 <= begin + STREAMS * part <= length`.
                 unsafe {
                     let from = source.add(at).cast::<__m256i>();
                     let to = target.add(at).cast::<__m256i>();
@@ -228,7 +270,7 @@ mod x86 {
             }
             at += 64;
         }
-        STREAMS * part
+        begin + STREAMS * part
     }
 
     /// As [`copy_512`] with what every x86-64 processor has.

@@ -31,6 +31,7 @@ use super::packets::{
 };
 use super::protocol::{Facts, Protocol};
 use super::requests::{Answer, Index, Kind, Mode, Phase};
+use super::single_copy;
 use crate::datatype::pack::Buffer;
 use crate::events::Event;
 use crate::node::distance::CacheDistance;
@@ -47,32 +48,13 @@ static EAGER_BYTES: Variable<u64> = Variable::new(
     "MPIR_CVAR_NEMESIS_SHM_EAGER_MAX_SZ",
     "I_MPI_EAGER_THRESHOLD",
 ]);
-static SINGLE_COPY: Variable<bool> = Variable::new(
-    "SINGLE_COPY",
-    true,
-    "On a node with more ranks than cores a receiver reads a large message out of the sender's memory, if the kernel \
-     allows it.",
-)
-.with_aliases(&["MPIR_CVAR_CH4_CMA_ENABLE"]);
-static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
-    "SINGLE_COPY_BYTES",
-    32 << 10,
-    "Messages from so many bytes on are read like that; up to 64 KB they may all the same go through the segment, where \
-     that is found to be cheaper.",
-)
-.with_aliases(&["MPIR_CVAR_CH4_IPC_CMA_P2P_THRESHOLD"]);
 /// What users can set about protocols.
 pub static VARIABLES: &[&dyn Listed] = &[
     &EAGER_BYTES,
     &super::pressure::UNEXPECTED_BYTES,
-    &SINGLE_COPY,
-    &SINGLE_COPY_BYTES,
+    &single_copy::SINGLE_COPY,
+    &single_copy::SINGLE_COPY_BYTES,
 ];
-
-/// Whether this process may read the memory of others.
-pub fn may_read_peers() -> bool {
-    SINGLE_COPY.get()
-}
 
 /// The settings, read once.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +63,7 @@ pub(super) struct Limits {
     /// See [`super::pressure`].
     pub(super) unexpected: usize,
     pub(super) messages: usize,
-    /// From here on the receiver reads the sender's memory on an oversubscribed node.
-    single_copy: usize,
+    pub(super) single_copy: single_copy::Limit,
 }
 
 impl Limits {
@@ -92,18 +73,19 @@ impl Limits {
             eager: EAGER_BYTES.get().clamp(1, 1 << 30) as usize,
             unexpected: super::pressure::limit(),
             messages: super::pressure::MOST_MESSAGES,
-            single_copy: if SINGLE_COPY.get() {
-                SINGLE_COPY_BYTES.get() as usize
-            } else {
-                usize::MAX
-            },
+            single_copy: single_copy::Limit::new(),
         }
     }
 }
 
 #[cfg(test)]
 impl Limits {
-    pub(super) fn of(eager: usize, single_copy: usize, unexpected: usize, messages: usize) -> Self {
+    pub(super) fn of(
+        eager: usize,
+        single_copy: single_copy::Limit,
+        unexpected: usize,
+        messages: usize,
+    ) -> Self {
         Self {
             eager,
             unexpected,
@@ -324,7 +306,7 @@ impl Engine {
 
     /// How the data of a message that is announced will travel. `is_copy`: the data is the library's own copy. What of that does not leave
     /// before the CTS would leave only when the sender calls MPI again, and has been copied once already: the receiver reads it.
-    fn choose_protocol(
+    pub(super) fn choose_protocol(
         &mut self,
         process: usize,
         buffer: &Buffer,
@@ -333,11 +315,11 @@ impl Engine {
     ) -> Protocol {
         let (peer, bytes) = (self.peers.of(process), buffer.len());
         let route = peer.route;
-        let readable = (self.oversubscribed || is_copy && bytes > self.limits.eager)
-            && bytes >= self.limits.single_copy
-            && !peer.cannot_read_us
+        let leaves_later = is_copy && bytes > self.limits.eager;
+        let readable = !peer.cannot_read_us
             && self.transport.may_be_readable(route)
-            && buffer.contiguous().is_some();
+            && buffer.contiguous().is_some()
+            && self.wants_single_copy(bytes, leaves_later);
         let facts = Facts {
             straight: bytes > self.limits.eager.max(self.transport.straight_border(route))
                 && buffer.contiguous().is_some(),

@@ -35,6 +35,7 @@ pub mod refusal;
 pub mod requests;
 pub mod roots;
 pub mod send;
+pub mod single_copy;
 mod spin_limit;
 mod straight;
 pub mod tasks;

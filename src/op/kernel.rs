@@ -10,30 +10,44 @@ use super::lane::{Bits, Combine, Number};
 use super::numbers::Complex;
 use super::softfloat::Binary128;
 use super::wide::{self, Loop, Loops, Sources};
-use super::{Form, Operation, pair};
+use super::{Operation, pair};
 use crate::datatype::{Category, Datatype, Scalar};
 
-/// The operation has been checked to be defined on the datatype. Only pair types have holes.
-#[inline]
-pub(super) fn apply(
-    operation: Operation,
-    sources: Sources,
-    inout: &mut [u8],
-    datatype: &Datatype,
-    form: Form,
-) {
+/// The loops of an operation that was checked to be defined on the datatype; for elements without holes.
+#[inline(always)]
+fn find(operation: Operation, datatype: &Datatype) -> &'static Loops {
     let table = match datatype.category {
-        Category::Pair => {
-            return pair::apply(operation, sources, inout, datatype.scalars, form);
-        }
+        Category::Pair => return pair::packed_loops(operation, datatype.scalars),
         Category::Complex => &COMPLEX,
         _ => &NUMBERS,
     };
-    let Some(loops) = table[datatype.scalars[0] as usize][operation as usize] else {
-        unreachable!("{} on {:?} was refused", operation.name(), datatype.scalars)
-    };
-    // SAFETY: the processor has registers of this width.
-    unsafe { loops[wide::width() as usize](sources, inout) };
+    match table[datatype.scalars[0] as usize][operation as usize] {
+        Some(loops) => loops,
+        None => unreachable!("{} on {:?} was refused", operation.name(), datatype.scalars),
+    }
+}
+
+/// Of packed elements.
+#[inline]
+pub(super) fn apply(operation: Operation, sources: Sources, inout: &mut [u8], datatype: &Datatype) {
+    find(operation, datatype).run(sources, inout);
+}
+
+/// As [`apply`] of one source and `inout`, as they lie in a program's memory: only pair types have holes.
+#[inline(always)]
+pub(super) fn apply_laid(
+    operation: Operation,
+    input: &[u8],
+    inout: &mut [u8],
+    datatype: &Datatype,
+) {
+    if datatype.category == Category::Pair
+        && let Some(laid) = pair::laid_loops(operation, datatype.scalars)
+    {
+        // SAFETY: the processor has registers of this width.
+        return unsafe { laid[wide::width() as usize](input, inout) };
+    }
+    find(operation, datatype).run_one(input, inout);
 }
 
 /// The operations, each a type, and so a loop, of its own.
@@ -90,12 +104,12 @@ impl<T: Number> Combine<Complex<T>> for Prod {
 }
 
 /// The loops on one type, by the operation's number.
-type Row = [Option<Loops>; 15];
+type Row = [Option<&'static Loops>; 15];
 
 macro_rules! row {
     ($type:ty: $($operation:ident by $function:ident)*) => {{
         let mut row: Row = [None; 15];
-        $(row[Operation::$operation as usize] = Some(Loop::<$type, $function>::ALL);)*
+        $(row[Operation::$operation as usize] = Some(&Loop::<$type, $function>::ALL);)*
         row
     }};
 }

@@ -87,15 +87,6 @@ impl Operation {
     }
 }
 
-/// How the elements of a slice lie.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// One after the other, without holes.
-    Packed,
-    /// As the datatype says.
-    Laid,
-}
-
 /// What a reduction works on: both slices hold `count` elements laid out as the datatype says. The first counts from
 /// `origin` after the beginning, which need not be inside.
 pub struct Elements<'a> {
@@ -200,26 +191,16 @@ impl Operation {
     /// have as many.
     #[inline]
     pub fn apply(self, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
-        let sources = Sources {
-            left: &[input],
-            last: None,
-            second: None,
-        };
-        kernel::apply(self, sources, inout, datatype, Form::Packed);
+        kernel::apply(self, Sources::of(&[input]), inout, datatype);
     }
 
     /// As [`Op::apply_laid`].
-    #[inline]
+    #[inline(always)]
     pub fn apply_laid(self, elements: Elements<'_>) -> Result<()> {
         let datatype = elements.datatype;
         rules::check(self, datatype)?;
         assert_eq!(elements.origin, 0, "predefined types count from their data");
-        let sources = Sources {
-            left: &[elements.input],
-            last: None,
-            second: None,
-        };
-        kernel::apply(self, sources, elements.inout, datatype, Form::Laid);
+        kernel::apply_laid(self, elements.input, elements.inout, datatype);
         Ok(())
     }
 }
@@ -296,7 +277,7 @@ impl Op {
             Op::Predefined(operation) => {
                 rules::check(*operation, datatype)?;
                 let sources = Sources { left, last, second };
-                kernel::apply(*operation, sources, inout, datatype, Form::Packed);
+                kernel::apply(*operation, sources, inout, datatype);
                 Ok(())
             }
             Op::User(_) => {

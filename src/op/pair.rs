@@ -3,49 +3,39 @@
 //! Elements are packed, value and index without a hole, or laid out as in a C program's struct.
 #![allow(unsafe_code)]
 
+use super::Operation;
 use super::extended::Extended80;
 use super::lane::{Combine, Lane, Number};
-use super::wide::{self, Loop, Loops, Sources};
-use super::{Form, Operation};
+use super::wide::{Loop, Loops, One};
 use crate::datatype::Scalar;
 use std::hint::select_unpredictable;
 
-pub(super) fn apply(
-    operation: Operation,
-    sources: Sources,
-    inout: &mut [u8],
-    scalars: &[Scalar],
-    form: Form,
-) {
-    let (packed, laid) = match (scalars[0], scalars[1]) {
-        (Scalar::I16, Scalar::I32) => (packed::<i16, i32>(operation), Some(laid::<i16>(operation))),
-        (Scalar::I32, Scalar::I32) => (packed::<i32, i32>(operation), None),
-        (Scalar::I64, Scalar::I32) => (packed::<i64, i32>(operation), Some(laid::<i64>(operation))),
-        (Scalar::F32, Scalar::I32) => (packed::<f32, i32>(operation), None),
-        (Scalar::F64, Scalar::I32) => (packed::<f64, i32>(operation), Some(laid::<f64>(operation))),
-        (Scalar::LongDouble, Scalar::I32) => {
-            let laid = laid::<Extended80>(operation);
-            (packed::<Extended80, i32>(operation), Some(laid))
-        }
-        (Scalar::F32, Scalar::F32) => (packed::<f32, f32>(operation), None),
-        (Scalar::F64, Scalar::F64) => (packed::<f64, f64>(operation), None),
+/// The loops over elements without holes.
+pub(super) fn packed_loops(operation: Operation, scalars: &[Scalar]) -> &'static Loops {
+    match (scalars[0], scalars[1]) {
+        (Scalar::I16, Scalar::I32) => packed::<i16, i32>(operation),
+        (Scalar::I32, Scalar::I32) => packed::<i32, i32>(operation),
+        (Scalar::I64, Scalar::I32) => packed::<i64, i32>(operation),
+        (Scalar::F32, Scalar::I32) => packed::<f32, i32>(operation),
+        (Scalar::F64, Scalar::I32) => packed::<f64, i32>(operation),
+        (Scalar::LongDouble, Scalar::I32) => packed::<Extended80, i32>(operation),
+        (Scalar::F32, Scalar::F32) => packed::<f32, f32>(operation),
+        (Scalar::F64, Scalar::F64) => packed::<f64, f64>(operation),
         (value, index) => unreachable!("there is no pair type of {value:?} and {index:?}"),
-    };
-    let width = wide::width() as usize;
-    match (form, laid) {
-        (Form::Laid, Some(laid)) => {
-            let ([input], None, None) = (sources.left, sources.last, sources.second) else {
-                unreachable!("several operands with holes")
-            };
-            // SAFETY: the processor has registers of this width.
-            unsafe { laid[width](input, inout) };
-        }
-        // SAFETY: as above.
-        _ => unsafe { packed[width](sources, inout) },
     }
 }
 
-/// The loops over elements without holes.
+/// The loops over elements as they lie in a program's memory, by width; `None` where that is without holes.
+pub(super) fn laid_loops(operation: Operation, scalars: &[Scalar]) -> Option<&'static [One; 3]> {
+    match (scalars[0], scalars[1]) {
+        (Scalar::I16, Scalar::I32) => Some(laid::<i16>(operation)),
+        (Scalar::I64, Scalar::I32) => Some(laid::<i64>(operation)),
+        (Scalar::F64, Scalar::I32) => Some(laid::<f64>(operation)),
+        (Scalar::LongDouble, Scalar::I32) => Some(laid::<Extended80>(operation)),
+        _ => None,
+    }
+}
+
 fn packed<V: Number, I: Number>(operation: Operation) -> &'static Loops {
     match operation {
         Operation::MaxLoc => &Loop::<Pair<V, I>, Greatest>::ALL,
@@ -53,8 +43,7 @@ fn packed<V: Number, I: Number>(operation: Operation) -> &'static Loops {
     }
 }
 
-/// The loops over elements as they lie in a program's memory.
-fn laid<V: Laid>(operation: Operation) -> &'static LaidLoops {
+fn laid<V: Laid>(operation: Operation) -> &'static [One; 3] {
     match operation {
         Operation::MaxLoc => &Locate::<V, Greatest>::ALL,
         _ => &Locate::<V, Least>::ALL,
@@ -90,6 +79,8 @@ impl<V: Number, I: Number> Lane for Pair<V, I> {
 
 /// Whether `b` stays where `a` comes. Without branches: what wins is not predictable.
 trait Stays<V, I> {
+    /// Whether greater values win.
+    const GREATEST: bool;
     fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool;
 }
 
@@ -97,6 +88,7 @@ struct Greatest;
 struct Least;
 
 impl<V: Number, I: Number> Stays<V, I> for Greatest {
+    const GREATEST: bool = true;
     #[inline(always)]
     fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
         a.value.less(b.value) | (!b.value.less(a.value) & !a.index.less(b.index))
@@ -104,6 +96,7 @@ impl<V: Number, I: Number> Stays<V, I> for Greatest {
 }
 
 impl<V: Number, I: Number> Stays<V, I> for Least {
+    const GREATEST: bool = false;
     #[inline(always)]
     fn stays(a: &Pair<V, I>, b: &Pair<V, I>) -> bool {
         b.value.less(a.value) | (!a.value.less(b.value) & !a.index.less(b.index))
@@ -132,6 +125,17 @@ trait Laid: Number {
 
     /// The compared parts, made of whole words of 8 bytes, so that the compiler's vectors have lanes of one width.
     fn words(element: &[u8]) -> Pair<Self::Value, i64>;
+
+    /// The loop that is written for values of a word; `None`: the compiler's is as good.
+    const WORDS: Option<Words> = None;
+}
+
+/// How values of a word are compared.
+#[derive(Clone, Copy)]
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), allow(dead_code))]
+enum Words {
+    Integers,
+    Doubles,
 }
 
 /// The four bytes from `at` on as the upper half of a number, whose order is theirs.
@@ -163,10 +167,11 @@ impl Laid for i16 {
 }
 
 macro_rules! of_a_word {
-    ($($value:ty)*) => {
+    ($($value:ty: $words:ident)*) => {
         $(
             impl Laid for $value {
                 type Value = $value;
+                const WORDS: Option<Words> = Some(Words::$words);
                 #[inline(always)]
                 fn words(element: &[u8]) -> Pair<$value, i64> {
                     Pair {
@@ -179,7 +184,7 @@ macro_rules! of_a_word {
     };
 }
 
-of_a_word!(i64 f64);
+of_a_word!(i64: Integers f64: Doubles);
 
 impl Laid for Extended80 {
     type Value = Extended80;
@@ -192,13 +197,10 @@ impl Laid for Extended80 {
     }
 }
 
-/// As [`Loops`], of one source, for elements with holes.
-type LaidLoops = [unsafe fn(&[u8], &mut [u8]); 3];
-
 struct Locate<V, F>(V, F);
 
 impl<V: Laid, F: Stays<V::Value, i64>> Locate<V, F> {
-    const ALL: LaidLoops = [locate::<V, F>, locate_avx2::<V, F>, locate_avx512::<V, F>];
+    const ALL: [One; 3] = [locate::<V, F>, locate_avx2::<V, F>, locate_avx512::<V, F>];
 }
 
 #[cfg_attr(
@@ -214,7 +216,94 @@ unsafe fn locate_avx512<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &
     target_feature(enable = "avx2")
 )]
 unsafe fn locate_avx2<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    if let Some(words) = V::WORDS {
+        let done = x86::locate_words(words, F::GREATEST, input, inout);
+        return locate::<V, F>(&input[done..], &mut inout[done..]);
+    }
     locate::<V, F>(input, inout);
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86 {
+    use super::Words;
+    use std::arch::x86_64::*;
+
+    /// Registers that are looked at together: two lines of memory, which are not written where everything stays.
+    const GROUP: usize = 4;
+
+    /// Elements of two words, a value and an index in the lower half of the second, two in a register. Both are compared where they lie,
+    /// the index as the upper half of its word. Returns the bytes that are done.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn locate_words(
+        words: Words,
+        greatest: bool,
+        input: &[u8],
+        inout: &mut [u8],
+    ) -> usize {
+        const BYTES: usize = GROUP * 32;
+        let (sources, _) = input.as_chunks::<BYTES>();
+        let (targets, _) = inout.as_chunks_mut::<BYTES>();
+        // The second half of an index's word is padding, which stays.
+        let data = _mm256_set_epi32(0, -1, -1, -1, 0, -1, -1, -1);
+        for (source, target) in sources.iter().zip(targets.iter_mut()) {
+            let from = source.as_ptr().cast::<__m256i>();
+            let to = target.as_mut_ptr().cast::<__m256i>();
+            let mut goes = [_mm256_setzero_si256(); GROUP];
+            let mut any = _mm256_setzero_si256();
+            for (at, goes) in goes.iter_mut().enumerate() {
+                // SAFETY: the register lies in the group.
+                let (a, b) = unsafe {
+                    (
+                        _mm256_loadu_si256(from.add(at)),
+                        _mm256_loadu_si256(to.add(at)),
+                    )
+                };
+                *goes = _mm256_and_si256(goes_where(words, greatest, a, b), data);
+                any = _mm256_or_si256(any, *goes);
+            }
+            if _mm256_testz_si256(any, any) == 1 {
+                continue;
+            }
+            for (at, goes) in goes.into_iter().enumerate() {
+                // SAFETY: as above.
+                unsafe {
+                    let (a, b) = (
+                        _mm256_loadu_si256(from.add(at)),
+                        _mm256_loadu_si256(to.add(at)),
+                    );
+                    _mm256_storeu_si256(to.add(at), _mm256_blendv_epi8(b, a, goes));
+                }
+            }
+        }
+        sources.len().min(targets.len()) * BYTES
+    }
+
+    /// The elements of `b` that do not stay, all bits of each.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn goes_where(words: Words, greatest: bool, a: __m256i, b: __m256i) -> __m256i {
+        let (less, more) = match words {
+            Words::Integers => (_mm256_cmpgt_epi64(b, a), _mm256_cmpgt_epi64(a, b)),
+            Words::Doubles => {
+                let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+                (
+                    _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(a, b)),
+                    _mm256_castpd_si256(_mm256_cmp_pd::<_CMP_LT_OQ>(b, a)),
+                )
+            }
+        };
+        let (stays, wins) = match greatest {
+            true => (less, more),
+            false => (more, less),
+        };
+        let lower = _mm256_cmpgt_epi64(_mm256_slli_epi64::<32>(b), _mm256_slli_epi64::<32>(a));
+        // From an index's word to its value's.
+        let lower = _mm256_shuffle_epi32::<0b01_00_11_10>(lower);
+        let goes = _mm256_andnot_si256(stays, _mm256_or_si256(wins, lower));
+        _mm256_shuffle_epi32::<0b01_00_01_00>(goes)
+    }
 }
 
 #[inline(always)]
@@ -307,13 +396,7 @@ mod tests {
         let a = [(1.0, 7), (2.0, 1), (3.0, 5), (3.0, 2)];
         let b = [(2.0, 3), (1.0, 4), (3.0, 2), (3.0, 5)];
         let locate = |operation, input: &[u8], inout: &mut [u8]| {
-            let sources = Sources {
-                left: &[input],
-                last: None,
-                second: None,
-            };
-            let scalars = [Scalar::F64, Scalar::I32];
-            apply(operation, sources, inout, &scalars, Form::Packed);
+            packed_loops(operation, &[Scalar::F64, Scalar::I32]).run_one(input, inout);
         };
         let mut inout = bytes(&b);
         locate(Operation::MaxLoc, &bytes(&a), &mut inout);

@@ -78,6 +78,18 @@ pub struct Sources<'a> {
     pub second: Option<Second<'a>>,
 }
 
+impl<'a> Sources<'a> {
+    /// With `inout` itself behind them.
+    #[inline]
+    pub(super) fn of(left: &'a [&'a [u8]]) -> Self {
+        Sources {
+            left,
+            last: None,
+            second: None,
+        }
+    }
+}
+
 /// Memory that another core reads next, and that gets the result as it is made: its stores and the loads of the sources then
 /// wait at the same time (benches/counts.md).
 #[derive(Clone, Copy)]
@@ -122,53 +134,100 @@ impl<'a> Second<'a> {
 /// What is reduced at a time of all sources: so much stays in registers, and every source is read once.
 const BLOCK: usize = nontemporal::BLOCK;
 
-/// The loop of one operation on one type for each [`Width`], which is the index. Each gives `inout = function(..., inout)` for each lane,
-/// see [`Sources`].
+/// The loops of one operation on one type, for each [`Width`], which is the index. Each gives `inout = function(..., inout)` for each lane.
 ///
 /// # Safety
 /// The processor has registers of this width.
-pub(super) type Loops = [unsafe fn(Sources, &mut [u8]); 3];
+pub(super) struct Loops {
+    /// See [`Sources`].
+    many: [unsafe fn(Sources, &mut [u8]); 3],
+    /// Of one source and `inout`, with arguments in registers: for short vectors the way through memory is half of the time.
+    one: [One; 3],
+    /// What `many` reads faster in blocks, see [`Lane::IN_BLOCKS`].
+    in_blocks: bool,
+}
+
+/// A loop of one source and `inout`.
+pub(super) type One = unsafe fn(&[u8], &mut [u8]);
+
+impl Loops {
+    /// Bytes that are in the first cache with those of the source.
+    const SHORT: usize = 8 << 10;
+
+    #[inline(always)]
+    pub(super) fn run(&self, sources: Sources, inout: &mut [u8]) {
+        match (sources.left, sources.last, sources.second) {
+            ([source], None, None) => self.run_one(source, inout),
+            // SAFETY: the processor has registers of this width.
+            _ => unsafe { self.many[width() as usize](sources, inout) },
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn run_one(&self, source: &[u8], inout: &mut [u8]) {
+        let width = width() as usize;
+        // SAFETY: as above.
+        unsafe {
+            match self.in_blocks && inout.len() > Self::SHORT {
+                true => self.many[width](Sources::of(&[source]), inout),
+                false => self.one[width](&source[..inout.len()], inout),
+            }
+        }
+    }
+}
 
 /// Lanes of type `T` and the operation `F`.
 pub(super) struct Loop<T, F>(PhantomData<(T, F)>);
 
 impl<T: Lane, F: Combine<T>> Loop<T, F> {
     pub(super) const ALL: Loops = match (cfg!(all(target_arch = "x86_64", not(miri))), T::VECTOR) {
-        (true, true) => [each_plainly::<T, F>, each_avx2::<T, F>, each_avx512::<T, F>],
-        _ => [each_plainly::<T, F>; 3],
+        (true, true) => Loops {
+            many: [each_plainly::<T, F>, each_avx2::<T, F>, each_avx512::<T, F>],
+            one: [one_plainly::<T, F>, one_avx2::<T, F>, one_avx512::<T, F>],
+            in_blocks: T::IN_BLOCKS,
+        },
+        _ => Loops {
+            many: [each_plainly::<T, F>; 3],
+            one: [one_plainly::<T, F>; 3],
+            in_blocks: T::IN_BLOCKS,
+        },
     };
 }
 
-#[cfg_attr(
-    all(target_arch = "x86_64", not(miri)),
-    target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")
-)]
-unsafe fn each_avx512<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
-    each::<T, F>(Width::Avx512, sources, inout);
+/// The two loops, compiled for a width.
+macro_rules! of_width {
+    (Width::$width:ident, $each:ident, $one:ident $(, #[$attribute:meta])?) => {
+        $(#[$attribute])?
+        unsafe fn $each<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
+            each::<T, F>(Width::$width, sources, inout);
+        }
+
+        $(#[$attribute])?
+        unsafe fn $one<T: Lane, F: Combine<T>>(source: &[u8], inout: &mut [u8]) {
+            T::blend::<F>(Width::$width, source, inout);
+        }
+    };
 }
 
-#[cfg_attr(
-    all(target_arch = "x86_64", not(miri)),
-    target_feature(enable = "avx2,f16c")
-)]
-unsafe fn each_avx2<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
-    each::<T, F>(Width::Avx2, sources, inout);
+of_width! {
+    Width::Avx512, each_avx512, one_avx512,
+    #[cfg_attr(
+        all(target_arch = "x86_64", not(miri)),
+        target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,f16c")
+    )]
 }
-
-/// With what every processor has.
-fn each_plainly<T: Lane, F: Combine<T>>(sources: Sources, inout: &mut [u8]) {
-    each::<T, F>(Width::Plain, sources, inout);
+of_width! {
+    Width::Avx2, each_avx2, one_avx2,
+    #[cfg_attr(
+        all(target_arch = "x86_64", not(miri)),
+        target_feature(enable = "avx2,f16c")
+    )]
 }
+// With what every processor has.
+of_width! { Width::Plain, each_plainly, one_plainly }
 
 #[inline(always)]
 fn each<T: Lane, F: Combine<T>>(width: Width, sources: Sources, inout: &mut [u8]) {
-    /// Bytes that are in the first cache with those of the source.
-    const SHORT: usize = 8 << 10;
-    if let ([source], None, None) = (sources.left, sources.last, sources.second)
-        && (inout.len() <= SHORT || !T::IN_BLOCKS)
-    {
-        return T::blend::<F>(width, &source[..inout.len()], inout);
-    }
     if !T::VECTOR {
         return each_in_turn::<T, F>(width, sources, 0, inout);
     }

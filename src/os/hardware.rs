@@ -192,6 +192,37 @@ fn look_up(kind: Kind, core: usize) -> Option<u32> {
     }
 }
 
+/// The largest cache of the first core that this process may run on, bytes; how many cores share it, and how many cores there are.
+/// `None`: /sys says nothing of it.
+pub fn last_level_cache() -> Option<(u64, u64, u64)> {
+    let mask = affinity();
+    let core = (0..CPU_WORDS * 64).find(|core| mask[core / 64] & 1 << (core % 64) != 0)?;
+    uncancelled(|| {
+        let of = |at: usize, what: &str| {
+            fs::read_to_string(format!(
+                "/sys/devices/system/cpu/cpu{core}/cache/index{at}/{what}"
+            ))
+        };
+        let largest = (0..8).rev().find_map(|at| {
+            let text = of(at, "size").ok()?;
+            let bytes = text.trim().strip_suffix('K')?.parse::<u64>().ok()? << 10;
+            Some((bytes, cores_of(&of(at, "shared_cpu_list").ok()?)?))
+        });
+        let cores = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+        let (bytes, sharers) = largest?;
+        Some((bytes, sharers, cores_of(&cores)?))
+    })
+}
+
+/// How many there are in a list as `0-3,8`.
+fn cores_of(list: &str) -> Option<u64> {
+    let ranges = list.trim().split(',').map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    });
+    ranges.sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +235,15 @@ mod tests {
         assert_eq!(Kind::of("hwloc://numanode"), Some(Kind::NumaNode));
         assert_eq!(Kind::of("Socket"), Some(Kind::Package));
         assert_eq!(Kind::of("Gpu"), None);
+    }
+
+    #[test]
+    fn lists_of_cores_are_counted() {
+        assert_eq!(cores_of("0-3,8,10-11\n"), Some(7));
+        assert_eq!(cores_of("5"), Some(1));
+        for wrong in ["", "3-1", "all"] {
+            assert_eq!(cores_of(wrong), None);
+        }
     }
 
     #[test]

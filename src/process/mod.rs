@@ -16,6 +16,7 @@ use crate::attr;
 use crate::coll::{self, CollContext};
 use crate::comm;
 use crate::context_id;
+use crate::datatype::copying;
 use crate::dynamic;
 use crate::engine::{self, Engine, far, links, refusal, wait};
 use crate::error::{Class, Error, Exhausted, Outside, Result, fail};
@@ -386,6 +387,7 @@ fn start_engine(job: &Job, level: ThreadLevel) -> Result<()> {
     let endpoint = Endpoint::join(fd, seat, &job.local_ranks).map_err(no_segment)?;
     settings::compare(&endpoint, &job.local_ranks, seat)?;
     node::set_here(endpoint.node());
+    copying::set_ranks(job.local_ranks.len());
     let mut table = endpoint.table(job.size, Arc::new(launch::nodes::of));
     let fabric = match FABRIC.get() {
         Fabric::No if launch::nodes::are_hosts() => Fabric::Auto,

@@ -7,7 +7,7 @@ use super::access::{Remote, Spot};
 use super::hosts::Track;
 use super::private;
 use super::window::{Way, Window};
-use crate::datatype::{Buffer, nontemporal};
+use crate::datatype::{Buffer, copying};
 use crate::engine::requests;
 use crate::error::Result;
 
@@ -136,26 +136,7 @@ pub(super) unsafe fn copy<const PUT: bool>(from: *const u8, to: *mut u8, length:
             4 if target.is_multiple_of(4) => copy_word::<u32, PUT>(from, to),
             2 if target.is_multiple_of(2) => copy_word::<u16, PUT>(from, to),
             1 => copy_word::<u8, PUT>(from, to),
-            LOOP..NO_LOOP => copy_by_loop(from, to, length),
-            _ => std::ptr::copy(from, to, length),
-        }
-    }
-}
-
-/// Lengths for which a loop is better than the C library's `rep movsb`, which copies 2 GB/s if the target lies a few bytes behind the
-/// source modulo a page, as malloc's memory does behind a window's.
-const LOOP: usize = 1024;
-const NO_LOOP: usize = 512 << 10;
-
-/// # Safety
-/// Both have `length` bytes.
-#[inline(never)]
-unsafe fn copy_by_loop(from: *const u8, to: *mut u8, length: usize) {
-    // SAFETY: by the caller; both loads and stores are whole words where they are aligned.
-    unsafe {
-        match from.addr().abs_diff(to.addr()) < length {
-            true => std::ptr::copy(from, to, length),
-            false => nontemporal::transfer(from, to, length),
+            _ => copying::copy(from, to, length),
         }
     }
 }

@@ -132,6 +132,8 @@ pub struct Page {
     pub unexpected: AtomicU32,
     /// Sends that are not done.
     pub sending: AtomicU32,
+    /// CLOCK_MONOTONIC nanoseconds when it last announced a message of more than its caches hold; 0: never.
+    pub sent_much: AtomicU64,
     /// A word that others read to prove that they can read this process's memory: its address, and its value.
     pub probe_address: AtomicU64,
     pub probe_value: AtomicU64,
@@ -168,6 +170,7 @@ pub const SHAPE: u64 = shape::combine(&[
         posted,
         unexpected,
         sending,
+        sent_much,
         probe_address,
         probe_value,
         engines,
@@ -669,7 +672,7 @@ impl Table {
     }
 
     /// Pages of the other processes of this host.
-    pub(super) fn others_here(&self) -> impl Iterator<Item = &'static Page> {
+    pub fn others_here(&self) -> impl Iterator<Item = &'static Page> {
         let own = self.own();
         let pages = self.entries.iter().map(|it| it.page);
         pages.filter(move |page| !std::ptr::eq(*page, own))

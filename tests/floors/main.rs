@@ -76,6 +76,7 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     (
         "os",
         &[
+            "datatype",
             "info",
             "node",
             "transport",

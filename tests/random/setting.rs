@@ -37,7 +37,7 @@ impl Family {
 /// Variables that change what the library does, with values that are worth trying.
 const VARIABLES: &[(&str, &[&str])] = &[
     ("OXMPI_EAGER_BYTES", &["0", "1k", "16k", "40000", "1m"]),
-    ("OXMPI_SINGLE_COPY", &["no"]),
+    ("OXMPI_SINGLE_COPY", &["no", "always"]),
     ("OXMPI_SINGLE_COPY_BYTES", &["1", "16k", "1m"]),
     ("OXMPI_SEGMENT_BYTES", &["1", "300k", "1m", "8m"]),
     ("OXMPI_SPINS", &["1", "100"]),

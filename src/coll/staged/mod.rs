@@ -22,7 +22,7 @@ pub use access::{Begun, begin, block, run};
 
 use super::choose::plan::{self, Plan};
 use super::packed::scratch;
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, copying};
 use crate::error::{Error, Result};
 use crate::node::distance::CacheDistance;
 use crate::transport::Stores;
@@ -37,8 +37,6 @@ const NONTEMPORAL: usize = 2048;
 /// From so many bytes on, of a rank with a core or of all that share cores, results are written past the caches where such stores are cheap:
 /// they would not stay there, and each line would be fetched first (benches/counts.md).
 const NONTEMPORAL_RESULTS: usize = 2 << 20;
-/// More bytes than any cache holds: results are written past the caches wherever the cores are.
-const BEYOND_ALL_CACHES: usize = 64 << 20;
 
 /// A rank of MPI_COMM_WORLD that the operation needs is lost: it ends at once, and this rank touches the area no more.
 struct Lost(u32);
@@ -199,7 +197,7 @@ impl Work<'_, BLOCK> {
             true => all,
             false => bytes,
         };
-        all >= BEYOND_ALL_CACHES || self.is_far() && together > NONTEMPORAL_RESULTS
+        copying::is_beyond_all_caches(bytes) || self.is_far() && together > NONTEMPORAL_RESULTS
     }
 
     /// Unpacks a part of a result.

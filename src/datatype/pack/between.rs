@@ -2,15 +2,15 @@
 #![allow(unsafe_code)]
 
 use super::Buffer;
+use crate::datatype::copying;
 use std::ops::Range;
-use std::ptr;
 
 /// Runs of so many bytes are worth a call each; shorter ones go in pieces that stay in the first cache.
 const LONG: usize = 256;
 const PIECE: usize = 8192;
 
 impl Buffer {
-    /// As `read` of the whole buffer, into memory of the program's own: what has no holes by the C library's copy, because nothing was
+    /// As `read` of the whole buffer, into memory of the program's own: what has no holes as [`copying`] says, because nothing was
     /// just written by another core.
     #[inline]
     pub fn pack(&self, out: &mut [u8]) {
@@ -18,7 +18,7 @@ impl Buffer {
             return self.read(0, out);
         };
         // SAFETY: in bounds, as was seen; the memory is ours by the contract of `new`, and not that of a reference of someone else's.
-        unsafe { ptr::copy_nonoverlapping(source, out.as_mut_ptr(), out.len()) };
+        unsafe { copying::copy(source, out.as_mut_ptr(), out.len()) };
     }
 
     /// As `write` of the whole buffer, out of memory of the program's own; see [`Self::pack`].
@@ -28,7 +28,7 @@ impl Buffer {
             return self.write(0, data);
         };
         // SAFETY: as in `pack`.
-        unsafe { ptr::copy_nonoverlapping(data.as_ptr(), target, data.len()) };
+        unsafe { copying::copy(data.as_ptr(), target, data.len()) };
     }
 
     /// Copies the first `length` packed bytes to the same places of another buffer; the two may be the same memory.
@@ -43,7 +43,7 @@ impl Buffer {
         match (self.contiguous(), other.contiguous()) {
             // SAFETY: both in bounds by `check`; they may overlap.
             (Some(source), Some(target)) => unsafe {
-                ptr::copy(source, target, length);
+                copying::copy(source, target, length);
                 #[cfg(test)]
                 super::copies::count(length);
             },

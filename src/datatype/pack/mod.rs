@@ -284,7 +284,7 @@ impl Buffer {
             (MemoryKind::Host, None) => unsafe {
                 let target = self.address.add(offset);
                 if data.len() >= 512 {
-                    super::nontemporal::fetch(data.as_ptr(), target, data.len());
+                    super::copying::receive(data.as_ptr(), target, data.len());
                 } else {
                     copy(data.as_ptr(), target, data.len());
                 }

@@ -6,11 +6,14 @@
 use super::data::Dice;
 use super::job::{Shape, Ways, build};
 use super::rank::{End, Rank, Shared};
+use crate::datatype::pack::Buffer;
 use crate::engine::Engine;
 use crate::engine::dispatch::Limits;
 use crate::engine::liveness;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG};
+use crate::engine::protocol::Protocol;
 use crate::engine::requests::Mode;
+use crate::engine::single_copy::Limit;
 use crate::error::Class;
 use crate::sync::scheduler;
 use parking_lot::Mutex;
@@ -58,7 +61,10 @@ fn run(name: &str, case: Case, seed: u64, ways: Ways, poor: bool) {
     let oversubscribed = dice.one_in(2);
     let limits = Limits::of(
         dice.one_of(&[64 << 10, 64 << 10, 1000, 1 << 20]),
-        dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+        Limit::of(
+            dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+            dice.one_in(4),
+        ),
         match name {
             "held back" => dice.one_of(&[1000, 50_000]),
             _ => usize::MAX,
@@ -104,6 +110,36 @@ fn run_all(seeds: std::ops::Range<u64>, ways: Ways) {
             run(name, case, seed, ways, seed % 4 == 3);
         }
     }
+}
+
+#[test]
+#[allow(unsafe_code)]
+fn a_single_copy_can_be_forced() {
+    let shape = Shape {
+        processes: 2,
+        ways: Ways::Shm,
+        memory: 8 << 20,
+        room: 8,
+        bulk: true,
+        straight: usize::MAX,
+    };
+    let (job, mut engines) = build(&shape);
+    let mut data = vec![0u8; 1 << 20];
+    // SAFETY: the buffer is over before its memory.
+    let buffer = unsafe { Buffer::bytes(data.as_mut_ptr(), data.len()) };
+    let engine = &mut engines[0];
+    engine.oversubscribed = false;
+    for (always, bytes, expected) in [
+        (true, 32 << 10, true),
+        (true, data.len() + 1, false),
+        (false, 32 << 10, false),
+    ] {
+        engine.limits.single_copy = Limit::of(bytes, always);
+        let chosen = engine.choose_protocol(1, &buffer, false, false);
+        assert_eq!(chosen == Protocol::Read, expected, "{always}, {bytes}");
+    }
+    drop(engines);
+    drop(job);
 }
 
 #[test]

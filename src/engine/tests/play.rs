@@ -12,6 +12,7 @@ use crate::engine::packets;
 use crate::engine::progress::Handled;
 use crate::engine::requests::{Answer, Index, Mode, NOT_POSTED, Phase};
 use crate::engine::send::Envelope;
+use crate::engine::single_copy::Limit;
 use crate::node::distance::CacheDistance;
 use judge::{note, note_place};
 use std::collections::BTreeMap;
@@ -109,7 +110,10 @@ impl Play {
         let oversubscribed = dice.one_in(2);
         let limits = Limits::of(
             dice.one_of(&[64 << 10, 64 << 10, 1000, 20_000, 1 << 20]),
-            dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+            Limit::of(
+                dice.one_of(&[32 << 10, 32 << 10, 0, usize::MAX]),
+                dice.one_in(4),
+            ),
             dice.one_of(&[usize::MAX, 1000, 100_000]),
             dice.one_of(&[usize::MAX, usize::MAX, 1, 8, 50]),
         );
