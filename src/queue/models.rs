@@ -124,7 +124,7 @@ fn two_producers_share_a_ring() {
         let (ring, mut consumer) = shared(4);
         let senders: Vec<_> = [10, 20]
             .map(|tag| {
-                let mut producer = ring.producer(Box::leak(Box::new(Claim::new())), 0);
+                let mut producer = ring.producer(Box::leak(Box::new(Claim::fresh())), 0);
                 thread::spawn(move || assert!(push(&mut producer, tag, 8)))
             })
             .into();
@@ -155,7 +155,7 @@ fn a_producer_may_die_before_its_commit() {
         builder.preemption_bound = Some(2);
         builder.check(move || {
             let (ring, mut consumer) = shared(8);
-            let claims: &'static [Claim; 2] = Box::leak(Box::new([Claim::new(), Claim::new()]));
+            let claims: &'static [Claim; 2] = Box::leak(Box::new([Claim::fresh(), Claim::fresh()]));
             let dead = Arc::new(AtomicU32::new(0));
             let (mut dies, is_dead) = (ring.producer(&claims[0], 5), dead.clone());
             let first = thread::spawn(move || {

@@ -114,7 +114,7 @@ pub struct Claimed {
 
 impl Claim {
     #[cfg(any(test, loom))]
-    pub fn new() -> Self {
+    pub fn fresh() -> Self {
         Claim(AtomicU64::new(0))
     }
 

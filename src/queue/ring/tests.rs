@@ -41,7 +41,7 @@ fn receive(consumer: &mut Consumer<'_>) -> Option<Header> {
 fn packets_of_every_length_come_back_over_many_laps() {
     for exclusive in [false, true] {
         let (mut control, mut slots) = fresh(16);
-        let claim = Claim::new();
+        let claim = Claim::fresh();
         let (mut producer, mut consumer) = match exclusive {
             true => ends(&mut control, &mut slots),
             false => {
@@ -83,7 +83,7 @@ fn many_producers_lose_nothing() {
     const EACH: i32 = if cfg!(miri) { 40 } else { 20_000 };
     let (mut control, mut slots) = fresh(64);
     let (ring, mut consumer) = shared(&mut control, &mut slots);
-    let claims: [Claim; 3] = std::array::from_fn(|_| Claim::new());
+    let claims: [Claim; 3] = std::array::from_fn(|_| Claim::fresh());
     std::thread::scope(|scope| {
         for sender in 0..3 {
             let mut producer = ring.producer(&claims[sender as usize], 7);
@@ -131,7 +131,7 @@ impl Shared<'_> {
 
 fn with_three(test: impl FnOnce(Shared<'_>)) {
     let (mut control, mut slots) = fresh(16);
-    let claims: [Claim; 3] = std::array::from_fn(|_| Claim::new());
+    let claims: [Claim; 3] = std::array::from_fn(|_| Claim::fresh());
     let (ring, consumer) = shared(&mut control, &mut slots);
     test(Shared {
         producers: [0, 1, 2].map(|producer| ring.producer(&claims[producer], 7)),

@@ -365,7 +365,8 @@ mod tests {
     /// twice, and all that is not used is free again.
     #[test]
     fn the_lists_are_made_anew_after_a_death_at_any_step() {
-        let work: [(&str, fn(&Buddy<'_, Plain>, u32)); 3] = [
+        type Work = fn(&Buddy<'_, Plain>, u32);
+        let work: [(&str, Work); 3] = [
             ("allocates", |buddy, _| drop(buddy.allocate(5, 0))),
             ("allocates aligned", |buddy, _| drop(buddy.allocate(3, 4))),
             ("frees", |buddy, range| buddy.free(range)),
