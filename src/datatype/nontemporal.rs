@@ -241,24 +241,12 @@ mod x86 {
         target: *mut u8,
         length: usize,
     ) -> usize {
-        let mut begin = 0;
-        if length >= 128 {
-            // Stores across two lines take twice as long: what comes before the first whole line goes with a part of that.
-            // SAFETY: the range is longer.
-            unsafe {
-                let (from, to) = (source.cast::<__m256i>(), target.cast::<__m256i>());
-                let (a, b) = (_mm256_loadu_si256(from), _mm256_loadu_si256(from.add(1)));
-                _mm256_storeu_si256(to, a);
-                _mm256_storeu_si256(to.add(1), b);
-            }
-            begin = target.align_offset(64);
-        }
-        let part = ((length - begin) / STREAMS) & !63;
+        let part = (length / STREAMS) & !63;
         let mut at = 0;
         while at < part {
             for stream in 0..STREAMS {
-                let at = begin + stream * part + at;
-                // SAFETY: `at + 64 <= begin + STREAMS * part <= length`.
+                let at = stream * part + at;
+                // SAFETY: `at + 64 <= STREAMS * part <= length`.
                 unsafe {
                     let from = source.add(at).cast::<__m256i>();
                     let to = target.add(at).cast::<__m256i>();
@@ -270,7 +258,7 @@ mod x86 {
             }
             at += 64;
         }
-        begin + STREAMS * part
+        STREAMS * part
     }
 
     /// As [`copy_512`] with what every x86-64 processor has.

@@ -217,7 +217,10 @@ unsafe fn locate_avx512<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &
 )]
 unsafe fn locate_avx2<V: Laid, F: Stays<V::Value, i64>>(input: &[u8], inout: &mut [u8]) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let Some(words) = V::WORDS {
+    if let Some(words) = V::WORDS
+        && inout.len() < GROUP * V::STEP
+    {
+        // The compiler's loop over a whole group is faster than this one, and its loop over less than a group far slower.
         let done = x86::locate_words(words, F::GREATEST, input, inout);
         return locate::<V, F>(&input[done..], &mut inout[done..]);
     }
