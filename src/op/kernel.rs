@@ -33,7 +33,13 @@ pub(super) fn apply(operation: Operation, sources: Sources, inout: &mut [u8], da
     find(operation, datatype).run(sources, inout);
 }
 
-/// As [`apply`] of one source and `inout`, as they lie in a program's memory: only pair types have holes.
+/// As [`apply`] of one source and `inout`.
+#[inline(always)]
+pub(super) fn apply_one(operation: Operation, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
+    find(operation, datatype).run_one(input, inout);
+}
+
+/// As [`apply_one`], as they lie in a program's memory: only pair types have holes.
 #[inline(always)]
 pub(super) fn apply_laid(
     operation: Operation,

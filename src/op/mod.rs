@@ -191,7 +191,7 @@ impl Operation {
     /// have as many.
     #[inline]
     pub fn apply(self, input: &[u8], inout: &mut [u8], datatype: &Datatype) {
-        kernel::apply(self, Sources::of(&[input]), inout, datatype);
+        kernel::apply_one(self, input, inout, datatype);
     }
 
     /// As [`Op::apply_laid`].
