@@ -151,9 +151,7 @@ impl Engine {
             return false;
         };
         debug_assert_eq!(message.data.len(), message.eager, "a part is still coming");
-        if message.process != self.me() {
-            self.count_taken(message.process, message.eager);
-        }
+        self.count_taken(message.process, message.eager);
         drop(message);
         self.give_back_memory();
         true

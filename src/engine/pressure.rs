@@ -52,10 +52,14 @@ impl Engine {
         }
     }
 
-    /// The end of [`Engine::count_unexpected`], when the message is taken.
+    /// The end of [`Engine::count_unexpected`], when the message is taken; also of one of this process to itself, which was not counted there
+    /// but is one of those that others are held back for.
     pub(super) fn count_taken(&mut self, process: usize, eager: usize) {
+        let is_own = process == self.me();
         let peer = self.peers.of(process);
-        peer.unexpected_bytes -= eager + OVERHEAD;
+        if !is_own {
+            peer.unexpected_bytes -= eager + OVERHEAD;
+        }
         if self.crowded {
             self.leave_crowd();
         } else if peer.holds && peer.unexpected_bytes <= self.limits.unexpected / 2 {

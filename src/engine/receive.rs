@@ -202,9 +202,7 @@ impl Engine {
             return;
         };
         debug_assert!(!found.refused, "a receive was posted in MPI_Finalize");
-        if found.process != self.me() {
-            self.count_taken(found.process, found.eager);
-        }
+        self.count_taken(found.process, found.eager);
         let here = found.data.len();
         self.meet(index, found.key, found.total);
         self.put(index, &found.data);
