@@ -38,9 +38,11 @@ static void flags(const struct window *w)
     window_settle(w);
 }
 
-/* Words whose halves are equal, also read by gets while the target stores them. */
+/* Words whose halves are equal, also read by gets while the target stores them. The kernel copies less than eight bytes one by one on
+ * processors without a fast short rep movsb. */
 static void torn(const struct window *w)
 {
+    int by_kernel = w->kind == PRIVATE || w->kind == DYNAMIC;
     volatile uint64_t *cells = (volatile uint64_t *) w->base;
     int rounds = slow() ? 100 : 20000;
     memset(w->base, 0, 128);
@@ -67,8 +69,8 @@ static void torn(const struct window *w)
             uint32_t small = ((volatile uint32_t *) w->base)[3];
             i &= 0xffffffff;
             cells[2] = i << 32 | i;
-            if (seen >> 32 != (seen & 0xffffffff) || small >> 16 != (small & 0xffff)) {
-                check_failed(__FILE__, __LINE__, "a load saw %#llx or %#x", (unsigned long long) seen, small);
+            if (seen >> 32 != (seen & 0xffffffff) || (!by_kernel && small >> 16 != (small & 0xffff))) {
+                check_failed(__FILE__, __LINE__, "%s window: a load saw %#llx or %#x", window_names[w->kind], (unsigned long long) seen, small);
                 break;
             }
         }
