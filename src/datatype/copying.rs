@@ -60,7 +60,7 @@ struct Recent {
     entries: [AtomicU64; GRANULES],
 }
 
-/// What is copied into a granule within so many of its sizes belongs to one pass over it, and goes one way.
+/// A pass over a granule: all copies into it until this many times its size has been copied. They go one way.
 const PASS: u64 = 4;
 
 impl Recent {
