@@ -40,7 +40,7 @@ pub type AtomicU64 = std::sync::atomic::AtomicU64;
 pub type AtomicU8 = std::sync::atomic::AtomicU8;
 #[cfg(not(loom))]
 pub type AtomicU16 = std::sync::atomic::AtomicU16;
-/// 64 bits in memory of the program's, which tests do not take turns at.
+/// 64 bits that are no part of a protocol, so tests do not take turns at them: in memory of the program's, or a guess about it.
 #[cfg(not(loom))]
 pub type ProgramU64 = std::sync::atomic::AtomicU64;
 #[cfg(not(loom))]

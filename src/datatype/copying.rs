@@ -15,7 +15,7 @@
 
 use super::nontemporal;
 use crate::os::hardware;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{Ordering, ProgramU64};
 
 /// Less is the C library's: there is nothing to choose.
 const CHOSEN: usize = 1024;
@@ -55,9 +55,9 @@ const UNIT_SHIFT: u32 = 12;
 
 /// When this process last copied to which memory, in bytes copied. Entries are read and written without a lock: a lost one is a guess less.
 struct Recent {
-    copied: AtomicU64,
+    copied: ProgramU64,
     /// The low 31 bits of the granule's number, when its pass began (32 bits), and whether that pass goes past the caches.
-    entries: [AtomicU64; GRANULES],
+    entries: [ProgramU64; GRANULES],
 }
 
 /// A pass over a granule: all copies into it until this many times its size has been copied. They go one way.
@@ -66,8 +66,8 @@ const PASS: u64 = 4;
 impl Recent {
     const fn new() -> Recent {
         Recent {
-            copied: AtomicU64::new(0),
-            entries: [const { AtomicU64::new(0) }; GRANULES],
+            copied: ProgramU64::new(0),
+            entries: [const { ProgramU64::new(0) }; GRANULES],
         }
     }
 
@@ -114,10 +114,10 @@ impl Recent {
 static RECENT: Recent = Recent::new();
 
 /// The ranks of this node, for [`share`].
-static RANKS: AtomicU64 = AtomicU64::new(1);
+static RANKS: ProgramU64 = ProgramU64::new(1);
 /// [`reach`], and [`share`]; 0: not looked up yet.
-static REACH: AtomicU64 = AtomicU64::new(0);
-static SHARE: AtomicU64 = AtomicU64::new(0);
+static REACH: ProgramU64 = ProgramU64::new(0);
+static SHARE: ProgramU64 = ProgramU64::new(0);
 
 /// Says how many ranks share the node's caches; before the first large copy.
 pub fn set_ranks(ranks: usize) {

@@ -56,6 +56,8 @@ struct State {
     stores: u64,
     /// Stores that each rank had seen when it last polled.
     seen: Vec<u64>,
+    /// The running rank holds a lock of its thread.
+    locked: bool,
     over: Option<End>,
 }
 
@@ -79,6 +81,7 @@ impl State {
             woken: vec![false; ranks],
             stores: 1,
             seen: vec![0; ranks],
+            locked: false,
             over: None,
         };
         state.policy = match state.random(5) {
@@ -184,6 +187,7 @@ fn follow() {
 #[inline]
 fn yield_point(stored: bool) {
     let is_new = with(|state| {
+        assert!(!state.locked, "a yield point under a lock");
         let me = state.running;
         state.stores += u64::from(stored);
         if state.switches_here() {
@@ -230,6 +234,14 @@ pub fn wake(rank: usize) {
             state.phases[rank] = Phase::Ready;
         }
     });
+}
+
+/// Runs `body`, which holds a lock: the other ranks run in this thread, so a yield point in it would be a deadlock, and is a panic.
+pub fn locked<T>(body: impl FnOnce() -> T) -> T {
+    with(|state| state.locked = true);
+    let result = body();
+    with(|state| state.locked = false);
+    result
 }
 
 /// Any number below another one, by the seed.
@@ -360,6 +372,13 @@ mod tests {
             while pause(false) {}
         });
         assert_eq!(ends, Err("one 1".to_owned()));
+    }
+
+    #[test]
+    fn a_yield_point_under_a_lock_is_refused() {
+        let word = AtomicU64::new(0);
+        let ends = run(1, 1, |_| locked(|| word.load(Ordering::Relaxed)));
+        assert_eq!(ends, Err("a yield point under a lock".to_owned()));
     }
 
     /// Two that add by loading and storing: whether one of them was lost.

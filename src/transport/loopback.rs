@@ -8,6 +8,7 @@ use super::straight::Place;
 use super::wire::{self, Header, Packet};
 use crate::datatype::Buffer;
 use crate::queue::ring;
+use crate::sync::scheduler;
 use crate::sync::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -225,7 +226,7 @@ impl End {
         let mut landings = self.net.landings.lock();
         // What nobody waits for any more is lost.
         if let Some(landing) = landings.get_mut(&at) {
-            landing.buffer.write(leaving.moved, &part);
+            scheduler::locked(|| landing.buffer.write(leaving.moved, &part));
             landing.rest -= part.len();
             if landing.rest == 0 {
                 let landed = (leaving.to, self.me, landing.token);
