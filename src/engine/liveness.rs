@@ -1,7 +1,7 @@
 //! Liveness checks: peers from which nothing more is to be expected, because they are in MPI_Finalize or have exited.
 //!
-//! A rank publishes its own state; an exit may be published by mpiexec. Twice a second a sleeping call checks whether what it
-//! waits for can still come. Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
+//! A rank publishes its own state; an exit may be published by mpiexec. Twice a second, and as soon as a death is told, a sleeping call
+//! checks whether what it waits for can still come ([`Asked`]). Invariant: it gives up only after all that the lost ranks had sent was handled, and only where
 //! none of what could end the wait can come; what it does not wait for stays as it is, for the program may cancel it.
 
 use super::packets::Failed;
@@ -12,8 +12,9 @@ use crate::error::{Class, Error};
 use crate::events::{self, Event};
 use crate::group::names;
 use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
-use crate::transport::{Loss, Route};
+use crate::sync::{AtomicBool, Ordering};
+use crate::transport::{Loss, Route, deaths};
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -46,6 +47,36 @@ pub(super) fn interval() -> Duration {
     }
 }
 
+/// When a wait, or a loop of tests, last checked.
+#[derive(Clone, Copy, Default)]
+pub struct Asked {
+    /// Nanoseconds; 0: never.
+    at: u64,
+    /// What [`deaths::count`] was. Deaths from before the first check count as news.
+    deaths: u32,
+}
+
+impl Asked {
+    /// The default, as a constant.
+    pub const NEVER: Asked = Asked { at: 0, deaths: 0 };
+
+    /// Whether it is time to check, which the caller does then. Time is counted from the first call.
+    pub fn is_due(&mut self, now: u64) -> bool {
+        let deaths = deaths::count();
+        let is_over = now.saturating_sub(self.at) > interval().as_nanos() as u64;
+        let is_due = self.at != 0 && is_over || deaths != self.deaths;
+        if is_due || self.at == 0 {
+            *self = Asked { at: now, deaths };
+        }
+        is_due
+    }
+
+    /// Whether a death was told since then.
+    pub(super) fn is_outdated(&self) -> bool {
+        deaths::count() != self.deaths
+    }
+}
+
 /// Why nothing more is to be expected from a rank, if so.
 #[inline]
 pub fn of(engine: &Engine, process: u32) -> Option<Loss> {
@@ -53,8 +84,8 @@ pub fn of(engine: &Engine, process: u32) -> Option<Loss> {
 }
 
 /// Whether a process has ended, and not only its use of MPI.
-fn has_ended(engine: &Engine, process: u32) -> bool {
-    matches!(of(engine, process), Some(Loss::Exited | Loss::NeverStarted))
+pub fn has_ended(engine: &Engine, process: u32) -> bool {
+    of(engine, process).is_some_and(Loss::is_of_process)
 }
 
 /// Whether a rank has ended without MPI_Finalize.
@@ -178,15 +209,15 @@ pub(super) fn ask<R>(
     result
 }
 
-/// When [`ask_in_loop`] last asked, nanoseconds.
-static ASKED: AtomicU64 = AtomicU64::new(0);
+/// When [`ask_in_loop`] last asked.
+static ASKED: Mutex<Asked> = Mutex::new(Asked::NEVER);
 
 /// Tests in vain before a program that tests in a loop looks at the clock.
 const TESTS: u32 = 256;
 
 thread_local! {
-    /// Tests in vain, and when this thread last checked, nanoseconds.
-    static IN_VAIN: Cell<(u32, u64)> = const { Cell::new((0, 0)) };
+    /// Tests in vain, and when this thread last checked.
+    static IN_VAIN: Cell<(u32, Asked)> = const { Cell::new((0, Asked::NEVER)) };
 }
 
 /// As [`ask`], for a test that has found nothing: seldom, because programs test in loops. `None`: it was not time, or still nothing.
@@ -205,26 +236,20 @@ pub fn ask_in_test<R>(
 
 #[cold]
 fn ask_in_time<R>(engines: u32, done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>) -> Option<R> {
-    let ((tests, checked), now) = (IN_VAIN.get(), monotonic_nanoseconds());
-    if now - checked.min(now) < interval().as_nanos() as u64 {
-        return None;
-    }
-    IN_VAIN.set((tests, now));
-    ask(engines, done)
+    let (tests, mut checked) = IN_VAIN.get();
+    let is_due = checked.is_due(monotonic_nanoseconds());
+    IN_VAIN.set((tests, checked));
+    is_due.then(|| ask(engines, done)).flatten()
 }
 
 /// As [`ask`], for a program that never waits, but tests in a loop: called after each test of tasks that found nothing.
 pub(super) fn ask_in_loop() {
-    let now = monotonic_nanoseconds();
-    let asked = ASKED.load(Ordering::Relaxed);
-    if now - asked.min(now) > interval().as_nanos() as u64 {
-        ASKED.store(now, Ordering::Relaxed);
-        // The program may have tested nothing for long: then there was no time for anything to come.
-        if asked != 0 {
-            links::look_after();
-            for_each(Engine::give_up_unowned);
-            tasks::give_up_lost_in_loop();
-        }
+    let is_due = |mut asked: MutexGuard<'_, Asked>| asked.is_due(monotonic_nanoseconds());
+    // Another thread that is here asks for this one.
+    if ASKED.try_lock().is_some_and(is_due) {
+        links::look_after();
+        for_each(Engine::give_up_unowned);
+        tasks::give_up_lost_in_loop();
     }
 }
 
@@ -440,11 +465,8 @@ impl Engine {
         self.transport.pass_over_the_dead();
         let table = self.transport.table().clone();
         let is_lost = |process: u32| {
-            table.has(process)
-                && matches!(
-                    table.of(process).loss(),
-                    Some(Loss::Exited | Loss::NeverStarted)
-                )
+            let loss = || table.of(process).loss();
+            table.has(process) && loss().is_some_and(Loss::is_of_process)
         };
         for (process, peer) in self.peers.met_mut() {
             if !peer.queue.is_empty() && is_lost(process) {
@@ -486,5 +508,22 @@ impl Engine {
         for index in self.sends(|_| true) {
             self.give_up(index, GivesUp::Waiting);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_is_due_after_an_interval_and_after_each_death() {
+        let interval = INTERVAL.as_nanos() as u64;
+        let mut asked = Asked::NEVER;
+        // Other tests of this process find deaths, too.
+        asked.is_due(1);
+        assert!(asked.is_due(2 + interval));
+        deaths::found();
+        assert!(asked.is_outdated());
+        assert!(asked.is_due(3 + interval));
     }
 }

@@ -4,6 +4,7 @@
 //! page says what is waited for from the moment a wait is no longer short.
 
 use super::entry::EngineCursor;
+use super::liveness::Asked;
 use super::published::Published;
 use super::wait::{Reason, first_of, help, progress_in};
 use super::{WAITER, contention, enter_at, has_threads, in_use, liveness, numbers, tasks};
@@ -67,7 +68,7 @@ pub(super) fn long_wait<R>(
     let mut began = 0;
     let mut published: Option<Published> = None;
     let mut idle = false;
-    let mut asked = 0;
+    let mut asked = Asked::NEVER;
     let sleep_after = SLEEP_AFTER.get().saturating_mul(1_000);
     // Where ranks share cores, a long yield is the usual case and says nothing about other programs. A time that the user has
     // set is the user's choice.
@@ -102,9 +103,6 @@ pub(super) fn long_wait<R>(
         let now = monotonic_nanoseconds();
         if began == 0 {
             began = now;
-            if asked == 0 {
-                asked = now;
-            }
             if published.is_none() {
                 published = Published::begin(reason, first_of(engines), now);
             }
@@ -123,16 +121,15 @@ pub(super) fn long_wait<R>(
             if let Some(heap) = transport::heap() {
                 heap.tidy_up();
             }
-            if now - asked > liveness::interval().as_nanos() as u64 {
-                asked = now;
-                if let Some(result) = liveness::ask(engines, done) {
-                    return result;
-                }
+            if asked.is_due(now)
+                && let Some(result) = liveness::ask(engines, done)
+            {
+                return result;
             }
             if events::wait_to_be_delivered() {
                 events::deliver(Safety::MpiRestricted);
             }
-            match sleep(engines, reason, done, idle) {
+            match sleep(engines, reason, done, idle, &asked) {
                 Slept::Done(result) => return result,
                 Slept::Moved => idle = false,
                 Slept::Idle => idle = !idle,
@@ -182,6 +179,7 @@ fn sleep<R>(
     reason: &Reason,
     done: &mut dyn FnMut(&mut EngineCursor) -> Option<R>,
     idle: bool,
+    asked: &Asked,
 ) -> Slept<R> {
     let Some(waiter) = WAITER.get() else {
         return Slept::Moved;
@@ -196,7 +194,8 @@ fn sleep<R>(
         return Slept::Done(result);
     }
     // This thread does not sleep for an engine that was taken into use since then.
-    if moved || !others && in_use() | engines != all {
+    let has_news = asked.is_outdated();
+    if moved || has_news || !others && in_use() | engines != all {
         return Slept::Moved;
     }
     if !numbers(sleeps_for).all(|number| enter_at(number).transport.may_sleep()) {

@@ -159,7 +159,8 @@ fn give_up(tasks: &mut Vec<Task>) {
     let mut cursor = EngineCursor::at_first(0);
     for task in tasks.iter_mut().filter(|task| task.waits_for != ANYTHING) {
         let engine = cursor.at(requests::engine_of(task.waits_for));
-        if task.watch.is_gone(engine, task.from) && engine.cancel_receive(task.waits_for) {
+        let is_gone = task.watch.is_gone(engine, task.from);
+        if is_gone && !engine.progresses() && engine.cancel_receive(task.waits_for) {
             let error = liveness::error(engine, task.from);
             engine.requests().at(task.waits_for).error = Some(error);
         }

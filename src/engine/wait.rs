@@ -8,6 +8,7 @@ use super::{Engine, EngineGuard, contention, enter, enter_at, has_threads, in_us
 use super::{liveness, long_wait, numbers, spin_limit, tasks};
 use crate::os::{monotonic_nanoseconds, schedule};
 pub use crate::transport::peer::{FILE, WINDOW};
+use crate::transport::{Loss, Route};
 use crate::variables::{Listed, Variable};
 
 static SPINS: Variable<u64> = Variable::new(
@@ -88,7 +89,8 @@ impl Reason {
     }
 }
 
-/// Notices that a message of a collective operation will never come: its sender is finalizing or has exited, and has not sent it.
+/// Notices that a message of a collective operation will never come: its sender is finalizing or has exited, and has not sent it. What it
+/// has sent is looked for once more by the caller.
 #[derive(Default)]
 pub struct Watch {
     polls: u32,
@@ -107,11 +109,16 @@ impl Watch {
     /// Called now and then.
     #[inline]
     pub fn is_gone(&mut self, engine: &Engine, sender: u32) -> bool {
-        liveness::of(engine, sender).is_some() && self.is_over()
+        let loss = liveness::of(engine, sender);
+        loss.is_some_and(|loss| self.is_over(engine, sender, loss))
     }
 
     #[cold]
-    fn is_over(&mut self) -> bool {
+    fn is_over(&mut self, engine: &Engine, sender: u32, loss: Loss) -> bool {
+        // Through shared memory nothing is on its way that the last look does not find.
+        if loss.is_of_process() && !matches!(engine.peer(sender).route, Route::Net(_)) {
+            return true;
+        }
         let now = monotonic_nanoseconds();
         if self.since == 0 {
             self.since = now;

@@ -1,4 +1,7 @@
-//! Deaths that nobody tells of: where a launcher does not, each process looks itself for those of its host.
+//! How a process learns of deaths: mpiexec tells of them, and where a launcher does not, each process looks itself for those of its host.
+//!
+//! mpiexec writes who has died, counts in the segment that it has, and wakes all ranks that sleep. A wait compares the count with the one
+//! that it has seen before it sleeps, and asks at once whether what it waits for can still come.
 //!
 //! Invariant: whoever asks whether a process has died, again and again, learns of it under any launcher, on any thread and without an engine.
 //! A look is some files of /proc, so there is one in [`PAUSE`] at most, whoever asks.
@@ -6,8 +9,29 @@
 use super::peer::{Page, Peer, Table};
 use super::{Loss, State};
 use crate::os::monotonic_nanoseconds;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
 use std::sync::OnceLock;
+
+/// Where mpiexec counts that it has told of deaths.
+static TOLD: OnceLock<&'static AtomicU32> = OnceLock::new();
+/// How often this process has found deaths itself.
+static FOUND: AtomicU32 = AtomicU32::new(0);
+
+/// Says where mpiexec counts.
+pub fn told_by(count: &'static AtomicU32) {
+    let _ = TOLD.set(count);
+}
+
+/// A number that changes whenever this process could learn of deaths, 0 at first. What was written of these is seen.
+pub fn count() -> u32 {
+    let told = TOLD.get().map_or(0, |told| told.load(Ordering::Acquire)); // pairs with `tell_of_deaths`
+    told.wrapping_add(FOUND.load(Ordering::Acquire))
+}
+
+/// To be called after a process was marked that this one has found dead.
+pub fn found() {
+    FOUND.fetch_add(1, Ordering::Release); // pairs with `count`
+}
 
 /// Time between two looks, nanoseconds.
 const PAUSE: u64 = 400_000_000;
@@ -55,7 +79,16 @@ impl Page {
         // A process that finalizes says so before it ends.
         if !may_live(self) && self.is_over() && !may_live(self) {
             self.set_exited();
+            found();
         }
+    }
+}
+
+impl Table {
+    /// Takes a process for dead that [is untold](Table::is_untold), because it cannot be reached any more.
+    pub fn lose(&self, process: u32) {
+        self.mark_lost(process);
+        found();
     }
 }
 

@@ -66,6 +66,13 @@ pub enum Loss {
     Exited,
 }
 
+impl Loss {
+    /// Whether the process has ended, and not only its use of MPI.
+    pub fn is_of_process(self) -> bool {
+        self != Loss::Finalizing
+    }
+}
+
 /// A short text that can be written while others read it.
 #[derive(Default)]
 #[repr(C)]
@@ -663,8 +670,8 @@ impl Table {
         process < self.size && self.seat_of(process).is_none() && ENDS.get().is_none()
     }
 
-    /// Takes a process for dead that [is untold](Self::is_untold), because it cannot be reached any more.
-    pub fn lose(&self, process: u32) {
+    /// For [`super::deaths`].
+    pub(super) fn mark_lost(&self, process: u32) {
         let none = || (0..self.size).map(|_| End(AtomicU32::new(0))).collect();
         if let Some(end) = FOUND.get_or_init(none).get(process as usize) {
             end.tell(End::LOST);
@@ -680,7 +687,7 @@ impl Table {
 
     /// Whether a process has exited, of this host or, as far as this host has been told, of another.
     pub fn any_lost(&self) -> bool {
-        let ended = |loss| matches!(loss, Some(Loss::Exited | Loss::NeverStarted));
+        let ended = |loss: Option<Loss>| loss.is_some_and(Loss::is_of_process);
         self.entries.iter().any(|peer| ended(peer.loss()))
             || self
                 .foreign

@@ -19,6 +19,7 @@ use super::rank::{Life, Rank, Stage};
 use super::stacks;
 use super::supervisor::{Supervisor, WATCHED, tag};
 use super::table::{Row, render, render_short, signal_name};
+use oxmpi::transport::peer::End;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, test_kill_process_group};
@@ -136,7 +137,13 @@ impl Supervisor<'_> {
         let goes_on = self.ending.is_none() && !rank.is_running();
         let left_some = |pid| test_kill_process_group(pid).is_ok();
         if goes_on && !(rank.session.is_some() && Pid::from_raw(rank.pid).is_some_and(left_some)) {
-            self.segment.rank(rank.seat).status.set_exited();
+            let page = &self.segment.rank(rank.seat).status;
+            let known = page.known_end();
+            page.set_exited();
+            // A rank that has ended as it should is waited for by nobody, and many end together.
+            if page.known_end() != known && End::is_death(page.known_end()) {
+                self.segment.tell_of_deaths();
+            }
         }
     }
 

@@ -121,25 +121,37 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
             if holds() {
                 return Some(None);
             }
-            if let Some(world) = self.area().lost() {
-                return Some(Some(world));
-            }
-            let [watch, watch_of_all] = &mut watches;
-            let is_unreachable = |world| watch.is_unreachable(engine, world);
-            if let Some(world) = self.worlds(whom.clone()).find_map(first(is_unreachable)) {
-                return Some(Some(world));
-            }
-            // Those who are waited for may have given up, because of a rank that this one does not wait for.
-            if !engine.checks_liveness() {
-                return None;
-            }
-            if look.finds(self.env.coll().operation()) {
-                return Some(Some(DIFFERENT));
-            }
-            let world = self.missing(engine)?;
-            watch_of_all.is_gone(engine, world).then_some(Some(world))
+            let lost = self.find_lost(engine, whom.clone(), &mut watches, &mut look)?;
+            // Lost first, then looked at: what it had published is there.
+            Some((!holds()).then_some(lost))
         });
         self.end_wait(lost)
+    }
+
+    /// A process because of which what some ranks are waited for may never come.
+    fn find_lost(
+        &self,
+        engine: &Engine,
+        whom: Range<usize>,
+        [watch, watch_of_all]: &mut [Watch; 2],
+        look: &mut Look,
+    ) -> Option<u32> {
+        if let Some(world) = self.area().lost() {
+            return Some(world);
+        }
+        let is_unreachable = |world| watch.is_unreachable(engine, world);
+        if let Some(world) = self.worlds(whom).find_map(first(is_unreachable)) {
+            return Some(world);
+        }
+        // Those who are waited for may have given up, because of a rank that this one does not wait for.
+        if !engine.checks_liveness() {
+            return None;
+        }
+        if look.finds(self.env.coll().operation()) {
+            return Some(DIFFERENT);
+        }
+        let world = self.missing(engine)?;
+        watch_of_all.is_gone(engine, world).then_some(world)
     }
 
     /// In a task: polled again whenever the engines are.
@@ -182,7 +194,8 @@ impl<const BLOCK: bool> Work<'_, BLOCK> {
         if sleeps || tasks::checks_liveness() || wait.polls.is_multiple_of(POLLS_PER_CHECK) {
             let lost = self.find_gone(wait, whom);
             if lost.is_some() {
-                return Poll::Ready(lost);
+                // Lost first, then looked at: what it had published is there.
+                return Poll::Ready(lost.filter(|_| !holds()));
             }
         }
         tasks::wait_for_anything();

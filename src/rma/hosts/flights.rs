@@ -6,21 +6,20 @@
 
 use super::wire::{self, ANSWER_HEAD, Groups};
 use crate::datatype::Buffer;
+use crate::engine::liveness::Asked;
 use crate::engine::matching::ANY_SOURCE;
 use crate::engine::requests::{self, Index, Kind, Phase, Request};
 use crate::engine::wait::WINDOW;
 use crate::engine::{Engine, enter_at, liveness, tasks, wake_own_threads};
 use crate::error::{Class, Error, Result};
+use crate::os::monotonic_nanoseconds;
 use crate::sync::{AtomicUsize, Ordering};
-use crate::transport::Loss;
 use crate::transport::rma::opened;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// Time between two looks of a request's task at whether its target is lost.
-const INTERVAL: Duration = Duration::from_millis(500);
 /// How long an operation of the fabric may have failed before it is clear that its target lives.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -60,7 +59,7 @@ impl Flight {
         }
         // Lost first, then nothing found: what it had sent is handled.
         if asks
-            && has_ended(liveness::of(engine, target.process))
+            && liveness::has_ended(engine, target.process)
             && !engine.progresses()
             && engine.cancel_receive(index)
         {
@@ -84,11 +83,6 @@ impl Flight {
             }
         }
     }
-}
-
-/// Whether a process will send nothing more.
-fn has_ended(loss: Option<Loss>) -> bool {
-    matches!(loss, Some(Loss::Exited | Loss::NeverStarted))
 }
 
 /// Calls to a target that the program goes on without.
@@ -211,7 +205,7 @@ impl Queue {
         if rma.poll() {
             return;
         }
-        let is_lost = asks && has_ended(liveness::of(engine, self.process));
+        let is_lost = asks && liveness::has_ended(engine, self.process);
         let mut state = self.state.lock();
         let failed = state
             .failed
@@ -290,14 +284,11 @@ impl Tracked {
     }
 
     /// As [`Tracked::is_over`], after a look at what has come.
-    fn is_over_now(&self, asked: &mut Instant) -> bool {
+    fn is_over_now(&self, asked: &mut Asked) -> bool {
         if self.is_over() {
             return true;
         }
-        let asks = asked.elapsed() > INTERVAL;
-        if asks {
-            *asked = Instant::now();
-        }
+        let asks = asked.is_due(monotonic_nanoseconds());
         let mut engine = enter_at(0);
         // What waits for all is told of errors, not this.
         let _ = self
@@ -349,7 +340,7 @@ impl Track {
         };
         let index = enter_at(0).requests().insert(request);
         tasks::spawn(async move {
-            let mut asked = Instant::now();
+            let mut asked = Asked::NEVER;
             tasks::condition(|| tracked.is_over_now(&mut asked)).await;
             let error = tracked.error.lock().take();
             enter_at(0).end_task(index, error);

@@ -10,12 +10,13 @@ use super::{Hosts, target};
 use crate::comm;
 use crate::datatype::Buffer;
 use crate::engine::attend::{Turn, attend};
+use crate::engine::liveness::Asked;
 use crate::engine::matching::{ANY_SOURCE, ANY_TAG, Key};
 use crate::engine::requests::{Index, Phase};
 use crate::engine::send::Envelope;
 use crate::engine::{self, enter_at};
 use crate::error::{Class, Result, fail};
-use crate::os::descriptors;
+use crate::os::{descriptors, monotonic_nanoseconds};
 use crate::queue::posts::{Completions, Post};
 use crate::rma::window::Window;
 use crate::sync::{AtomicBool, Ordering};
@@ -23,13 +24,10 @@ use crate::transport::rma::{Rma, opened};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 const STACK_BYTES: usize = 512 << 10;
 /// Calls that are taken in at once; the others stay with the engine, which makes their senders hold back.
 const MOST: usize = 32;
-/// Time between two looks at who is lost.
-const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The windows over several hosts, by key. The lock is held while a call is done, so a window is not freed meanwhile.
 static WINDOWS: Mutex<Option<HashMap<u64, &'static Window>>> = Mutex::new(None);
@@ -117,7 +115,7 @@ struct Service {
     /// Locks that ranks of other hosts want or hold.
     claims: Vec<Claim>,
     /// When it was last asked who is lost.
-    asked: Option<Instant>,
+    asked: Asked,
 }
 
 impl Service {
@@ -135,13 +133,7 @@ impl Service {
     }
 
     fn asks(&mut self) -> bool {
-        let now = Instant::now();
-        let asked = *self.asked.get_or_insert(now);
-        let asks = now - asked >= INTERVAL;
-        if asks {
-            self.asked = Some(now);
-        }
-        asks
+        self.asked.is_due(monotonic_nanoseconds())
     }
 
     /// Takes in what has come. True if anything happened.

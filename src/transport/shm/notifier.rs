@@ -66,6 +66,14 @@ impl Notifier {
     }
 }
 
+/// Wakes all threads of a process that sleep, whichever engine they sleep for, and lets those return at once that have announced
+/// themselves and do not sleep yet.
+pub fn wake_all(page: &RankPage) {
+    let shared = &page.event_counts[0];
+    shared.bump();
+    schedule::futex_wake(&shared.word, u32::MAX);
+}
+
 /// Wakes the threads of a process that sleep for its first engine; a pointer.
 #[derive(Clone, Copy)]
 pub struct FirstNotifier(&'static RankPage);

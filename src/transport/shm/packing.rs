@@ -2,6 +2,7 @@
 
 use super::endpoint::Endpoint;
 use crate::queue::ring;
+use crate::transport::deaths;
 use crate::transport::peer::{self, NodeOf, Peer, Route, Table};
 use crate::transport::wire::{self, Header, Packet};
 
@@ -12,6 +13,7 @@ impl Endpoint {
         if let Some(ends) = self.common.segment.ends() {
             peer::told_ends(ends);
         }
+        deaths::told_by(&self.common.segment.header().deaths);
         let own = self.processes[self.common.me];
         // Indices ascend as process numbers do.
         let entry = |seat: u32, node| Peer {

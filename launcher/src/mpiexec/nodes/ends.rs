@@ -1,8 +1,8 @@
 //! Tells the ranks of each host how those of other hosts have ended.
 //!
 //! A rank writes into its own page that it is in MPI_Finalize or has exited, and its keeper that it was killed. Ranks of other hosts cannot
-//! see that page. Its keeper tells the root, the root all keepers, and each keeper writes it into its host's segment, where a rank that waits
-//! looks twice a second.
+//! see that page. Its keeper tells the root, the root all keepers, and each keeper writes it into its host's segment and
+//! wakes the ranks that sleep.
 
 use super::frames::Frame;
 use crate::mpiexec::supervisor::Supervisor;
@@ -73,6 +73,9 @@ impl Supervisor<'_> {
             if let Some(end) = ends.get(*rank as usize) {
                 end.tell(*known);
             }
+        }
+        if news.iter().any(|(_, known)| End::is_death(*known)) {
+            self.segment.tell_of_deaths();
         }
     }
 }
