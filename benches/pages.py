@@ -36,8 +36,10 @@ def machine():
 
 
 def revision():
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=libraries.ROOT)
-    return done.stdout.strip() or "unknown"
+    """The commit, and whether what is measured has changed since then: pages and pictures are made one after the other."""
+    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=libraries.ROOT)
+    changed = git("diff", "--quiet", "HEAD", "--", "src", "capi", "launcher", "fortran", "macros").returncode
+    return (git("describe", "--always").stdout.strip() or "unknown") + ("-dirty" if changed else "")
 
 
 def made():
