@@ -109,6 +109,7 @@ impl Engine {
             );
             self.put_arrival(token, packet, arrival);
             self.finish_if_all_is_here(token);
+            self.look_at_timed(token);
             return;
         }
         let partial = self.peers.of(process).partial.unwrap_or_else(|| {

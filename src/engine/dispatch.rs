@@ -76,6 +76,11 @@ impl Limits {
             single_copy: single_copy::Limit::new(),
         }
     }
+
+    /// Whether a message of so many bytes waits for its receiver.
+    pub(super) fn waits(&self, bytes: usize) -> bool {
+        bytes > self.eager
+    }
 }
 
 #[cfg(test)]
@@ -319,7 +324,7 @@ impl Engine {
         let readable = !peer.cannot_read_us
             && self.transport.may_be_readable(route)
             && buffer.contiguous().is_some()
-            && self.wants_single_copy(bytes, leaves_later);
+            && self.wants_single_copy(process, bytes, leaves_later);
         let facts = Facts {
             straight: bytes > self.limits.eager.max(self.transport.straight_border(route))
                 && buffer.contiguous().is_some(),

@@ -12,6 +12,7 @@ pub mod bsend;
 mod cancel;
 mod cells;
 mod contention;
+mod copy_trials;
 pub mod dispatch;
 pub mod entry;
 pub mod epochs;
@@ -192,6 +193,7 @@ pub struct Engine {
     sending: u32,
     counted: Counted,
     limits: dispatch::Limits,
+    trials: copy_trials::Trials,
     oversubscribed: bool,
     /// Whether `oversubscribed` is final.
     surveyed: bool,
@@ -327,6 +329,7 @@ impl Engine {
             messages: unexpected::Messages::new(number),
             busy: Vec::new(),
             sending: 0,
+            trials: copy_trials::Trials::default(),
             counted: Counted::default(),
             limits: dispatch::Limits::new(),
             oversubscribed,

@@ -16,7 +16,7 @@ use crate::datatype::Status;
 use crate::datatype::pack::Buffer;
 use crate::error::{Class, Error, Result};
 use crate::events::{self, Event};
-use crate::os::peer_memory;
+use crate::os::{monotonic_nanoseconds, peer_memory};
 use crate::sync::Ordering;
 use crate::transport::Packet;
 
@@ -280,9 +280,11 @@ impl Engine {
             Response::Place => self.give_place(index, process, wanted, rts),
             Response::Read => {
                 self.transport.answer(self.peers.route(process));
+                let began = monotonic_nanoseconds();
                 if self.read_peer(index, process, rts.address, wanted) {
                     self.requests.at(index).total = 0;
                     self.send_cts(process, packets::FIN | packets::RTS_ADDRESS, cts);
+                    self.note_copy(true, wanted, wanted, began);
                 } else {
                     self.requests.at(index).total = wanted;
                     self.send_cts(process, packets::UNREADABLE, cts);
@@ -290,6 +292,7 @@ impl Engine {
             }
             Response::Cts => {
                 self.requests.at(index).total = wanted.max(eager);
+                self.begin_timing(index);
                 self.send_cts(process, 0, cts);
             }
             Response::Fin => self.send_cts(process, packets::FIN, cts),

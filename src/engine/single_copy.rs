@@ -1,7 +1,7 @@
 //! When the receiver of a message reads it out of the sender's memory: one copy, by one core, instead of two, by two at the same time.
 //!
 //! - Ranks that share cores: always. A second copy is a second turn.
-//! - A core for each rank: two cores copy twice as fast as one (27 beside 15 GB/s on Zen 3), as long as memory keeps up.
+//! - A core for each rank: where the receiver has found it faster ([`super::copy_trials`]). Otherwise two copies, as long as memory keeps up.
 //!   Through a ring that stays in a cache, three lines pass the memory bus for each one of the message: the source's, and the target's
 //!   twice. A single copy leaves out the detour, and the kernel's `rep movsb` or stores past the caches the reading of the target: two
 //!   lines. So it is better where memory is the limit: where so many ranks send so much at once that the cores which copy ask
@@ -30,7 +30,7 @@ pub(super) static SINGLE_COPY: Variable<Allowed> = Variable::new(
     "SINGLE_COPY",
     Allowed::Yes,
     "Whether a receiver reads a large message out of the sender's memory, if the kernel allows it: yes where ranks share cores, or \
-     where so many send at once that memory is the limit; always wherever the message lies in one piece; no nowhere.",
+     where so many send at once that memory is the limit, and where the receiver has found it faster; always wherever the message lies in one piece; no nowhere.",
 )
 .with_aliases(&["MPIR_CVAR_CH4_CMA_ENABLE"]);
 pub(super) static SINGLE_COPY_BYTES: Variable<u64> = Variable::new(
@@ -52,11 +52,13 @@ pub(super) struct Limit {
     /// Messages of so many bytes.
     bytes: usize,
     always: bool,
+    learns: bool,
 }
 
 impl Limit {
     pub(super) fn new() -> Limit {
         Limit {
+            learns: SINGLE_COPY.get() == Allowed::Yes,
             bytes: match SINGLE_COPY.get() {
                 Allowed::No => usize::MAX,
                 _ => SINGLE_COPY_BYTES.get() as usize,
@@ -67,7 +69,16 @@ impl Limit {
 
     #[cfg(test)]
     pub(super) fn of(bytes: usize, always: bool) -> Limit {
-        Limit { bytes, always }
+        Limit {
+            bytes,
+            always,
+            learns: false,
+        }
+    }
+
+    /// Whether receivers find out what is faster.
+    pub(super) fn learns(&self) -> bool {
+        self.learns
     }
 }
 
@@ -96,10 +107,17 @@ fn senders(ranks: usize, looked: usize, sending: usize) -> usize {
 impl Engine {
     /// Whether the receiver is to read a message of so many bytes where it lies, if it can; `leaves_later`: the sender may call MPI too late
     /// to send the rest.
-    pub(super) fn wants_single_copy(&self, bytes: usize, leaves_later: bool) -> bool {
+    pub(super) fn wants_single_copy(
+        &self,
+        process: usize,
+        bytes: usize,
+        leaves_later: bool,
+    ) -> bool {
         let limit = self.limits.single_copy;
         let is_better = || self.oversubscribed || limit.always || leaves_later;
-        bytes >= limit.bytes && (is_better() || self.fills_memory(bytes))
+        // What does not wait for its receiver shall not begin to.
+        let is_found_faster = || self.limits.waits(bytes) && self.is_read_by(process, bytes);
+        bytes >= limit.bytes && (is_better() || self.fills_memory(bytes) || is_found_faster())
     }
 
     /// Whether memory is the limit for a message of so many bytes, which is noted.

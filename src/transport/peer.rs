@@ -141,6 +141,8 @@ pub struct Page {
     pub sending: AtomicU32,
     /// CLOCK_MONOTONIC nanoseconds when it last announced a message of more than its caches hold; 0: never.
     pub sent_much: AtomicU64,
+    /// Whether it wants to read large messages out of their senders' memory, by size (`engine/copy_trials.rs`).
+    pub copies: AtomicU32,
     /// A word that others read to prove that they can read this process's memory: its address, and its value.
     pub probe_address: AtomicU64,
     pub probe_value: AtomicU64,
@@ -178,6 +180,7 @@ pub const SHAPE: u64 = shape::combine(&[
         unexpected,
         sending,
         sent_much,
+        copies,
         probe_address,
         probe_value,
         engines,
